@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import fmean
 
-from bbllm.core.gravity import GRAVITY_M_S2
+from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.skill_calls import parse_pose
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction
 from bbllm.planners.llm_pop.fine_tuned_prompting import Vector

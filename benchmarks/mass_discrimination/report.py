@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from bbllm.bench.log.intervals import Estimate, rate_of
-from bbllm.core.gravity import GRAVITY_M_S2
+from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.sim.force_noise import FORCE_NOISE_N
 from bbllm.worlds.scene.hand_force import PERIOD_S, WINDOW_S
 from benchmarks.mass_discrimination.trials import Lift, MassTrial

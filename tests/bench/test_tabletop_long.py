@@ -10,7 +10,7 @@ from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
-from bbllm.core.gravity import GRAVITY_M_S2
+from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from bbllm.core.budget import Limits
+from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Event
@@ -70,6 +71,7 @@ class EchoModel:
 
     def __init__(self, error: BbllmError | None = None):
         self.error = error
+        self.spoken: list[str] = []
 
     def complete(
         self,
@@ -77,13 +79,14 @@ class EchoModel:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         if self.error is not None:
             raise self.error
         for word in ('a ', 'b ', 'c'):
-            if on_text is not None:
-                on_text(word)
+            self.spoken.append(word)
+            if cancel is not None:
+                cancel.raise_if_cancelled()
         return Reply(text='a b c', model='echo-1', usage=Usage(7, 3), duration_s=0.5)
 
 

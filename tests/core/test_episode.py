@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from scripted_episodes import PICK, STEP, EchoModel, OneCubeWorld, ScriptedPlanner, start
@@ -23,6 +23,7 @@ from bbllm.core.events import (
 from bbllm.core.printable import hidden_fault
 from bbllm.core.protocols import EpisodeContext, Message, Reply, World
 from bbllm.core.types import Plan, PlanStep
+from bbllm.llm.scripted import ScriptedModel
 
 
 def kinds(events: Sequence[Event]) -> list[EventKind]:
@@ -274,29 +275,14 @@ def test_feedback_with_characters_that_nobody_sees_is_refused_with_a_warning(sai
     assert hidden_fault(str(warning)) == ''
 
 
-def test_what_a_model_streams_is_stripped_as_its_reply_is() -> None:
-    class Painter(EchoModel):
-        def complete(
-            self,
-            messages: Sequence[Message],
-            *,
-            on_text: Callable[[str], None] | None = None,
-            **options: object,
-        ) -> Reply:
-            pieces = ('0: pick\x1b[2J', ' red\u202e_cube\u2028', '1: re\u200bst\n')
-            for piece in pieces:
-                if on_text is not None:
-                    on_text(piece)
-            return Reply(text=''.join(pieces), model='painter')
-
+def test_a_reply_is_stripped_of_what_is_not_visible() -> None:
+    painter = ScriptedModel(['0: pick\x1b[2J red\u202e_cube\u2028' + '1: re\u200bst\n'])
     run = start()
-    heard: list[str] = []
-    replies: list[Reply] = []
+    replies: list[str] = []
 
     def script(world: World, context: EpisodeContext) -> None:
-        model = run.model(Painter(), 'brain')
-        replies.append(model.complete([Message('user', 'plan')], on_text=heard.append))
+        replies.append(run.model(painter, 'brain').complete([Message('user', 'plan')]).text)
 
     run.execute(ScriptedPlanner(script), OneCubeWorld())
 
-    assert ''.join(heard) == replies[0].text == '0: pick[2J red_cube\n1: rest\n'
+    assert replies == ['0: pick[2J red_cube\n1: rest\n']

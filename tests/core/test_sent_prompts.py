@@ -11,8 +11,8 @@ from bbllm.bench.oracle.model import offline
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode
+from bbllm.core.prompt_size import SentPrompts
 from bbllm.core.protocols import ChatModel, EpisodeContext, Message, World
-from bbllm.core.sent_prompts import SentPrompts
 
 PROMPT = 'Tidy up the table'
 

@@ -1,43 +1,58 @@
-"""A client of the fake server, and what is asked with it."""
+"""Clients of the fake server, and what is asked with them."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
 from fake_server import FakeServer
 from pydantic import SecretStr
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.protocols import Message
-from bbllm.llm.openai.backoff import Backoff
+from bbllm.llm.embedding.embeddings import OpenAIEmbedder
 from bbllm.llm.openai.chat import OpenAIChat
+from bbllm.llm.openai.client import Backoff, ModelClient
 from bbllm.llm.openai.settings import OpenAISettings
 
 ASK = [Message('system', 'You plan.'), Message('user', 'Stack the cubes.')]
 SCHEMA = {'type': 'object', 'properties': {'skill': {'enum': ['pick']}}}
+KEY = 'sk-test-0123456789abcdef'
 
 
 class Client:
-    """A model on the fake server with short limits, and what it told and slept."""
+    """A model and an embedder on the fake server with short limits, and what they reported."""
 
     def __init__(self, server: FakeServer, **changes: Any):
-        self.told: list[str] = []
+        self.reports: list[str] = []
         self.slept: list[float] = []
+        self.cancel_in_wait: CancelToken | None = None
+        """Cancelled when a wait between two attempts begins."""
         settings = OpenAISettings(
             model='gpt-4o',
             base_url=server.url,
-            api_key=SecretStr('sk-test-0123456789abcdef'),
+            api_key=SecretStr(KEY),
             timeout_s=5.0,
             first_token_timeout_s=5.0,
             retries=2,
         )
-        self.model = OpenAIChat(
-            replace(settings, **changes),
+        settings = replace(settings, **changes)
+        client = ModelClient(
+            settings,
             backoff=Backoff(first_s=1.0),
-            sleep=self.slept.append,
+            sleep=self._sleep,
             jitter=lambda: 1.0,
-            tell=self.told.append,
+            report=self.reports.append,
         )
+        self.model = OpenAIChat(settings, client)
+        self.embedder = OpenAIEmbedder(settings, client)
 
     def ask(self, **options: Any) -> str:
         return self.model.complete(ASK, **options).text
+
+    async def _sleep(self, wait_s: float) -> None:
+        self.slept.append(wait_s)
+        if self.cancel_in_wait is not None:
+            self.cancel_in_wait.cancel('enough')
+            await asyncio.sleep(20.0)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from bbllm.llm.openai.backoff import Backoff, retry_after_s
+from bbllm.llm.openai.client import Backoff
+from bbllm.llm.openai.failures import retry_after_s
 
 
 def test_waits_double_up_to_the_longest() -> None:

@@ -9,7 +9,6 @@ import pytest
 from bbllm.core.errors import ConfigError
 from bbllm.core.prompt_size import prompt_limit
 from bbllm.llm.models.factory import make_models, parse_config
-from bbllm.ros.rclpy_support.interruptible import InterruptibleModel
 
 URL = {'OPENAI_BASE_URL': 'http://localhost:11434/v1'}
 TEXT = 'brain: {model: small, max_tokens: 1000, context_tokens: 8192}\nbody: {model: small}'
@@ -34,9 +33,3 @@ def test_prompts_have_what_the_reply_leaves_of_the_context(tmp_path: Path) -> No
 def test_a_context_without_room_for_prompts_is_refused(section: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         parse_config(f'brain: {{{section}}}', 'llm.yaml')
-
-
-def test_a_model_in_a_node_tells_the_limit_of_the_one_within() -> None:
-    brain = make_models(parse_config(TEXT, 'f'), environ=URL).brain
-
-    assert prompt_limit(InterruptibleModel(brain, lambda: None)) == 7192

@@ -2,49 +2,21 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 import traceback
-from dataclasses import replace
-from typing import Any
 
 import pytest
+from chat_clients import KEY, Client
 from fake_faults import echoes_key, hangs, sends
 from fake_server import FakeServer, embeds, status
-from pydantic import SecretStr
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
     CancelledError,
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
 )
-from bbllm.llm.embedding.embeddings import BATCH, OpenAIEmbedder
-from bbllm.llm.openai.backoff import Backoff
-from bbllm.llm.openai.settings import OpenAISettings
-
-KEY = 'sk-test-0123456789abcdef'
-
-
-class Client:
-    """An embedder on the fake server with short limits, and what it told and slept."""
-
-    def __init__(self, server: FakeServer, **changes: Any):
-        self.told: list[str] = []
-        self.slept: list[float] = []
-        settings = OpenAISettings(
-            model='text-embedding-3-small',
-            base_url=server.url,
-            api_key=SecretStr(KEY),
-            timeout_s=5.0,
-            retries=2,
-        )
-        self.embedder = OpenAIEmbedder(
-            replace(settings, **changes),
-            backoff=Backoff(first_s=1.0),
-            sleep=self.slept.append,
-            jitter=lambda: 1.0,
-            tell=self.told.append,
-        )
+from bbllm.llm.embedding.embeddings import BATCH
 
 
 def test_vectors_come_in_the_order_of_the_texts(server: FakeServer) -> None:
@@ -54,7 +26,7 @@ def test_vectors_come_in_the_order_of_the_texts(server: FakeServer) -> None:
 
     assert [vector[0] for vector in found.vectors] == [1.0, 3.0, 2.0]
     assert (found.model, found.usage.prompt_tokens, found.retries) == ('fake-embedding-1', 3, 0)
-    assert server.bodies[0]['model'] == 'text-embedding-3-small'
+    assert server.bodies[0]['model'] == 'gpt-4o'
 
 
 def test_many_texts_go_in_several_requests_and_are_counted_together(server: FakeServer) -> None:
@@ -81,7 +53,7 @@ def test_a_failure_that_may_pass_is_tried_again(server: FakeServer) -> None:
     found = client.embedder.embed(['a'])
 
     assert found.retries == 2
-    assert len(client.told) == 2
+    assert len(client.reports) == 2
     assert sum(client.slept) >= 4.0
 
 
@@ -97,7 +69,7 @@ def test_a_wrong_name_is_answered_with_those_that_there_are(server: FakeServer) 
     server.models = ('text-embedding-3-large', 'gpt-4o')
 
     with pytest.raises(ModelRefusedError, match=r'Did you mean text-embedding-3-large\?'):
-        Client(server).embedder.embed(['a'])
+        Client(server, model='text-embedding-3-small').embedder.embed(['a'])
     assert len(server.bodies) == 1
 
 
@@ -135,15 +107,11 @@ def test_silence_ends_in_an_error_that_names_the_limit(server: FakeServer) -> No
 
 def test_a_cancel_ends_the_wait_and_is_never_retried(server: FakeServer) -> None:
     server.will(hangs())
-    asked = threading.Event()
-
-    def wait() -> None:
-        asked.set()
-        raise CancelledError('stop')
+    token = CancelToken(lambda: token.cancel('stop') if server.bodies else None)
 
     with pytest.raises(CancelledError, match='stop'):
-        Client(server, timeout_s=30.0).embedder.embed(['a'], on_wait=wait)
-    assert asked.is_set()
+        Client(server, timeout_s=30.0).embedder.embed(['a'], cancel=token)
+    assert len(server.bodies) == 1
 
 
 @pytest.mark.parametrize('code', [400, 401, 500])
@@ -156,6 +124,6 @@ def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as caught:
         client.embedder.embed(['a'])
 
-    seen = ''.join(traceback.format_exception(caught.value)) + caplog.text + str(client.told)
+    seen = ''.join(traceback.format_exception(caught.value)) + caplog.text + str(client.reports)
     assert KEY not in seen
     assert repr(caught.value.__context__) == 'None'

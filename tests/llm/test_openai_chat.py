@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import pytest
 from chat_clients import ASK, SCHEMA, Client
-from fake_faults import refuses
+from fake_faults import rambles, refuses
 from fake_server import FakeServer, says, status
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, ModelRefusedError
 from bbllm.core.protocols import ChatModel, Usage
 
 
-def test_a_streamed_reply_comes_whole_and_piece_by_piece(server: FakeServer) -> None:
+def test_a_streamed_reply_comes_whole(server: FakeServer) -> None:
     server.will(says('0: pick ', 'the red cube\n', '1: Done'))
-    heard: list[str] = []
-    client = Client(server)
 
-    reply = client.model.complete(ASK, on_text=heard.append)
+    reply = Client(server).model.complete(ASK)
 
     assert reply.text == '0: pick the red cube\n1: Done'
-    assert [text for text in heard if text] == ['0: pick ', 'the red cube\n', '1: Done']
     assert reply.usage == Usage(7, 3)
     assert reply.model == 'fake-1'
     assert reply.retries == 0
@@ -40,11 +38,10 @@ def test_half_a_character_is_text_and_the_halves_of_one_belong_together(
     server: FakeServer, can_stream: bool, pieces: tuple[str, ...], text: str
 ) -> None:
     server.will(says(*pieces, can_stream=can_stream))
-    heard: list[str] = []
 
-    reply = Client(server).model.complete(ASK, on_text=heard.append)
+    reply = Client(server).model.complete(ASK)
 
-    assert (reply.text, ''.join(heard)) == (text, text)
+    assert reply.text == text
     assert reply.retries == 0
 
 
@@ -72,19 +69,16 @@ def test_it_is_a_chat_model(server: FakeServer) -> None:
 
 def test_a_stop_string_ends_the_reply_when_the_server_ignores_it(server: FakeServer) -> None:
     server.will(says('one\nST', 'OP two'))
-    heard: list[str] = []
 
-    assert Client(server).ask(stop=['STOP'], on_text=heard.append) == 'one\n'
-    assert ''.join(heard) == 'one\n'
+    assert Client(server).ask(stop=['STOP']) == 'one\n'
 
 
 def test_a_server_that_answers_in_one_piece_is_understood(server: FakeServer) -> None:
     server.will(says('0: wait', can_stream=False))
-    heard: list[str] = []
 
-    reply = Client(server).model.complete(ASK, on_text=heard.append)
+    reply = Client(server).model.complete(ASK)
 
-    assert reply.text == ''.join(heard) == '0: wait'
+    assert reply.text == '0: wait'
     assert reply.usage == Usage(7, 3)
     assert len(server.bodies) == 1
 
@@ -124,8 +118,8 @@ def test_a_refused_parameter_is_left_out_from_then_on(
     assert client.ask(stop=['x'], schema=SCHEMA) == 'yes'
 
     assert [parameter in body for body in server.bodies] == [True, False, False]
-    assert len(client.told) == 1
-    assert 'gpt-4o at 127.0.0.1' in client.told[0]
+    assert len(client.reports) == 1
+    assert 'gpt-4o at 127.0.0.1' in client.reports[0]
     assert client.model.supports_schema is (parameter != 'response_format')
 
 
@@ -161,15 +155,21 @@ def test_thoughts_are_no_part_of_the_reply(server: FakeServer) -> None:
     assert Client(server).ask(stop=['STOP']) == '0: pick'
 
 
-def test_what_on_text_raises_comes_out_as_it_is(server: FakeServer) -> None:
-    server.will(says('0: pick'))
-
-    def cancel(text: str) -> None:
-        if text:
-            raise CancelledError('stop')
+def test_a_cancel_ends_a_reply_that_is_streamed(server: FakeServer) -> None:
+    server.will(rambles())
+    token = CancelToken(lambda: token.cancel('stop') if server.bodies else None)
 
     with pytest.raises(CancelledError, match='stop'):
-        Client(server).ask(on_text=cancel)
+        Client(server, timeout_s=3600.0, max_tokens=1_000_000_000).ask(cancel=token)
+
+
+def test_a_cancelled_token_sends_nothing(server: FakeServer) -> None:
+    token = CancelToken()
+    token.cancel('stop')
+
+    with pytest.raises(CancelledError, match='stop'):
+        Client(server).ask(cancel=token)
+    assert server.bodies == []
 
 
 def test_no_usage_counts_as_nothing(server: FakeServer) -> None:

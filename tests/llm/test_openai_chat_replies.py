@@ -16,7 +16,7 @@ def test_a_cut_reply_is_asked_for_again(server: FakeServer, broken: Behaviour) -
     client = Client(server)
 
     assert client.ask() == '0: pick it'
-    assert 'cut' in client.told[0]
+    assert 'cut' in client.reports[0]
 
 
 def test_a_reply_that_is_always_cut_ends_with_an_error(server: FakeServer) -> None:
@@ -31,7 +31,7 @@ def test_an_error_in_mid_stream_is_tried_again(server: FakeServer) -> None:
     client = Client(server)
 
     assert client.ask() == 'yes'
-    assert 'lost a GPU' in client.told[0]
+    assert 'lost a GPU' in client.reports[0]
 
 
 def test_a_stream_of_rubbish_is_an_error(server: FakeServer) -> None:

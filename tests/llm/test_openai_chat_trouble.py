@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -9,8 +12,10 @@ from chat_clients import ASK, Client
 from fake_faults import drips, hangs, rambles
 from fake_server import FakeServer, says, status
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
     CancelledError,
+    LostNodeError,
     ModelRefusedError,
     ModelUnavailableError,
     PromptTooLongError,
@@ -26,7 +31,9 @@ def test_429_is_waited_out_as_long_as_the_server_asks(server: FakeServer) -> Non
     assert reply.text == 'yes'
     assert reply.retries == 1
     assert sum(client.slept) == pytest.approx(7.0)
-    assert '429 (too many requests): slow down; trying again in 7.0 s (1 of 2)' in client.told[0]
+    assert (
+        '429 (too many requests): slow down; trying again in 7.0 s (1 of 2)' in client.reports[0]
+    )
 
 
 def test_a_server_that_asks_to_wait_for_an_hour_is_not_waited_for(server: FakeServer) -> None:
@@ -131,14 +138,16 @@ def test_404_from_a_server_without_a_list_hints_at_the_base_url(server: FakeServ
         Client(server).ask()
 
 
-def test_a_server_that_is_down_is_named() -> None:
+@pytest.mark.parametrize('host', ['127.0.0.1', 'localhost'])
+def test_a_server_that_is_down_is_named(host: str) -> None:
     with FakeServer() as server:
-        client = Client(server, retries=1)
+        client = Client(server, base_url=f'http://{host}:{server.port}/v1', retries=1)
 
     with pytest.raises(ModelUnavailableError) as caught:
         client.ask()
 
-    assert f'Is a server running at 127.0.0.1:{server.port}?' in str(caught.value)
+    assert 'could not be reached: [Errno 111] Connection refused' in str(caught.value)
+    assert f'Is a server running at {host}:{server.port}?' in str(caught.value)
     assert 'asked 2 times' in str(caught.value)
 
 
@@ -160,8 +169,8 @@ def test_a_hang_is_told_while_it_lasts_and_ends_after_a_limit_for_all_tries(
     with pytest.raises(ModelUnavailableError, match=r'`hang_timeout_s`'):
         client.ask()
     name = f'gpt-4o at 127.0.0.1:{server.port}'
-    assert client.told[0] == f'Waiting for {name} for 0.1 s; time-out after 1.5 s.'
-    assert sum('Waiting for' in text for text in client.told) == 1
+    assert client.reports[0] == f'Waiting for {name} for 0.1 s; time-out after 1.5 s.'
+    assert sum('Waiting for' in text for text in client.reports) == 1
     assert len(server.bodies) < 10
 
 
@@ -187,17 +196,15 @@ def test_nobody_is_told_of_a_wait_once_the_model_speaks(server: FakeServer) -> N
 
     with pytest.raises(ModelUnavailableError):
         client.ask()
-    assert client.told == []
+    assert client.reports == []
 
 
-def test_a_hang_in_mid_reply_is_asked_again_and_heard_once(server: FakeServer) -> None:
+def test_a_hang_in_mid_reply_is_asked_again(server: FakeServer) -> None:
     server.will(hangs('0: pi'), says('0: pick', ' it'))
-    heard: list[str] = []
+    client = Client(server, first_token_timeout_s=0.2)
 
-    text = Client(server, first_token_timeout_s=0.2).ask(on_text=heard.append)
-
-    assert text == '0: pick it'
-    assert ''.join(heard) == '0: pi'
+    assert client.ask() == '0: pick it'
+    assert 'the next word of the reply did not come within 0.2 s' in client.reports[0]
 
 
 def test_a_server_that_only_says_that_it_is_busy_runs_into_the_limit(server: FakeServer) -> None:
@@ -205,10 +212,6 @@ def test_a_server_that_only_says_that_it_is_busy_runs_into_the_limit(server: Fak
 
     with pytest.raises(ModelUnavailableError, match=r'did not come within 0\.3 s'):
         Client(server, first_token_timeout_s=0.3, retries=0).ask()
-    for thread in threading.enumerate():
-        if thread.name == 'model request':
-            thread.join(60.0)  # it ends at once; not to wait forever is for a test that fails
-            assert not thread.is_alive()
 
 
 def test_the_whole_reply_has_a_limit_too(server: FakeServer) -> None:
@@ -218,27 +221,62 @@ def test_the_whole_reply_has_a_limit_too(server: FakeServer) -> None:
         Client(server, timeout_s=0.2, max_tokens=1_000_000_000, retries=0).ask()
 
 
-def test_a_silent_server_can_be_given_up_on_before_its_limit(server: FakeServer) -> None:
+def test_a_cancel_ends_the_wait_for_a_silent_server(server: FakeServer) -> None:
     server.will(hangs())
-    heard: list[str] = []
-
-    def cancel(text: str) -> None:
-        heard.append(text)
-        raise CancelledError('enough')
+    token = CancelToken(lambda: token.cancel('enough') if server.bodies else None)
 
     with pytest.raises(CancelledError, match='enough'):
-        Client(server, first_token_timeout_s=3600.0, timeout_s=3600.0).ask(on_text=cancel)
-    assert heard == ['']
+        Client(server, first_token_timeout_s=3600.0, timeout_s=3600.0).ask(cancel=token)
 
 
-def test_a_wait_between_tries_can_be_given_up_on(server: FakeServer) -> None:
+def test_what_a_check_of_the_token_raises_comes_out_as_it_is(server: FakeServer) -> None:
+    server.will(hangs())
+
+    def check() -> None:
+        if server.bodies:
+            raise LostNodeError('fr3_executor has gone')
+
+    with pytest.raises(LostNodeError, match='fr3_executor'):
+        Client(server).ask(cancel=CancelToken(check))
+
+
+def test_a_cancel_ends_a_wait_between_attempts(server: FakeServer) -> None:
     server.will(status(503, 'overloaded'))
     client = Client(server)
+    client.cancel_in_wait = CancelToken()
 
-    def cancel(text: str) -> None:
-        if client.told:
-            raise CancelledError('enough')
+    with pytest.raises(CancelledError, match='enough'):
+        client.ask(cancel=client.cancel_in_wait)
+    assert len(server.bodies) == 1
 
-    with pytest.raises(CancelledError):
-        client.ask(on_text=cancel)
-    assert client.slept == []
+
+def test_the_thread_of_a_client_ends_with_it(server: FakeServer) -> None:
+    server.will(says('yes'))
+    before = set(threading.enumerate())
+    client = Client(server)
+    client.ask()
+    (thread,) = (each for each in set(threading.enumerate()) - before if 'client' in each.name)
+
+    del client
+    gc.collect()
+    thread.join(60.0)
+
+    assert not thread.is_alive()
+
+
+def test_a_name_server_that_hangs_does_not_delay_the_exit() -> None:
+    program = """
+import socket, threading
+from bbllm.core.protocols import Message
+from bbllm.llm.openai.chat import OpenAIChat
+from bbllm.llm.openai.settings import OpenAISettings
+
+socket.getaddrinfo = lambda *args, **options: threading.Event().wait()
+settings = OpenAISettings(model='m', base_url='http://far.example/v1', timeout_s=0.1, retries=0)
+OpenAIChat(settings).complete([Message('user', 'x')])
+"""
+    done = subprocess.run(
+        [sys.executable, '-c', program], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert 'm at far.example' in done.stderr and 'did not answer in time' in done.stderr

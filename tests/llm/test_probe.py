@@ -5,7 +5,7 @@ from __future__ import annotations
 from fake_server import FakeServer, says, status
 
 from bbllm.llm.models.factory import parse_config, probe_models
-from bbllm.llm.openai.probe import probe
+from bbllm.llm.openai.chat import probe
 from bbllm.llm.openai.settings import OpenAISettings
 
 DEFAULTS = parse_config('', 'llm.yaml')

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, ModelUnavailableError, ReplayError
 from bbllm.core.protocols import Embeddings, Message, Usage
 from bbllm.llm.embedding.lexical import LexicalEmbedder
@@ -23,11 +24,9 @@ class Counting:
     def __init__(self, *errors: Exception | None):
         self._errors = list(errors)
 
-    def embed(
-        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
-    ) -> Embeddings:
-        if on_wait is not None:
-            on_wait()
+    def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
+        if cancel is not None:
+            cancel.raise_if_cancelled()
         if self._errors and (error := self._errors.pop(0)):
             raise error
         vectors = tuple((0.1 * len(text), 1 / 3) for text in texts)
@@ -94,11 +93,11 @@ def test_words_in_place_of_vectors_are_refused(path: Path, reply: str) -> None:
 
 
 def test_a_cancel_passes_through_recording(path: Path) -> None:
-    def wait() -> None:
-        raise CancelledError('stop')
+    token = CancelToken()
+    token.cancel('stop')
 
     with pytest.raises(CancelledError):
-        RecordingEmbedder(Counting(), path).embed(['pick'], on_wait=wait)
+        RecordingEmbedder(Counting(), path).embed(['pick'], cancel=token)
     assert not path.exists()
 
 

@@ -16,8 +16,8 @@ from pydantic import SecretStr
 from bbllm.core.errors import ConfigError, ModelError
 from bbllm.core.protocols import Message
 from bbllm.llm.models.factory import make_models, openai_settings, parse_config
-from bbllm.llm.openai.chat import OpenAIChat
-from bbllm.llm.openai.probe import probe
+from bbllm.llm.openai.chat import OpenAIChat, probe
+from bbllm.llm.openai.client import ModelClient
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import HIDDEN, Redactor, looks_like_key
 
@@ -33,7 +33,11 @@ def settings_of(server: FakeServer) -> OpenAISettings:
 
 
 def model_of(server: FakeServer, told: list[str]) -> OpenAIChat:
-    return OpenAIChat(settings_of(server), sleep=lambda _: None, tell=told.append)
+    async def sleep(_: float) -> None:
+        pass
+
+    settings = settings_of(server)
+    return OpenAIChat(settings, ModelClient(settings, sleep=sleep, report=told.append))
 
 
 def everything(error: BaseException) -> str:
@@ -81,11 +85,10 @@ def test_no_exception_that_holds_the_request_hangs_on_an_error(server: FakeServe
 
 def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: FakeServer) -> None:
     server.will(says('your key: ', KEY[:10], KEY[10:], '!', model=f'model-{KEY}'))
-    heard: list[str] = []
 
-    reply = model_of(server, []).complete(ASK, on_text=heard.append)
+    reply = model_of(server, []).complete(ASK)
 
-    assert reply.text == ''.join(heard) == f'your key: {HIDDEN}!'
+    assert reply.text == f'your key: {HIDDEN}!'
     assert KEY not in reply.model
 
 

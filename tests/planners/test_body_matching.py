@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ModelUnavailableError, ParseError
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import PlanStep, Skill
@@ -29,9 +30,7 @@ class TableEmbedder:
         self._vectors = {text.replace('_', ' '): vector for text, vector in vectors.items()}
         self.asked: list[list[str]] = []
 
-    def embed(
-        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
-    ) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         self.asked.append(list(texts))
         vectors = tuple(self._vectors.get(text, (0.0, 0.0)) for text in texts)
         return Embeddings(vectors=vectors, model=self.name)
@@ -231,9 +230,7 @@ def test_an_embedder_that_fails_is_not_hidden(busy_table: Tabletop) -> None:
     class Down:
         name = 'down'
 
-        def embed(
-            self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
-        ) -> Embeddings:
+        def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
             raise ModelUnavailableError('It is down.')
 
     with pytest.raises(ModelUnavailableError):
@@ -263,7 +260,7 @@ class Lengths:
     def __init__(self) -> None:
         self.requests: list[list[str]] = []
 
-    def embed(self, texts: Sequence[str], *, on_wait: Any = None) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: Any = None) -> Embeddings:
         self.requests.append([*texts])
         vectors = tuple((float(len(text)), 3.0) for text in texts)
         return Embeddings(vectors=vectors, model=self.name)
@@ -290,7 +287,7 @@ def test_the_nearest_comes_first_and_of_equals_the_one_that_was_first() -> None:
 class Zeros(Lengths):
     """An embedder that knows nothing of a text without letters."""
 
-    def embed(self, texts: Sequence[str], *, on_wait: Any = None) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: Any = None) -> Embeddings:
         vectors = tuple((3.0, 4.0) if text else (0.0, 0.0) for text in texts)
         return Embeddings(vectors=vectors, model=self.name)
 

@@ -357,7 +357,7 @@ class Counting:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def embed(self, texts: Sequence[str], *, on_wait: Any = None) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: Any = None) -> Embeddings:
         self.texts += texts
         near = ('turnon_tv: 1', 'rinse a glass')
         vectors = tuple((1.0, 0.0) if text in near else (0.0, 1.0) for text in texts)

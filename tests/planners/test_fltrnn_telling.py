@@ -42,7 +42,7 @@ class Meaning:
 
     name = 'meaning'
 
-    def embed(self, texts: Sequence[str], *, on_wait: Any = None) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: Any = None) -> Embeddings:
         vectors = tuple(self._vector(text) for text in texts)
         return Embeddings(vectors=vectors, model=self.name)
 

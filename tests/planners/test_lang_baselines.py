@@ -66,9 +66,9 @@ class CountingEmbedder(LexicalEmbedder):
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def embed(self, texts: Any, *, on_wait: Any = None) -> Any:
+    def embed(self, texts: Any, *, cancel: Any = None) -> Any:
         self.texts += texts
-        return super().embed(texts, on_wait=on_wait)
+        return super().embed(texts, cancel=cancel)
 
 
 def zero_shot(model: ScriptedModel, **options: str) -> Huang:

@@ -22,6 +22,7 @@ from pop_runs import Scales
 from small_house import SmallHouse
 
 from bbllm.core.budget import Limits
+from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import JsonSchema, Message, Reply
@@ -66,7 +67,7 @@ class Transcript:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         """Give the next reply, which has to be of this role."""
         what = 'is asked' if len(messages) == 1 else 'is asked again'

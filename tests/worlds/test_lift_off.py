@@ -18,7 +18,7 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.motion.lifting import slow_move
 from bbllm.bench.safety.recording import RecordingDriver
-from bbllm.core.gravity import GRAVITY_M_S2
+from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Status
 from bbllm.sim.force_noise import FORCE_NOISE_N
 from bbllm.sim.scene_file import ObjectSpec, SceneFile

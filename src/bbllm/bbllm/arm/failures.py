@@ -6,8 +6,8 @@ import math
 
 from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult
 from bbllm.arm.stop_causes import Stop
+from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import BbllmError
-from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.containers import lies_in
 from bbllm.skills.motions import ExpectAt

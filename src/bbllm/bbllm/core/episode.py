@@ -15,9 +15,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import bbllm
 from bbllm.core.budget import Budget, Limits
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
     BbllmError,
     BudgetError,
@@ -31,12 +33,16 @@ from bbllm.core.events import (
     Episode,
     EpisodeEnded,
     EpisodeStarted,
+    Event,
     EventData,
     FeedbackReceived,
     ModelCall,
     ModelReplied,
+    PlanMade,
+    RepairBegun,
     SceneRecorded,
     StepBegun,
+    StepFailed,
     WarningRaised,
     passed_steps,
 )
@@ -52,7 +58,6 @@ from bbllm.core.protocols import (
     World,
     in_episode,
 )
-from bbllm.core.recorder import EventRecorder
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.types import Outcome, Task
 
@@ -64,6 +69,53 @@ STOP_AGAIN_S = 0.001
 """How soon a call that was cancelled is stopped again if it has not returned [s]."""
 STOP_SELDOM_S = 0.05
 """How seldom that becomes; each pause is twice the one before [s]."""
+
+
+class EventRecorder:
+    """
+    Stamps events, keeps them and passes them to the sinks; usable from any thread.
+
+    It also counts plans and feedback loops, and keeps the failed steps of the plan in force.
+    """
+
+    def __init__(self, sinks: Sequence[EventSink], clock: Callable[[], float]):
+        self.events: list[Event] = []
+        self.failed: dict[int, str] = {}
+        """Cause of each step of the plan in force that stays failed, by its index."""
+        self.broken: BbllmError | None = None
+        """What a sink raised; it receives no more events."""
+        self._sinks = list(sinks)
+        self._clock = clock
+        self._lock = threading.RLock()
+
+    def emit(self, data: EventData) -> None:
+        """Add an event to the record and pass it to every sink."""
+        with self._lock:
+            match data:
+                case PlanMade():
+                    self.failed = {i: why for i, why in self.failed.items() if i < data.start}
+                    data = replace(data, revision=self._count(PlanMade))
+                case RepairBegun():
+                    data = replace(data, loop=1 + self._count(RepairBegun))
+                case StepFailed():
+                    self.failed[data.index] = data.cause
+            event = Event(self._clock(), data)
+            self.events.append(event)
+            for sink in tuple(self._sinks):
+                try:
+                    sink(event)
+                except BbllmError as error:
+                    # The other sinks still receive the rest; `check` ends the episode.
+                    self._sinks.remove(sink)
+                    self.broken = error
+
+    def check(self) -> None:
+        """Raise what a sink raised."""
+        if self.broken is not None:
+            raise self.broken
+
+    def _count(self, kind: type[EventData]) -> int:
+        return sum(isinstance(event.data, kind) for event in self.events)
 
 
 class EpisodeRun:
@@ -84,10 +136,12 @@ class EpisodeRun:
         self.task = task
         self._budget = Budget(limits or Limits(), clock)
         self._recorder = EventRecorder(sinks, clock)
-        self._held_done = False
+        self.token = CancelToken(self._recorder.check, self._budget.check_time)
+        """Ends waiting calls when the episode may not go on: CancelledError, BudgetError where the
+        wall time is used up, ConfigError where the journal can no longer be written."""
+        self._reported_done = False
         self._lock = threading.RLock()
         self._heard: list[str] = []
-        self._cancel_reason: str | None = None
         self._world: World | None = None
         self._idle = threading.Event()
         self._idle.set()
@@ -116,7 +170,7 @@ class EpisodeRun:
         ending, message, error_type = Ending.WORLD_FAILED, '', ''
         try:
             self._show_scene(world, 'before')
-            self.check()
+            self.token.raise_if_cancelled()
             planner.run(self.task, GuardedWorld(self, world), self)
             ending, message = self._judge()
             self._show_scene(world, 'after')
@@ -136,14 +190,23 @@ class EpisodeRun:
             self._finish(ending, message, error_type)
         return episode_of(self._recorder.events)
 
-    def model(self, inner: ChatModel, role: str) -> ChatModel:
-        """Wrap a model so that its calls are counted, recorded and refused after a cancel."""
+    def model(
+        self, inner: ChatModel, role: str, check: Callable[[], object] | None = None
+    ) -> ChatModel:
+        """
+        Wrap a model so that its calls are counted, recorded and ended by a cancel.
+
+        Args:
+            inner: The model.
+            role: `brain` or `body`.
+            check: A further condition for going on, see `CancelToken`.
+        """
         situation = Situation(
             task=self.task,
             planner=self._start.planner,
             events=lambda: tuple(self._recorder.events),
         )
-        return GuardedModel(self, in_episode(inner, situation), role, self.warn)
+        return GuardedModel(self, in_episode(inner, situation), role, self.warn, check)
 
     def embedder(self, inner: Embedder, role: str) -> Embedder:
         """Wrap an embedder likewise."""
@@ -151,8 +214,7 @@ class EpisodeRun:
 
     def cancel(self, reason: str) -> None:
         """Stop the episode from any thread; the arm stops and holds what it holds."""
-        with self._lock:
-            self._cancel_reason = self._cancel_reason or reason
+        self.token.cancel(reason)
         if self._world is not None:
             self._world.stop()
             threading.Thread(target=self._keep_stopping, daemon=True).start()
@@ -176,21 +238,6 @@ class EpisodeRun:
                 self._heard.append(text)
             self.emit(FeedbackReceived(text))
 
-    def check(self) -> None:
-        """
-        Raise when the episode may not go on.
-
-        Raises:
-            CancelledError: Somebody stopped it.
-            BudgetError: The wall time is used up.
-            ConfigError: The journal can no longer be written.
-        """
-        if self._recorder.broken is not None:
-            raise self._recorder.broken
-        if self._cancel_reason is not None:
-            raise CancelledError(self._cancel_reason)
-        self._budget.check_time()
-
     def add_model_call(self, call: ModelCall) -> None:
         """Put a model call on the account and on record, also one made in another process."""
         with self._lock:
@@ -209,10 +256,10 @@ class EpisodeRun:
         Record an event and pass it to every sink.
 
         Raises:
-            BbllmError: A step begins though the episode may not go on; see `check`.
+            BbllmError: A step begins though the episode may not go on; see `token`.
         """
         if isinstance(data, StepBegun):
-            self.check()
+            self.token.raise_if_cancelled()
         self._recorder.emit(data)
 
     def warn(self, text: str) -> None:
@@ -221,7 +268,7 @@ class EpisodeRun:
 
     def report_done(self) -> None:
         """Report that the planner considers the task complete, however little it did."""
-        self._held_done = True
+        self._reported_done = True
 
     def take_human_feedback(self) -> tuple[str, ...]:
         """Return what people said since the last call, oldest first."""
@@ -242,12 +289,12 @@ class EpisodeRun:
 
     def spend_call(self) -> None:
         """Take one call from the budget; raises BudgetError or CancelledError."""
-        self.check()
+        self.token.raise_if_cancelled()
         self._budget.spend_call()
 
     def spend_model_call(self) -> None:
         """Take one model call from the budget; raises BudgetError or CancelledError."""
-        self.check()
+        self.token.raise_if_cancelled()
         self._budget.check_model_call()
 
     # --- inside -----------------------------------------------------------------------------
@@ -260,14 +307,14 @@ class EpisodeRun:
             pause_s = min(2 * pause_s, STOP_SELDOM_S)
 
     def _judge(self) -> tuple[Ending, str]:
-        self.check()
+        self.token.raise_if_cancelled()
         events, failed = self._recorder.events, self._recorder.failed
         done = any(isinstance(e.data, Outcome) and e.data.succeeded for e in events)
         if failed:
             index, cause = next(iter(failed.items()))
             more = f' ({len(failed)} steps in all)' if len(failed) > 1 else ''
             return Ending.GAVE_UP, f'Step {index} stayed failed{more}: {cause}'
-        if self._held_done:
+        if self._reported_done:
             return Ending.FINISHED, ''
         passed = passed_steps(events)
         if not done:

@@ -1,17 +1,19 @@
-"""Wraps around world and models, which count, record and refuse: for an episode, most of all."""
+"""Wrappers of worlds and models that count, record and refuse calls, above all for an episode."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, NeedsPersonError, SceneError
-from bbllm.core.model_calls import Account, on_account
+from bbllm.core.events import ModelCall
 from bbllm.core.naming import scene_fault
 from bbllm.core.observation import observed
 from bbllm.core.printable import strip_hidden
-from bbllm.core.prompt_size import cut_of, prompt_limit
+from bbllm.core.prompt_size import PromptSize, SentPrompts, cut_of, prompt_limit
 from bbllm.core.protocols import (
     ChatModel,
     Embedder,
@@ -21,17 +23,33 @@ from bbllm.core.protocols import (
     Reply,
     World,
 )
-from bbllm.core.sent_prompts import SentPrompts
-from bbllm.core.types import (
-    Code,
-    Outcome,
-    Scene,
-    Skill,
-    SkillCall,
-)
+from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall
 
 if TYPE_CHECKING:
     from bbllm.core.episode import EpisodeRun
+
+Answer = TypeVar('Answer', bound=Reply | Embeddings)
+
+
+class Account(Protocol):
+    """What model calls are charged to: an episode, or one request of another program."""
+
+    @property
+    def token(self) -> CancelToken:
+        """Ends calls that wait."""
+        ...
+
+    def spend_model_call(self) -> None:
+        """Take one call from the budget; raises if none is left."""
+        ...
+
+    def add_model_call(self, call: ModelCall) -> None:
+        """Record a call that has ended, also one that failed, and what it cost."""
+        ...
+
+    def add_model_text(self, role: str, text: str) -> None:
+        """Record the reply of the call that was added last."""
+        ...
 
 
 class GuardedWorld:
@@ -47,7 +65,7 @@ class GuardedWorld:
         return self._inner.skills
 
     def observe(self) -> Scene:
-        self._run.check()
+        self._run.token.raise_if_cancelled()
         scene = self._inner.observe()
         if fault := scene_fault(scene):
             raise SceneError(f'The scene cannot be used: {fault}. Correct it at its source.')
@@ -60,11 +78,11 @@ class GuardedWorld:
         with self._run.calling():
             self._run.spend_call()
             self._run.emit(call)
-            self._run.check()
+            self._run.token.raise_if_cancelled()
             self._unseen = True
             outcome = self._inner.execute(call)
         self._run.emit(outcome)
-        self._run.check()
+        self._run.token.raise_if_cancelled()
         if outcome.code is Code.LOST_NODE:
             raise LostNodeError(outcome.message)
         if outcome.code is Code.NEEDS_PERSON:
@@ -84,8 +102,10 @@ class GuardedModel:
         inner: ChatModel,
         role: str,
         warn: Callable[[str], None] | None = None,
+        check: Callable[[], object] | None = None,
     ):
         self._account = account
+        self._token = account.token.with_checks(check) if check else account.token
         self._inner = inner
         self._role = role
         self._warn = warn
@@ -104,30 +124,25 @@ class GuardedModel:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         self._account.spend_model_call()
-
-        def hear(piece: str) -> None:
-            # A cancel ends the stream, and with it the bill, at the next piece of text.
-            self._account.check()
-            if on_text is not None:
-                on_text(strip_hidden(piece))
-
-        reply = on_account(
-            lambda: self._inner.complete(messages, stop=stop, schema=schema, on_text=hear),
-            self._account.add_model_call,
-            role=self._role,
-            name=self.name,
-            size=self._sent.add(messages),
+        token = self._token.with_checks(cancel.raise_if_cancelled) if cancel else self._token
+        reply = _charged(
+            self._account,
+            self._role,
+            self.name,
+            lambda: self._inner.complete(messages, stop=stop, schema=schema, cancel=token),
+            self._sent.add(messages),
         )
         reply = replace(reply, text=strip_hidden(reply.text))
         self._account.add_model_text(self._role, reply.text)
-        self._look_for_cut(messages, reply)
+        self._warn_if_cut(messages, reply)
+        token.raise_if_cancelled()
         return reply
 
-    def _look_for_cut(self, messages: Sequence[Message], reply: Reply) -> None:
-        """Say once where a server has left out a part of what it was sent."""
+    def _warn_if_cut(self, messages: Sequence[Message], reply: Reply) -> None:
+        """Warn once where a server has left out a part of what it was sent."""
         cut = cut_of(messages, reply.usage) if self._warn is not None else ''
         if not cut or self._warn is None:
             return
@@ -149,19 +164,45 @@ class GuardedEmbedder:
         self._role = role
         self.name = inner.name
 
-    def embed(
-        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
-    ) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         self._account.spend_model_call()
-
-        def wait() -> None:
-            self._account.check()
-            if on_wait is not None:
-                on_wait()
-
-        return on_account(
-            lambda: self._inner.embed(texts, on_wait=wait),
-            self._account.add_model_call,
-            role=self._role,
-            name=self.name,
+        token = self._account.token
+        token = token.with_checks(cancel.raise_if_cancelled) if cancel else token
+        return _charged(
+            self._account,
+            self._role,
+            self.name,
+            lambda: self._inner.embed(texts, cancel=token),
+            PromptSize(),
         )
+
+
+def _charged(
+    account: Account, role: str, name: str, ask: Callable[[], Answer], size: PromptSize
+) -> Answer:
+    """Return what *ask* returns, with its cost added to the account."""
+    begun_s = time.monotonic()
+    call = ModelCall(
+        role=role,
+        model=name,
+        prompt_chars=size.prompt_chars,
+        stable_chars=size.stable_chars,
+        sent_tokens=size.sent_tokens,
+    )
+    try:
+        answer = ask()
+    except BaseException:
+        # Also a call that Ctrl-C or a cancel cut off was made, and may be on the bill.
+        account.add_model_call(replace(call, duration_s=time.monotonic() - begun_s))
+        raise
+    account.add_model_call(
+        replace(
+            call,
+            model=answer.model,
+            prompt_tokens=answer.usage.prompt_tokens,
+            completion_tokens=answer.usage.completion_tokens,
+            duration_s=answer.duration_s,
+            retries=answer.retries,
+        )
+    )
+    return answer

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal, Protocol, runtime_checkable
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.events import Event, EventData
 from bbllm.core.types import Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
@@ -102,7 +103,7 @@ class ChatModel(Protocol):
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         """
         Answer a conversation.
@@ -111,10 +112,10 @@ class ChatModel(Protocol):
             messages: The conversation so far, oldest first.
             stop: Strings at which the reply ends; they are not part of it.
             schema: JSON schema that the reply must obey, where the model supports it.
-            on_text: Called with each piece of text as it arrives, and with '' now and then while
-                none does; what it raises ends the call.
+            cancel: Ends the call at once when it is cancelled.
 
         Raises:
+            BbllmError: The call was cancelled; what `cancel` raises.
             ModelError: No reply after the retries; the text says what was tried, never the key.
         """
         ...
@@ -173,17 +174,16 @@ class Embedder(Protocol):
 
     name: str
 
-    def embed(
-        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
-    ) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         """
         Embed texts.
 
         Args:
             texts: At least one; none of them empty.
-            on_wait: Called now and then while nothing arrives; what it raises ends the call.
+            cancel: Ends the call at once when it is cancelled.
 
         Raises:
+            BbllmError: The call was cancelled; what `cancel` raises.
             ModelError: No vectors after the retries; says what was tried, never the key.
         """
         ...

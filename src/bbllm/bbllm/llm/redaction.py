@@ -48,15 +48,10 @@ class Redactor:
         # The longest first, so that no form is broken up by one that it contains.
         self._forms = tuple(sorted(forms, key=len, reverse=True))
         self._pattern = _any_of(self._forms)
-        self._long_pattern = _any_of(self.watched)
+        self._long_pattern = _any_of(form for form in self._forms if len(form) >= _SHORT)
 
     def __repr__(self) -> str:
         return f'Redactor({len(self._forms)} forms)'
-
-    @property
-    def watched(self) -> tuple[str, ...]:
-        """Texts that `hide_known` replaces anywhere, for those who hold back a stream."""
-        return tuple(form for form in self._forms if len(form) >= _SHORT)
 
     def hide_known(self, text: str) -> str:
         """

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ModelError
 from bbllm.core.prompt_size import most_tokens
@@ -36,8 +37,8 @@ class ScriptedModel:
     Gives the replies of a list, one per request.
 
     A text or a Reply is answered, an exception is raised, a function is called with the Request.
-    Stop strings are obeyed and `on_text` is called once per line, as with any other model. Where
-    a text gives no usage, as many tokens are counted as it has at most.
+    Stop strings are obeyed, as with any other model. Where a text gives no usage, as many tokens
+    are counted as it has at most.
 
     Args:
         replies: What to answer, in order; a request beyond them is an error.
@@ -67,7 +68,7 @@ class ScriptedModel:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer with the next reply; see `ChatModel.complete`."""
         begun_s = time.monotonic()
@@ -83,9 +84,8 @@ class ScriptedModel:
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, Reply):
-            speak(answer.text, stop, on_text)
             return answer
-        text = speak(answer(request) if callable(answer) else answer, stop, on_text)
+        text = cut_at_stop(answer(request) if callable(answer) else answer, stop)
         return Reply(
             text=text,
             model=self.name,
@@ -94,14 +94,8 @@ class ScriptedModel:
         )
 
 
-def speak(text: str, stop: Sequence[str], on_text: Callable[[str], None] | None) -> str:
-    """Return a text up to its first stop string, and pass it to `on_text` line by line."""
+def cut_at_stop(text: str, stop: Sequence[str]) -> str:
+    """Return a text up to its first stop string."""
     reply = ReplyText(stop)
-    for line in text.splitlines(keepends=True):
-        shown = reply.add(line)
-        if shown and on_text is not None:
-            on_text(shown)
-    rest = reply.finish()
-    if rest and on_text is not None:
-        on_text(rest)
+    reply.add(text)
     return reply.text

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from bbllm.arm.driver import N_JOINTS, Array, JointState
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS, FLANGE_SITE, MAX_WIDTH_M
+from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import UnknownNameError, WorldError
-from bbllm.core.gravity import GRAVITY_M_S2
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.build import build_model
 from bbllm.sim.force_noise import WrenchNoise

@@ -31,7 +31,7 @@ from bbllm.arm.failures import (
 from bbllm.arm.kinematics import forward
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
-from bbllm.core.times import SAME_S
+from bbllm.core.constants import SAME_S
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from anyio import from_thread
 from inspect_ai.model import (
@@ -21,9 +21,10 @@ from inspect_ai.model import (
 )
 from inspect_ai.util import JSONSchema, LimitExceededError
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BudgetError, CancelledError, ModelError, ModelUnavailableError
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
-from bbllm.llm.scripted import speak
+from bbllm.llm.scripted import cut_at_stop
 
 SCHEMA_PROVIDERS = frozenset(
     {
@@ -72,7 +73,7 @@ class InspectModel:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer a conversation; see `ChatModel.complete`."""
         begun_s = time.monotonic()
@@ -80,7 +81,7 @@ class InspectModel:
             _MESSAGES[message.role](content=message.content) for message in messages
         ]
         output = self._ask(given, stop, schema if self.supports_schema else None)
-        text = speak(_text(self.name, output), stop, on_text)
+        text = cut_at_stop(_text(self.name, output), stop)
         if not text.strip():
             raise ModelError(f'{self.name} gave an empty reply.')
         return Reply(

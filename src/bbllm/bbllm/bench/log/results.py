@@ -101,7 +101,7 @@ class EpisodeResult:
     prompt_chars: int = 0
     """Of all prompts together [characters]."""
     stable_chars: int = 0
-    """How much of that began an earlier prompt too; see core.sent_prompts [characters]."""
+    """How much of that began an earlier prompt too; see core.prompt_size [characters]."""
     sent_tokens: int = 0
     """Tokens of all prompts, as estimated where a server did not count."""
     prompt_growth: tuple[tuple[int, int], ...] = ()

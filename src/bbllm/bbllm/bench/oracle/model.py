@@ -12,6 +12,7 @@ from bbllm.bench.oracle.step_mapping import PASS, call_text
 from bbllm.bench.oracle.table_board import learn
 from bbllm.bench.oracle.table_goals import RefusalError, things_of
 from bbllm.bench.oracle.table_search import steps_for
+from bbllm.core.cancel import CancelToken
 from bbllm.core.protocols import (
     ChatModel,
     JsonSchema,
@@ -21,7 +22,7 @@ from bbllm.core.protocols import (
     Situation,
 )
 from bbllm.core.registry import find_planner, plain_name
-from bbllm.llm.scripted import speak
+from bbllm.llm.scripted import cut_at_stop
 
 Answer = Callable[[PromptRequest, Situation], str]
 OFFLINE_PLANNERS = ('brain_body', 'base_llm')
@@ -83,7 +84,7 @@ class OracleModel:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer the latest request of a conversation; it costs no tokens."""
         begun_s = time.perf_counter()
@@ -96,7 +97,7 @@ class OracleModel:
             text = f'cannot: `{self.name}` is in no episode.'
         else:
             text = self._answer(requests[-1], self._situation)
-        text = speak(text, stop, on_text)
+        text = cut_at_stop(text, stop)
         return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
 
 

@@ -1,78 +1,55 @@
-"""
-An Embedder on any server that speaks OpenAI's embeddings protocol, through the `openai` package.
-
-Retries, errors and what is hidden: llm.openai_tries.
-"""
+"""An Embedder on any server that speaks OpenAI's embeddings protocol."""
 
 from __future__ import annotations
 
-import functools
-import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ModelError
 from bbllm.core.protocols import Embeddings, Usage
-from bbllm.llm.openai.backoff import Backoff
-from bbllm.llm.openai.retry import Tries, call_theirs, log_warning
+from bbllm.llm.openai.client import ModelClient, Vectors, attempt_limits
+from bbllm.llm.openai.failures import Failure
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.llm.openai.timeouts import Bounded
-
-if TYPE_CHECKING:
-    from bbllm.llm.openai.connection import Connection
 
 BATCH = 32
-"""Texts in one request: servers of one's own often take no more by default, OpenAI 2048."""
-
-_Vectors = tuple[tuple[float, ...], ...]
-_Answer = tuple[_Vectors, str, Usage | None]
+"""Texts in one request: local servers often accept no more by default, OpenAI 2048."""
 
 
 class OpenAIEmbedder:
-    """
-    One embedding model on one server.
+    """One embedding model on one server; the arguments are those of `OpenAIChat`."""
 
-    The arguments are those of `OpenAIChat`.
-    """
-
-    def __init__(
-        self,
-        settings: OpenAISettings,
-        *,
-        backoff: Backoff | None = None,
-        sleep: Callable[[float], None] = time.sleep,
-        jitter: Callable[[], float] = random.random,
-        tell: Callable[[str], None] = log_warning,
-    ):
+    def __init__(self, settings: OpenAISettings, client: ModelClient | None = None):
         self.name = settings.model
         self.settings = settings
-        self._tries = Tries(settings, backoff=backoff, sleep=sleep, jitter=jitter, tell=tell)
+        self._client = client or ModelClient(settings)
 
     def __repr__(self) -> str:
-        return f'OpenAIEmbedder({self._tries.who})'
+        return f'OpenAIEmbedder({self._client.label})'
 
-    def embed(
-        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
-    ) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         """Embed texts; see `Embedder.embed`."""
-        self._tries.prepare()
+        return self._client.run(self._embed(texts), cancel)
+
+    async def _embed(self, texts: Sequence[str]) -> Embeddings:
         begun_s = time.monotonic()
-
-        def beat() -> None:
-            if on_wait is not None:
-                call_theirs(on_wait)
-
         vectors: list[tuple[float, ...]] = []
         model, tokens, retries = self.name, 0, 0
         for first in range(0, len(texts), BATCH):
-            (found, said, usage), n_failed = self._ask(texts[first : first + BATCH], beat)
+            batch_s, n_failed = time.monotonic(), 0
+            while isinstance(
+                result := await self._client.attempt(self._ask(texts[first : first + BATCH])),
+                Failure,
+            ):
+                n_failed += 1
+                await self._client.wait_after(result, n_failed, batch_s)
+            found, name, usage = result
             vectors += found
-            model = self._tries.redactor.hide(said) or model
+            model = self._client.redactor.hide(name) or model
             tokens += usage.prompt_tokens if usage else 0
             retries += n_failed
         if len({len(vector) for vector in vectors}) > 1:
-            raise ModelError(f'{self._tries.who} answered with vectors of several lengths.')
+            raise ModelError(f'{self._client.label} answered with vectors of several lengths.')
         return Embeddings(
             vectors=tuple(vectors),
             model=model,
@@ -81,23 +58,7 @@ class OpenAIEmbedder:
             retries=retries,
         )
 
-    def _ask(self, texts: Sequence[str], beat: Callable[[], None]) -> tuple[_Answer, int]:
-        """Embed one batch; return it and how many tries failed before."""
-        begun_s = time.monotonic()
-        n_failed = 0
-        while True:
-            result = self._tries.once(functools.partial(self._embed, texts, beat))
-            if isinstance(result, tuple):
-                return result, n_failed
-            n_failed += 1
-            self._tries.wait_after(result, n_failed, begun_s, beat)
-
-    def _embed(
-        self, texts: Sequence[str], beat: Callable[[], None], connection: Connection
-    ) -> _Answer:
-        def make(_: Callable[[Callable[[], None]], None]) -> Iterator[_Answer]:
-            yield connection.embed(texts)
-
+    async def _ask(self, texts: Sequence[str]) -> tuple[Vectors, str, Usage | None]:
         limit_s = self.settings.timeout_s
-        bounded = Bounded(make, first_s=limit_s, gap_s=limit_s, total_s=limit_s, beat=beat)
-        return next(iter(bounded))
+        with attempt_limits(first_s=limit_s, gap_s=limit_s, total_s=limit_s):
+            return await self._client.embed(texts)

@@ -12,8 +12,9 @@ import re
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.protocols import Embeddings
 
 DIMENSIONS = 1024
@@ -37,9 +38,7 @@ class LexicalEmbedder:
 
     name = 'lexical'
 
-    def embed(
-        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
-    ) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         """Embed texts; see `Embedder.embed`. It costs no tokens, so that none are counted."""
         begun_s = time.perf_counter()
         vectors = tuple(_vector(text) for text in texts)

@@ -150,7 +150,7 @@ def probe_models(
 
 def _probe(section: ModelConfig, role: str, environ: Mapping[str, str]) -> str:
     if section.provider == 'openai':
-        from bbllm.llm.openai.probe import probe
+        from bbllm.llm.openai.chat import probe
 
         return probe(openai_settings(section, role, environ))
     model = _build(section, role, environ, [])

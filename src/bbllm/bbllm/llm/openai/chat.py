@@ -1,74 +1,49 @@
-"""
-A ChatModel on any server that speaks OpenAI's chat protocol, through the `openai` package.
-
-Retries, errors and what is hidden: llm.openai_tries.
-"""
+"""A ChatModel on any server that speaks OpenAI's chat protocol."""
 
 from __future__ import annotations
 
-import functools
-import random
+import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ModelError
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
-from bbllm.llm.openai.backoff import Backoff
 from bbllm.llm.openai.capabilities import Dialect
-from bbllm.llm.openai.retry import Tries, call_theirs, log_warning
+from bbllm.llm.openai.client import ModelClient, attempt_limits
+from bbllm.llm.openai.failures import CutReplyError, Failure
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.llm.openai.timeouts import BEAT_S, Bounded
 from bbllm.llm.reply_text import ReplyText, mend
 
-if TYPE_CHECKING:
-    from bbllm.llm.openai.connection import Connection, Piece
-    from bbllm.llm.openai.failures import Failure
-
+PROBE_S = 5.0
 _EMPTY_RETRIES = 1
 # Most tokens are three to five characters; a reply with many more than this per token of its
 # limit comes from a server that ignores the limit.
 _CHARACTERS_PER_TOKEN = 16
+_SHORTEST_S = 0.1
+"""Shortest wait for a first word [s]."""
 
 
 class OpenAIChat:
     """
     One model on one server.
 
-    `on_text` is also called with '' about every 0.1 s while nothing arrives, so that a caller
-    may raise in it to give up. When a stream is cut and asked for again, `on_text` hears nothing
-    of the second reply, for it would hear its beginning twice: `Reply.text` is what counts.
-
     Args:
-        settings: Which model and where; see `bbllm.llm.models.factory` for how people set it up.
-        backoff: The waits between tries.
-        sleep: Waits [s].
-        jitter: Returns a number from 0 to 1, the random part of each wait.
-        tell: Told in one sentence when a try failed or the server refuses a parameter.
+        settings: Which model and where; see `bbllm.llm.models.factory` for how users set it.
+        client: Sends the requests; by default one with these settings.
     """
 
-    def __init__(
-        self,
-        settings: OpenAISettings,
-        *,
-        backoff: Backoff | None = None,
-        sleep: Callable[[float], None] = time.sleep,
-        jitter: Callable[[], float] = random.random,
-        tell: Callable[[str], None] = log_warning,
-    ):
+    def __init__(self, settings: OpenAISettings, client: ModelClient | None = None):
         self.name = settings.model
         self.supports_schema = settings.schema is not False
         self.prompt_limit_tokens = settings.prompt_limit_tokens
         self.settings = settings
-        self._tries = Tries(settings, backoff=backoff, sleep=sleep, jitter=jitter, tell=tell)
-        self._tell = tell
-        self._who = self._tries.who
-        self._redactor = self._tries.redactor
+        self._client = client or ModelClient(settings)
         self._dialect = Dialect(settings)
 
     def __repr__(self) -> str:
-        return f'OpenAIChat({self._who})'
+        return f'OpenAIChat({self._client.label})'
 
     def complete(
         self,
@@ -76,110 +51,97 @@ class OpenAIChat:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer a conversation; see `ChatModel.complete`."""
-        self._tries.prepare()
-        begun_s = time.monotonic()
-        listener = _Listener(on_text, self._notice(begun_s))
+        return self._client.run(self._complete(messages, stop, schema), cancel)
+
+    async def _complete(
+        self, messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
+    ) -> Reply:
+        client, begun_s = self._client, time.monotonic()
         n_failed = n_empty = n_adapted = 0
-        while True:
-            body = self._dialect.body(stop, schema)
-            first_s = self._first_s(begun_s, again=n_failed > 0)
-            result = self._tries.once(
-                functools.partial(self._ask, messages, stop, body, listener, first_s)
-            )
-            if isinstance(result, _Answer):
-                if result.text.strip():
-                    return Reply(
-                        text=result.text,
-                        model=result.model or self.name,
-                        usage=result.usage,
+        notice = asyncio.get_running_loop().call_later(
+            self.settings.notice_s, self._report_wait, self._first_s(begun_s)
+        )
+        try:
+            while True:
+                body = self._dialect.body(stop, schema)
+                first_s = self._first_s(begun_s, again=n_failed > 0)
+                result = await client.attempt(self._ask(messages, stop, body, first_s, notice))
+                if isinstance(result, Failure):
+                    if self._adapted(result, body):
+                        n_adapted += 1
+                        continue
+                    notice.cancel()
+                    n_failed += 1
+                    await client.wait_after(result, n_failed, begun_s)
+                elif result.text.strip():
+                    return replace(
+                        result,
                         duration_s=time.monotonic() - begun_s,
                         retries=n_failed + n_empty + n_adapted,
                     )
-                n_empty += 1
-                if n_empty > _EMPTY_RETRIES:
-                    raise ModelError(self._empty(n_empty))
-                self._tell(f'{self._who} gave an empty reply; asking again.')
-                continue
-            if self._adapted(result, body):
-                n_adapted += 1
-                continue
-            n_failed += 1
-            listener.told = True
-            self._tries.wait_after(result, n_failed, begun_s, listener.beat)
+                else:
+                    n_empty += 1
+                    if n_empty > _EMPTY_RETRIES:
+                        raise ModelError(self._empty(n_empty))
+                    client.report(f'{client.label} gave an empty reply; asking again.')
+        finally:
+            notice.cancel()
 
-    def _ask(
+    async def _ask(
         self,
         messages: Sequence[Message],
         stop: Sequence[str],
         body: Mapping[str, object],
-        listener: _Listener,
         first_s: float,
-        connection: Connection,
-    ) -> _Answer:
-        listener.restart()
-        stream = self._dialect.stream
-        pieces = Bounded(
-            lambda on_open: connection.ask(messages, body, stream=stream, on_open=on_open),
-            first_s=first_s,
-            gap_s=self.settings.first_token_timeout_s,
-            total_s=self.settings.timeout_s,
-            beat=listener.beat,
-        )
-        return self._collect(iter(pieces), stop, listener)
+        notice: asyncio.TimerHandle,
+    ) -> Reply:
+        """Return one reply to its end, which may be empty."""
+        settings, client = self.settings, self._client
+        text = ReplyText(stop, client.redactor)
+        model, usage, finish, refusal = '', Usage(), '', ''
+        longest = settings.max_tokens * _CHARACTERS_PER_TOKEN
+        with attempt_limits(
+            first_s=first_s, gap_s=settings.first_token_timeout_s, total_s=settings.timeout_s
+        ) as extend:
+            async for piece in client.stream(messages, body, stream=self._dialect.stream):
+                extend()
+                notice.cancel()
+                model = piece.model or model
+                usage = piece.usage or usage
+                finish = piece.finish or finish
+                refusal += piece.refusal
+                text.add(piece.text)
+                if finish == 'length' or text.received > longest:
+                    raise ModelError(self._endless(text))
+                if text.stopped:
+                    break
+        if refusal:
+            said = client.redactor.hide(mend(refusal).strip())[:300]
+            # Not ModelRefusedError: the server serves, and the model itself declines.
+            raise ModelError(f'{client.label} declined to answer: {said}')
+        if finish == 'content_filter':
+            raise ModelError(f'{client.label} withheld its reply: the content filter stopped it.')
+        if not finish and not text.stopped:
+            raise CutReplyError(f'the stream ended after {text.received} characters')
+        name = client.redactor.hide(mend(model)) or self.name
+        return Reply(text=text.text, model=name, usage=usage)
 
-    def _first_s(self, begun_s: float, *, again: bool) -> float:
-        """Return how long a try may take to its first word; one that is not the first, less."""
+    def _first_s(self, begun_s: float, *, again: bool = False) -> float:
+        """Return how long an attempt may take to its first word; a repeated one has less."""
         settings = self.settings
         limit_s = settings.first_token_timeout_s if self._dialect.stream else settings.timeout_s
         left_s = begun_s + settings.hang_timeout_s - time.monotonic()
-        return min(limit_s, max(round(left_s, 1), BEAT_S)) if again else limit_s
+        return min(limit_s, max(round(left_s, 1), _SHORTEST_S)) if again else limit_s
 
-    def _notice(self, begun_s: float) -> Callable[[], bool]:
-        """Return what tells people once that the model is waited for, and whether it has."""
-        limit_s = max(self.settings.hang_timeout_s, self._first_s(begun_s, again=False))
-
-        def notice() -> bool:
-            if time.monotonic() - begun_s < self.settings.notice_s:
-                return False
-            self._tell(
-                f'Waiting for {self._who} for {self.settings.notice_s:g} s; time-out after '
-                f'{limit_s:g} s.'
-            )
-            return True
-
-        return notice
-
-    def _collect(
-        self, pieces: Iterator[Piece], stop: Sequence[str], listener: _Listener
-    ) -> _Answer:
-        from bbllm.llm.openai.failures import CutReplyError
-
-        text = ReplyText(stop, self._redactor)
-        model, usage, finish, refusal = '', Usage(), '', ''
-        limit = self.settings.max_tokens * _CHARACTERS_PER_TOKEN
-        for piece in pieces:
-            model = piece.model or model
-            usage = piece.usage or usage
-            finish = piece.finish or finish
-            refusal += piece.refusal
-            listener.hear(text.add(piece.text))
-            if text.received > limit or finish == 'length':
-                raise ModelError(self._endless(text))
-            if text.stopped:
-                break
-        if refusal:
-            said = self._redactor.hide(mend(refusal).strip())[:300]
-            # Not ModelRefusedError: the server serves, and what the model says is its own doing.
-            raise ModelError(f'{self._who} declined to answer: {said}')
-        if finish == 'content_filter':
-            raise ModelError(f'{self._who} withheld its reply: the content filter stopped it.')
-        if not finish and not text.stopped:
-            raise CutReplyError(f'the stream ended after {text.received} characters')
-        listener.hear(text.finish())
-        return _Answer(text.text, self._redactor.hide(mend(model)), usage)
+    def _report_wait(self, first_s: float) -> None:
+        limit_s = max(self.settings.hang_timeout_s, first_s)
+        self._client.report(
+            f'Waiting for {self._client.label} for {self.settings.notice_s:g} s; time-out after '
+            f'{limit_s:g} s.'
+        )
 
     def _adapted(self, failure: Failure, sent: Mapping[str, object]) -> bool:
         if failure.status not in (400, 404, 415, 422, 501):
@@ -188,12 +150,12 @@ class OpenAIChat:
         if change is None:
             return False
         self.supports_schema = self._dialect.schema
-        self._tell(f'{self._who} {change}.')
+        self._client.report(f'{self._client.label} {change}.')
         return True
 
     def _empty(self, n_empty: int) -> str:
         return (
-            f'{self._who} gave an empty reply {n_empty} times. Try another model '
+            f'{self._client.label} gave an empty reply {n_empty} times. Try another model '
             '(`--brain NAME`, `--body NAME`), or raise `max_tokens` in config/llm.yaml if it '
             'thinks before it writes.'
         )
@@ -201,50 +163,46 @@ class OpenAIChat:
     def _endless(self, text: ReplyText) -> str:
         if not text.text.strip():
             return (
-                f'{self._who} used up max_tokens = {self.settings.max_tokens} before it wrote an '
-                'answer. Raise `max_tokens` in config/llm.yaml: this model thinks first.'
+                f'{self._client.label} used up max_tokens = {self.settings.max_tokens} before it '
+                'wrote an answer. Raise `max_tokens` in config/llm.yaml: this model thinks first.'
             )
         return (
-            f'The reply of {self._who} did not end within max_tokens = '
+            f'The reply of {self._client.label} did not end within max_tokens = '
             f'{self.settings.max_tokens} ({text.received} characters came). Raise `max_tokens` in '
             'config/llm.yaml if it has to be that long, or try another model.'
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """One reply to its end, which may be empty."""
+def probe(settings: OpenAISettings, *, timeout_s: float = PROBE_S) -> str:
+    """
+    Return a sentence that a model answers, for `bbllm doctor`.
 
-    text: str
-    model: str
-    usage: Usage
+    The list of models is requested, which costs nothing; a server without one is asked a
+    question of a few tokens.
 
+    Args:
+        settings: Which model and where.
+        timeout_s: For each of the two requests [s].
 
-class _Listener:
-    """Passes text on to `on_text` unless it already heard an earlier try of the same reply."""
-
-    def __init__(self, on_text: Callable[[str], None] | None, notice: Callable[[], bool]):
-        self._on_text = on_text
-        self._notice = notice
-        self.told = False
-        """Whether people know that the model is waited for, or has answered."""
-        self._heard = False
-        self._muted = False
-
-    def restart(self) -> None:
-        """Begin another try."""
-        self._muted = self._heard
-
-    def hear(self, text: str) -> None:
-        self.told = True
-        if text and not self._muted:
-            self._heard = True
-            self._call(text)
-
-    def beat(self) -> None:
-        self.told = self.told or self._notice()
-        self._call('')
-
-    def _call(self, text: str) -> None:
-        if self._on_text is not None:
-            call_theirs(functools.partial(self._on_text, text))
+    Raises:
+        ModelError: It does not answer; the text contains why and what would help.
+    """
+    hurried = replace(
+        settings,
+        timeout_s=timeout_s,
+        connect_timeout_s=min(settings.connect_timeout_s, timeout_s),
+        first_token_timeout_s=timeout_s,
+        retries=0,
+    )
+    client, begun_s = ModelClient(hurried), time.monotonic()
+    names = client.run(client.attempt(client.models(timeout_s)))
+    spent_s = time.monotonic() - begun_s
+    if isinstance(names, Failure):
+        if names.status not in (404, 405, 501):
+            text = f'{client.label} {names.what.rstrip(".")}. {names.hint}'
+            raise names.kind(client.redactor.hide(text))
+    elif settings.model in names:
+        return f'{client.label} answers in {spent_s:.1f} s; the server lists {len(names)} models.'
+    # No list, or one that is not complete: only an answer proves that the model is there.
+    reply = OpenAIChat(hurried, client).complete([Message('user', 'Say OK.')])
+    return f'{client.label} answers in {reply.duration_s:.1f} s.'

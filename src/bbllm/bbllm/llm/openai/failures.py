@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import email.utils
 import json
+import math
+import os
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import openai
@@ -16,9 +20,7 @@ from bbllm.core.errors import (
     ModelUnavailableError,
     PromptTooLongError,
 )
-from bbllm.llm.openai.backoff import retry_after_s
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.llm.openai.timeouts import TooLateError
 from bbllm.llm.redaction import Redactor
 
 GO_ON = 'To go on without a server: `--brain offline --body offline`.'
@@ -68,6 +70,10 @@ class Failure:
 
 class OddReplyError(Exception):
     """The server answered 200 with something that is no reply; the text says what."""
+
+
+class TooLateError(Exception):
+    """A limit has passed; the text names what was waited for and how long."""
 
 
 class CutReplyError(Exception):
@@ -176,10 +182,12 @@ def _hint(status: int, out_of_quota: bool, settings: OpenAISettings) -> str:
 def _of_connection(
     error: openai.APIConnectionError, settings: OpenAISettings, redactor: Redactor
 ) -> Failure:
-    root: BaseException = error
-    while root.__cause__ is not None or root.__context__ is not None:
-        root = root.__cause__ or root.__context__ or root
-    said = _clean(str(root) or type(root).__name__, redactor)
+    root = _root_of(error)
+    text = str(root) or type(root).__name__
+    if isinstance(root, OSError) and root.errno and 'Connect call failed' in text:
+        # asyncio leaves out what the error number means.
+        text = f'[Errno {root.errno}] {os.strerror(root.errno)}'
+    said = _clean(text, redactor)
     if re.search(r'refused', said, re.IGNORECASE):
         hint = f'Is a server running at {settings.host}? ({_where(settings)})'
     elif re.search(r'name|resolve|nodename|getaddrinfo', said, re.IGNORECASE):
@@ -193,6 +201,13 @@ def _of_connection(
     return Failure(
         what=f'could not be reached: {said}', hint=f'{hint} {GO_ON}', retry=True, said=said
     )
+
+
+def _root_of(error: BaseException) -> BaseException:
+    """Return the first cause of an error; of several attempts to connect, that of the first."""
+    several: Sequence[BaseException] = getattr(error, 'exceptions', ())
+    cause = next(iter(several), None) or error.__cause__ or error.__context__
+    return error if cause is None else _root_of(cause)
 
 
 def _where(settings: OpenAISettings) -> str:
@@ -217,3 +232,21 @@ def _clean(text: str, redactor: Redactor, limit: int = 300) -> str:
     # Secrets go before the text is cut: half a key would not be recognised any more.
     line = ' '.join(redactor.hide(text).split())
     return line if len(line) <= limit else f'{line[:limit]} ...'
+
+
+def retry_after_s(
+    headers: Mapping[str, str], clock: Callable[[], float] = time.time
+) -> float | None:
+    """Return the wait that a server asks for, in seconds or as a date [s]; None if it does not."""
+    for name, per_second in (('retry-after-ms', 1000.0), ('retry-after', 1.0)):
+        try:
+            asked_s = float(headers.get(name, '')) / per_second
+        except ValueError:
+            continue
+        if math.isfinite(asked_s):
+            return max(asked_s, 0.0)
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get('retry-after', ''))
+    except (TypeError, ValueError):
+        return None
+    return max(date.timestamp() - clock(), 0.0)

@@ -11,11 +11,12 @@ import fcntl
 import os
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from itertools import zip_longest
 from pathlib import Path
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
     ConfigError,
     ModelError,
@@ -43,7 +44,6 @@ from bbllm.llm.recording.exchanges import (
     read_recording,
     schema_hash_of,
 )
-from bbllm.llm.scripted import speak
 
 __all__ = ['Exchange', 'RecordingModel', 'ReplayModel', 'read_recording']
 
@@ -106,14 +106,14 @@ class RecordingModel:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer a conversation and keep it; see `ChatModel.complete`."""
         supported = self.supports_schema
         reply: Reply | None = None
         failure: ModelError | None = None
         try:
-            reply = self._inner.complete(messages, stop=stop, schema=schema, on_text=on_text)
+            reply = self._inner.complete(messages, stop=stop, schema=schema, cancel=cancel)
             return reply
         except ModelError as error:
             failure = error
@@ -193,7 +193,7 @@ class ReplayModel:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer as recorded; see `ChatModel.complete`."""
         begun_s = time.monotonic()
@@ -210,8 +210,6 @@ class ReplayModel:
         exchange = self._exchanges[at]
         if exchange.reply is None:
             raise _ERRORS.get(exchange.error or '', ModelError)(exchange.error_text)
-        if on_text is not None:
-            speak(exchange.reply.text, (), on_text)
         return Reply(
             text=exchange.reply.text,
             model=exchange.reply.model,

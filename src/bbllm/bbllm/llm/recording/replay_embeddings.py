@@ -13,9 +13,10 @@ import base64
 import json
 import struct
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ReplayError
 from bbllm.core.protocols import ChatModel, Embedder, Embeddings, JsonSchema, Message, Reply
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
@@ -36,11 +37,9 @@ class RecordingEmbedder:
         self.name = inner.name
         self._model = RecordingModel(_AsModel(inner), path, role, episode=episode)
 
-    def embed(
-        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
-    ) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         """Embed texts and keep them; see `Embedder.embed`."""
-        return _embed(self._model, texts, on_wait)
+        return _embed(self._model, texts, cancel)
 
 
 class ReplayEmbedder:
@@ -58,12 +57,10 @@ class ReplayEmbedder:
         self._model = ReplayModel(path, role, text=text)
         self.name = self._model.name
 
-    def embed(
-        self, texts: Sequence[str], *, on_wait: Callable[[], None] | None = None
-    ) -> Embeddings:
+    def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         """Answer as recorded; see `Embedder.embed`."""
         try:
-            return _embed(self._model, texts, on_wait)
+            return _embed(self._model, texts, cancel)
         except (ValueError, TypeError, zlib.error, struct.error):
             problem = f'{self._path} holds a reply in words where vectors were to come.'
         raise ReplayError(problem)
@@ -84,13 +81,9 @@ class _AsModel:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
-        def wait() -> None:
-            if on_text is not None:
-                on_text('')
-
-        found = self._inner.embed(json.loads(messages[0].content), on_wait=wait)
+        found = self._inner.embed(json.loads(messages[0].content), cancel=cancel)
         return Reply(
             text=json.dumps([_packed(vector) for vector in found.vectors]),
             model=found.model,
@@ -100,15 +93,9 @@ class _AsModel:
         )
 
 
-def _embed(
-    model: ChatModel, texts: Sequence[str], on_wait: Callable[[], None] | None
-) -> Embeddings:
-    def hear(_: str) -> None:
-        if on_wait is not None:
-            on_wait()
-
+def _embed(model: ChatModel, texts: Sequence[str], cancel: CancelToken | None) -> Embeddings:
     question = json.dumps(list(texts), ensure_ascii=False)
-    reply = model.complete([Message('user', question)], on_text=hear)
+    reply = model.complete([Message('user', question)], cancel=cancel)
     vectors = tuple(_unpacked(item) for item in json.loads(reply.text))
     if len(vectors) != len(texts):
         raise ValueError(f'{len(vectors)} vectors for {len(texts)} texts')

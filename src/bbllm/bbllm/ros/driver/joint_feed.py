@@ -21,8 +21,8 @@ from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import JointState
 from bbllm.arm.kinematics import forward
+from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError, SceneError
-from bbllm.core.times import SAME_S
 from bbllm.ros.convert.arm import arm_from_msg, width_from_msg
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.activity_feed import ActivityFeed

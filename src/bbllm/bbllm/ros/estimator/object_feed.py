@@ -8,9 +8,9 @@ import time
 from bbllm_interfaces.msg import ObjectStates
 from rclpy.node import Node
 
+from bbllm.core.constants import SAME_S
 from bbllm.core.errors import SceneError
 from bbllm.core.naming import objects_fault
-from bbllm.core.times import SAME_S
 from bbllm.core.types import SceneObject
 from bbllm.ros.convert.records import objects_from_msg, stamp_from_msg
 from bbllm.ros.driver.joint_feed import JointFeed, source_of

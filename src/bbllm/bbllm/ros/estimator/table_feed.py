@@ -14,8 +14,8 @@ from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 
+from bbllm.core.constants import SAME_S
 from bbllm.core.errors import SceneError, WorldError
-from bbllm.core.times import SAME_S
 from bbllm.ros.convert.arm import width_from_msg
 from bbllm.ros.convert.detections import Look
 from bbllm.ros.convert.records import stamp_from_msg

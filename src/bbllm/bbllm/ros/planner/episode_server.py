@@ -24,7 +24,6 @@ from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.qos import EVENTS, LATCHED
 from bbllm.ros.parameters.model_params import planner_and_models
 from bbllm.ros.planner.ros_world import BodyClient, RosBody, RosWorld
-from bbllm.ros.rclpy_support.interruptible import InterruptibleModel
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
 
@@ -179,12 +178,7 @@ class EpisodeDesk:
             settings={'feedback_loops': k, 'world': 'ros'},
         )
         body = RosBody(self._body, run, self._world, self._body_name)
-
-        def look() -> None:
-            run.check()
-            self._world.check()
-
-        brain = run.model(InterruptibleModel(self._models.brain, look), 'brain')
+        brain = run.model(self._models.brain, 'brain', self._world.check)
         planner = self._spec.build(brain, body, k=k)
         with self._lock:
             self._run = run
@@ -192,7 +186,7 @@ class EpisodeDesk:
         if cancelled:
             run.cancel(cancelled)
         with suppress(BbllmError):  # the episode meets it again, and ends with it
-            self._world.wait_ready(run.check)
+            self._world.wait_ready(run.token.raise_if_cancelled)
         with heard_by(run):
             return run.execute(planner, self._world)
 

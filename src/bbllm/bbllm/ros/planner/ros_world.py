@@ -275,7 +275,7 @@ class BodyClient:
         """Map one step; a cancel of the episode or the loss of a node ends the wait."""
 
         def look() -> None:
-            run.check()
+            run.token.raise_if_cancelled()
             world.check()
 
         request = MapStep.Request(step=step_to_msg(step), scene=scene_to_msg(scene))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.events import ModelCall
 
 
@@ -9,12 +10,10 @@ class Transcript:
     """The `Account` of one request; `calls` and `texts` belong together."""
 
     def __init__(self) -> None:
+        self.token = CancelToken()
         self.calls: list[ModelCall] = []
         self.texts: list[str] = []
         """What was answered to each call; empty where nothing was, or an embedder was asked."""
-
-    def check(self) -> None:
-        """Nobody cancels a request."""
 
     def spend_model_call(self) -> None:
         """The client that asks has a budget, and a request has none."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from bbllm.core.times import SAME_S
+from bbllm.core.constants import SAME_S
 from bbllm.core.types import HandReading, Pose
 from bbllm.skills.grasps import Hand
 

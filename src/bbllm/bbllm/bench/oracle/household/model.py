@@ -23,6 +23,7 @@ from bbllm.bench.oracle.reply_format import numbered
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of
 from bbllm.bench.suites.house_start import HouseStart
+from bbllm.core.cancel import CancelToken
 from bbllm.core.instance_names import class_of, id_of
 from bbllm.core.protocols import (
     ChatModel,
@@ -34,7 +35,7 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.registry import plain_name
 from bbllm.core.types import Outcome, SkillCall
-from bbllm.llm.scripted import speak
+from bbllm.llm.scripted import cut_at_stop
 from bbllm.planners.belief.grammar import ADD, REASON, UPDATE
 from bbllm.planners.belief.prompting import PLAN_LIMIT
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
@@ -99,7 +100,7 @@ class HouseholdOracle:
         *,
         stop: Sequence[str] = (),
         schema: JsonSchema | None = None,
-        on_text: Callable[[str], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer the latest request of a conversation; it costs no tokens."""
         begun_s = time.perf_counter()
@@ -110,7 +111,7 @@ class HouseholdOracle:
             text = f'cannot: `{NAME}` has no case here; it works in `bbllm bench` only.'
         else:
             text = self._replies.to(requests[-1])
-        text = speak(text, stop, on_text)
+        text = cut_at_stop(text, stop)
         return Reply(text=text, model=NAME, duration_s=time.perf_counter() - begun_s)
 
 

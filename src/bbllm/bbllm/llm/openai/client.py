@@ -1,0 +1,478 @@
+"""
+A client of one server, over asyncio, through the `openai` package.
+
+The package's own retries are off: here a stream that was cut counts as a failure too, the reason
+for a wait is reported, and an error lists what was tried. Errors are raised outside of any
+`except`, so that no exception of the package, which contains the request with its headers, is
+chained to them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import concurrent.futures
+import json
+import logging
+import random
+import socket
+import threading
+import time
+import weakref
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import AsyncExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+
+import anyio
+import openai
+import pydantic
+
+from bbllm.core.cancel import POLL_S, CancelToken
+from bbllm.core.errors import ModelError
+from bbllm.core.protocols import Message, Usage
+from bbllm.llm.openai.failures import Failure, OddReplyError, TooLateError, failure_of, with_models
+from bbllm.llm.openai.settings import OpenAISettings
+from bbllm.llm.redaction import Redactor
+from bbllm.llm.reply_text import mend
+
+if TYPE_CHECKING:
+    from openai.types import CompletionUsage
+    from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+
+T = TypeVar('T')
+Vectors = tuple[tuple[float, ...], ...]
+
+# These log request options, URLs and headers, which a server may have put the key into.
+_CHATTY = ('openai', 'httpx', 'httpx2', 'httpcore', 'httpcore2')
+# The SDK insists on a key; a server that wants none ignores it.
+_NO_KEY = 'none'
+
+log_warning = logging.getLogger(__name__).warning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A part of a reply."""
+
+    text: str = ''
+    refusal: str = ''
+    """The model's own words where it declines."""
+    finish: str = ''
+    """Why the reply ended, in the last piece: `stop`, `length` or `content_filter`."""
+    model: str = ''
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """Waits that double, with a random part so that many clients do not return at once."""
+
+    first_s: float = 0.5
+    longest_s: float = 20.0
+    patience_s: float = 60.0
+    """A server that asks for a longer wait than this is taken for one that refuses [s]."""
+
+    def wait_s(self, n_failed: int, asked_s: float | None, random: Callable[[], float]) -> float:
+        """
+        Return the wait before the next try [s].
+
+        Args:
+            n_failed: How many tries failed so far, at least 1.
+            asked_s: What the server asked for in Retry-After [s]; it is honoured in full.
+            random: Returns a number from 0 to 1.
+        """
+        wait_s = min(self.first_s * 2.0 ** min(n_failed - 1, 30), self.longest_s)
+        wait_s *= 0.5 + 0.5 * random()
+        return wait_s if asked_s is None else max(asked_s, wait_s)
+
+
+class ModelClient:
+    """
+    Requests to one model on one server, sent again where that may help.
+
+    The event loop runs in a background thread, which starts with the first request and ends with
+    the client. The thread is a daemon and so are its name look-ups, so that a server or a name
+    server that hangs does not delay the exit.
+
+    Args:
+        settings: Which model and where; see `bbllm.llm.models.factory` for how users set it.
+        backoff: The waits between attempts.
+        sleep: Waits [s].
+        jitter: Returns a number from 0 to 1, the random part of each wait.
+        report: Called with one sentence when an attempt failed or the model is waited for.
+    """
+
+    def __init__(
+        self,
+        settings: OpenAISettings,
+        *,
+        backoff: Backoff | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+        report: Callable[[str], None] = log_warning,
+    ):
+        self.settings = settings
+        self.redactor = Redactor(settings.secrets)
+        self.report = report
+        self.label = self.redactor.hide(f'{settings.model} at {settings.host}')
+        """The model as sentences name it."""
+        self._backoff = backoff or Backoff()
+        self._sleep = sleep
+        self._jitter = jitter
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._cleanup = AsyncExitStack()
+
+    def run(self, work: Coroutine[Any, Any, T], cancel: CancelToken | None = None) -> T:
+        """
+        Return the result of a coroutine that runs in the client's thread.
+
+        Raises:
+            BbllmError: What `cancel` raises; the coroutine is cancelled then.
+            Exception: What the coroutine raised.
+        """
+        future = asyncio.run_coroutine_threadsafe(work, self._started_loop())
+        try:
+            while not future.done():
+                if cancel is not None:
+                    cancel.raise_if_cancelled()
+                concurrent.futures.wait((future,), POLL_S)
+        except BaseException:  # Ctrl-C too
+            future.cancel()
+            raise
+        return future.result()
+
+    async def attempt(self, work: Awaitable[T]) -> T | Failure:
+        """
+        Await one request; what goes wrong is returned as a Failure without secrets.
+
+        Raises:
+            ModelError: The request raised it: another attempt would not help.
+        """
+        try:
+            return await work
+        except ModelError:
+            raise
+        except Exception as error:  # the SDK raises more than it documents
+            # Its text may hold the key.
+            return failure_of(error, self.settings, self.redactor)
+
+    async def wait_after(self, failure: Failure, n_failed: int, begun_s: float) -> None:
+        """
+        Wait until another attempt makes sense.
+
+        Args:
+            failure: How the last attempt ended.
+            n_failed: How many have failed.
+            begun_s: When the first began, on the monotonic clock [s].
+
+        Raises:
+            ModelError: No attempt makes sense.
+        """
+        settings = self.settings
+        too_long = failure.wait_s is not None and failure.wait_s > self._backoff.patience_s
+        spent_s = time.monotonic() - begun_s
+        wait_s = self._backoff.wait_s(n_failed, failure.wait_s, self._jitter)
+        # A server that answers is asked as often as `retries` says, one that hangs is not.
+        hangs = not failure.status and spent_s + wait_s >= settings.hang_timeout_s
+        if failure.retry and not too_long and not hangs and n_failed <= settings.retries:
+            self.report(
+                f'{self.label} {failure.what}; trying again in {wait_s:.1f} s '
+                f'({n_failed} of {settings.retries}).'
+            )
+            await self._sleep(wait_s)
+            return
+        if failure.status == 404:
+            failure = with_models(failure, settings, await self._models_or_none())
+        tried = f' (asked {n_failed} times in {spent_s:.1f} s)' if n_failed > 1 else ''
+        text = f'{self.label} {failure.what.rstrip(".")}{tried}.'
+        if too_long:
+            text += f' It asks to wait {failure.wait_s:.0f} s, which is too long.'
+        raise failure.kind(self.redactor.hide(f'{text} {failure.hint}'.strip()))
+
+    async def stream(
+        self, messages: Sequence[Message], body: Mapping[str, object], *, stream: bool
+    ) -> AsyncIterator[Piece]:
+        """
+        Send one chat request and yield its reply.
+
+        Args:
+            messages: The conversation.
+            body: Parameters beside the model and the messages.
+            stream: Whether to ask for pieces; otherwise the reply comes as one.
+
+        Raises:
+            openai.OpenAIError: The request failed.
+            OddReplyError: The answer is not a reply.
+        """
+        asked = [
+            cast('ChatCompletionMessageParam', {'role': item.role, 'content': item.content})
+            for item in messages
+        ]
+        model, completions = self.settings.model, self._sdk.chat.completions
+        if not stream:
+            raw = await completions.with_raw_response.create(
+                model=model, messages=asked, stream=False, extra_body=dict(body)
+            )
+            yield _piece_of_json(raw.content)
+            return
+        async with await completions.create(
+            model=model, messages=asked, stream=True, extra_body=dict(body)
+        ) as chunks:
+            kind = chunks.response.headers.get('content-type', '')
+            if kind.startswith('application/json'):
+                # It ignored `stream`; the reply is all there, but the SDK looks for events.
+                yield _piece_of_json(await chunks.response.aread())
+                return
+            if kind.startswith('text/html'):
+                raise OddReplyError('answered with a web page instead of a reply')
+            async for chunk in chunks:
+                yield _piece(chunk)
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Vectors, str, Usage | None]:
+        """
+        Send one request for vectors.
+
+        Returns:
+            One vector for each text, the server's name of the model, and what it counted.
+
+        Raises:
+            openai.OpenAIError: The request failed.
+            OddReplyError: The answer does not hold one vector for each text.
+        """
+        raw = await self._sdk.embeddings.with_raw_response.create(
+            # By default the SDK asks for base64, which few servers but OpenAI's support.
+            model=self.settings.model,
+            input=list(texts),
+            encoding_format='float',
+        )
+        try:
+            answer = _Vectors.model_validate_json(raw.content)
+        except pydantic.ValidationError:
+            said = ' '.join(raw.content[:300].decode(errors='replace').split())
+            raise OddReplyError(f'answered with something that is no embeddings: {said}') from None
+        if sorted(item.index for item in answer.data) != list(range(len(texts))):
+            raise OddReplyError(f'answered {len(texts)} texts with {len(answer.data)} vectors')
+        vectors = tuple(
+            item.embedding for item in sorted(answer.data, key=lambda item: item.index)
+        )
+        if len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
+            raise OddReplyError('answered with vectors that are empty or of several lengths')
+        used = answer.usage
+        return vectors, answer.model or '', Usage(used.prompt_tokens) if used else None
+
+    async def models(self, timeout_s: float) -> tuple[str, ...]:
+        """
+        Return the names of the models that the server lists.
+
+        Raises:
+            openai.OpenAIError: The request failed.
+            TooLateError: It took longer than `timeout_s` [s].
+        """
+        with attempt_limits(first_s=timeout_s, gap_s=timeout_s, total_s=timeout_s):
+            page = await self._sdk.models.list(timeout=timeout_s)
+        return tuple(item.id for item in page.data or ())
+
+    async def _models_or_none(self) -> tuple[str, ...]:
+        try:
+            return await self.models(min(5.0, self.settings.timeout_s))
+        except (openai.OpenAIError, TooLateError, ValueError, AttributeError, TypeError):
+            # Only an embellishment of an error message: what is not a list of models is none.
+            return ()
+
+    @cached_property
+    def _sdk(self) -> openai.AsyncOpenAI:
+        for name in _CHATTY:
+            logging.getLogger(name).setLevel(logging.WARNING)
+        settings = self.settings
+        headers: dict[str, str] = {}
+        if settings.login is not None:
+            # Not in the URL, which ends up in messages and logs.
+            login = settings.login.get_secret_value().encode()
+            headers['Authorization'] = f'Basic {base64.b64encode(login).decode()}'
+        sdk = openai.AsyncOpenAI(
+            api_key=settings.api_key.get_secret_value() if settings.api_key else _NO_KEY,
+            base_url=settings.base_url,
+            timeout=openai.Timeout(
+                settings.timeout_s,
+                connect=min(settings.connect_timeout_s, settings.timeout_s),
+            ),
+            max_retries=0,
+            default_headers=headers,
+            # A proxy of the environment cannot reach a server on this machine.
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=not settings.is_local),
+        )
+        self._cleanup.push_async_callback(sdk.close)
+        return sdk
+
+    def _started_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                loop = self._loop = _Loop()
+                threading.Thread(
+                    target=_serve, args=(loop, self._cleanup), name='model client', daemon=True
+                ).start()
+                # At exit the system closes the sockets.
+                weakref.finalize(self, loop.call_soon_threadsafe, loop.stop).atexit = False
+            return self._loop
+
+
+@contextmanager
+def attempt_limits(
+    *, first_s: float, gap_s: float, total_s: float
+) -> Iterator[Callable[[], None]]:
+    """
+    Limit the time of one attempt; yields a function to call at each piece of the reply.
+
+    The time-outs of sockets only limit the gap between two bytes, so a server that sends a byte
+    now and then would be waited for without end.
+
+    Args:
+        first_s: Longest wait for the first piece [s].
+        gap_s: Longest wait for each later one [s].
+        total_s: Longest time for all of them [s].
+
+    Raises:
+        TooLateError: A limit has passed.
+    """
+    end_s = anyio.current_time() + total_s
+    problem = f'the first word of the reply did not come within {first_s:g} s'
+
+    def extend() -> None:
+        nonlocal problem
+        problem = f'the next word of the reply did not come within {gap_s:g} s'
+        scope.deadline = min(anyio.current_time() + gap_s, end_s)
+
+    with anyio.CancelScope(deadline=min(end_s - total_s + first_s, end_s)) as scope:
+        yield extend
+    if scope.cancelled_caught:
+        if scope.deadline == end_s:
+            problem = f'the whole reply was not there after {total_s:g} s'
+        raise TooLateError(problem)
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop that resolves names in daemon threads; a thread pool would delay the exit."""
+
+    async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
+        found = self.create_future()
+
+        def put(set_found: Callable[[Any], None], value: Any) -> None:
+            if not found.done():
+                set_found(value)
+
+        def look_up() -> None:
+            answer: tuple[Callable[[Any], None], object]
+            try:
+                answer = (found.set_result, socket.getaddrinfo(host, port, **options))
+            except OSError as error:
+                answer = (found.set_exception, error)
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                self.call_soon_threadsafe(put, *answer)
+
+        threading.Thread(target=look_up, name='name look-up', daemon=True).start()
+        return await found
+
+
+def _serve(loop: asyncio.AbstractEventLoop, cleanup: AsyncExitStack) -> None:
+    """Run an event loop until it is stopped, then close what is open."""
+    asyncio.set_event_loop(loop)
+    loop.run_forever()
+    loop.run_until_complete(cleanup.aclose())
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+
+
+def _piece(chunk: ChatCompletionChunk) -> Piece:
+    usage = _usage(chunk.usage)
+    # Servers differ: the piece with the usage has no choice, the first may have no delta.
+    choice = chunk.choices[0] if chunk.choices else None
+    if choice is None:
+        return Piece(model=chunk.model or '', usage=usage)
+    delta = choice.delta
+    return Piece(
+        text=(delta.content or '') if delta else '',
+        refusal=(delta.refusal or '') if delta else '',
+        finish=choice.finish_reason or '',
+        model=chunk.model or '',
+        usage=usage,
+    )
+
+
+def _piece_of_json(raw: bytes) -> Piece:
+    """Read a reply that came in one piece, trusting nothing about its shape."""
+    try:
+        # Pydantic takes no JSON with half a character in it, which a model may well write.
+        text = mend(json.dumps(json.loads(raw), ensure_ascii=False))
+        completion = _Completion.model_validate_json(text)
+    except (ValueError, RecursionError):  # a ValidationError is a ValueError
+        completion = _Completion()
+    if not completion.choices:
+        said = ' '.join(raw[:300].decode(errors='replace').split())
+        raise OddReplyError(f'answered with something that is no reply: {said or "nothing"}')
+    choice = completion.choices[0]
+    used = completion.usage
+    return Piece(
+        text=choice.message.content or '',
+        refusal=choice.message.refusal or '',
+        # The answer was whole, so an unnamed end is a plain one.
+        finish=choice.finish_reason or 'stop',
+        model=completion.model or '',
+        usage=Usage(used.prompt_tokens, used.completion_tokens) if used else None,
+    )
+
+
+def _usage(usage: CompletionUsage | None) -> Usage | None:
+    if usage is None:
+        return None
+    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+
+
+class _Message(pydantic.BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(pydantic.BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Tokens(pydantic.BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Completion(pydantic.BaseModel):
+    """As much of a reply in one piece as is used here."""
+
+    choices: list[_Choice] | None = None
+    model: str | None = None
+    usage: _Tokens | None = None
+
+
+# What fits into single precision, in which recordings keep it; none comes near.
+_Coordinate = Annotated[float, pydantic.Field(ge=-1e30, le=1e30, allow_inf_nan=False)]
+
+
+class _Vector(pydantic.BaseModel):
+    index: int
+    embedding: tuple[_Coordinate, ...]
+
+
+class _Vectors(pydantic.BaseModel):
+    """As much of an answer with embeddings as is used here."""
+
+    data: list[_Vector]
+    model: str | None = None
+    usage: _Tokens | None = None
