@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import NO_CASE, EpisodeKey
 from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
 from bbllm.bench.runner.workers import Workers
@@ -86,7 +86,7 @@ class _Collecting:
         self._wanted = wanted
         self._tasks = {task.name: task for task in wanted.tasks}
         self._suite = suite_of(wanted.tasks)
-        self._setup = Setup(
+        self._config = RunConfig(
             planner=wanted.planner,
             brain=BRAIN,
             body='offline',
@@ -155,7 +155,7 @@ class _Collecting:
                 # There may be no end to them; what came of earlier ones is looked at between.
                 return
             self._under_way[key] = index, case
-            workers.submit(Job(key=key, case=case, setup=self._setup))
+            workers.submit(EpisodeSpec(key=key, case=case, config=self._config))
 
     def _take(self, answer: Answer, case: Case | None) -> None:
         """
@@ -186,7 +186,7 @@ class _Collecting:
         self._keep(note, checked.pairs)
         self._found.add(note, checked.pairs)
 
-    def _draw(self, played: Played, case: Case, checked: Checked) -> str:
+    def _draw(self, played: EpisodeRecord, case: Case, checked: Checked) -> str:
         """Check what an episode gave; return how it ended."""
         result = played.result
         name = result.key.name

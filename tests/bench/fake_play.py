@@ -11,7 +11,7 @@ from typing import Any
 
 from made_results import make_result
 
-from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Resting
@@ -24,7 +24,7 @@ MARKS = 'BBLLM_TEST_MARKS'
 """Variable with a folder in which players leave marks."""
 
 
-def play(job: Job) -> Played:
+def play(job: EpisodeSpec) -> EpisodeRecord:
     """Do what the task's name says."""
     task = job.key.task
     if task == 'slow':
@@ -46,11 +46,13 @@ def play(job: Job) -> Played:
         changes |= {'error': task, 'ending': 'MODEL_FAILED', 'message': 'It gave an empty reply.'}
     verdict = 'lost' if task == 'lost' else 'passed' if job.key.trial % 2 == 0 else 'failed'
     result = make_result(task, job.key.trial, job.key.k, verdict, **changes)
-    recording = f'{{"episode": "{job.key.name}", "n": {job.key.k}}}\n' if job.setup.record else ''
-    return Played(result=result, journal=f'{{"of": "{job.key.name}"}}\n', recording=recording)
+    recording = f'{{"episode": "{job.key.name}", "n": {job.key.k}}}\n' if job.config.record else ''
+    return EpisodeRecord(
+        result=result, journal=f'{{"of": "{job.key.name}"}}\n', recording=recording
+    )
 
 
-def _times_before(job: Job) -> int:
+def _times_before(job: EpisodeSpec) -> int:
     """Leave a mark, and return how many there were."""
     if MARKS not in os.environ:
         return 0
@@ -78,15 +80,15 @@ def make_case(task: str, trial: int) -> Case:
     )
 
 
-def make_job(task: str = 'fine', trial: int = 0, k: int = 0, **setup: Any) -> Job:
+def make_job(task: str = 'fine', trial: int = 0, k: int = 0, **config: Any) -> EpisodeSpec:
     """Return a job of the fake suite."""
-    return Job(
-        key=EpisodeKey(task, trial, k), case=make_case(task, trial), setup=make_setup(**setup)
+    return EpisodeSpec(
+        key=EpisodeKey(task, trial, k), case=make_case(task, trial), config=make_config(**config)
     )
 
 
-def make_setup(**changes: Any) -> Setup:
-    """Return a setup of which only limits and recording matter."""
+def make_config(**changes: Any) -> RunConfig:
+    """Return a config of which only limits and recording matter."""
     values: dict[str, Any] = {
         'planner': 'brain_body',
         'brain': None,
@@ -94,4 +96,4 @@ def make_setup(**changes: Any) -> Setup:
         'mapping': 'auto',
         'llm': LlmConfig(),
     }
-    return Setup(**{**values, **changes})
+    return RunConfig(**{**values, **changes})

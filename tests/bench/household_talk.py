@@ -6,7 +6,7 @@ from pathlib import Path
 
 from household_cases import case_of
 
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.episode_setup import Alone
 from bbllm.bench.runner.play_household import play_with
@@ -44,13 +44,13 @@ def write_talk(path: Path, trials: int) -> None:
         for trial in range(trials):
             key = EpisodeKey(task, trial, 0)
             scripted = Models(ScriptedModel([program]), ScriptedModel([]), ())
-            setup = Setup(
+            config = RunConfig(
                 planner=PLANNER,
                 brain=None,
                 body=None,
                 mapping='auto',
                 llm=LlmConfig(brain=OFFLINE, body=OFFLINE),
             )
-            job = Job(key=key, case=case_of(task, trial), setup=setup)
+            job = EpisodeSpec(key=key, case=case_of(task, trial), config=config)
             models = record_models(scripted, path, episode=key.name)
             play_with(job, models, lambda event: None, Alone())

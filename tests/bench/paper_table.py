@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from paper_world import PaperWorld
 
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.scorers.scoring import score
 from bbllm.bench.suites.case import Case
@@ -50,7 +50,7 @@ BOTH = (
 
 def job_of(
     on: Mapping[str, str] = ON, prices: Mapping[str, tuple[float, float]] | None = None
-) -> Job:
+) -> EpisodeSpec:
     case = Case(
         suite='own',
         task='tidy',
@@ -63,7 +63,7 @@ def job_of(
         least_loops=1,
         out_of_reach=('location_C',),
     )
-    setup = Setup(
+    config = RunConfig(
         planner='brain_body',
         brain=None,
         body=None,
@@ -71,7 +71,7 @@ def job_of(
         llm=LlmConfig(),
         prices=prices or {},
     )
-    return Job(key=EpisodeKey('tidy', 1, 2), case=case, setup=setup)
+    return EpisodeSpec(key=EpisodeKey('tidy', 1, 2), case=case, config=config)
 
 
 class Paper(PaperWorld):
@@ -114,7 +114,7 @@ def play(
     *replies: str | Reply | Exception,
     k: int = 2,
     limits: Limits | None = None,
-    job: Job | None = None,
+    job: EpisodeSpec | None = None,
     planner: Callable[[EpisodeRun], Planner] | None = None,
 ) -> EpisodeResult:
     """Let BrainBody run on paper, with a Brain that says these replies, and score it."""

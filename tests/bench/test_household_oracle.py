@@ -12,7 +12,7 @@ import pytest
 import yaml
 from household_cases import SUITE, TASKS, case_of, world_of
 
-from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.oracle.household import HouseholdOracle
 from bbllm.bench.oracle.household import model as oracle_model
@@ -46,9 +46,9 @@ def job_of(
     mapping: str = 'auto',
     k: int = 0,
     seen: str | None = None,
-) -> Job:
+) -> EpisodeSpec:
     expert = ModelConfig(provider='expert')
-    setup = Setup(
+    config = RunConfig(
         planner=planner,
         brain=None,
         body='lexical' if mapping == 'embedding' else None,
@@ -57,10 +57,10 @@ def job_of(
     )
     if seen is not None:
         case = dataclasses.replace(case, scene=case.house.model_copy(update={'visibility': seen}))
-    return Job(key=EpisodeKey(case.task, case.trial, k), case=case, setup=setup)
+    return EpisodeSpec(key=EpisodeKey(case.task, case.trial, k), case=case, config=config)
 
 
-def played(planner: str, case: Case, **words: Any) -> Played:
+def played(planner: str, case: Case, **words: Any) -> EpisodeRecord:
     return play(job_of(planner, case, **words))
 
 

@@ -15,7 +15,7 @@ from made_results import make_result
 from rich.console import Console
 from solved_cases import objects_of
 
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult, read_results
 from bbllm.bench.log.run_settings import join
 from bbllm.bench.metrics.metrics import figures_of
@@ -36,9 +36,9 @@ CASE = make_case(SUITE, 'lighter_on_heavier', seed=0, trial=0)
 LIGHT, HEAVY = (s.name for s in sorted(CASE.scene.objects, key=lambda spec: spec.mass))
 
 
-def job_of(case: Case) -> Job:
-    setup = Setup(planner='p', brain=None, body=None, mapping='auto', llm=LlmConfig())
-    return Job(key=EpisodeKey(case.task, 0, 2), case=case, setup=setup)
+def job_of(case: Case) -> EpisodeSpec:
+    config = RunConfig(planner='p', brain=None, body=None, mapping='auto', llm=LlmConfig())
+    return EpisodeSpec(key=EpisodeKey(case.task, 0, 2), case=case, config=config)
 
 
 def scene_of(case: Case, *, above: str = '', below: str = '', held: str = '') -> Scene:

@@ -24,7 +24,7 @@ from mock_models import mock, output
 from bbllm.bench.inspect_ai.episode import PHYSICS, play_sample
 from bbllm.bench.inspect_ai.model import InspectModel
 from bbllm.bench.inspect_ai.task import tabletop
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.oracle.case_goals import brief_of
 from bbllm.bench.oracle.model import expert, offline
@@ -283,8 +283,10 @@ def test_time_limit_ends_a_model_that_hangs_and_leaves_no_thread(run: Run) -> No
 
 def test_sample_that_is_stopped_stops_the_arm_in_the_middle_of_its_motion() -> None:
     case = make_case(load_suite('tabletop'), 'right_side', seed=0, trial=0)
-    setup = Setup(planner='brain_body', brain=None, body=None, mapping='auto', llm=LlmConfig())
-    job = Job(key=EpisodeKey('right_side', 0, 3), case=case, setup=setup)
+    config = RunConfig(
+        planner='brain_body', brain=None, body=None, mapping='auto', llm=LlmConfig()
+    )
+    job = EpisodeSpec(key=EpisodeKey('right_side', 0, 3), case=case, config=config)
     events: list[Event] = []
     results: list[EpisodeResult] = []
 

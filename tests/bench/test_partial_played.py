@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.scene_sampling.generator import make_case
@@ -19,9 +19,9 @@ def played(task: str, brain: str, planner: str = 'llm_pop', trial: int = 0) -> E
         brain=ModelConfig(provider=brain),  # type: ignore[arg-type]
         body=ModelConfig(provider='offline'),
     )
-    setup = Setup(planner=planner, brain=None, body=None, mapping='auto', llm=llm)
+    config = RunConfig(planner=planner, brain=None, body=None, mapping='auto', llm=llm)
     case = make_case(PARTIAL, task, seed=1, trial=trial)
-    return play(Job(key=EpisodeKey(task, trial, 3), case=case, setup=setup)).result
+    return play(EpisodeSpec(key=EpisodeKey(task, trial, 3), case=case, config=config)).result
 
 
 @pytest.mark.parametrize('task', [task.name for task in PARTIAL.tasks])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from household_cases import SUITE, case_of
 
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.episode_setup import Alone
 from bbllm.bench.runner.play_here import world_of
@@ -47,11 +47,11 @@ def played(
 ) -> tuple[EpisodeResult, list[Event]]:
     case = case or case_of(TASK)
     events: list[Event] = []
-    setup = Setup(
+    config = RunConfig(
         planner=planner, brain=None, body=None, mapping='auto',
         llm=LlmConfig(brain=OFFLINE, body=OFFLINE),
     )  # fmt: skip
-    job = Job(key=EpisodeKey(case.task, case.trial, 0), case=case, setup=setup)
+    job = EpisodeSpec(key=EpisodeKey(case.task, case.trial, 0), case=case, config=config)
     models = Models(ScriptedModel(replies), ScriptedModel([]), ())
     return play_with(job, models, events.append, Alone()), events
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.episode_setup import noise_seed
 from bbllm.bench.runner.play_tabletop import play
@@ -26,7 +26,7 @@ CLOCK = ('wall_s', 'model_s')
 """Fields that the wall clock decides."""
 
 
-def job_of(task: str = 'red_triangle', k: int = 3, **changes: Any) -> Job:
+def job_of(task: str = 'red_triangle', k: int = 3, **changes: Any) -> EpisodeSpec:
     values: dict[str, Any] = {
         'planner': 'brain_body',
         'brain': None,
@@ -35,24 +35,26 @@ def job_of(task: str = 'red_triangle', k: int = 3, **changes: Any) -> Job:
         'llm': LlmConfig(brain=OFFLINE, body=OFFLINE),
     }
     suite = load_suite('tabletop')
-    return Job(
+    return EpisodeSpec(
         key=EpisodeKey(task, 0, k),
         case=make_case(suite, task, seed=0, trial=0),
-        setup=Setup(**{**values, **changes}),
+        config=RunConfig(**{**values, **changes}),
     )
 
 
 @pytest.fixture(scope='module')
-def recorded() -> Played:
+def recorded() -> EpisodeRecord:
     return play(job_of(record=True))
 
 
-def timeless(played: Played) -> dict[str, Any]:
+def timeless(played: EpisodeRecord) -> dict[str, Any]:
     fields = type(played.result).__dataclass_fields__
     return {name: getattr(played.result, name) for name in fields if name not in CLOCK}
 
 
-def test_an_episode_is_played_judged_and_on_record(recorded: Played, tmp_path: Path) -> None:
+def test_an_episode_is_played_judged_and_on_record(
+    recorded: EpisodeRecord, tmp_path: Path
+) -> None:
     result = recorded.result
     path = tmp_path / f'{result.key.name}.jsonl'
     path.write_text(recorded.journal)
@@ -67,7 +69,7 @@ def test_an_episode_is_played_judged_and_on_record(recorded: Played, tmp_path: P
     assert episode.id == 'red_triangle-t000-k3'
 
 
-def test_a_replay_is_the_same_episode_and_asks_nobody(recorded: Played) -> None:
+def test_a_replay_is_the_same_episode_and_asks_nobody(recorded: EpisodeRecord) -> None:
     job = replace(job_of(llm=LlmConfig(brain=NOWHERE, body=NOWHERE)), replay=recorded.recording)
 
     again = play(job)
@@ -75,14 +77,14 @@ def test_a_replay_is_the_same_episode_and_asks_nobody(recorded: Played) -> None:
     assert timeless(again) == timeless(recorded)
 
 
-def test_every_exchange_is_marked_with_its_episode(recorded: Played) -> None:
+def test_every_exchange_is_marked_with_its_episode(recorded: EpisodeRecord) -> None:
     exchanges = [json.loads(line) for line in recorded.recording.splitlines()]
 
     assert len(exchanges) == recorded.result.model_calls
     assert {item['episode'] for item in exchanges} == {'red_triangle-t000-k3'}
 
 
-def test_the_same_job_is_the_same_episode_again(recorded: Played) -> None:
+def test_the_same_job_is_the_same_episode_again(recorded: EpisodeRecord) -> None:
     again = play(job_of(record=True))
 
     assert timeless(again) == timeless(recorded)

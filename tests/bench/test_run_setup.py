@@ -92,10 +92,10 @@ def test_what_auto_came_to_is_fixed_for_all_workers(
 
     run = prepared(tmp_path, brain=None, body='offline')
 
-    assert run.plan.setup.brain is None
-    assert run.plan.setup.llm.brain.provider == 'openai'
-    assert run.plan.setup.llm.brain.base_url == 'http://127.0.0.1:9/v1'
-    assert run.plan.setup.llm.body.provider == 'offline'
+    assert run.plan.config.brain is None
+    assert run.plan.config.llm.brain.provider == 'openai'
+    assert run.plan.config.llm.brain.base_url == 'http://127.0.0.1:9/v1'
+    assert run.plan.config.llm.body.provider == 'offline'
     assert run.plan.settings.llm['brain']['host'] == '127.0.0.1:9'
     assert any('127.0.0.1:9' in notice for notice in run.notices)
 
@@ -108,8 +108,8 @@ def test_no_secret_is_in_settings_or_in_what_travels_to_workers(
 
     run = prepared(tmp_path, brain='gpt-4o', body='gpt-4o')
 
-    text = json.dumps(run.plan.settings.to_json()) + run.plan.setup.llm.model_dump_json()
-    text += repr(run.plan.setup)
+    text = json.dumps(run.plan.settings.to_json()) + run.plan.config.llm.model_dump_json()
+    text += repr(run.plan.config)
     assert KEY not in text
     assert 'pass4word' not in text
 
@@ -129,7 +129,7 @@ def test_prices_are_part_of_the_settings(tmp_path: Path) -> None:
     run = prepared(tmp_path, prices=path)
 
     assert run.plan.settings.prices['currency'] == 'USD'
-    assert run.plan.setup.prices == {'m': (1.0, 2.0)}
+    assert run.plan.config.prices == {'m': (1.0, 2.0)}
 
 
 def test_an_embedder_is_described_in_place_of_the_body(tmp_path: Path) -> None:

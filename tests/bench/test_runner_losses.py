@@ -9,7 +9,7 @@ import fake_play
 import pytest
 from fake_run import Notes, run_fake
 
-from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.store import RunFolder
 from bbllm.bench.runner import workers
 from bbllm.bench.runner.failure_policy import TRIES
@@ -195,9 +195,9 @@ def test_workers_that_cannot_be_had_end_the_run_with_the_reason(path: Path) -> N
         size = 1
 
         def __init__(self, size: int):
-            self._jobs: list[Job] = []
+            self._jobs: list[EpisodeSpec] = []
 
-        def submit(self, job: Job) -> None:
+        def submit(self, job: EpisodeSpec) -> None:
             self._jobs.append(job)
 
         def collect(self, timeout_s: float) -> list[Answer]:

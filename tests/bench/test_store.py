@@ -17,7 +17,7 @@ import pytest
 from fake_settings import make_run_settings
 from made_results import make_result
 
-from bbllm.bench.log.episodes import Played
+from bbllm.bench.log.episodes import EpisodeRecord
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.store import RunFolder, cannot_write
 from bbllm.core.errors import ConfigError
@@ -25,9 +25,9 @@ from bbllm.core.errors import ConfigError
 SETTINGS = make_run_settings()
 
 
-def played(trial: int = 0, **changes: Any) -> Played:
+def played(trial: int = 0, **changes: Any) -> EpisodeRecord:
     result = make_result('fine', trial, **changes)
-    return Played(result=result, journal=f'{{"trial": {trial}}}\n')
+    return EpisodeRecord(result=result, journal=f'{{"trial": {trial}}}\n')
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.scene_sampling.generator import make_case
@@ -25,14 +25,14 @@ def case_of(task: str, trial: int = 0) -> Case:
 
 def played(task: str, open_state: str, k: int) -> EpisodeResult:
     offline = ModelConfig(provider='offline')
-    setup = Setup(
+    config = RunConfig(
         planner=f'brain_body:open_state={open_state}',
         brain=None,
         body=None,
         mapping='auto',
         llm=LlmConfig(brain=offline, body=offline),
     )
-    return play(Job(key=EpisodeKey(task, 0, k), case=case_of(task), setup=setup)).result
+    return play(EpisodeSpec(key=EpisodeKey(task, 0, k), case=case_of(task), config=config)).result
 
 
 @pytest.mark.parametrize('task', NAMES)

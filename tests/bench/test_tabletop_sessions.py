@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.scene_sampling.generator import fingerprint, make_case
@@ -29,16 +29,16 @@ def case_of(task: str) -> Case:
     return make_case(SESSIONS, task, seed=0, trial=0)
 
 
-def played(case: Case, open_state: str, k: int = 6, llm: LlmConfig | None = None) -> Played:
+def played(case: Case, open_state: str, k: int = 6, llm: LlmConfig | None = None) -> EpisodeRecord:
     offline = ModelConfig(provider='offline')
-    setup = Setup(
+    config = RunConfig(
         planner=f'brain_body:open_state={open_state}',
         brain=None,
         body=None,
         mapping='auto',
         llm=llm or LlmConfig(brain=offline, body=offline),
     )
-    return play(Job(key=EpisodeKey(case.task, 0, k), case=case, setup=setup))
+    return play(EpisodeSpec(key=EpisodeKey(case.task, 0, k), case=case, config=config))
 
 
 def variant(**fields: object) -> Suite:

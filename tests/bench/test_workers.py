@@ -12,7 +12,7 @@ import fake_play
 import pytest
 from fake_play import make_job
 
-from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.runner import workers as workers_module
 from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
 from bbllm.bench.runner.workers import LocalWorkers
@@ -28,7 +28,7 @@ def two() -> Iterator[LocalWorkers]:
     workers.close()
 
 
-def play_all(workers: LocalWorkers, *jobs: Job) -> dict[str, Answer]:
+def play_all(workers: LocalWorkers, *jobs: EpisodeSpec) -> dict[str, Answer]:
     """Play jobs as workers become free; return the answers by episode."""
     answers: dict[str, Answer] = {}
     waiting, under_way = list(jobs), 0

@@ -9,7 +9,7 @@ from typing import Any
 import made_pairs as made
 from made_results import make_result
 
-from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.runner.worker_result import Answer, Done
 from bbllm.llm.config import LlmConfig
 from benchmarks.finetuning.collected import Collected
@@ -18,7 +18,7 @@ from benchmarks.finetuning.collecting import Wanted, collect
 TASKS = [made.data_task(number=number) for number in range(4)]
 
 
-def talk_of(job: Job) -> list[tuple[str, str]]:
+def talk_of(job: EpisodeSpec) -> list[tuple[str, str]]:
     """Return a conversation that fits the blocks of a job, and that no other job has."""
     first, second = job.case.scene.objects
     weighed = made.weighing(made.felt(first.mass, second.mass))
@@ -29,21 +29,21 @@ def talk_of(job: Job) -> list[tuple[str, str]]:
     return [(asked, said) for asked, said in json.loads(text.replace('FIRST', first.name))]
 
 
-def played(job: Job, verdict: str = 'passed', **changes: Any) -> Done:
+def played(job: EpisodeSpec, verdict: str = 'passed', **changes: Any) -> Done:
     result = make_result(job.key.task, job.key.trial, job.key.k, verdict, **changes)
-    return Done(Played(result=result, journal='', recording=made.recording(talk_of(job))))
+    return Done(EpisodeRecord(result=result, journal='', recording=made.recording(talk_of(job))))
 
 
 class Here:
     """Workers whose answers are made up, and come newest first."""
 
-    def __init__(self, answer: Callable[[Job], Answer] = played, size: int = 3):
+    def __init__(self, answer: Callable[[EpisodeSpec], Answer] = played, size: int = 3):
         self.size = size
-        self.jobs: list[Job] = []
+        self.jobs: list[EpisodeSpec] = []
         self._answer = answer
-        self._under_way: list[Job] = []
+        self._under_way: list[EpisodeSpec] = []
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: EpisodeSpec) -> None:
         assert len(self._under_way) < self.size
         self.jobs.append(job)
         self._under_way.append(job)

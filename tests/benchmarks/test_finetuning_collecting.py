@@ -10,7 +10,7 @@ import made_pairs as made
 import pytest
 from made_collections import TASKS, Here, gather, played
 
-from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
 from bbllm.bench.scene_sampling.generator import CaseError, make_case
@@ -67,7 +67,7 @@ def test_each_task_is_played_once_before_one_is_played_on_another_table() -> Non
 def test_episodes_that_did_not_succeed_knowingly_give_no_pairs_and_are_counted(
     changes: dict[str, Any], rule: str, found: str
 ) -> None:
-    def every_other(job: Job) -> Answer:
+    def every_other(job: EpisodeSpec) -> Answer:
         bad = job.key.task == TASKS[1].name
         return played(job, **(changes if bad else {}))
 
@@ -80,7 +80,7 @@ def test_episodes_that_did_not_succeed_knowingly_give_no_pairs_and_are_counted(
 
 
 def test_an_episode_of_which_nothing_came_back_is_lost_and_the_others_go_on() -> None:
-    def first_dies(job: Job) -> Answer:
+    def first_dies(job: EpisodeSpec) -> Answer:
         if job.key.task == TASKS[0].name:
             return Failed(key=job.key, reason='It died.', error='WorkerDied')
         return played(job)
@@ -97,7 +97,7 @@ def test_where_no_episode_can_be_played_at_all_it_says_why() -> None:
 
 
 def test_what_there_is_stays_where_no_more_can_be_played() -> None:
-    def refused_later(job: Job) -> Answer:
+    def refused_later(job: EpisodeSpec) -> Answer:
         if job.key.task == TASKS[2].name:
             return Refused(key=job.key, reason='The disk is full.')
         return played(job)

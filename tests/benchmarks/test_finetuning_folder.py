@@ -10,7 +10,7 @@ import pytest
 from made_collections import TASKS, Here, played, talk_of
 from made_results import make_result
 
-from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.runner.worker_result import Answer, Done
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.errors import ConfigError
@@ -39,14 +39,14 @@ class KilledError(BaseException):
     """The process is gone."""
 
 
-def mixed(job: Job) -> Answer:
+def mixed(job: EpisodeSpec) -> Answer:
     """Let some episodes fail, and one of each later table say again what was said before."""
     if job.key.task == TASKS[2].name and job.key.trial:
         key = replace(job.key, trial=0)
         case = make_case(suite_of(TASKS), key.task, seed=0, trial=0)
         said = made.recording(talk_of(replace(job, key=key, case=case)))
         result = make_result(job.key.task, job.key.trial, job.key.k, 'passed')
-        return Done(Played(result=result, journal='', recording=said))
+        return Done(EpisodeRecord(result=result, journal='', recording=said))
     return played(job, 'failed' if job.key.task == TASKS[1].name else 'passed')
 
 
@@ -63,7 +63,7 @@ def killed_after(path: Path, episodes: int, size: int = 3) -> None:
     """Work until so many episodes were played, then vanish."""
     count = 0
 
-    def answer(job: Job) -> Answer:
+    def answer(job: EpisodeSpec) -> Answer:
         nonlocal count
         count += 1
         if count > episodes:

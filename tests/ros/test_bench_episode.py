@@ -13,7 +13,7 @@ from bbllm_interfaces.srv import MapStep
 from fake_server import FakeServer, Handler, says
 from stacks import process_alive, started
 
-from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play as play_here
 from bbllm.bench.scene_sampling.generator import make_case
@@ -35,7 +35,7 @@ from bbllm.worlds.tabletop.tabletop import TabletopWorld
 pytestmark = pytest.mark.ros
 
 BODY_MARK = '<rob0>'
-OFFLINE = Setup(
+OFFLINE = RunConfig(
     planner='brain_body', brain='offline', body='offline', mapping='auto', llm=LlmConfig()
 )
 Answers = Callable[[Handler, dict[str, Any]], None]
@@ -62,12 +62,12 @@ def stacks(monkeypatch: pytest.MonkeyPatch) -> list[Stack]:
     return found
 
 
-def job_of(task: str, k: int, setup: Setup = OFFLINE) -> Job:
+def job_of(task: str, k: int, config: RunConfig = OFFLINE) -> EpisodeSpec:
     case = make_case(load_suite('tabletop'), task, seed=0, trial=0)
-    return Job(key=EpisodeKey(task, 0, k), case=case, setup=setup)
+    return EpisodeSpec(key=EpisodeKey(task, 0, k), case=case, config=config)
 
 
-def asking(server: FakeServer) -> Setup:
+def asking(server: FakeServer) -> RunConfig:
     """Both models are that server's, without schemas or retries."""
     role = {'provider': 'openai', 'model': 'fake', 'base_url': server.url, 'retries': 0}
     role = {**role, 'schema': False}
@@ -75,9 +75,9 @@ def asking(server: FakeServer) -> Setup:
     return replace(OFFLINE, brain=None, body=None, llm=llm)
 
 
-def script_of(job: Job) -> dict[str, list[str]]:
+def script_of(job: EpisodeSpec) -> dict[str, list[str]]:
     """What `offline` says in this case, by role and in order."""
-    played = play_here(replace(job, setup=replace(OFFLINE, record=True)))
+    played = play_here(replace(job, config=replace(OFFLINE, record=True)))
     script: dict[str, list[str]] = {'brain': [], 'body': []}
     for line in map(json.loads, played.recording.splitlines()):
         script[line['role']].append(line['reply']['text'])
@@ -127,7 +127,7 @@ def test_same_case_and_replies_give_the_same_verdict_in_both_worlds(
 ) -> None:
     job = job_of(task, k, asking(server))
     script = script_of(job)
-    played: list[Played] = []
+    played: list[EpisodeRecord] = []
 
     for play in (play_here, play_over_ros):
         server.will(follows(script, declines))
@@ -157,7 +157,7 @@ def test_recording_over_ros_answers_for_the_models_in_either_world(tmp_path: Pat
     lines = [json.loads(line) for line in recorded.recording.splitlines()]
     assert {line['episode'] for line in lines} == {job.key.name}
     assert len(lines) == recorded.result.model_calls
-    replayed = replace(job, replay=recorded.recording, setup=replace(OFFLINE, brain=None))
+    replayed = replace(job, replay=recorded.recording, config=replace(OFFLINE, brain=None))
     for play in (play_here, play_over_ros):
         again = play(replayed).result
         assert told(again) == told(recorded.result)
@@ -188,8 +188,8 @@ def test_a_server_that_is_down_before_the_judged_episode_loses_it_in_either_worl
 @pytest.mark.slow
 def test_a_session_has_the_same_account_in_either_world() -> None:
     case = make_case(load_suite('tabletop_sessions'), 'second', seed=0, trial=0)
-    setup = replace(OFFLINE, planner='brain_body:open_state=rules')
-    job = replace(job_of('right_side', 3, setup), key=EpisodeKey('second', 0, 3), case=case)
+    config = replace(OFFLINE, planner='brain_body:open_state=rules')
+    job = replace(job_of('right_side', 3, config), key=EpisodeKey('second', 0, 3), case=case)
 
     here, over_ros = (play(job) for play in (play_here, play_over_ros))
 
@@ -230,9 +230,9 @@ def test_setup_that_cannot_be_used_is_refused_before_a_node_starts(
 
 
 def test_limits_of_a_run_hold_over_ros() -> None:
-    setup = replace(OFFLINE, limits=Limits(steps=2, tokens=10**6))
+    config = replace(OFFLINE, limits=Limits(steps=2, tokens=10**6))
 
-    result = play_over_ros(job_of('right_side', 3, setup)).result
+    result = play_over_ros(job_of('right_side', 3, config)).result
 
     assert (result.ending, result.attempted, result.verdict) == ('OUT_OF_BUDGET', 2, 'failed')
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.oracle.case_goals import brief_of
 from bbllm.bench.oracle.goal_brief import GoalBrief
@@ -17,9 +17,11 @@ from bbllm.ros.bench.episode import _Files
 
 def test_the_node_that_plans_reads_the_brief_of_its_case(tmp_path: Path) -> None:
     llm = LlmConfig(brain=ModelConfig(provider='uninformed'), body=ModelConfig(provider='offline'))
-    setup = Setup(planner='llm_pop', brain=None, body=None, mapping='auto', llm=llm)
+    config = RunConfig(planner='llm_pop', brain=None, body=None, mapping='auto', llm=llm)
     case = make_case(load_suite('partial'), 'tower_by_weight', seed=3, trial=1)
-    files = _Files(tmp_path, Job(key=EpisodeKey('tower_by_weight', 1, 3), case=case, setup=setup))
+    files = _Files(
+        tmp_path, EpisodeSpec(key=EpisodeKey('tower_by_weight', 1, 3), case=case, config=config)
+    )
 
     files.write()
 

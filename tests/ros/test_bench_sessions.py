@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
@@ -23,7 +23,7 @@ def test_what_the_first_episode_found_out_is_told_to_the_brain_of_the_next() -> 
     (fixed,) = case.table.fixed
     other = next(spec.name for spec in case.table.objects[3:])
     case = replace(case, earlier=(f'Pick {fixed}.',), instruction=f'Put {other} on location_A.')
-    setup = Setup(
+    config = RunConfig(
         planner='brain_body:open_state=rules',
         brain='offline',
         body='offline',
@@ -32,7 +32,7 @@ def test_what_the_first_episode_found_out_is_told_to_the_brain_of_the_next() -> 
         record=True,
     )
 
-    game = play(Job(key=EpisodeKey('second', 0, 0), case=case, setup=setup))
+    game = play(EpisodeSpec(key=EpisodeKey('second', 0, 0), case=case, config=config))
 
     brain = [
         line for line in map(json.loads, game.recording.splitlines()) if line['role'] == 'brain'

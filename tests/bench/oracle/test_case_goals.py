@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from suite_files import STANDING, generated, suite
 
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.oracle.case_goals import brief_of, check_goals, with_goal
 from bbllm.bench.oracle.goal_brief import GoalBrief
@@ -121,8 +121,8 @@ def test_each_episode_has_a_model_with_its_own_brief(name: str) -> None:
         brain=ModelConfig(provider=name),
         body=ModelConfig(provider='offline'),
     )
-    setup = Setup(planner='llm_pop', brain=None, body=None, mapping='auto', llm=llm)
-    job = Job(key=EpisodeKey('stack', 0, 3), case=case_of('stack'), setup=setup)
+    config = RunConfig(planner='llm_pop', brain=None, body=None, mapping='auto', llm=llm)
+    job = EpisodeSpec(key=EpisodeKey('stack', 0, 3), case=case_of('stack'), config=config)
     other = dataclasses.replace(job, case=case_of('pick_heavier'))
 
     one, same, two = models_of(job).brain, models_of(job).brain, models_of(other).brain

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.oracle.case_goals import brief_of
 from bbllm.bench.oracle.model import expert
@@ -31,16 +31,16 @@ def case_of(task: str = TWO, trial: int = 0) -> Case:
     return make_case(SUITE, task, seed=1, trial=trial)
 
 
-def played(planner: str, task: str, mapping: str = 'auto') -> Played:
+def played(planner: str, task: str, mapping: str = 'auto') -> EpisodeRecord:
     offline = ModelConfig(provider='offline')
-    setup = Setup(
+    config = RunConfig(
         planner=planner,
         brain=None,
         body='lexical' if mapping == 'embedding' else None,
         mapping=mapping,
         llm=LlmConfig(brain=ModelConfig(provider='expert'), body=offline),
     )
-    return play(Job(key=EpisodeKey(task, 0, 0), case=case_of(task), setup=setup))
+    return play(EpisodeSpec(key=EpisodeKey(task, 0, 0), case=case_of(task), config=config))
 
 
 def answer(planner: str, request: PromptRequest) -> str:

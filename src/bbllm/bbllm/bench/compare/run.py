@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bbllm.bench.compare.choice import Contender
-from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.store import RunFolder, cannot_write
 from bbllm.bench.report.write import finish
@@ -79,7 +79,7 @@ class _Lent:
     def size(self) -> int:
         return self.workers.size
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: EpisodeSpec) -> None:
         self.workers.submit(job)
         self.under_way += 1
 

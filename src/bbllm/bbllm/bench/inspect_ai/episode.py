@@ -10,7 +10,7 @@ from types import MappingProxyType
 from anyio import from_thread
 
 from bbllm.bench.inspect_ai.model import STOPPED
-from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner import play_household
 from bbllm.bench.runner.episode_setup import Alone
@@ -28,14 +28,14 @@ LOOK_S = 0.1
 """How often somebody who waits for the physics looks whether the sample was stopped [s]."""
 
 
-def play_sample(job: Job, models: Models, sink: EventSink) -> EpisodeResult:
+def play_sample(job: EpisodeSpec, models: Models, sink: EventSink) -> EpisodeResult:
     """
     Play an episode to its end and judge it; to be called in a worker thread of anyio.
 
     Where its sample is stopped, the arm stops within 20 ms of its own time.
 
     Args:
-        job: What to play; `models` answer in place of those that its setup names.
+        job: What to play; `models` answer in place of those that its config names.
         models: Who answers.
         sink: Told every event.
     """

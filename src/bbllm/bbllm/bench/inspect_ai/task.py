@@ -35,7 +35,7 @@ from bbllm.bench.inspect_ai.scorer import (
     keep_result,
 )
 from bbllm.bench.inspect_ai.transcript import entry_of
-from bbllm.bench.log.episodes import Job, Setup
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.play_here import domain_of
 from bbllm.bench.scene_sampling.generator import make_case
@@ -159,12 +159,12 @@ def _samples(suite: Suite, names: list[str], trials: int, seed: int, k: int) -> 
     ]
 
 
-def _job(suite: str, planner: str, mapping: str, sample: dict[str, Any]) -> Job:
+def _job(suite: str, planner: str, mapping: str, sample: dict[str, Any]) -> EpisodeSpec:
     name, trial, seed = sample[TASK], sample['trial'], sample['seed']
-    return Job(
+    return EpisodeSpec(
         key=EpisodeKey(name, trial, sample['k']),
         case=make_case(load_suite(suite), name, seed=seed, trial=trial),
-        setup=Setup(planner=planner, brain=None, body=None, mapping=mapping, llm=LlmConfig()),
+        config=RunConfig(planner=planner, brain=None, body=None, mapping=mapping, llm=LlmConfig()),
     )
 
 

@@ -13,7 +13,7 @@ from bbllm.llm.config import LlmConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class RunConfig:
     """What all episodes of a run share; holds no key, so that it may travel."""
 
     planner: str
@@ -31,18 +31,18 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class EpisodeSpec:
     """One episode to play, complete: it can be played in another process or on another host."""
 
     key: EpisodeKey
     case: Case
-    setup: Setup
+    config: RunConfig
     replay: str | None = None
     """Lines of a recording that answer instead of the models; None: the models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
+class EpisodeRecord:
     """What came of a job; files are texts, since the player may have no disk of ours."""
 
     result: EpisodeResult
@@ -70,7 +70,7 @@ def name_before(key: EpisodeKey, number: int) -> str:
 class Play(Protocol):
     """Plays one episode; a function of a module, so that it can be sent to another process."""
 
-    def __call__(self, job: Job) -> Played:
+    def __call__(self, job: EpisodeSpec) -> EpisodeRecord:
         """
         Play an episode to its end and judge it.
 

@@ -61,7 +61,7 @@ class PriceTable(BaseModel):
 
     @property
     def by_model(self) -> dict[str, tuple[float, float]]:
-        """Prices of a million prompt and completion tokens, the form of `playing.Setup`."""
+        """Prices of a million prompt and completion tokens, as `RunConfig` has them."""
         return {name: (price.prompt, price.completion) for name, price in self.models.items()}
 
 

@@ -3,7 +3,7 @@ The folder of one run: what is in it survives the death of the process that fill
 
     settings.json         all that decides what the results mean
     results.jsonl         one EpisodeResult a line, each key once
-    episodes/<key>.jsonl  journals, each written before its result; see also `Played.journals`
+    episodes/<key>.jsonl  journals, each written before its result; see also `EpisodeRecord.journals`
     sessions.jsonl        one line for each time that somebody worked on it
     summary.json, report.html
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from bbllm.bench.log.episodes import Played
+from bbllm.bench.log.episodes import EpisodeRecord
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.log.results import read_results
 from bbllm.bench.log.run_settings import RunSettings, settings_from_json
@@ -112,7 +112,7 @@ class RunFolder:
         # Written after every episode, and worth no wait for the disk.
         write_atomically(self.path / SESSIONS, _lines(sessions), durable=False)
 
-    def add(self, played: Played) -> None:
+    def add(self, played: EpisodeRecord) -> None:
         """
         Keep an episode: it is on disk when this returns, and not at all where this raises.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.oracle.case_goals import with_goal
 from bbllm.bench.oracle.household.providers import models_in_house, needs_house_oracle
 from bbllm.bench.suites.house_start import HouseStart
@@ -33,7 +33,7 @@ class EpisodeModels:
 
 
 @contextmanager
-def open_models(job: Job) -> Iterator[EpisodeModels]:
+def open_models(job: EpisodeSpec) -> Iterator[EpisodeModels]:
     """
     Yield the models of an episode.
 
@@ -41,7 +41,7 @@ def open_models(job: Job) -> Iterator[EpisodeModels]:
         ConfigError: This machine lacks what they need: a key, or room for a recording.
     """
     models = models_of(job) if job.replay is None else _replaying(job)
-    if not job.setup.record:
+    if not job.config.record:
         yield EpisodeModels(models, str)
         return
     try:
@@ -60,7 +60,7 @@ def open_models(job: Job) -> Iterator[EpisodeModels]:
         yield EpisodeModels(record_models(models, path, episode=job.key.name), recording)
 
 
-def models_of(job: Job) -> Models:
+def models_of(job: EpisodeSpec) -> Models:
     """
     Return the models of a job: the same ones for all episodes of a run in this process.
 
@@ -69,18 +69,18 @@ def models_of(job: Job) -> Models:
     Raises:
         ConfigError: This machine lacks what they need, for example a key.
     """
-    setup = job.setup
+    config = job.config
     in_house = isinstance(job.case.scene, HouseStart)
-    if in_house and needs_house_oracle(setup.llm, setup.brain, setup.body):
-        method = MappingMethod(setup.mapping)
+    if in_house and needs_house_oracle(config.llm, config.brain, config.body):
+        method = MappingMethod(config.mapping)
         return models_in_house(
-            method, setup.llm, brain=setup.brain, body=setup.body, case=job.case
+            method, config.llm, brain=config.brain, body=config.body, case=job.case
         )
     return _models(
-        with_goal(setup.llm, job.case, said=setup.brain).model_dump_json(by_alias=True),
-        MappingMethod(setup.mapping),
-        setup.brain,
-        setup.body,
+        with_goal(config.llm, job.case, said=config.brain).model_dump_json(by_alias=True),
+        MappingMethod(config.mapping),
+        config.brain,
+        config.body,
     )
 
 
@@ -89,6 +89,6 @@ def _models(llm: str, mapping: MappingMethod, brain: str | None, body: str | Non
     return models_for(mapping, LlmConfig.model_validate_json(llm), brain=brain, body=body)
 
 
-def _replaying(job: Job) -> Models:
-    embedding = MappingMethod(job.setup.mapping) is MappingMethod.EMBEDDING
+def _replaying(job: EpisodeSpec) -> Models:
+    embedding = MappingMethod(job.config.mapping) is MappingMethod.EMBEDDING
     return replay_models(REPLAY, embedding=embedding, text=job.replay)

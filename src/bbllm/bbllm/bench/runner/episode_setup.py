@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
 
-from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_models import open_models
 from bbllm.bench.suites.case import Case
@@ -45,16 +45,16 @@ class Alone:
         return heard_by(run)
 
 
-PlayWith = Callable[[Job, Models, EventSink, Alone], EpisodeResult]
+PlayWith = Callable[[EpisodeSpec, Models, EventSink, Alone], EpisodeResult]
 """Plays a job with given models, and tells a sink every event."""
 
 
-def play_alone(job: Job, play_with: PlayWith) -> Played:
+def play_alone(job: EpisodeSpec, play_with: PlayWith) -> EpisodeRecord:
     """Play an episode in a world of its own, with the models that the job names."""
     with open_models(job) as given:
         journal, around = JournalText(), _OnRecord()
         result = play_with(job, given.models, journal, around)
-        return Played(
+        return EpisodeRecord(
             result=result,
             journal=journal.text,
             earlier=tuple(each.text for each in around.journals),
@@ -63,7 +63,7 @@ def play_alone(job: Job, play_with: PlayWith) -> Played:
 
 
 def make_run(
-    job: Job,
+    job: EpisodeSpec,
     models: Models,
     sink: EventSink,
     settings: Mapping[str, object],
@@ -73,19 +73,19 @@ def make_run(
     """Return the run of a job; its clock starts now. `name` is that of its key where none is."""
     return EpisodeRun(
         make_task(job.case.instruction, name or job.key.name),
-        planner=job.setup.planner,
+        planner=job.config.planner,
         brain=models.brain.name,
-        body=body_name(MappingMethod(job.setup.mapping), models),
-        limits=job.case.limits(job.setup.limits),
+        body=body_name(MappingMethod(job.config.mapping), models),
+        limits=job.case.limits(job.config.limits),
         sinks=[sink],
         settings=settings,
     )
 
 
-def make_planner(run: EpisodeRun, job: Job, models: Models) -> Planner:
+def make_planner(run: EpisodeRun, job: EpisodeSpec, models: Models) -> Planner:
     """Return the planner of a job."""
-    mapping = MappingMethod(job.setup.mapping)
-    return build_planner(run, find_planner(job.setup.planner), models, job.key.k, mapping)
+    mapping = MappingMethod(job.config.mapping)
+    return build_planner(run, find_planner(job.config.planner), models, job.key.k, mapping)
 
 
 class JournalText:
@@ -124,7 +124,7 @@ def noise_seed(case: Case) -> int:
     return zlib.crc32(f'{case.suite}/{case.task}/{case.trial}/{case.seed}'.encode())
 
 
-def settings_of(job: Job, world: str) -> dict[str, object]:
+def settings_of(job: EpisodeSpec, world: str) -> dict[str, object]:
     """Return what a journal says about how its episode was set up."""
     return {
         'world': world,
@@ -133,6 +133,6 @@ def settings_of(job: Job, world: str) -> dict[str, object]:
         'trial': job.case.trial,
         'seed': job.case.seed,
         'scene': job.case.scene.name,
-        'mapping': job.setup.mapping,
+        'mapping': job.config.mapping,
         'feedback_loops': job.key.k,
     }

@@ -16,7 +16,7 @@ NOTHING_USABLE = 'ModelError'
 reply that makes no sense (ParseError) is the model's doing, and one that others may better."""
 
 
-class Patience:
+class FailurePolicy:
     """
     What went wrong so far in one session of a run.
 

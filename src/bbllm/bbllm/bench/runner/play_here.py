@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.suites.house_start import HouseStart
 from bbllm.bench.suites.suite import Suite
 from bbllm.core.errors import ConfigError
@@ -11,8 +11,8 @@ HOUSEHOLD = 'household'
 TABLETOP = 'tabletop'
 
 
-def play(job: Job) -> Played:
-    """Play an episode in this process, in the world that its case is of; see `playing.Play`."""
+def play(job: EpisodeSpec) -> EpisodeRecord:
+    """Play an episode in this process, in the world of its case; see `log.episodes.Play`."""
     # Neither needs what the other one imports, which takes a second.
     if isinstance(job.case.scene, HouseStart):
         from bbllm.bench.runner.play_household import play as play_household

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbllm.bench.log.episodes import Job, Played
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_setup import (
     Alone,
@@ -26,18 +26,18 @@ WORLD = 'household'
 """What settings, journals and `--world` call it."""
 
 
-def play(job: Job) -> Played:
-    """Play an episode in a household of its own; see `playing.Play`."""
+def play(job: EpisodeSpec) -> EpisodeRecord:
+    """Play an episode in a household of its own; see `log.episodes.Play`."""
     return play_alone(job, play_with)
 
 
-def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
+def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
     """
     Play an episode to its end and judge it.
 
     Args:
         job: What to play; its case has a house.
-        models: Who answers, whatever the job's setup names.
+        models: Who answers, whatever its config names.
         sink: Told every event.
         around: What else goes on in this process; a step takes no time, so no turns are taken.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bbllm.bench.log.episodes import Job, Played, name_before
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_setup import (
     Alone,
@@ -34,18 +34,18 @@ from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 
-def play(job: Job) -> Played:
-    """Play an episode on a simulated table of its own; see `playing.Play`."""
+def play(job: EpisodeSpec) -> EpisodeRecord:
+    """Play an episode on a simulated table of its own; see `log.episodes.Play`."""
     return play_alone(job, play_with)
 
 
-def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
+def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
     """
     Play an episode to its end and judge it; those that its case has before it are played first.
 
     Args:
         job: What to play.
-        models: Who answers, whatever the job's setup names.
+        models: Who answers, whatever its config names.
         sink: Told every event of the one that is judged.
         around: What else goes on in this process.
     """
@@ -87,7 +87,7 @@ def play_with(job: Job, models: Models, sink: EventSink, around: Alone) -> Episo
     return with_earlier(result, job, earlier)
 
 
-def _lost(job: Job) -> EpisodeResult:
+def _lost(job: EpisodeSpec) -> EpisodeResult:
     reason = 'The table could not be looked at after the episodes before this one.'
     return lost(
         job.key, reason, WorldError.__name__, least_loops=job.case.least_loops, case=job.case
@@ -95,7 +95,7 @@ def _lost(job: Job) -> EpisodeResult:
 
 
 def _run(
-    job: Job,
+    job: EpisodeSpec,
     models: Models,
     sink: EventSink,
     around: Alone,
@@ -111,12 +111,12 @@ def _run(
         return run.execute(make_planner(run, job, models), world)
 
 
-def _earlier(job: Job) -> list[Job]:
+def _earlier(job: EpisodeSpec) -> list[EpisodeSpec]:
     """Return the episodes that come before the one that is judged."""
     return [replace(job, case=replace(job.case, instruction=each)) for each in job.case.earlier]
 
 
-def _remembered(table: TabletopWorld, job: Job) -> World:
+def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
     """
     Return the world of a case: where it has earlier episodes, one whose scenes tell beliefs.
 

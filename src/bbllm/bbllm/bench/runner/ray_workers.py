@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
-from bbllm.bench.log.episodes import Job, Play
+from bbllm.bench.log.episodes import EpisodeSpec, Play
 from bbllm.bench.log.versions import find_versions
 from bbllm.bench.runner.worker_result import Answer, Failed, Refused, attempt
 from bbllm.bench.runner.workers import START_S, patience_s, worker_environment
@@ -46,7 +46,7 @@ def need_ray() -> None:
 class _UnderWay:
     """An episode that some machine plays."""
 
-    job: Job
+    job: EpisodeSpec
     deadline_s: float
 
 
@@ -86,7 +86,7 @@ class RayWorkers:
         """How many episodes are played at once."""
         return self._size
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: EpisodeSpec) -> None:
         """Begin an episode."""
         if len(self._under_way) >= self._size:
             raise ValueError(f'All {self._size} workers are busy.')
@@ -136,7 +136,7 @@ class RayWorkers:
         return Failed(key=job.key, reason=reason, error='WorkerDied', again=True)
 
 
-def attempt_there(play: Play, job: Job, versions: Mapping[str, str]) -> Answer:
+def attempt_there(play: Play, job: EpisodeSpec, versions: Mapping[str, str]) -> Answer:
     """Play an episode on a machine of the cluster, where it is the same program."""
     here = find_versions()
     for name, wanted in versions.items():

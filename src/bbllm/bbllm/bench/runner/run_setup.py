@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bbllm.bench.log.episodes import Setup
+from bbllm.bench.log.episodes import RunConfig
 from bbllm.bench.log.machine import describe_machine
 from bbllm.bench.log.prices import PriceTable, load_prices
 from bbllm.bench.log.run_settings import RunSettings, TaskSettings
@@ -109,7 +109,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
         replay, notice = answers_of(request.replay, settings.keys)
     plan = RunPlan(
         settings=settings,
-        setup=_setup(request, answering.llm, prices),
+        config=_config(request, answering.llm, prices),
         make_case=_case_maker(suite, request.seed),
         replay=replay,
         record=request.record,
@@ -269,8 +269,8 @@ def _described(section: ServerConfig, role: str) -> dict[str, Any]:
     return {**data, 'host': settings.host}
 
 
-def _setup(request: RunRequest, llm: LlmConfig, prices: PriceTable | None) -> Setup:
-    return Setup(
+def _config(request: RunRequest, llm: LlmConfig, prices: PriceTable | None) -> RunConfig:
+    return RunConfig(
         planner=request.planner,
         # Decided already: another machine must not decide otherwise.
         brain=None,

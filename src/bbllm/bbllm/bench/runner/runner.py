@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from bbllm.bench.log.episodes import Job, Played, Setup
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import NO_CASE, EpisodeKey, EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings, join
 from bbllm.bench.log.store import RunFolder, write_atomically
 from bbllm.bench.runner.conversations import RunRecording
-from bbllm.bench.runner.failure_policy import Patience
+from bbllm.bench.runner.failure_policy import FailurePolicy
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
 from bbllm.bench.runner.worker_result import Answer, Done, Failed
 from bbllm.bench.runner.workers import Workers
@@ -24,7 +24,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.core.errors import ConfigError
 
 GIVE_UP_AFTER = 5
-"""Episodes one after the other that come to nothing and end a run early; see bench.patience."""
+"""Episodes one after the other that come to nothing and end a run early; see FailurePolicy."""
 LOOK_S = 0.1
 """How often it is looked whether somebody wants the run to end [s]."""
 FAULTS = 'faults'
@@ -35,7 +35,7 @@ class RunPlan:
     """What to play, and when to give up."""
 
     settings: RunSettings
-    setup: Setup
+    config: RunConfig
     make_case: Callable[[str, int], Case]
     """From the name of a task and a trial; raises ConfigError where there can be no such case."""
     replay: Mapping[str, str] | None = None
@@ -105,7 +105,7 @@ class _Session:
     folder: RunFolder
     watch: Watch
     waiting: deque[EpisodeKey] = field(init=False)
-    under_way: dict[EpisodeKey, Job] = field(default_factory=dict)
+    under_way: dict[EpisodeKey, EpisodeSpec] = field(default_factory=dict)
     played: int = 0
 
     def __post_init__(self) -> None:
@@ -118,7 +118,7 @@ class _Session:
         self._total = len({*keys, *self.folder.results})
         # The episodes of one trial that differ in K follow each other.
         self._case = lru_cache(maxsize=4)(self._case_or_error)
-        self._patience = Patience(self.plan.give_up_after)
+        self._policy = FailurePolicy(self.plan.give_up_after)
         self._least_loops = {t.name: t.least_loops for t in self.plan.settings.tasks}
         self._started_s = time.time()
         self._clock_s = time.monotonic()
@@ -164,7 +164,7 @@ class _Session:
             raise _SessionEndError(str(error)) from error
 
     def _play_all(self, workers: Workers) -> None:
-        following: Job | None = None
+        following: EpisodeSpec | None = None
         while self.waiting or self.under_way or following is not None:
             if following is None and self.waiting:
                 following = self._job(self.waiting.popleft())
@@ -180,14 +180,14 @@ class _Session:
             if self.watch.wants_end():
                 raise _SessionEndError('Stopped from the keyboard.', interrupted=True)
 
-    def _job(self, key: EpisodeKey) -> Job | None:
+    def _job(self, key: EpisodeKey) -> EpisodeSpec | None:
         """Return the job of an episode; None where there is none, which is on record then."""
         case = self._case(key.task, key.trial)
         if isinstance(case, ConfigError):
             self._keep_lost(key, str(case), NO_CASE)
             return None
         replay = None if self.plan.replay is None else self.plan.replay.get(key.name, '')
-        return Job(key=key, case=case, setup=self.plan.setup, replay=replay)
+        return EpisodeSpec(key=key, case=case, config=self.plan.config, replay=replay)
 
     def _case_or_error(self, task: str, trial: int) -> Case | ConfigError:
         try:
@@ -198,21 +198,21 @@ class _Session:
     def _take(self, answer: Answer) -> None:
         job = self.under_way.pop(answer.key)
         if not isinstance(answer, Failed) or answer.began:
-            self._patience.began()
+            self._policy.began()
         if isinstance(answer, Done):
             self._keep(answer.played)
             return
         if not isinstance(answer, Failed):
             raise _SessionEndError(f'Episode {answer.key.name} cannot be played: {answer.reason}')
-        if self._patience.tries_again(answer):
-            if why := self._patience.no_start(answer):
+        if self._policy.tries_again(answer):
+            if why := self._policy.no_start(answer):
                 raise _SessionEndError(why)
             self.watch.warned(f'{job.key.name}: {answer.reason} It is played once more.')
             self.waiting.appendleft(job.key)
             return
         if answer.trace:
             self.watch.warned(f'{job.key.name}: {answer.reason} Traceback: {self._fault(answer)}')
-        reason = self._patience.lasting_reason(answer)
+        reason = self._policy.lasting_reason(answer)
         self._keep_lost(job.key, reason, answer.error, job.case)
 
     def _keep_lost(
@@ -220,9 +220,9 @@ class _Session:
     ) -> None:
         least_loops = self._least_loops[key.task]
         result = lost(key, reason, error, least_loops=least_loops, case=case)
-        self._keep(Played(result=result, journal=''))
+        self._keep(EpisodeRecord(result=result, journal=''))
 
-    def _keep(self, played: Played) -> None:
+    def _keep(self, played: EpisodeRecord) -> None:
         result = played.result
         try:
             if self._recording is not None:
@@ -233,7 +233,7 @@ class _Session:
         except ConfigError as error:
             raise _SessionEndError(str(error)) from error
         self.watch.ended(result, self.progress())
-        why = self._patience.end_of_run(result)
+        why = self._policy.end_of_run(result)
         if why and (self.waiting or self.under_way):
             raise _SessionEndError(why)
 

@@ -2,9 +2,9 @@
 `python -m bbllm.bench.runner.worker_process FD SCRATCH`: plays the episodes from a pipe.
 
 The first message is where modules are, the second the function that plays; every further one is
-a Job, answered with BEGUN as soon as it is played, and then with an Answer. The process ends when
-the other end of the pipe is closed, so also when the process that started it was killed; then it
-also takes away SCRATCH, the folder for what is put down for a while, which nobody else would.
+an EpisodeSpec, answered with BEGUN as soon as it is played, and then with an Answer. The process
+ends when the other end of the pipe is closed, so also when its parent was killed; then it also
+removes SCRATCH, the folder for temporary files.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass
 
-from bbllm.bench.log.episodes import Job, Play, Played
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, Play
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.core.errors import ConfigError
 
@@ -14,7 +14,7 @@ from bbllm.core.errors import ConfigError
 class Done:
     """An episode that was played; its verdict may be `lost`."""
 
-    played: Played
+    played: EpisodeRecord
 
     @property
     def key(self) -> EpisodeKey:
@@ -48,7 +48,7 @@ class Refused:
 Answer = Done | Failed | Refused
 
 
-def attempt(play: Play, job: Job) -> Answer:
+def attempt(play: Play, job: EpisodeSpec) -> Answer:
     """Play an episode."""
     try:
         return Done(play(job))

@@ -14,7 +14,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import IO, Protocol
 
-from bbllm.bench.log.episodes import Job, Play
+from bbllm.bench.log.episodes import EpisodeSpec, Play
 from bbllm.bench.runner.worker_result import Answer, Failed
 from bbllm.core.errors import ConfigError
 
@@ -38,7 +38,7 @@ class Workers(Protocol):
         """How many episodes are played at once."""
         ...
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: EpisodeSpec) -> None:
         """
         Begin an episode; only while fewer than `size` are under way.
 
@@ -69,7 +69,7 @@ class _Worker:
     pipe: Connection
     said: IO[bytes]
     """What it wrote to its streams, for the reason when it dies."""
-    job: Job | None = None
+    job: EpisodeSpec | None = None
     deadline_s: float = 0.0
     began: bool = False
     """Whether it has begun to play the job."""
@@ -111,7 +111,7 @@ class LocalWorkers:
         """How many episodes are played at once."""
         return self._size
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: EpisodeSpec) -> None:
         """Begin an episode."""
         idle = [worker for worker in self._workers if worker.job is None]
         if not idle:
@@ -222,9 +222,9 @@ class LocalWorkers:
         )
 
 
-def patience_s(job: Job) -> float:
+def patience_s(job: EpisodeSpec) -> float:
     """Return how long an episode may take before it counts as hung [s]."""
-    limit_s = job.setup.limits.wall_s
+    limit_s = job.config.limits.wall_s
     return EPISODE_S if limit_s is None else limit_s + GRACE_S
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.prices import cost_of
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.metrics import goal_recall
@@ -46,7 +46,7 @@ BROKEN_OFF = 'INTERRUPTED'
 
 
 def score(
-    job: Job,
+    job: EpisodeSpec,
     episode: Episode,
     *,
     before: Scene,
@@ -108,7 +108,7 @@ def score(
         prompt_tokens=sum(call.prompt_tokens for call in calls),
         completion_tokens=sum(call.completion_tokens for call in calls),
         cost=cost_of(
-            calls, job.setup.prices, asked={'brain': episode.brain, 'body': episode.body}
+            calls, job.config.prices, asked={'brain': episode.brain, 'body': episode.body}
         ),
         model_s=sum(call.duration_s for call in calls),
         wall_s=episode.wall_s,

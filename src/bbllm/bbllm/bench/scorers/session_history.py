@@ -6,19 +6,21 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from bbllm.bench.log.episodes import Job
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.prices import cost_of
 from bbllm.bench.log.results import Earlier, EpisodeResult
 from bbllm.bench.scorers.scoring import fault_of, lost
 from bbllm.core.events import Episode
 
 
-def with_earlier(result: EpisodeResult, job: Job, episodes: Sequence[Episode]) -> EpisodeResult:
+def with_earlier(
+    result: EpisodeResult, job: EpisodeSpec, episodes: Sequence[Episode]
+) -> EpisodeResult:
     """Return a result that tells what the episodes before took; the same where there are none."""
     return replace(result, earlier=_taken(job, episodes)) if episodes else result
 
 
-def lost_before(job: Job, episodes: Sequence[Episode]) -> EpisodeResult | None:
+def lost_before(job: EpisodeSpec, episodes: Sequence[Episode]) -> EpisodeResult | None:
     """
     Return the result of an episode that cannot be what its case says; None while it can.
 
@@ -55,7 +57,7 @@ def earlier_lines(results: Iterable[EpisodeResult], currency: str) -> list[str]:
     ]
 
 
-def _taken(job: Job, episodes: Sequence[Episode]) -> Earlier:
+def _taken(job: EpisodeSpec, episodes: Sequence[Episode]) -> Earlier:
     calls = [call for episode in episodes for call in episode.model_calls]
     asked = {'brain': episodes[0].brain, 'body': episodes[0].body}
     prompts = sum(call.prompt_tokens for call in calls)
@@ -64,5 +66,5 @@ def _taken(job: Job, episodes: Sequence[Episode]) -> Earlier:
         episodes=len(episodes),
         model_calls=len(calls),
         tokens=max(prompts, sent) + sum(call.completion_tokens for call in calls),
-        cost=cost_of(tuple(calls), job.setup.prices, asked=asked),
+        cost=cost_of(tuple(calls), job.config.prices, asked=asked),
     )

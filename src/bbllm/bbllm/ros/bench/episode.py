@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from bbllm.bench.log.episodes import Job, Played, name_before
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
 from bbllm.bench.oracle.case_goals import with_goal
 from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.runner.episode_setup import noise_seed
@@ -46,9 +46,9 @@ SEEDS = 2**31
 """One more than the greatest seed that mujoco_sim takes."""
 
 
-def play(job: Job) -> Played:
-    """Play an episode through the five nodes; see `playing.Play`."""
-    find_planner(job.setup.planner)
+def play(job: EpisodeSpec) -> EpisodeRecord:
+    """Play an episode through the five nodes; see `log.episodes.Play`."""
+    find_planner(job.config.planner)
     if job.replay is None:
         # What cannot be used at all shows here, in words, and not as a node that died.
         models_of(job)
@@ -63,7 +63,7 @@ def play(job: Job) -> Played:
         return _play_in(Path(folder.name), job)
 
 
-def _play_in(folder: Path, job: Job) -> Played:
+def _play_in(folder: Path, job: EpisodeSpec) -> EpisodeRecord:
     files = _Files(folder, job)
     files.write()
     before = after = None
@@ -88,7 +88,7 @@ def _play_in(folder: Path, job: Job) -> Played:
     return files.played(before, after, settling_s, fault)
 
 
-def _played_before(client: StackClient, files: _Files, job: Job) -> bool:
+def _played_before(client: StackClient, files: _Files, job: EpisodeSpec) -> bool:
     """Play what comes before the judged episode; tell whether that may be judged after it."""
     for number, instruction in enumerate(job.case.earlier):
         _run(client, job, instruction, name_before(job.key, number))
@@ -98,7 +98,7 @@ def _played_before(client: StackClient, files: _Files, job: Job) -> bool:
     return True
 
 
-def _run(client: StackClient, job: Job, instruction: str, episode_id: str) -> None:
+def _run(client: StackClient, job: EpisodeSpec, instruction: str, episode_id: str) -> None:
     result = client.run_task(instruction, episode_id=episode_id, feedback_loops=job.key.k)
     if result.refused:
         raise TaskError(result.message)
@@ -107,7 +107,7 @@ def _run(client: StackClient, job: Job, instruction: str, episode_id: str) -> No
 class _Files:
     """What goes into the folder of an episode, and what comes out of it."""
 
-    def __init__(self, folder: Path, job: Job):
+    def __init__(self, folder: Path, job: EpisodeSpec):
         self._job = job
         self._scene = folder / 'scene.yaml'
         self._llm = folder / f'llm{GOAL_SUFFIX}'
@@ -120,7 +120,7 @@ class _Files:
         job = self._job
         # Names and descriptions of a file are its path's and nobody's.
         scene = job.case.scene.model_dump(mode='json', exclude={'name'}, exclude_none=True)
-        told = with_goal(job.setup.llm, job.case, said=job.setup.brain)
+        told = with_goal(job.config.llm, job.case, said=job.config.brain)
         llm = told.model_dump(mode='json', by_alias=True, exclude_none=True)
         try:
             self._scene.write_text(yaml.safe_dump(scene), 'utf-8')
@@ -135,25 +135,25 @@ class _Files:
 
     def params(self) -> Mapping[str, Mapping[str, Value]]:
         """Return the parameters of the nodes."""
-        setup = self._job.setup
-        matching = MappingMethod(setup.mapping) is MappingMethod.EMBEDDING
+        config = self._job.config
+        matching = MappingMethod(config.mapping) is MappingMethod.EMBEDDING
         models: dict[str, Value] = {
             'llm_config': str(self._llm),
-            'brain': setup.brain or '',
-            'record': str(self._recording) if setup.record else '',
+            'brain': config.brain or '',
+            'record': str(self._recording) if config.record else '',
             'replay': str(self._replay) if self._job.replay is not None else '',
         }
-        body = setup.body or ''
+        body = config.body or ''
         return {
             # With an embedder, `body` is none of its business: it would take it for a model.
             'brain_planner': {
                 **models,
                 'body': '' if matching else body,
-                'planner': setup.planner,
+                'planner': config.planner,
                 'episodes_folder': str(self._episodes),
-                **_limits(self._job.case.limits(setup.limits)),
+                **_limits(self._job.case.limits(config.limits)),
             },
-            'body_mapper': {**models, 'body': body, 'mapping': setup.mapping},
+            'body_mapper': {**models, 'body': body, 'mapping': config.mapping},
             # As in bench.play_tabletop: what was found out is kept over the episodes of a case.
             'state_estimator': {'open_state': 'rules' if self._job.case.earlier else 'off'},
             'mujoco_sim': {
@@ -169,7 +169,7 @@ class _Files:
         after: Scene | None,
         settling_s: float,
         fault: BbllmError | None,
-    ) -> Played:
+    ) -> EpisodeRecord:
         """Judge what the nodes have written down; `fault` says why there is not more of it."""
         journal = self._journal(self._job.key.name)
         text, earlier = _text(journal), self.earlier()
@@ -192,7 +192,7 @@ class _Files:
                 least_loops=self._job.case.least_loops,
                 case=self._job.case,
             )
-        return Played(
+        return EpisodeRecord(
             result=with_earlier(result, self._job, earlier),
             journal=text,
             earlier=tuple(_text(path) for path in self._journals_before()),
