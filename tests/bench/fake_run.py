@@ -11,7 +11,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import fake_play
-from fake_settings import make_run_settings
+from made_results import make_settings
 
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings
@@ -75,7 +75,7 @@ def run_fake(
     **changes: Any,
 ) -> RunEnd:
     """Run what is missing of a fake suite in a folder."""
-    settings = make_run_settings(tasks, ks=ks, trials=trials)
+    settings = make_settings(suite='fake', tasks=tasks, ks=ks, trials=trials)
     with RunFolder(path) as folder:
         folder.write_settings(settings)
         return run_bench(make_plan(settings, **changes), folder, hire, jobs, notes or Notes())
@@ -86,7 +86,7 @@ def summary_of(path: Path) -> dict[str, Any]:
     with RunFolder(path) as folder:
         assert folder.settings is not None
         results = list(folder.results.values())
-        summary = summarize_run(folder.settings.to_json(), results, folder.sessions)
+        summary = summarize_run(folder.settings, results, folder.sessions)
     return summary.model_dump(mode='json', exclude={'timing', 'episodes_per_minute'})
 
 

@@ -24,9 +24,5 @@ MIXED = (
 
 def summary_of(results: tuple[EpisodeResult, ...], **changes: Any) -> RunSummary:
     tasks = sorted({result.key.task for result in results})
-    listed = [
-        {'name': name, 'instruction': 'Do it.', 'difficulty': 'easy', 'least_loops': 1}
-        for name in tasks
-    ]
-    settings = make_settings(**{'suite': 'partial', 'trials': 4, 'tasks': listed, **changes})
+    settings = make_settings(**{'suite': 'partial', 'trials': 4, 'tasks': tasks, **changes})
     return summarize_run(settings, results, [])

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.log.run_settings import RunSettings
+from bbllm.bench.log.store import Session
+from bbllm.bench.report.summary import RunSummary, summarize_run, summary_text
+from bbllm.bench.report.summary_table import print_summary
 from bbllm.core.records import to_json
 from bbllm.core.types import Kind, Pose, SceneObject
 
@@ -51,34 +58,64 @@ def make_result(
     return EpisodeResult(**{**values, **changes})
 
 
-def make_settings(**changes: Any) -> dict[str, Any]:
-    """Return settings of a run of both tasks, as settings.json has them."""
-    return {
-        'suite': 'tabletop',
-        'suite_sha256': 'abc',
-        'world': 'tabletop',
-        'planner': 'brain_body',
-        'brain': 'offline',
-        'body': 'offline',
-        'mapping': 'auto',
-        'ks': [3],
-        'trials': 2,
-        'seed': 0,
-        'tasks': [
-            {'name': name, 'instruction': f'Do {name}.', 'difficulty': 'easy', 'least_loops': i}
-            for i, name in enumerate(TASKS)
-        ],
-        'prices': {},
-        **changes,
-    }
+def make_settings(**changes: Any) -> RunSettings:
+    """
+    Return settings of a run of both tasks.
+
+    Tasks may be given as names or as parts of `TaskSettings`.
+    """
+    given = changes.pop('tasks', TASKS)
+    tasks = [{'name': task} if isinstance(task, str) else dict(task) for task in given]
+    for i, task in enumerate(tasks):
+        for key, value in (
+            ('instruction', f'Do {task["name"]}.'), ('difficulty', 'easy'), ('least_loops', i)
+        ):  # fmt: skip
+            task.setdefault(key, value)
+    return RunSettings.model_validate(
+        {
+            'suite': 'tabletop',
+            'suite_sha256': 'abc',
+            'world': 'tabletop',
+            'planner': 'brain_body',
+            'brain': 'offline',
+            'body': 'offline',
+            'mapping': 'auto',
+            'ks': [3],
+            'trials': 2,
+            'seed': 0,
+            'tasks': tasks,
+            'limits': {},
+            'llm': {'brain': {'provider': 'offline'}, 'body': {'provider': 'offline'}},
+            'prompts': {'planning.md.j2': 'p1'},
+            'versions': {'bbllm': '1', 'commit': 'c1', 'mujoco': '3'},
+            'machine': {'cores': '2'},
+            **changes,
+        }
+    )
 
 
 def write_run(
-    folder: Path, results: Sequence[EpisodeResult], settings: Mapping[str, Any] | None = None
+    folder: Path,
+    results: Sequence[EpisodeResult],
+    settings: RunSettings | None = None,
+    sessions: Sequence[Session] = (),
 ) -> Path:
-    """Write a run's folder as far as readers need it, and return it."""
-    folder.mkdir(parents=True)
-    (folder / 'settings.json').write_text(json.dumps(settings or make_settings()))
-    lines = (json.dumps(to_json(result)) + '\n' for result in results)
-    (folder / 'results.jsonl').write_text(''.join(lines))
+    """Write a run's folder as far as readers need it, with its summary, and return it."""
+    settings = settings or make_settings()
+    (folder / 'episodes').mkdir(parents=True)
+    files = {
+        'settings.json': json.dumps(settings.model_dump(mode='json')),
+        'results.jsonl': ''.join(json.dumps(to_json(result)) + '\n' for result in results),
+        'sessions.jsonl': ''.join(json.dumps(to_json(session)) + '\n' for session in sessions),
+        'summary.json': summary_text(summarize_run(settings, results, sessions)),
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding='utf-8')
     return folder
+
+
+def printed(summary: RunSummary, width: int = 200) -> str:
+    """Return the tables of a summary as a terminal shows them."""
+    stream = io.StringIO()
+    print_summary(summary, Console(file=stream, width=width))
+    return stream.getvalue()

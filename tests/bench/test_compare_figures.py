@@ -13,25 +13,20 @@ from bbllm.bench.compare.figures import Entry, PlannerComparison, comparison_of,
 from bbllm.bench.compare.plots import curves, growth_figure
 from bbllm.bench.compare.text import closing_line, grids_of, markdown
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.saved_run import SavedRun
+from bbllm.bench.log.store import SavedRun
 from bbllm.bench.metrics.metrics import growth_of, stable_share, tokens_of_step
 from bbllm.bench.metrics.task_groups import parts_of
 from bbllm.bench.report.plots import to_png, to_svg
 from bbllm.bench.suites.step_bins import bin_of
-from bbllm.bench.suites.suite import load_suite
-from bbllm.bench.suites.task_spec import TaskSpec
 
 N = 30
-TASKS = load_suite('tabletop').tasks
-EASY, HARD = (
-    next(task for task in TASKS if task.difficulty == difficulty)
-    for difficulty in ('easy', 'hard')
-)
+PARTS = ({'name': 'EASY', 'difficulty': 'easy'}, {'name': 'HARD', 'difficulty': 'hard'})
 
 
-def entry(planner: str, results: Sequence[EpisodeResult]) -> Entry:
-    settings = make_settings(planner=planner, trials=N, limits={'steps': 50, 'tokens': None})
-    return Entry(planner, SavedRun(Path('out') / planner, settings, tuple(results)), 12.0)
+def entry(planner: str, results: Sequence[EpisodeResult], **changes: Any) -> Entry:
+    limits = {'steps': 50, 'model_calls': None}
+    settings = make_settings(**{'planner': planner, 'trials': N, 'limits': limits, **changes})
+    return Entry(planner, SavedRun(Path('out') / planner, settings, tuple(results)))
 
 
 def played(*verdicts: str, k: int = 0, **changes: Any) -> list[EpisodeResult]:
@@ -41,10 +36,8 @@ def played(*verdicts: str, k: int = 0, **changes: Any) -> list[EpisodeResult]:
     ]
 
 
-def compared(
-    *entries: Entry, against: str = '', tasks: tuple[TaskSpec, ...] = TASKS
-) -> PlannerComparison:
-    return comparison_of(entries, tasks, against=against or entries[0].planner)
+def compared(*entries: Entry, against: str = '') -> PlannerComparison:
+    return comparison_of(entries, against=against or entries[0].planner)
 
 
 @pytest.mark.parametrize(
@@ -160,20 +153,21 @@ def test_every_number_of_steps_has_a_bin(steps: int, expected: str) -> None:
 
 
 def test_parts_of_a_suite_are_what_divides_its_tasks_in_the_order_of_tables() -> None:
-    longer = [
-        task.model_copy(update={'least_steps': steps, 'split': split})
-        for task, steps, split in zip(
-            TASKS, (50, 12, 3), ('new_houses', 'new_tasks', ''), strict=False
-        )
-    ]
+    longer = make_settings(
+        tasks=[
+            {'name': 'a', 'least_steps': 50, 'split': 'new_houses'},
+            {'name': 'b', 'least_steps': 12, 'split': 'new_tasks'},
+            {'name': 'c', 'least_steps': 3},
+        ]
+    ).tasks
 
     parts = parts_of(longer)
 
     assert list(parts['least steps']) == ['<= 10', '11-15', '> 40']
-    assert parts['least steps']['> 40'] == {longer[0].name}
-    assert set(parts['split']) == {'new_houses', 'new_tasks'}
-    assert list(parts_of(TASKS)) == ['difficulty']
-    assert parts_of(TASKS[:1]) == {}
+    assert parts['least steps']['> 40'] == {'a'}
+    assert parts['split'] == {'new_houses': {'a'}, 'new_tasks': {'b'}}
+    assert list(parts_of(make_settings(tasks=PARTS).tasks)) == ['difficulty']
+    assert parts_of(longer[:1]) == {}
 
 
 def test_tables_have_a_row_for_each_planner_and_say_where_tokens_are_estimated() -> None:
@@ -227,8 +221,8 @@ def test_a_picture_of_nothing_says_so() -> None:
 
 def test_a_planner_counts_at_its_largest_k_and_by_those_episodes_alone() -> None:
     results = [
-        make_result(EASY.name, k=0, verdict='failed', model_calls=2),
-        make_result(EASY.name, k=3, verdict='passed', model_calls=9),
+        make_result('EASY', k=0, verdict='failed', model_calls=2),
+        make_result('EASY', k=3, verdict='passed', model_calls=9),
     ]
 
     (row,) = compared(entry('brain_body', results)).planners
@@ -237,31 +231,30 @@ def test_a_planner_counts_at_its_largest_k_and_by_those_episodes_alone() -> None
 
 
 def test_limits_of_tasks_are_told_of_where_one_that_was_played_has_its_own() -> None:
-    run = entry('brain_body', [make_result(EASY.name)])
-    limited = {task.name: task.model_copy(update={'limit_steps': 7}) for task in (EASY, HARD)}
+    def own_limits(limited: str) -> bool:
+        tasks = [{'name': name, 'limit_steps': 7 * (name == limited) or None} for name in 'ab']
+        return compared(entry('brain_body', [make_result('a')], tasks=tasks)).own_limits
 
-    def own_limits(name: str) -> bool:
-        tasks = tuple(limited[name] if task.name == name else task for task in TASKS)
-        return compared(run, tasks=tasks).own_limits
-
-    assert own_limits(EASY.name)
-    assert not own_limits(HARD.name)
+    assert own_limits('a')
+    assert not own_limits('b')
 
 
 def test_parts_are_of_what_was_played_each_with_its_own_tasks() -> None:
-    both = entry('brain_body', [make_result(EASY.name), make_result(HARD.name, verdict='failed')])
+    both = entry(
+        'brain_body', [make_result('EASY'), make_result('HARD', verdict='failed')], tasks=PARTS
+    )
 
     parts = compared(both).parts['difficulty']
 
     assert list(parts) == ['easy', 'hard']
     figures = [parts[name]['brain_body'] for name in parts]
     assert [(part.n, part.sr.value) for part in figures] == [(1, 1.0), (1, 0.0)]
-    one = entry('brain_body', [make_result(EASY.name)])
+    one = entry('brain_body', [make_result('EASY')], tasks=PARTS)
     assert compared(one).parts == {}
 
 
 @pytest.mark.parametrize(('sent', 'estimated'), [(0, False), (1000, False), (1001, True)])
 def test_tokens_are_estimated_where_more_was_sent_than_counted(sent: int, estimated: bool) -> None:
-    (row,) = compared(entry('a', [make_result(EASY.name, sent_tokens=sent)])).planners
+    (row,) = compared(entry('a', [make_result('EASY', sent_tokens=sent)])).planners
 
     assert row.tokens_estimated is estimated

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from fake_run import Notes, hire_here, make_plan
-from fake_settings import make_run_settings
+from made_results import make_settings
 
 from bbllm.bench.compare.choice import Contender
 from bbllm.bench.compare.run import Ran, claim, play_all
-from bbllm.bench.log.saved_run import read_run
+from bbllm.bench.log.store import read_run
 from bbllm.bench.runner.run_setup import Prepared
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.core.errors import ConfigError
@@ -40,7 +40,7 @@ class Agency:
 
 
 def contender(planner: str, tasks: Sequence[str] = ('fine',), seed: int = 0) -> Contender:
-    settings = make_run_settings(tuple(tasks), planner=planner, ks=(0,), trials=3, seed=seed)
+    settings = make_settings(tasks=tasks, planner=planner, ks=(0,), trials=3, seed=seed)
     return Contender(planner, Prepared(make_plan(settings), ()))
 
 
@@ -60,7 +60,7 @@ def test_each_planner_has_an_ordinary_run_and_all_have_the_same_workers(tmp_path
     ran = compared(tmp_path, contender('a'), contender('b:x=1'), watch=watch, agency=agency)
 
     assert [item.folder.name for item in ran] == ['a', 'b-x-1']
-    assert [read_run(item.folder).settings['planner'] for item in ran] == ['a', 'b:x=1']
+    assert [read_run(item.folder).settings.planner for item in ran] == ['a', 'b:x=1']
     assert all(len(read_run(item.folder).results) == 3 for item in ran)
     assert (tmp_path / 'a' / 'summary.json').exists()
     assert len(agency.hired) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -13,14 +12,13 @@ from typing import Any
 import pytest
 from household_cases import SCRIPTS, TASKS, Person, case_of, world_of
 from made_results import make_result, make_settings, write_run
-from rich.console import Console
+from made_results import printed as text_of
 from test_play_household import played
 
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.metrics.metrics import figures_of
 from bbllm.bench.metrics.pairs import compare, pair_up
-from bbllm.bench.report.summary import summarize_run, summary_text
-from bbllm.bench.report.summary_table import print_summary
+from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.report.write import write_report
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.faithfulness import RULES, Broken, Faithfulness, faithfulness_of
@@ -230,10 +228,7 @@ def test_what_was_broken_is_kept_in_the_file_and_lines_of_before_were_not_judged
 
 
 def printed(*results: EpisodeResult, **settings: Any) -> str:
-    stream = io.StringIO()
-    summary = summarize_run(make_settings(**settings), results, [])
-    print_summary(summary, Console(file=stream, width=220))
-    return stream.getvalue()
+    return text_of(summarize_run(make_settings(**settings), results, []), width=220)
 
 
 def test_the_table_of_a_household_has_faithfulness_others_where_a_rule_broke() -> None:
@@ -261,10 +256,7 @@ def test_runs_are_compared_by_faithfulness_where_a_rule_was_broken() -> None:
 
 
 def test_the_report_tells_which_rules_were_broken_and_where(tmp_path: Path) -> None:
-    settings = make_settings(world='household')
-    folder = write_run(tmp_path / 'run', MIXED, settings)
-    summary = summarize_run(settings, MIXED, [])
-    (folder / 'summary.json').write_text(summary_text(summary))
+    folder = write_run(tmp_path / 'run', MIXED, make_settings(world='household'))
 
     page = write_report(folder).read_text('utf-8')
 

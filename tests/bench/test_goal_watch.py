@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import io
 from typing import Any
 
 from household_cases import case_of
-from made_results import make_result, make_settings
-from rich.console import Console
+from made_results import make_result, make_settings, printed
 from test_play_household import PROGRAM, played
 
 from bbllm.bench.metrics.metrics import figures_of
 from bbllm.bench.report.summary import summarize_run
-from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.suites.case import Case
 
 SPOILT = f"{PROGRAM.rstrip()}\n    open('fridge')\n    grab('salmon')\n"
@@ -77,14 +74,13 @@ def test_the_share_is_over_all_episodes_as_that_of_success_is() -> None:
     ]
 
     figures = figures_of(results)
-    stream = io.StringIO()
-    print_summary(summarize_run(make_settings(), results, []), Console(file=stream, width=200))
+    text = printed(summarize_run(make_settings(), results, []))
 
     assert (figures.rate('held_once').value, figures.rate('held_once').n) == (
         2 / 4,
         figures.rate('sr').n,
     )
-    assert 'after some step, with K = 3: 0.50 [' in stream.getvalue()
+    assert 'after some step, with K = 3: 0.50 [' in text
 
 
 def test_where_somebody_did_not_look_there_is_no_share() -> None:

@@ -189,23 +189,19 @@ def test_bins_end_where_the_papers_do(n: int, name: str) -> None:
 
 
 def test_episodes_are_grouped_by_split_and_by_least_steps() -> None:
-    tasks = [
-        {'name': 'a', 'split': 'new_tasks', 'least_steps': 9},
-        {'name': 'b', 'split': 'new_tasks', 'least_steps': 41},
-        {'name': 'c', 'split': '', 'least_steps': None},
-    ]
-    results = [make_result(task=name) for name in 'abc']
+    tasks = make_settings(
+        tasks=[
+            {'name': 'a', 'split': 'new_tasks', 'least_steps': 9},
+            {'name': 'b', 'split': 'new_tasks', 'least_steps': 41},
+            'c',
+        ]
+    ).tasks
 
-    groups = [(by, name, n, [r.key.task for r in many]) for by, name, n, many in groups_of(
-        tasks, results
-    )]  # fmt: skip
-
-    assert groups == [
-        ('split', 'new_tasks', 2, ['a', 'b']),
-        ('least steps', '<= 10', 1, ['a']),
-        ('least steps', '> 40', 1, ['b']),
-    ]
-    assert list(groups_of(tasks[2:], results)) == []
+    assert groups_of(tasks) == {
+        'split': {'new_tasks': {'a', 'b'}},
+        'least steps': {'<= 10': {'a'}, '> 40': {'b'}},
+    }
+    assert not any(groups_of(tasks[2:]).values())
 
 
 def test_the_table_of_groups_has_a_row_for_each_and_leaves_unknown_figures_out() -> None:

@@ -11,7 +11,6 @@ from made_results import make_result, make_settings, write_run
 
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.report.plots import both_kinds, by_task, over_k
-from bbllm.bench.report.summary import summary_text
 from bbllm.bench.report.write import write_report
 
 
@@ -21,7 +20,6 @@ def report_of(tmp_path: Path, results: tuple[EpisodeResult, ...], **changes: Any
     tasks = [{'name': name, 'label': labels.get(name, ''), 'least_loops': 1} for name in names]
     changes = {'suite': 'partial', 'trials': 4, 'tasks': tasks, **changes}
     folder = write_run(tmp_path / 'run', results, make_settings(**changes))
-    (folder / 'summary.json').write_text(summary_text(summary_of(results, **changes)))
     return write_report(folder).read_text()
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 from pathlib import Path
 
 import pytest
-from fake_settings import make_run_settings
 from made_informed import GUESSED, KNOWING, MIXED, summary_of
 from made_journals import Journal
-from made_results import make_result
-from rich.console import Console
+from made_results import make_result, make_settings, printed
 from solved_cases import objects_of
 
 from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
@@ -20,8 +17,7 @@ from bbllm.bench.log.results import EpisodeKey, EpisodeResult, read_results
 from bbllm.bench.log.run_settings import join
 from bbllm.bench.metrics.metrics import figures_of
 from bbllm.bench.metrics.pairs import PairedDifference, compare, pair_up
-from bbllm.bench.report.summary import RunSummary, closing_line
-from bbllm.bench.report.summary_table import print_summary
+from bbllm.bench.report.summary import closing_line
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.scoring import lost, score
 from bbllm.bench.suites.case import Case
@@ -172,12 +168,6 @@ def test_figures_are_over_all_episodes_and_over_those_that_need_something() -> N
     assert figures.false_success == 1
 
 
-def printed(summary: RunSummary) -> str:
-    stream = io.StringIO()
-    print_summary(summary, Console(file=stream, width=200))
-    return stream.getvalue()
-
-
 def test_the_table_has_state_informed_and_false_success_where_something_is_needed() -> None:
     text = printed(summary_of(MIXED))
     head, *rows = [line.split() for line in text.splitlines() if line.strip()][1:]
@@ -207,10 +197,9 @@ def test_the_tables_name_tasks_as_their_paper_does() -> None:
 
 
 def test_a_run_goes_on_where_the_suite_has_learnt_what_a_paper_calls_its_tasks() -> None:
-    was = make_run_settings(('fine',))
-    task = dataclasses.replace(was.tasks[0], label='T1')
+    was, now = (make_settings(tasks=[{'name': 'fine', 'label': label}]) for label in ('', 'T1'))
 
-    assert join(was, dataclasses.replace(was, tasks=(task,)), 'runs/one').tasks[0].label == 'T1'
+    assert join(was, now, 'runs/one').tasks[0].label == 'T1'
 
 
 def test_other_suites_keep_their_table() -> None:

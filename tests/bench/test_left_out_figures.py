@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 from made_results import make_result, make_settings, write_run
-from rich.console import Console
 from test_play_household import played
 
 from bbllm.bench.compare.figures import Entry, comparison_of
 from bbllm.bench.compare.text import grids_of
 from bbllm.bench.log.results import EpisodeResult, read_results
-from bbllm.bench.log.saved_run import SavedRun
+from bbllm.bench.log.store import SavedRun
 from bbllm.bench.metrics.metrics import figures_of
-from bbllm.bench.report.summary import summarize_run, summary_text
-from bbllm.bench.report.summary_table import print_summary
 from bbllm.bench.report.write import write_report
 from bbllm.core.records import to_json
 
 BOTH = make_result(trial=0, discarded=3, malformed=2, refused=1)
-
-
-def printed(*results: EpisodeResult) -> str:
-    stream = io.StringIO()
-    print_summary(summarize_run(make_settings(), results, []), Console(file=stream, width=220))
-    return stream.getvalue()
 
 
 def test_the_kinds_of_what_is_left_out_are_counted_apart() -> None:
@@ -48,11 +38,7 @@ def test_an_episode_that_left_out_nothing_hides_the_kinds_of_no_other(verdict: s
 
 
 def test_a_report_tells_both_kinds(tmp_path: Path) -> None:
-    run = write_run(tmp_path / 'run', [BOTH])
-    summary = summarize_run(make_settings(), [BOTH], [])
-    (run / 'summary.json').write_text(summary_text(summary))
-
-    page = write_report(run).read_text()
+    page = write_report(write_run(tmp_path / 'run', [BOTH])).read_text()
 
     assert '2 malformed, 1 refused' in page
 
@@ -60,7 +46,7 @@ def test_a_report_tells_both_kinds(tmp_path: Path) -> None:
 def test_a_comparison_has_a_column_for_each_kind_that_there_is() -> None:
     def outcomes(*results: EpisodeResult) -> tuple[tuple[str, ...], tuple[str, ...], str]:
         run = SavedRun(Path('run'), make_settings(), results)
-        data = comparison_of([Entry('p', run, None)], (), against='p')
+        data = comparison_of([Entry('p', run)], against='p')
         grid = grids_of(data)[0]
         return grid.header, grid.rows[0], grid.caption
 

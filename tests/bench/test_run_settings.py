@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_settings import make_run_settings
+from made_results import make_settings
 
+from bbllm.bench.log.prices import Price, PriceTable
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.log.run_settings import RunSettings, join
 from bbllm.core.errors import ConfigError
 
-SETTINGS = make_run_settings()
+SETTINGS = make_settings(suite='fake', tasks=['fine'], ks=(0, 3))
+PRICES = PriceTable(currency='USD', models={'m': Price(prompt=1, completion=2)})
 
 
 def test_episodes_come_trial_by_trial() -> None:
-    settings = make_run_settings(('a', 'b'), ks=(0, 2), trials=2)
+    settings = make_settings(tasks=['a', 'b'], ks=(0, 2), trials=2)
 
     assert [key.name for key in settings.keys] == [
         'a-t000-k0', 'a-t000-k2', 'b-t000-k0', 'b-t000-k2',
@@ -34,19 +35,22 @@ def test_episodes_come_trial_by_trial() -> None:
         ({'prompts': {'planning.md.j2': 'p2'}}, r'prompts.planning.md.j2: was p1, is p2'),
         ({'llm': {'brain': {'provider': 'openai'}}}, 'llm.brain.provider: was offline, is openai'),
         ({'versions': {'bbllm': '1', 'mujoco': '4'}}, r'versions.mujoco: was 3, is 4'),
-        ({'prices': {'currency': 'USD'}}, 'prices.currency: was none, is USD'),
+        (
+            {'prices': PriceTable(currency='USD', models={'m': Price(prompt=1, completion=2)})},
+            'prices.currency: was none, is USD',
+        ),
         ({'record': 'talk.jsonl'}, 'record: was none, is talk.jsonl'),
         ({'replay_sha256': 'abc'}, 'replay_sha256: was none, is abc'),
         ({'trials': 1}, 'trials: was 2, is 1'),
         ({'ks': (0,)}, 'ks: was 0, 3, is 0'),
-        ({'tasks': make_run_settings(('other',)).tasks}, 'tasks.fine: was fine, is none'),
+        ({'tasks': make_settings(tasks=['other']).tasks}, 'tasks.fine: was fine, is none'),
     ],
 )
 def test_settings_that_change_what_results_mean_are_refused_by_name(
     changes: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(ConfigError) as refused:
-        join(SETTINGS, replace(SETTINGS, **changes), 'runs/one')
+        join(SETTINGS, SETTINGS.model_copy(update=changes), 'runs/one')
 
     assert told in str(refused.value)
     assert '--out' in str(refused.value)
@@ -57,7 +61,7 @@ def test_settings_that_change_what_results_mean_are_refused_by_name(
     [
         {'trials': 5},
         {'ks': (0, 1, 3)},
-        {'tasks': make_run_settings(('fine', 'more')).tasks},
+        {'tasks': make_settings(tasks=['fine', 'more']).tasks},
         {'machine': {'cores': '64'}},
         {'versions': {**SETTINGS.versions, 'commit': 'c2'}},
     ],
@@ -65,7 +69,7 @@ def test_settings_that_change_what_results_mean_are_refused_by_name(
 def test_what_only_adds_episodes_or_moves_the_run_is_no_difference(
     changes: dict[str, Any],
 ) -> None:
-    now: RunSettings = replace(SETTINGS, **changes)
+    now: RunSettings = SETTINGS.model_copy(update=changes)
 
     joined = join(SETTINGS, now, 'runs/one')
 
@@ -75,7 +79,7 @@ def test_what_only_adds_episodes_or_moves_the_run_is_no_difference(
 
 def test_what_a_folder_was_made_without_is_no_difference_of_its_own() -> None:
     with pytest.raises(ConfigError) as refused:
-        join(replace(SETTINGS, llm={}), SETTINGS, 'runs/one')
+        join(SETTINGS.model_copy(update={'llm': {}}), SETTINGS, 'runs/one')
 
     assert 'llm.brain.provider: was none, is offline' in str(refused.value)
     assert 'was none, is none' not in str(refused.value)
@@ -83,4 +87,4 @@ def test_what_a_folder_was_made_without_is_no_difference_of_its_own() -> None:
 
 def test_every_difference_is_named_at_once() -> None:
     with pytest.raises(ConfigError, match=r'(?s)planner: was.*seed: was'):
-        join(SETTINGS, replace(SETTINGS, planner='x', seed=4), 'runs/one')
+        join(SETTINGS, SETTINGS.model_copy(update={'planner': 'x', 'seed': 4}), 'runs/one')

@@ -19,7 +19,7 @@ def prepared(folder: Path, **changes: Any) -> Prepared:
 
 def test_settings_say_all_that_decides_the_results(tmp_path: Path) -> None:
     settings = prepared(tmp_path, ks=(3, 0, 3), trials=2, seed=7).plan.settings
-    data = settings.to_json()
+    data = settings.model_dump(mode='json')
 
     assert (data['suite'], data['brain'], data['seed']) == ('tabletop', 'offline', 7)
     assert data['ks'] == [0, 3]
@@ -108,7 +108,10 @@ def test_no_secret_is_in_settings_or_in_what_travels_to_workers(
 
     run = prepared(tmp_path, brain='gpt-4o', body='gpt-4o')
 
-    text = json.dumps(run.plan.settings.to_json()) + run.plan.config.llm.model_dump_json()
+    text = (
+        json.dumps(run.plan.settings.model_dump(mode='json'))
+        + run.plan.config.llm.model_dump_json()
+    )
     text += repr(run.plan.config)
     assert KEY not in text
     assert 'pass4word' not in text
@@ -128,7 +131,7 @@ def test_prices_are_part_of_the_settings(tmp_path: Path) -> None:
 
     run = prepared(tmp_path, prices=path)
 
-    assert run.plan.settings.prices['currency'] == 'USD'
+    assert run.plan.settings.currency == 'USD'
     assert run.plan.config.prices == {'m': (1.0, 2.0)}
 
 
@@ -169,5 +172,5 @@ def test_a_recording_that_the_folder_does_not_call_its_own_is_left_alone(tmp_pat
     (folder / 'settings.json').write_text('{"record": null}')
     with pytest.raises(ConfigError, match='already holds something'):
         check_recording(request, settings, folder)
-    (folder / 'settings.json').write_text(json.dumps(settings.to_json()))
+    (folder / 'settings.json').write_text(json.dumps(settings.model_dump(mode='json')))
     check_recording(request, settings, folder)

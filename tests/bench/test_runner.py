@@ -169,5 +169,5 @@ def test_sessions_sum_up_to_all_episodes(path: Path) -> None:
     with RunFolder(path) as folder:
         sessions = folder.sessions
 
-    assert [session['episodes'] for session in sessions] == [4, 2]
-    assert all(session['ended_s'] >= session['started_s'] for session in sessions)
+    assert [session.episodes for session in sessions] == [4, 2]
+    assert all(session.ended_s >= session.started_s for session in sessions)

@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_settings import make_run_settings
-from made_results import make_result
+from made_results import make_result, make_settings
 
 from bbllm.bench.log.episodes import EpisodeRecord
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.store import RunFolder, cannot_write
+from bbllm.bench.log.store import RunFolder, Session, cannot_write
 from bbllm.core.errors import ConfigError
 
-SETTINGS = make_run_settings()
+SETTINGS = make_settings()
 
 
 def played(trial: int = 0, **changes: Any) -> EpisodeRecord:
@@ -232,10 +231,10 @@ def test_a_full_disk_is_an_error_that_loses_nothing(path: Path) -> None:
 
 
 def test_sessions_are_kept(path: Path) -> None:
-    sessions = [{'started_s': 1.0, 'ended_s': 2.0, 'episodes': 3, 'jobs': 2}]
+    sessions = (Session(started_s=1.0, ended_s=2.0, episodes=3, jobs=2),)
 
     with RunFolder(path) as folder:
-        assert folder.sessions == []
+        assert folder.sessions == ()
         folder.write_settings(SETTINGS)
         folder.write_sessions(sessions)
 

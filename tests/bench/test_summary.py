@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_results import TASKS, make_result, make_settings
-from rich.console import Console
+from made_results import TASKS, make_result, make_settings, printed
 
 from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.store import Session
 from bbllm.bench.report.summary import (
     RunSummary,
     closing_line,
@@ -20,10 +20,10 @@ from bbllm.bench.report.summary import (
     summarize_run,
     summary_text,
 )
-from bbllm.bench.report.summary_table import lines_for_terminal, print_summary
+from bbllm.bench.report.summary_table import lines_for_terminal
 from bbllm.core.errors import ConfigError
 
-SESSION = {'started_s': 100.0, 'ended_s': 160.0, 'episodes': 4, 'jobs': 2}
+SESSION = Session(started_s=100.0, ended_s=160.0, episodes=4)
 
 
 def of_all(verdict: str = 'passed', k: int = 3, **changes: Any) -> list[EpisodeResult]:
@@ -31,12 +31,6 @@ def of_all(verdict: str = 'passed', k: int = 3, **changes: Any) -> list[EpisodeR
     return [
         make_result(task, trial, k, verdict, **changes) for task in TASKS for trial in range(2)
     ]
-
-
-def printed(summary: RunSummary) -> str:
-    stream = io.StringIO()
-    print_summary(summary, Console(file=stream, width=160))
-    return stream.getvalue()
 
 
 def test_tasks_have_the_same_figures_and_what_the_suite_says_of_them() -> None:
@@ -118,8 +112,8 @@ def test_an_episode_that_is_there_twice_is_refused() -> None:
 
 
 def test_speed_counts_all_sessions_but_not_the_pauses_between_them() -> None:
-    later = {'started_s': 10_000.0, 'ended_s': 10_060.0, 'episodes': 8, 'jobs': 2}
-    killed = {'started_s': 20_000.0, 'ended_s': None, 'episodes': 3, 'jobs': 2}
+    later = Session(started_s=10_000.0, ended_s=10_060.0, episodes=8)
+    killed = Session(started_s=20_000.0, ended_s=None, episodes=3)
 
     summary = summarize_run(make_settings(), of_all(), [SESSION, later, killed])
 
@@ -162,7 +156,7 @@ def test_a_resumed_run_gives_the_identical_summary(data: st.DataObject) -> None:
     run = make_settings(ks=[0, 3], trials=3)
 
     one = summarize_run(run, results, [SESSION])
-    other = summarize_run(run, shuffled, [SESSION, {**SESSION, 'ended_s': 1000.0}])
+    other = summarize_run(run, shuffled, [SESSION, replace(SESSION, ended_s=1000.0)])
 
     assert without_times(one) == without_times(other)
 

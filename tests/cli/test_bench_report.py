@@ -6,13 +6,13 @@ import json
 import sys
 import webbrowser
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from bbllm.cli.main import app
 
+sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
 sys.path.insert(0, str(Path(__file__).parent.parent / 'bench' / 'report'))
 
 import made_up
@@ -20,8 +20,7 @@ import made_up
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    settings: dict[str, Any] = made_up.make_settings(ks=[0, 1], trials=1)
-    return made_up.write_run(tmp_path / 'run', settings)
+    return made_up.write_run(tmp_path / 'run', made_up.make_settings(ks=[0, 1], trials=1))
 
 
 def test_report_is_made_anew_from_the_results(folder: Path) -> None:

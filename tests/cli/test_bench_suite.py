@@ -16,6 +16,10 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
+
+from made_results import make_settings
+
 from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.report.write import Finished
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress
@@ -234,7 +238,7 @@ def test_the_last_line_is_whole_on_a_narrow_terminal_too(
     monkeypatch.setenv('FORCE_COLOR', '1')  # so that it is taken for a terminal
     monkeypatch.setenv('TERM', 'xterm')
     monkeypatch.setenv('COLUMNS', '40')
-    summary = summarize_run({'suite': 'tabletop', 'planner': 'brain_body', 'brain': 'x'}, [], [])
+    summary = summarize_run(make_settings(brain='x'), [], [])
     progress = RunProgress(total=1, done=0, played=0, passed=0, lost=0, wall_s=0.0)
 
     _tell(RunEnd(progress=progress), Finished(summary, None, ''), tmp_path, Output())

@@ -34,7 +34,7 @@ def test_a_replay_is_named_too_and_a_model_is_not(brain: str, said: bool) -> Non
     [('brain_body', ['Body']), ('one of another package', ['Body']), ('llm_pop', [])],
 )
 def test_a_body_is_named_where_it_may_be_asked(planner: str, roles: list[str]) -> None:
-    settings = {'planner': planner, 'brain': 'gpt-4o', 'body': 'offline'}
+    settings = make_settings(planner=planner, brain='gpt-4o')
 
     assert roles_of('offline', settings, {}) == roles
     # A Body that has answered was asked.

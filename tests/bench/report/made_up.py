@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.report.summary import summarize_run, summary_text
+import made_results
+
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.run_settings import RunSettings
+from bbllm.bench.log.store import Session
 from bbllm.core.events import Event, SceneRecorded
 from bbllm.core.journal import line_of
-from bbllm.core.records import to_json
 from bbllm.core.types import (
     Fact,
     Kind,
@@ -35,33 +36,24 @@ TASKS = (
 KS = (0, 1, 2, 3)
 
 
-def make_settings(**changes: Any) -> dict[str, Any]:
+def make_settings(**changes: Any) -> RunSettings:
     """Return settings as the runner writes them."""
-    settings: dict[str, Any] = {
-        'suite': 'tabletop',
+    values = {
         'suite_sha256': 'ab' * 32,
-        'world': 'tabletop',
-        'planner': 'brain_body',
         'brain': 'some-large-model',
         'body': 'some-small-model',
         'mapping': 'text',
-        'ks': list(KS),
+        'ks': KS,
         'trials': 5,
-        'seed': 0,
         'tasks': [
             {'name': name, 'instruction': text, 'difficulty': hard, 'least_loops': least}
             for name, text, hard, least in TASKS
         ],
-        'limits': {'steps': 200, 'model_calls': 300, 'tokens': None, 'wall_s': None},
         'llm': {'brain': {'model': 'some-large-model', 'temperature': 0.0}},
         'prompts': {'brain.md.j2': 'cd' * 32},
         'versions': {'bbllm': '0.1.0', 'commit': 'f' * 40, 'mujoco': '3.17.0', 'python': '3.11'},
-        'machine': {'processor': 'made up', 'cores': '2'},
-        'prices': {},
-        'record': None,
-        'replay': None,
     }
-    return {**settings, **changes}
+    return made_results.make_settings(**{**values, **changes})
 
 
 def start_of(task: str, trial: int) -> Scene:
@@ -89,8 +81,6 @@ def make_result(task: str, trial: int, k: int, least: int = 0, **changes: Any) -
     lost = verdict == 'lost'
     loops = 0 if lost else min(k, least + rng.randrange(2))
     values: dict[str, Any] = {
-        'key': EpisodeKey(task, trial, k),
-        'verdict': verdict,
         'reason': '' if passed else f'{things[0]} is 0.{rng.randrange(10, 30)} m from its place.',
         'conditions': {} if lost else holds,
         'gcr': 0.0 if lost else sum(holds.values()) / len(holds),
@@ -100,22 +90,17 @@ def make_result(task: str, trial: int, k: int, least: int = 0, **changes: Any) -
         'least_loops': least,
         'passes': rng.randrange(2),
         'codes': {} if passed and not loops else {'OUT_OF_WORKSPACE': 1 + loops, 'OCCUPIED': k},
-        'ending': 'MODEL_FAILED' if lost else 'FINISHED' if luck < 0.8 else 'GAVE_UP',
-        'message': 'The server at api.example.org did not answer in 60 s.' if lost else '',
-        'error': 'ModelUnavailableError' if lost else '',
         'unsafe': None if lost else 0,
         'model_calls': 2 + loops + 14,
         'prompt_tokens': 18_000 + 2000 * loops,
-        'completion_tokens': 900,
-        'cost': None,
-        'model_s': 12.5,
-        'wall_s': 31.0,
         'robot_s': 84.0 + trial,
         'settled': () if lost else end_of(task, trial, k, rng),
-        'case_hash': f'{task} {trial}',
         'models': {'brain': 'some-large-model-2026', 'body': 'some-small-model'},
     }
-    return EpisodeResult(**{**values, **changes})
+    if not lost and luck >= 0.8:
+        values['ending'] = 'GAVE_UP'
+    chosen = changes.pop('verdict', verdict)
+    return made_results.make_result(task, trial, k, chosen, **{**values, **changes})
 
 
 def end_of(task: str, trial: int, k: int, rng: random.Random) -> tuple[SceneObject, ...]:
@@ -128,38 +113,28 @@ def end_of(task: str, trial: int, k: int, rng: random.Random) -> tuple[SceneObje
     return tuple(moved)
 
 
-def make_results(settings: dict[str, Any]) -> list[EpisodeResult]:
+def make_results(settings: RunSettings) -> list[EpisodeResult]:
     """Return a result for every episode that settings ask for."""
     return [
-        make_result(task['name'], trial, k, task['least_loops'])
-        for task in settings['tasks']
-        for trial in range(settings['trials'])
-        for k in settings['ks']
+        make_result(task.name, trial, k, task.least_loops)
+        for task in settings.tasks
+        for trial in range(settings.trials)
+        for k in settings.ks
     ]
 
 
 def write_run(
     folder: Path,
-    settings: dict[str, Any] | None = None,
+    settings: RunSettings | None = None,
     results: Sequence[EpisodeResult] | None = None,
     *,
     journals: bool = True,
 ) -> Path:
     """Write the folder of a run as the runner leaves it, without the report."""
-    settings = make_settings() if settings is None else settings
+    settings = settings or make_settings()
     results = make_results(settings) if results is None else results
-    sessions = [
-        {'started_s': 1.79e9, 'ended_s': 1.79e9 + 300, 'episodes': len(results), 'jobs': 2}
-    ]
-    (folder / 'episodes').mkdir(parents=True)
-    files = {
-        'settings.json': json.dumps(settings),
-        'results.jsonl': ''.join(json.dumps(to_json(result)) + '\n' for result in results),
-        'sessions.jsonl': ''.join(json.dumps(session) + '\n' for session in sessions),
-        'summary.json': summary_text(summarize_run(settings, results, sessions)),
-    }
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding='utf-8')
+    session = Session(started_s=1.79e9, ended_s=1.79e9 + 300, episodes=len(results), jobs=2)
+    made_results.write_run(folder, results, settings, [session])
     for result in results if journals else ():
         path = folder / 'episodes' / f'{result.key.name}.jsonl'
         path.write_text(journal_of(result), encoding='utf-8')

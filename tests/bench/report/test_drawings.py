@@ -10,8 +10,7 @@ import made_up
 import pytest
 from pages import Page, text_of
 
-from bbllm.bench.report.charts import Drawings, Inks, final_scene
-from bbllm.bench.report.folder import Scenes, read_scenes
+from bbllm.bench.report.charts import Drawings, Inks, Scenes, final_scene, read_scenes
 from bbllm.bench.report.plots import over_k, over_k_figure
 from bbllm.bench.report.summary import RunSummary, summarize_run
 from bbllm.bench.report.write import write_report

@@ -9,28 +9,24 @@ from typing import Any
 import made_up
 import pytest
 
-from bbllm.bench.report.folder import Run
+from bbllm.bench.log.store import SavedRun, Session
 from bbllm.bench.report.head import command_of, date_of, head_of, notices_of
 from bbllm.bench.report.summary import summarize_run
 from bbllm.cli.commands.bench_suite import suite
 from bbllm.cli.support.lazy import command_of as typer_command
 
 
-def run_of(models: dict[str, list[str]] | None = None, **settings: Any) -> Run:
+def notices(models: dict[str, list[str]] | None = None, **settings: Any) -> tuple[str, ...]:
+    """Return the notices of a run that is through."""
     made = made_up.make_settings(**settings)
-    summary = summarize_run({'suite': 'tabletop'}, [], [])
+    summary = summarize_run(made, [], [])
     served = {role: tuple(names) for role, names in (models or {}).items()}
-    return Run(
-        folder=Path(),
-        settings=made,
-        summary=summary.model_copy(update={'models': served}),
-        results=(),
-        sessions=(),
-    )
+    through = {'models': served, 'played': summary.planned}
+    return notices_of(made, summary.model_copy(update=through))
 
 
 def test_real_models_need_no_notice() -> None:
-    assert notices_of(run_of()) == ()
+    assert notices() == ()
 
 
 @pytest.mark.parametrize(
@@ -49,30 +45,29 @@ def test_real_models_need_no_notice() -> None:
 def test_stand_ins_are_named_for_what_they_are(
     settings: dict[str, Any], models: dict[str, list[str]], words: str
 ) -> None:
-    notices = notices_of(run_of(models, **settings))
+    (notice,) = notices(models, **settings)
 
-    assert len(notices) == 1
-    assert words in notices[0]
+    assert words in notice
 
 
 def test_model_that_only_has_offline_in_its_name_is_no_stand_in() -> None:
-    assert notices_of(run_of(brain='offline-llama-7b')) == ()
+    assert notices(brain='offline-llama-7b') == ()
 
 
 def test_server_that_calls_its_model_otherwise_is_quoted() -> None:
-    run = run_of({'brain': ['some-large-model-2026'], 'body': ['some-small-model']})
-    shown = {entry.name: entry.value for entry in head_of(run)}
+    served = {'brain': ['some-large-model-2026'], 'body': ['some-small-model']}
+    run = SavedRun(Path(), made_up.make_settings(), ())
+    shown = {entry.name: entry.value for entry in head_of(run, served)}
 
     assert shown['Brain'] == 'some-large-model (some-large-model-2026)'
     assert shown['Body'] == 'some-small-model'
 
 
 def test_date_of_a_run_in_sessions_names_first_and_last_day() -> None:
-    day = {'started_s': 0.0, 'ended_s': None}
-    first = {'started_s': 1_000_000_000.0, 'ended_s': 1_000_000_060.0}
-    last = {'started_s': 1_000_100_000.0, 'ended_s': 1_000_200_000.0}
+    first = Session(started_s=1_000_000_000.0, ended_s=1_000_000_060.0, episodes=1)
+    last = Session(started_s=1_000_100_000.0, ended_s=1_000_200_000.0, episodes=1)
 
-    assert date_of([day]) == ''
+    assert date_of([]) == ''
     assert date_of([first]) == '2001-09-09 01:46 UTC'
     assert date_of([first, last]) == '2001-09-09 to 2001-09-11'
 

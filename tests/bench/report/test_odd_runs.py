@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,32 @@ import made_up
 import pytest
 from pages import Page, figure_of, text_of
 
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.run_settings import RunSettings
 from bbllm.bench.report.write import write_report
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json
 
 
-def page_of(folder: Path, settings: dict[str, Any], results: list[Any] | None = None) -> Page:
+def page_of(folder: Path, settings: RunSettings, results: list[Any] | None = None) -> Page:
     """Return the report of a run."""
     return Page(write_report(made_up.write_run(folder / 'run', settings, results)))
 
 
-def small(**changes: Any) -> dict[str, Any]:
+def small(**changes: Any) -> RunSettings:
     """Return settings of a run of a few episodes."""
-    tasks = made_up.make_settings()['tasks'][:2]
+    tasks = [{'name': name} for name, *_ in made_up.TASKS[:2]]
     return made_up.make_settings(**{'ks': [0, 1], 'trials': 2, 'tasks': tasks, **changes})
+
+
+def all_of(settings: RunSettings, **changes: Any) -> list[EpisodeResult]:
+    """Return a result of two trials for every task and K, each with these changes."""
+    return [
+        made_up.make_result(task.name, trial, k, **changes)
+        for task in settings.tasks
+        for trial in range(2)
+        for k in settings.ks
+    ]
 
 
 def test_texts_of_others_stay_texts(tmp_path: Path) -> None:
@@ -32,25 +45,13 @@ def test_texts_of_others_stay_texts(tmp_path: Path) -> None:
         '<script>alert(1)</script>"\'><img src=x onerror=alert(1)></style>'
         '\x00\x1b[31m\u202e\ud800&amp;'
     )
-    settings = small(brain=evil, suite=evil, planner=evil)
-    settings['tasks'][0]['instruction'] = evil
+    tasks = [{'name': 'right_side', 'instruction': evil}, {'name': 'letter_l'}]
+    settings = small(brain=evil, suite=evil, planner=evil, tasks=tasks)
+    texts = dict.fromkeys(('reason', 'ending', 'error'), evil) | {'message': f'so: {evil}'}
+    maps = {'codes': {evil: 3}, 'conditions': {evil: False}, 'models': {evil: evil}}
     results = [
-        made_up.make_result(
-            task['name'],
-            trial,
-            k,
-            verdict=verdict,
-            reason=evil,
-            message=f'so: {evil}',
-            ending=evil,
-            error=evil,
-            codes={evil: 3},
-            conditions={evil: False},
-            models={evil: evil},
-        )
-        for task in settings['tasks']
-        for trial, verdict in enumerate(('failed', 'lost'))
-        for k in settings['ks']
+        replace(item, verdict='lost' if item.key.trial else 'failed')
+        for item in all_of(settings, **texts, **maps)
     ]
     page = page_of(tmp_path, settings, results)
 
@@ -95,22 +96,9 @@ def test_settings_without_tasks_or_k_give_a_page_too(tmp_path: Path) -> None:
 
 def test_run_in_which_all_was_lost_says_why_and_draws_nothing(tmp_path: Path) -> None:
     settings = small()
-    results = [
-        made_up.make_result(
-            task['name'],
-            trial,
-            k,
-            verdict='lost',
-            reason='The server did not answer.',
-            error='ModelUnavailableError',
-            conditions={},
-            attempted=0,
-            settled=(),
-        )
-        for task in settings['tasks']
-        for trial in range(2)
-        for k in settings['ks']
-    ]
+    results = all_of(
+        settings, verdict='lost', error='ModelUnavailableError', attempted=0, settled=()
+    )
     page = page_of(tmp_path, settings, results)
 
     assert figure_of(page.one('p', id='sr')) == 0
@@ -129,12 +117,7 @@ def test_one_k_has_no_plot_but_says_how_to_get_one(tmp_path: Path) -> None:
 
 def test_run_without_a_failed_call_says_so(tmp_path: Path) -> None:
     settings = small()
-    results = [
-        made_up.make_result(t['name'], n, k, codes={}, verdict='passed', error='', reason='')
-        for t in settings['tasks']
-        for n in range(2)
-        for k in settings['ks']
-    ]
+    results = all_of(settings, codes={}, verdict='passed', error='', reason='')
     page = page_of(tmp_path, settings, results)
 
     assert 'Every call succeeded.' in page.text
@@ -144,12 +127,7 @@ def test_run_without_a_failed_call_says_so(tmp_path: Path) -> None:
 def test_cost_is_shown_with_its_currency_or_with_the_reason_why_not(tmp_path: Path) -> None:
     prices = {'currency': 'EUR', 'models': {'some-large-model': {'prompt': 1, 'completion': 2}}}
     settings = small(prices=prices)
-    results = [
-        made_up.make_result(t['name'], n, k, cost=0.25)
-        for t in settings['tasks']
-        for n in range(2)
-        for k in settings['ks']
-    ]
+    results = all_of(settings, cost=0.25)
     priced = page_of(tmp_path / 'a', settings, results)
     unknown = page_of(tmp_path / 'b', settings)
     without = page_of(tmp_path / 'c', small())

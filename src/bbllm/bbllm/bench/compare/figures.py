@@ -20,7 +20,7 @@ from itertools import accumulate
 from bbllm.bench.compare.plots import Curve, curves
 from bbllm.bench.log.intervals import Estimate
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.saved_run import SavedRun
+from bbllm.bench.log.store import SavedRun, episodes_per_minute
 from bbllm.bench.metrics.metrics import (
     COSTS,
     METRICS,
@@ -32,7 +32,6 @@ from bbllm.bench.metrics.metrics import (
 )
 from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
 from bbllm.bench.metrics.task_groups import parts_of
-from bbllm.bench.suites.task_spec import TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,6 @@ class Entry:
 
     planner: str
     run: SavedRun
-    per_minute: float | None
-    """Episodes a minute, over all sessions of its run."""
 
     @property
     def k(self) -> int:
@@ -61,8 +58,8 @@ class PlannerFigures(Figures):
     planner: str
     folder: str
     k: int
-    body: str | None
-    mapping: str | None
+    body: str
+    mapping: str
     planned: int
     episodes_per_minute: float | None
 
@@ -94,9 +91,9 @@ class PlannerComparison(Record):
     """Several planners on the same cases."""
 
     suite: str
-    suite_sha256: str | None
-    world: str | None
-    brain: str | None
+    suite_sha256: str
+    world: str
+    brain: str
     seed: int
     trials: int
     limits: Mapping[str, float | None]
@@ -118,36 +115,31 @@ class PlannerComparison(Record):
     """By planner, mean tokens of a step by the steps of the episode."""
 
 
-def comparison_of(
-    entries: Sequence[Entry], tasks: Sequence[TaskSpec], *, against: str
-) -> PlannerComparison:
+_OF_SETTINGS = {'suite', 'suite_sha256', 'world', 'brain', 'seed', 'trials', 'limits'}
+
+
+def comparison_of(entries: Sequence[Entry], *, against: str) -> PlannerComparison:
     """
     Return the comparison, still without notices and planners that were left out.
 
     Args:
         entries: Runs with at least one result each.
-        tasks: Those of the suite.
         against: The planner that the others are compared with; none are while it has no result.
     """
     settings = entries[0].run.settings
     first = next((entry for entry in entries if entry.planner == against), None)
     played = {result.key.task for entry in entries for result in entry.results}
-    parts = parts_of(task for task in tasks if task.name in played)
+    known = {task.name: task for entry in entries for task in entry.run.settings.tasks}
+    tasks = [task for name, task in known.items() if name in played]
     return PlannerComparison(
-        suite=settings['suite'],
-        suite_sha256=settings.get('suite_sha256'),
-        world=settings.get('world'),
-        brain=settings.get('brain'),
-        seed=settings['seed'],
-        trials=settings['trials'],
-        limits=settings.get('limits') or {},
-        own_limits=any(task.limit_steps for task in tasks if task.name in played),
+        **settings.model_dump(include=_OF_SETTINGS),
+        own_limits=any(task.limit_steps for task in tasks),
         against=against,
         planners=tuple(map(_figures, entries)),
         paired=_paired([entry for entry in entries if entry is not first], first) if first else (),
         parts={
             by: {name: _part(entries, names) for name, names in named.items()}
-            for by, named in parts.items()
+            for by, named in parts_of(tasks).items()
         },
         prompt_curves=curves(
             {e.planner: [point for r in e.results for point in r.prompt_growth] for e in entries}
@@ -171,10 +163,10 @@ def _figures(entry: Entry) -> PlannerFigures:
         planner=entry.planner,
         folder=str(entry.run.path),
         k=entry.k,
-        body=settings.get('body'),
-        mapping=settings.get('mapping'),
-        planned=len(settings.get('tasks', ())) * settings.get('trials', 0),
-        episodes_per_minute=entry.per_minute,
+        body=settings.body,
+        mapping=settings.mapping,
+        planned=len(settings.tasks) * settings.trials,
+        episodes_per_minute=episodes_per_minute(entry.run.sessions),
         **count(entry.results, (*SUMMARY, *COSTS)),
     )
 

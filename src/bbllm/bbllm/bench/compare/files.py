@@ -11,11 +11,9 @@ from bbllm.bench.compare.figures import Entry, LeftOutPlanner, PlannerComparison
 from bbllm.bench.compare.plots import growth_figure
 from bbllm.bench.compare.run import COMPARE, Ran
 from bbllm.bench.compare.text import markdown
-from bbllm.bench.log.saved_run import SavedRun, read_settings, read_sorted
-from bbllm.bench.log.store import SUMMARY, cannot_write, write_atomically
+from bbllm.bench.log.store import cannot_write, read_run, write_atomically
 from bbllm.bench.oracle.notices import roles_of, stand_ins
 from bbllm.bench.report.plots import to_png, to_svg
-from bbllm.bench.report.summary import read_summary
 from bbllm.bench.scorers.session_history import earlier_lines
 
 TABLES = 'compare.md'
@@ -46,7 +44,7 @@ def compare_folder(folder: Path, choice: Choice, ran: Sequence[Ran]) -> PlannerC
     if not entries:
         return None
     against = choice.contenders[0].planner
-    data = comparison_of(entries, choice.suite.tasks, against=against).model_copy(
+    data = comparison_of(entries, against=against).model_copy(
         update={
             'notices': (*_notices(entries), *_not_yet(against, entries)),
             'left_out': tuple(
@@ -69,13 +67,8 @@ def compare_folder(folder: Path, choice: Choice, ran: Sequence[Ran]) -> PlannerC
 
 def _entry(planner: str, folder: Path) -> Entry | None:
     """Return the run of a planner as it is on disk; None where no episode of it ended."""
-    path = folder / folder_name(planner)
-    results = read_sorted(path)
-    if not results:
-        return None
-    found = (path / SUMMARY).exists()
-    per_minute = read_summary(path / SUMMARY).episodes_per_minute if found else None
-    return Entry(planner, SavedRun(path, read_settings(path), results), per_minute)
+    run = read_run(folder / folder_name(planner))
+    return Entry(planner, run) if run.results else None
 
 
 def _not_yet(against: str, entries: Sequence[Entry]) -> list[str]:
@@ -104,8 +97,8 @@ def _notices(entries: Sequence[Entry]) -> list[str]:
     in_brain = any('Brain' in roles for roles in named.values())
     told += [STAND_INS_SAY_NOTHING] if in_brain else []
     for entry in entries:
-        currency = (entry.run.settings.get('prices') or {}).get('currency') or ''
-        told += [f'`{entry.planner}`: {line}' for line in earlier_lines(entry.results, currency)]
+        lines = earlier_lines(entry.results, entry.run.settings.currency)
+        told += [f'`{entry.planner}`: {line}' for line in lines]
     return told
 
 

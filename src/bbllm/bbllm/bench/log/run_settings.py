@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer, field_validator
+
+from bbllm.bench.log.prices import PriceTable
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
-from bbllm.core.records import from_json, to_json
 
 MAY_DIFFER = ('machine', 'replay', 'versions.commit')
 """What changes no episode: where it is made, how a recording's file is called."""
@@ -17,27 +19,38 @@ MAY_GROW = ('ks', 'trials', 'tasks')
 """More episodes change nothing about those that are there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskSettings:
+class TaskSettings(BaseModel):
     """One task of the suite, as far as reports need it."""
+
+    model_config = ConfigDict(frozen=True)
 
     name: str
     instruction: str
     difficulty: str
     least_loops: int
-    label: str = field(default='', compare=False)
-    """What a paper calls it; a run may go on where the suite gives other labels."""
-    split: str = field(default='', compare=False)
+    label: str = ''
+    """Its name in a paper; a run may continue where the suite gives other labels."""
+    split: str = ''
     """Part of the suite that it belongs to."""
-    least_steps: int | None = field(default=None, compare=False)
+    least_steps: int | None = None
     """Length of its shortest plan, where that is proven."""
     limit_steps: int | None = None
     """Calls of an episode, where the suite says so; what a run allows may be fewer."""
 
+    def same_episodes(self, other: TaskSettings | None) -> bool:
+        """Whether the task is played as the other one: labels and known lengths may differ."""
+        return other is not None and self.model_dump(exclude=_REMARKS) == other.model_dump(
+            exclude=_REMARKS
+        )
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
+
+_REMARKS = {'label', 'split', 'least_steps'}
+
+
+class RunSettings(BaseModel):
     """What was asked for, and what answered."""
+
+    model_config = ConfigDict(frozen=True)
 
     suite: str
     suite_sha256: str
@@ -54,14 +67,13 @@ class RunSettings:
     seed: int
     tasks: tuple[TaskSettings, ...]
     limits: Limits
-    llm: Mapping[str, Any]
+    llm: Mapping[str, Mapping[str, Any]]
     """Settings of the models in force, by role; never a key."""
     prompts: Mapping[str, str]
     """sha256 of each file of prompts."""
     versions: Mapping[str, str]
     machine: Mapping[str, str]
-    prices: Mapping[str, Any] = field(default_factory=dict)
-    """The price table (bench.prices), empty where there is none."""
+    prices: PriceTable | None = None
     record: str | None = None
     """The file that keeps what the models said."""
     replay: str | None = None
@@ -78,14 +90,23 @@ class RunSettings:
             for k in self.ks
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        values: dict[str, Any] = to_json(self)
-        return values
+    @property
+    def currency(self) -> str:
+        """That of the price table, '' where there is none."""
+        return self.prices.currency if self.prices else ''
+
+    @field_validator('prices', mode='before')
+    @classmethod
+    def _read_prices(cls, value: object) -> object:
+        return value or None
+
+    @field_serializer('prices')
+    def _write_prices(self, prices: PriceTable | None) -> dict[str, Any]:
+        return prices.model_dump() if prices else {}  # the form of the file
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ChangedSetting:
     """One setting that is not what it was."""
 
     field: str
@@ -96,27 +117,31 @@ class Difference:
         return f'{self.field}: was {_show(self.was)}, is {_show(self.now)}'
 
 
-def settings_from_json(data: object, source: str) -> RunSettings:
+def read_settings(data: object, source: str) -> RunSettings:
     """
-    Read what `RunSettings.to_json` made.
+    Return the settings that a file has.
 
     Raises:
         ConfigError: These are no settings of a run.
     """
     try:
-        return from_json(RunSettings, data)
-    except ValueError as error:
+        return RunSettings.model_validate(data)
+    except ValidationError as error:
+        faults = '; '.join(
+            f'{".".join(map(str, fault["loc"])) or "the file"}: {fault["msg"]}'
+            for fault in error.errors()
+        )
         raise ConfigError(
-            f'{source} holds no settings that this version of bbllm can go on from ({error}). '
+            f'{source} holds no settings that this version of bbllm can go on from ({faults}). '
             'Name another folder: --out.'
         ) from error
 
 
-def differences(was: RunSettings, now: RunSettings) -> tuple[Difference, ...]:
+def differences(was: RunSettings, now: RunSettings) -> tuple[ChangedSetting, ...]:
     """Return what keeps results of both settings from standing in one folder."""
-    old, new = dict(_flat(was.to_json())), dict(_flat(now.to_json()))
+    old, new = (dict(_flat(item.model_dump(mode='json'))) for item in (was, now))
     fixed = [
-        Difference(name, old.get(name), new.get(name))
+        ChangedSetting(name, old.get(name), new.get(name))
         for name in dict.fromkeys((*old, *new))
         if old.get(name) != new.get(name) and not _is_free(name)
     ]
@@ -127,16 +152,16 @@ def _is_free(name: str) -> bool:
     return any(name == free or name.startswith(f'{free}.') for free in (*MAY_DIFFER, *MAY_GROW))
 
 
-def _shrunk(was: RunSettings, now: RunSettings) -> Iterator[Difference]:
+def _shrunk(was: RunSettings, now: RunSettings) -> Iterator[ChangedSetting]:
     """Yield what of the episodes that were asked for is no longer asked for."""
     if now.trials < was.trials:
-        yield Difference('trials', was.trials, now.trials)
+        yield ChangedSetting('trials', was.trials, now.trials)
     if not set(was.ks) <= set(now.ks):
-        yield Difference('ks', list(was.ks), list(now.ks))
+        yield ChangedSetting('ks', list(was.ks), list(now.ks))
     new = {task.name: task for task in now.tasks}
     for task in was.tasks:
-        if new.get(task.name) != task:
-            yield Difference(f'tasks.{task.name}', task.name, new.get(task.name))
+        if not task.same_episodes(new.get(task.name)):
+            yield ChangedSetting(f'tasks.{task.name}', task.name, new.get(task.name))
 
 
 def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
@@ -162,7 +187,8 @@ def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
             'only be added.'
         )
     # What the folder says of machine and commit belongs to the episodes that are there.
-    return replace(was, ks=tuple(sorted(now.ks)), trials=now.trials, tasks=now.tasks)
+    grown = {'ks': tuple(sorted(now.ks)), 'trials': now.trials, 'tasks': now.tasks}
+    return was.model_copy(update=grown)
 
 
 def _flat(data: Mapping[str, Any], place: str = '') -> Iterator[tuple[str, object]]:

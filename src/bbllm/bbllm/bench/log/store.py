@@ -13,9 +13,11 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -23,9 +25,9 @@ from typing import Any, BinaryIO
 from bbllm.bench.log.episodes import EpisodeRecord
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.log.results import read_results
-from bbllm.bench.log.run_settings import RunSettings, settings_from_json
+from bbllm.bench.log.run_settings import RunSettings, read_settings
 from bbllm.core.errors import ConfigError
-from bbllm.core.records import to_json
+from bbllm.core.records import from_json, to_json
 
 SETTINGS = 'settings.json'
 RESULTS = 'results.jsonl'
@@ -33,6 +35,30 @@ SESSIONS = 'sessions.jsonl'
 SUMMARY = 'summary.json'
 EPISODES = 'episodes'
 LOCK = '.lock'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One time that the program worked on a run."""
+
+    started_s: float
+    """Since the epoch [s]."""
+    ended_s: float | None
+    """None where it was killed before its first episode ended."""
+    episodes: int
+    jobs: int = 1
+
+    @property
+    def wall_s(self) -> float:
+        """How long it took; 0 where it has no end [s]."""
+        return 0.0 if self.ended_s is None else max(0.0, self.ended_s - self.started_s)
+
+
+def episodes_per_minute(sessions: Sequence[Session]) -> float | None:
+    """Return how fast a run was, over all its sessions; None where none has ended."""
+    wall_s = math.fsum(session.wall_s for session in sessions)
+    episodes = sum(session.episodes for session in sessions if session.ended_s is not None)
+    return round(60 * episodes / wall_s, 2) if wall_s else None
 
 
 class RunFolder:
@@ -84,9 +110,7 @@ class RunFolder:
     def settings(self) -> RunSettings | None:
         """What it was made with; None where it is new."""
         path = self.path / SETTINGS
-        if not path.exists():
-            return None
-        return settings_from_json(read_json(path), str(path))
+        return read_settings(read_json(path), str(path)) if path.exists() else None
 
     @property
     def results(self) -> Mapping[EpisodeKey, EpisodeResult]:
@@ -94,10 +118,9 @@ class RunFolder:
         return self._results
 
     @property
-    def sessions(self) -> list[dict[str, Any]]:
-        """When was worked on it; {started_s, ended_s, episodes, jobs}."""
-        path = self.path / SESSIONS
-        return list(read_lines(path)) if path.exists() else []
+    def sessions(self) -> tuple[Session, ...]:
+        """The sessions that worked on it."""
+        return read_sessions(self.path / SESSIONS)
 
     def journal(self, key: EpisodeKey) -> Path:
         """Return where an episode's journal is."""
@@ -105,12 +128,12 @@ class RunFolder:
 
     def write_settings(self, settings: RunSettings) -> None:
         """Keep what the results mean; raises ConfigError where the disk takes no more."""
-        write_atomically(self.path / SETTINGS, _pretty(settings.to_json()))
+        write_atomically(self.path / SETTINGS, _pretty(settings.model_dump(mode='json')))
 
-    def write_sessions(self, sessions: Sequence[Mapping[str, Any]]) -> None:
-        """Keep when was worked on it; raises ConfigError where the disk takes no more."""
+    def write_sessions(self, sessions: Sequence[Session]) -> None:
+        """Keep the sessions; raises ConfigError where the disk takes no more."""
         # Written after every episode, and worth no wait for the disk.
-        write_atomically(self.path / SESSIONS, _lines(sessions), durable=False)
+        write_atomically(self.path / SESSIONS, _lines(map(to_json, sessions)), durable=False)
 
     def add(self, played: EpisodeRecord) -> None:
         """
@@ -159,6 +182,54 @@ class RunFolder:
                 f'{self.path} is no folder of a run: it holds something else, {others[0]!r}, and '
                 f'no {SETTINGS}. Name a new folder: --out.'
             )
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """A run's folder as a reader finds it: nothing is locked, made or mended."""
+
+    path: Path
+    settings: RunSettings
+    results: tuple[EpisodeResult, ...]
+    """In the order of their keys; also of a run that is under way."""
+    sessions: tuple[Session, ...] = ()
+
+    def journal(self, key: EpisodeKey) -> Path | None:
+        """Return where an episode's journal is, None where it is gone."""
+        path = self.path / EPISODES / f'{key.name}.jsonl'
+        return path if path.is_file() else None
+
+
+def read_run(path: Path) -> SavedRun:
+    """
+    Read settings, results and sessions of a run, also of one that is under way.
+
+    Raises:
+        ConfigError: There is no such folder, or it holds no run.
+    """
+    if not path.is_dir():
+        raise ConfigError(f'There is no folder {path}; `bbllm bench tabletop --out DIR` makes one.')
+    file = path / SETTINGS
+    if not file.exists():
+        raise ConfigError(
+            f'{path} is no folder of a run: it has no {SETTINGS}. Name what '
+            '`bbllm bench tabletop --out DIR` was told.'
+        )
+    found = read_results(path / RESULTS)
+    return SavedRun(
+        path,
+        read_settings(read_json(file), str(file)),
+        tuple(found[key] for key in sorted(found)),
+        read_sessions(path / SESSIONS),
+    )
+
+
+def read_sessions(path: Path) -> tuple[Session, ...]:
+    """Read the sessions of a run, none where the file is missing; raises ConfigError."""
+    try:
+        return tuple(from_json(Session, line) for line in read_lines(path))
+    except ValueError as error:
+        raise ConfigError(f'{path} holds no sessions: {error}') from error
 
 
 def locked(path: Path) -> BinaryIO:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
+from bbllm.bench.log.run_settings import RunSettings
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.model_providers import find_provider, needs_goal, provider_names
 from bbllm.core.registry import find_planner, plain_name
@@ -27,9 +27,7 @@ def handed_the_goal() -> tuple[str, ...]:
     return tuple(filter(needs_goal, provider_names()))
 
 
-def roles_of(
-    name: str, settings: Mapping[str, Any], served: Mapping[str, Sequence[str]]
-) -> list[str]:
+def roles_of(name: str, settings: RunSettings, served: Mapping[str, Sequence[str]]) -> list[str]:
     """
     Return the roles that something of that name, or family of names, plays in a run.
 
@@ -37,12 +35,12 @@ def roles_of(
 
     Args:
         name: A key of `stand_ins`.
-        settings: What `settings.json` of the run holds.
+        settings: Those of the run.
         served: The names that servers gave themselves, by role.
     """
-    asked = {role: settings.get(role) for role in ('brain', 'body')}
+    asked = {'brain': settings.brain, 'body': settings.body}
     found = []
-    if 'body' not in served and not _asks_body(settings.get('planner')):
+    if 'body' not in served and not _asks_body(settings.planner):
         del asked['body']
     for role in dict.fromkeys((*asked, *served)):
         names = [asked.get(role), *served.get(role, ())]
@@ -52,7 +50,7 @@ def roles_of(
 
 
 def notices_about(
-    names: Iterable[str], settings: Mapping[str, Any], served: Mapping[str, Sequence[str]]
+    names: Iterable[str], settings: RunSettings, served: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """Return a sentence for each of some stand-ins that a run was made with."""
     remarks = stand_ins()
@@ -63,9 +61,9 @@ def notices_about(
     ]
 
 
-def _asks_body(planner: str | None) -> bool:
+def _asks_body(planner: str) -> bool:
     try:
-        return find_planner(plain_name(planner or '')).asks_body
+        return find_planner(plain_name(planner)).asks_body
     except (ConfigError, UnknownNameError):
         return True  # made elsewhere, or it is no longer whole: rather one notice too many
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from markupsafe import escape
 
-from bbllm.bench.report.folder import Scenes
 from bbllm.bench.report.words import finalize
+from bbllm.core.events import EventKind, SceneRecorded
+from bbllm.core.journal import read_line
 from bbllm.core.types import Fact, Kind, Scene, SceneObject
 from bbllm.viz.floor_plan import draw_floor_plan
 from bbllm.viz.reach import reach_ring
@@ -32,6 +34,7 @@ AWAY_M = 1.3
 """What lies further from the robot than this would make the rest too small [m]."""
 MOVED_M = 0.01
 """What came to rest further away than this has other facts than before [m]."""
+_MARK = f'"{EventKind.SCENE.value}"'.encode()
 DECIMALS = 3
 """Tables that agree to a millimetre look the same."""
 
@@ -230,6 +233,43 @@ class HouseDrawings:
                 away=(),
             )
         return self._drawings[panel.shapes]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenes:
+    """What a journal shows of the table; None where it does not."""
+
+    before: Scene | None = None
+    after: Scene | None = None
+
+
+def read_scenes(path: Path | None) -> Scenes:
+    """
+    Read the scenes of a journal.
+
+    Pictures only gain by them, so a journal that is gone or damaged gives none and no error.
+    """
+    if path is None:
+        return Scenes()
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError:
+        return Scenes()
+    found: dict[str, Scene] = {}
+    for line in lines:
+        # The kind stands at the beginning of a line; most lines are something else.
+        if _MARK in line[:80]:
+            _take(line, found)
+    return Scenes(found.get('before'), found.get('after'))
+
+
+def _take(line: bytes, found: dict[str, Scene]) -> None:
+    try:
+        recorded = read_line(line.decode()).data
+        if isinstance(recorded, SceneRecorded):
+            found[recorded.moment] = recorded.scene
+    except ValueError:
+        return  # cut off by a crash, or of another version: the picture is drawn without it
 
 
 def final_scene(settled: tuple[SceneObject, ...], scenes: Scenes) -> Scene:

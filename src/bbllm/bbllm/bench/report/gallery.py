@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.store import EPISODES
+from bbllm.bench.log.run_settings import TaskSettings
+from bbllm.bench.log.store import EPISODES, SavedRun
 from bbllm.bench.report import words
-from bbllm.bench.report.charts import Drawing, Drawings, HouseDrawings, Inks, final_scene
-from bbllm.bench.report.folder import Run, Scenes, read_scenes
+from bbllm.bench.report.charts import (
+    Drawing,
+    Drawings,
+    HouseDrawings,
+    Inks,
+    Scenes,
+    final_scene,
+    read_scenes,
+)
 from bbllm.bench.report.tables import VERDICTS, anchor
 from bbllm.core.types import Scene
 
@@ -66,18 +74,11 @@ class Gallery:
     """Whether the episodes were played in houses, and not on tables."""
 
 
-def make_gallery(run: Run, tasks: Sequence[tuple[str, str]]) -> Gallery:
-    """
-    Draw every episode of a run.
-
-    Args:
-        run: The run.
-        tasks: Name and instruction of each task, in the order of the page.
-    """
+def make_gallery(run: SavedRun) -> Gallery:
+    """Return a card with a drawing for every episode of a run."""
     inks = Inks()
     groups = [
-        _group(run, name, instruction, inks, f't{number}')
-        for number, (name, instruction) in enumerate(tasks)
+        _group(run, task, inks, f't{number}') for number, task in enumerate(run.settings.tasks)
     ]
     return Gallery(
         groups=tuple(group for group in groups if group.cards),
@@ -86,8 +87,8 @@ def make_gallery(run: Run, tasks: Sequence[tuple[str, str]]) -> Gallery:
     )
 
 
-def _group(run: Run, name: str, instruction: str, inks: Inks, prefix: str) -> Group:
-    results = [result for result in run.results if result.key.task == name]
+def _group(run: SavedRun, task: TaskSettings, inks: Inks, prefix: str) -> Group:
+    results = [result for result in run.results if result.key.task == task.name]
     scenes = [read_scenes(run.journal(result.key)) for result in results]
     drawings: Drawings | HouseDrawings
     if _in_houses(run):
@@ -102,20 +103,20 @@ def _group(run: Run, name: str, instruction: str, inks: Inks, prefix: str) -> Gr
         drawings = Drawings([scene for scene in (*finals, *shown) if scene], inks, prefix)
     cards = [_card(run, *each, drawings) for each in zip(results, finals, scenes, strict=True)]
     return Group(
-        name=name,
-        instruction=instruction,
+        name=task.name,
+        instruction=task.instruction,
         cards=tuple(cards),
         tally=_tally(cards),
         drawings=drawings,
     )
 
 
-def _in_houses(run: Run) -> bool:
-    return run.settings.get('world') == 'household'
+def _in_houses(run: SavedRun) -> bool:
+    return run.settings.world == 'household'
 
 
 def _card(
-    run: Run,
+    run: SavedRun,
     result: EpisodeResult,
     final: Scene | None,
     scenes: Scenes,

@@ -6,11 +6,12 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from bbllm.bench.log.run_settings import RunSettings
+from bbllm.bench.log.store import SavedRun, Session
 from bbllm.bench.oracle.notices import notices_about, roles_of, stand_ins
 from bbllm.bench.report import words
-from bbllm.bench.report.folder import Run
+from bbllm.bench.report.summary import RunSummary
 from bbllm.bench.suites.suite import list_suites, load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError
@@ -28,51 +29,52 @@ class Entry:
     value: str
 
 
-def head_of(run: Run) -> tuple[Entry, ...]:
-    """Return what made the run, in the order of the page."""
-    get = run.settings.get
-    versions = get('versions') or {}
-    commit = str(versions.get('commit') or '')
-    version = str(versions.get('bbllm', words.NONE))
+def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> tuple[Entry, ...]:
+    """
+    Return what made the run, in the order of the page.
+
+    Args:
+        run: The run.
+        served: Names that the servers gave themselves, by role.
+    """
+    made = run.settings
+    commit = made.versions.get('commit', '')
+    version = made.versions.get('bbllm', words.NONE)
     entries = {
-        'Planner': get('planner'),
-        'Brain': _model(run, 'brain'),
-        'Body': _model(run, 'body'),
-        'Mapping': get('mapping'),
-        'World': get('world'),
-        'K': words.listed(get('ks') or ()),
-        'Trials': get('trials'),
-        'Seed': get('seed'),
+        'Planner': made.planner,
+        'Brain': _model(made.brain, served.get('brain', ())),
+        'Body': _model(made.body, served.get('body', ())),
+        'Mapping': made.mapping,
+        'World': made.world,
+        'K': words.listed(made.ks),
+        'Trials': str(made.trials),
+        'Seed': str(made.seed),
         'Date': date_of(run.sessions),
         'bbllm': f'{version} ({commit[:12]})' if commit else version,
-        'MuJoCo': versions.get('mujoco'),
-        'Python': versions.get('python'),
+        'MuJoCo': made.versions.get('mujoco'),
+        'Python': made.versions.get('python'),
     }
-    return tuple(
-        Entry(name, str(value)) for name, value in entries.items() if value not in (None, '')
-    )
+    return tuple(Entry(name, value) for name, value in entries.items() if value)
 
 
-def notices_of(run: Run) -> tuple[str, ...]:
-    """Return the sentences that nobody must miss: stand-ins, and what is missing."""
-    served: Mapping[str, Sequence[str]] = run.summary.models
-    notices = notices_about(stand_ins(), run.settings, served)
-    recording = run.settings.get('replay')
-    if recording and not roles_of('replay', run.settings, served):
-        notices.append(f'The replies were read back from the recording {recording}.')
-    planned, played = run.summary.planned, run.summary.played
+def notices_of(settings: RunSettings, summary: RunSummary) -> tuple[str, ...]:
+    """Return the sentences that come first: stand-ins, and what is missing."""
+    notices = notices_about(stand_ins(), settings, summary.models)
+    if settings.replay and not roles_of('replay', settings, summary.models):
+        notices.append(f'The replies were read back from the recording {settings.replay}.')
+    planned, played = summary.planned, summary.played
     if played < planned:
         notices.append(
             f'The run is not through: {words.count(played)} of {words.plural(planned, "episode")} '
             'were played. The figures are of these.'
         )
-    return (*notices, *run.summary.earlier)
+    return (*notices, *summary.earlier)
 
 
-def date_of(sessions: Sequence[Mapping[str, Any]]) -> str:
+def date_of(sessions: Sequence[Session]) -> str:
     """Return when the run was made, in UTC; '' where no session is on record."""
-    starts = [session['started_s'] for session in sessions if session.get('started_s')]
-    ends = [session['ended_s'] for session in sessions if session.get('ended_s')]
+    starts = [session.started_s for session in sessions]
+    ends = [session.ended_s for session in sessions if session.ended_s is not None]
     if not starts:
         return ''
     days = [time.strftime('%Y-%m-%d', time.gmtime(s)) for s in (min(starts), max(ends or starts))]
@@ -80,20 +82,19 @@ def date_of(sessions: Sequence[Mapping[str, Any]]) -> str:
     return first if days[0] == days[1] else f'{days[0]} to {days[1]}'
 
 
-def command_of(settings: Mapping[str, Any]) -> str:
+def command_of(settings: RunSettings) -> str:
     """Return the command that makes such a run again."""
-    get = settings.get
     options = {
-        '--planner': get('planner'),
-        **_models_said(settings),
-        '--mapping': get('mapping'),
-        '--world': get('world'),
-        '--k': ','.join(map(str, get('ks') or ())),
-        '--trials': get('trials'),
-        '--seed': get('seed'),
-        '--tasks': _tasks_said(settings),
-        **_limits_said(get('limits') or {}),
-        '--replay': get('replay'),
+        '--planner': settings.planner,
+        **_model_options(settings),
+        '--mapping': settings.mapping,
+        '--world': settings.world,
+        '--k': ','.join(map(str, settings.ks)),
+        '--trials': settings.trials,
+        '--seed': settings.seed,
+        '--tasks': _tasks_option(settings),
+        **_limit_options(settings.limits),
+        '--replay': settings.replay,
     }
     said = [
         part
@@ -101,54 +102,50 @@ def command_of(settings: Mapping[str, Any]) -> str:
         if value not in (None, '')
         for part in (name, value)
     ]
-    return shlex.join(['bbllm', 'bench', str(get('suite')), *map(str, said), '--out', 'DIR'])
+    return shlex.join(['bbllm', 'bench', settings.suite, *map(str, said), '--out', 'DIR'])
 
 
-def _models_said(settings: Mapping[str, Any]) -> dict[str, str | None]:
+def _model_options(settings: RunSettings) -> dict[str, str | None]:
     """Return the options that name the models; a recording names its own."""
-    if settings.get('replay'):
+    if settings.replay:
         return {}
-    sections = settings.get('llm') or {}
-    matched = settings.get('mapping') == 'embedding'
+    matched = settings.mapping == 'embedding'
     return {
-        '--brain': _model_said(sections.get('brain')) or settings.get('brain'),
-        '--body': _model_said(sections.get('embeddings' if matched else 'body')),
+        '--brain': _model_option(settings, 'brain') or settings.brain,
+        '--body': _model_option(settings, 'embeddings' if matched else 'body'),
     }
 
 
-def _model_said(section: Mapping[str, Any] | None) -> str | None:
-    provider = (section or {}).get('provider')
-    return provider if provider in BUILT_IN else (section or {}).get('model')
+def _model_option(settings: RunSettings, role: str) -> str | None:
+    section = settings.llm.get(role, {})
+    provider = section.get('provider')
+    return provider if provider in BUILT_IN else section.get('model')
 
 
-def _tasks_said(settings: Mapping[str, Any]) -> str:
+def _tasks_option(settings: RunSettings) -> str:
     """Return the tasks that were chosen, '' where it was the whole suite as it is now."""
-    chosen = [task['name'] for task in settings.get('tasks') or ()]
-    name = settings.get('suite')
+    chosen = [task.name for task in settings.tasks]
     try:
-        # By its name only: a path out of a settings file is nothing to be opened.
-        whole = load_suite(name).tasks if name in list_suites() else ()
+        # By its name only: a path out of a settings file is not opened.
+        known = settings.suite in list_suites()
+        whole = load_suite(settings.suite).tasks if known else ()
     except BbllmError:
-        whole = ()  # no suites on this machine: then the names say more than nothing
+        whole = ()  # no suites on this machine: then the names are better than nothing
     return '' if chosen == [task.name for task in whole] else ','.join(chosen)
 
 
-def _limits_said(limits: Mapping[str, Any]) -> dict[str, Any]:
+def _limit_options(limits: Limits) -> dict[str, float | None]:
     usual = Limits()
     options = {
-        '--limit-steps': ('steps', usual.steps),
-        '--limit-model-calls': ('model_calls', usual.model_calls),
-        '--limit-tokens': ('tokens', usual.tokens),
-        '--timeout': ('wall_s', usual.wall_s),
+        '--limit-steps': (limits.steps, usual.steps),
+        '--limit-model-calls': (limits.model_calls, usual.model_calls),
+        '--limit-tokens': (limits.tokens, usual.tokens),
+        '--timeout': (limits.wall_s, usual.wall_s),
     }
-    return {
-        option: limits[name]
-        for option, (name, value) in options.items()
-        if name in limits and limits[name] != value
-    }
+    return {option: limit for option, (limit, default) in options.items() if limit != default}
 
 
-def flat(settings: Mapping[str, Any], place: str = '') -> list[Entry]:
+def flat(settings: Mapping[str, object], place: str = '') -> list[Entry]:
     """Return all settings in full, nested ones by their path."""
     entries: list[Entry] = []
     for key, value in settings.items():
@@ -168,11 +165,7 @@ def flat(settings: Mapping[str, Any], place: str = '') -> list[Entry]:
     return entries
 
 
-def _model(run: Run, role: str) -> str | None:
+def _model(name: str, served: Sequence[str]) -> str:
     """Return a model's name, with what its server calls itself where that differs."""
-    name = run.settings.get(role)
-    served = run.summary.models.get(role) or ()
-    others = [other for other in served if other not in str(name).split()]
-    if not others:
-        return name
-    return f'{name} ({words.listed(others)})' if name else words.listed(others)
+    others = [other for other in served if other not in name.split()]
+    return f'{name} ({words.listed(others)})' if others else name

@@ -13,10 +13,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from bbllm.bench.log.prices import asked_model
 from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.run_settings import RunSettings, TaskSettings
+from bbllm.bench.log.store import Session, episodes_per_minute
 from bbllm.bench.metrics.metrics import Figures, Record, count
 from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
 from bbllm.bench.metrics.task_groups import groups_of
@@ -81,14 +82,14 @@ class Timing(Times):
 class RunSummary(Record):
     """The summary of a run."""
 
-    suite: str | None = None
-    planner: str | None = None
-    brain: str | None = None
-    body: str | None = None
-    mapping: str | None = None
-    world: str | None = None
-    seed: int | None = None
-    trials: int | None = None
+    suite: str
+    planner: str
+    brain: str
+    body: str
+    mapping: str
+    world: str
+    seed: int
+    trials: int
     notices: tuple[str, ...] = ()
     planned: int
     played: int
@@ -116,46 +117,43 @@ class RunSummary(Record):
         return self.world == 'household' or any(group.broken_rules for group in self.by_k)
 
 
-_OF_SETTINGS = ('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed', 'trials')
+_OF_SETTINGS = {'suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed', 'trials'}
 
 
 def summarize_run(
-    settings: Mapping[str, Any],
-    results: Sequence[EpisodeResult],
-    sessions: Sequence[Mapping[str, Any]],
+    settings: RunSettings, results: Sequence[EpisodeResult], sessions: Sequence[Session]
 ) -> RunSummary:
     """
     Return the summary of a run.
 
     Args:
-        settings: The content of `settings.json`.
-        results: The content of `results.jsonl`, in any order; also of a run that is not complete.
-        sessions: One entry for each time the program ran: started_s, ended_s, episodes.
+        settings: What was asked for.
+        results: In any order; also of a run that is not complete.
+        sessions: One for each time the program ran.
 
     Raises:
         ValueError: An episode is there twice.
     """
     results = sorted(results, key=lambda result: result.key)
     _refuse_doubles(results)
-    ks = sorted({*settings.get('ks', ()), *ks_of(results)})
+    ks = sorted({*settings.ks, *ks_of(results)})
     models = _models(results)
-    prices = settings.get('prices') or {}
     return RunSummary(
-        **{name: settings.get(name) for name in _OF_SETTINGS},
+        **settings.model_dump(include=_OF_SETTINGS),
         notices=tuple(notices_about(handed_the_goal(), settings, models)),
-        planned=len(settings.get('tasks', ())) * settings.get('trials', 0) * len(ks),
+        planned=len(settings.tasks) * settings.trials * len(ks),
         played=len(results),
         models=models,
-        currency=prices.get('currency'),
-        unpriced_models=_unpriced(results, settings, prices.get('models', {})),
-        earlier=tuple(earlier_lines(results, prices.get('currency') or '')),
+        currency=settings.currency or None,
+        unpriced_models=_unpriced(results, settings),
+        earlier=tuple(earlier_lines(results, settings.currency)),
         by_k=tuple(_figures_of_k(settings, results, k) for k in ks),
         # Wall times would differ with every run.
         paired=tuple(
             compare(pair_up(results, results, k_a=k_a, k_b=k_b), times=False)
             for k_a, k_b in zip(ks[1:], ks, strict=False)
         ),
-        episodes_per_minute=_per_minute(sessions),
+        episodes_per_minute=episodes_per_minute(sessions),
         timing=_timing(results, sessions, ks),
     )
 
@@ -212,34 +210,31 @@ def interval_text(low: float | None, high: float | None) -> str:
     return f'[{low:.2f}, {high:.2f}]'
 
 
-def _figures_of_k(
-    settings: Mapping[str, Any], results: Sequence[EpisodeResult], k: int
-) -> KFigures:
+def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: int) -> KFigures:
     group = [result for result in results if result.key.k == k]
-    tasks = settings.get('tasks', ())
-    planned = {task['name']: task for task in tasks}
-    unplanned = sorted({result.key.task for result in results} - planned.keys())
     return KFigures(
         k=k,
         **count(group),
-        tasks=tuple(
-            _figures_of_task(name, planned.get(name, {}), group) for name in (*planned, *unplanned)
-        ),
+        tasks=tuple(_figures_of_task(task, group) for task in settings.tasks),
         groups=tuple(
-            GroupFigures(by=by, name=name, n_tasks=n, **count(members))
-            for by, name, n, members in groups_of(tasks, group)
+            GroupFigures(
+                by=by,
+                name=name,
+                n_tasks=len(tasks),
+                **count([result for result in group if result.key.task in tasks]),
+            )
+            for by, parts in groups_of(settings.tasks).items()
+            for name, tasks in parts.items()
         ),
     )
 
 
-def _figures_of_task(
-    name: str, task: Mapping[str, Any], group: Sequence[EpisodeResult]
-) -> TaskFigures:
-    values = count([result for result in group if result.key.task == name])
+def _figures_of_task(task: TaskSettings, group: Sequence[EpisodeResult]) -> TaskFigures:
+    values = count([result for result in group if result.key.task == task.name])
     # What the suite demands is known also of a task that was not played yet.
-    values['least_loops'] = task.get('least_loops', values['least_loops'])
-    texts = {key: task.get(key) or '' for key in ('label', 'instruction', 'difficulty')}
-    return TaskFigures(name=name, **texts, **values)
+    values['least_loops'] = task.least_loops
+    texts = task.model_dump(include={'name', 'label', 'instruction', 'difficulty'})
+    return TaskFigures(**texts, **values)
 
 
 def _models(results: Iterable[EpisodeResult]) -> dict[str, tuple[str, ...]]:
@@ -251,11 +246,10 @@ def _models(results: Iterable[EpisodeResult]) -> dict[str, tuple[str, ...]]:
     return {role: tuple(sorted(names[role])) for role in sorted(names)}
 
 
-def _unpriced(
-    results: Sequence[EpisodeResult], settings: Mapping[str, Any], known: Mapping[str, Any]
-) -> tuple[str, ...]:
+def _unpriced(results: Sequence[EpisodeResult], settings: RunSettings) -> tuple[str, ...]:
     """Return the models whose cost is not known although there is a price table."""
-    asked = {role: asked_model(settings.get(role) or '') for role in ('brain', 'body')}
+    asked = {'brain': asked_model(settings.brain), 'body': asked_model(settings.body)}
+    known = settings.prices.models if settings.prices else {}
     missing = {
         name
         for result in results
@@ -267,17 +261,11 @@ def _unpriced(
     return tuple(sorted(missing))
 
 
-def _per_minute(sessions: Sequence[Mapping[str, Any]]) -> float | None:
-    wall_s = _wall_s(sessions)
-    episodes = sum(session.get('episodes', 0) for session in sessions if _closed(session))
-    return round(60 * episodes / wall_s, 2) if wall_s else None
-
-
 def _timing(
-    results: Sequence[EpisodeResult], sessions: Sequence[Mapping[str, Any]], ks: Sequence[int]
+    results: Sequence[EpisodeResult], sessions: Sequence[Session], ks: Sequence[int]
 ) -> Timing:
     return Timing(
-        wall_s=round(_wall_s(sessions), 3),
+        wall_s=round(math.fsum(session.wall_s for session in sessions), 3),
         sessions=len(sessions),
         **_times(results),
         by_k=tuple(
@@ -291,19 +279,6 @@ def _times(results: Sequence[EpisodeResult]) -> dict[str, float]:
         'episode_s': round(math.fsum(result.wall_s for result in results), 3),
         'model_s': round(math.fsum(result.model_s for result in results), 3),
     }
-
-
-def _wall_s(sessions: Sequence[Mapping[str, Any]]) -> float:
-    return math.fsum(
-        max(0.0, session['ended_s'] - session['started_s'])
-        for session in sessions
-        if _closed(session)
-    )
-
-
-def _closed(session: Mapping[str, Any]) -> bool:
-    # A session that was killed may have no end on record.
-    return session.get('ended_s') is not None and session.get('started_s') is not None
 
 
 def _refuse_doubles(results: Sequence[EpisodeResult]) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
 
-from bbllm.bench.log.store import SUMMARY, RunFolder, write_atomically
+from bbllm.bench.log.run_settings import RunSettings
+from bbllm.bench.log.store import SUMMARY, RunFolder, SavedRun, read_run, write_atomically
 from bbllm.bench.metrics.metrics import METRICS, PAIRED
 from bbllm.bench.report import head, plots, tables, words
-from bbllm.bench.report.folder import Run, read_run
 from bbllm.bench.report.gallery import make_gallery
-from bbllm.bench.report.summary import RunSummary, summarize_run, summary_text
+from bbllm.bench.report.summary import RunSummary, read_summary, summarize_run, summary_text
 from bbllm.core.errors import BbllmError
 
 REPORT = 'report.html'
@@ -43,7 +42,7 @@ def finish(folder: RunFolder, *, report: bool = True) -> Finished:
     settings = folder.settings
     assert settings is not None  # a run begins with writing them
     results = [folder.results[key] for key in sorted(folder.results)]
-    summary = summarize_run(settings.to_json(), results, folder.sessions)
+    summary = summarize_run(settings, results, folder.sessions)
     try:
         write_atomically(folder.path / SUMMARY, summary_text(summary))
         return Finished(summary, write_report(folder.path) if report else None)
@@ -68,32 +67,30 @@ def write_report(folder: Path) -> Path:
         ConfigError: Something is missing or unreadable, or the folder cannot be written to.
     """
     path = folder / REPORT
-    write_atomically(path, render(read_run(folder)))
+    write_atomically(path, render(read_run(folder), read_summary(folder / SUMMARY)))
     return path
 
 
-def render(run: Run) -> str:
+def render(run: SavedRun, summary: RunSummary) -> str:
     """Return the page."""
-    summary, settings = run.summary, run.settings
-    tasks = _tasks(run)
-    names = [name for name, _ in tasks]
-    ks = sorted({*(settings.get('ks') or ()), *(result.key.k for result in run.results)})
-    trials = _trials(run)
-    groups = summary.by_k
-    labels = {task['name']: task.get('label') or '' for task in settings.get('tasks') or ()}
+    settings, groups = run.settings, summary.by_k
+    names = [task.name for task in settings.tasks]
+    ks = sorted({*settings.ks, *(result.key.k for result in run.results)})
+    trials = sorted({*range(settings.trials), *(result.key.trial for result in run.results)})
+    labels = {task.name: task.label for task in settings.tasks}
     pairs = [pair for pair in summary.paired if pair.pairs]
     shown = {key for pair in pairs for key in pair.shown()}
     return (
         _environment()
         .get_template('report.html.j2')
         .render(
-            suite=settings.get('suite') or words.NONE,
-            tasks=tasks,
-            title=lambda name: words.titled(labels.get(name, ''), name),
+            suite=settings.suite,
+            tasks=names,
+            title=lambda name: words.titled(labels[name], name),
             ks=ks,
             trials=trials,
-            head=head.head_of(run),
-            notices=head.notices_of(run),
+            head=head.head_of(run, summary.models),
+            notices=head.notices_of(settings, summary),
             top=summary.top,
             rates=plots.rates_of(summary.top),
             false_success=any(sums.needing or sums.false_success for sums in groups),
@@ -103,7 +100,7 @@ def render(run: Run) -> str:
             by_k=groups,
             per_minute=summary.episodes_per_minute,
             currency=summary.currency or '',
-            no_cost=_no_cost(run),
+            no_cost=_no_cost(settings, summary),
             plot_over_k=plots.over_k(summary),
             plot_by_task=plots.by_task(summary),
             rate_map=tables.rate_map(run.results, names, ks),
@@ -115,8 +112,8 @@ def render(run: Run) -> str:
             verdicts=tables.VERDICTS,
             pairs=pairs,
             compared=[METRICS[key] for key in PAIRED if key in shown],
-            gallery=make_gallery(run, tasks),
-            settings=head.flat(settings),
+            gallery=make_gallery(run),
+            settings=head.flat(settings.model_dump(mode='json')),
             command=head.command_of(settings),
         )
     )
@@ -136,25 +133,12 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _tasks(run: Run) -> list[tuple[str, str]]:
-    """Return name and instruction of all tasks; also of results that settings do not name."""
-    known = {task['name']: task.get('instruction', '') for task in run.settings.get('tasks') or ()}
-    for result in run.results:
-        known.setdefault(result.key.task, '')
-    return list(known.items())
-
-
-def _trials(run: Run) -> list[int]:
-    played: Iterable[int] = (result.key.trial for result in run.results)
-    return sorted({*range(run.settings.get('trials') or 0), *played})
-
-
-def _no_cost(run: Run) -> str:
-    """Say why there is no sum of money; '' where there is one."""
-    if run.summary.top.cost is not None:
+def _no_cost(settings: RunSettings, summary: RunSummary) -> str:
+    """Return why there is no sum of money; '' where there is one."""
+    if summary.top.cost is not None:
         return ''
-    if not run.settings.get('prices'):
+    if not settings.prices:
         return 'no price table was given'
-    if run.summary.unpriced_models:
-        return f'the price table lacks {words.listed(run.summary.unpriced_models)}'
+    if summary.unpriced_models:
+        return f'the price table lacks {words.listed(summary.unpriced_models)}'
     return 'the cost of some episodes is not known'

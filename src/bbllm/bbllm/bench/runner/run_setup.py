@@ -187,16 +187,7 @@ def _settings(
         trials=request.trials,
         seed=request.seed,
         tasks=tuple(
-            TaskSettings(
-                name=task.name,
-                instruction=task.instruction,
-                difficulty=task.difficulty,
-                least_loops=task.least_loops,
-                label=task.label,
-                split=task.split,
-                least_steps=task.least_steps,
-                limit_steps=task.limit_steps,
-            )
+            TaskSettings.model_validate(task.model_dump(include={*TaskSettings.model_fields}))
             for task in tasks
         ),
         limits=request.limits,
@@ -204,7 +195,7 @@ def _settings(
         prompts=hash_prompts(),
         versions=find_versions(),
         machine=describe_machine(),
-        prices=prices.model_dump(mode='json') if prices is not None else {},
+        prices=prices,
         record=_place(request.record, folder),
         replay=str(request.replay) if request.replay is not None else None,
         replay_sha256=hash_of(request.replay) if request.replay is not None else None,

@@ -13,7 +13,7 @@ from pathlib import Path
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import NO_CASE, EpisodeKey, EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings, join
-from bbllm.bench.log.store import RunFolder, write_atomically
+from bbllm.bench.log.store import RunFolder, Session, write_atomically
 from bbllm.bench.runner.conversations import RunRecording
 from bbllm.bench.runner.failure_policy import FailurePolicy
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
@@ -239,12 +239,12 @@ class _Session:
 
     def _keep_session(self) -> None:
         # After every episode, so that a session that is killed has an end too.
-        session = {
-            'started_s': self._started_s,
-            'ended_s': time.time(),
-            'episodes': self.played,
-            'jobs': self._jobs,
-        }
+        session = Session(
+            started_s=self._started_s,
+            ended_s=time.time(),
+            episodes=self.played,
+            jobs=self._jobs,
+        )
         self.folder.write_sessions([*self._earlier, session])
 
     def _fault(self, answer: Failed) -> Path:

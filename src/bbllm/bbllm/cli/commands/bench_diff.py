@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from bbllm.bench.log.saved_run import OF_CASES, OF_METHODS, SavedRun, read_run, unlike
+from bbllm.bench.log.store import SavedRun, read_run
 from bbllm.bench.metrics.metrics import METRICS, Metric
 from bbllm.bench.metrics.pairs import (
     GREATEST_P,
@@ -27,6 +27,10 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.phrases import count_of
 
 MOST_CASES = 12
+OF_CASES = ('suite', 'suite_sha256', 'seed', 'trials', 'tasks')
+"""Settings that make cases what they are; where they agree, the cases do."""
+OF_METHODS = ('planner', 'brain', 'body', 'mapping', 'world', 'limits', 'llm', 'prompts')
+"""Settings that say how they were played."""
 
 FolderArgument = Annotated[
     Path, typer.Argument(show_default=False, help='Folder of a run, as given to `--out`.')
@@ -59,7 +63,7 @@ def diff(
       bbllm bench diff runs/gpt-4o runs/offline
       bbllm bench diff runs/gpt-4o runs/gpt-4o --k-a 3 --k-b 0
     """
-    first, second = read_run(a), read_run(b)
+    first, second = _read(a), _read(b)
     k_a, k_b = _choose_ks(first, second, k_a, k_b)
     pairing = pair_up(first.results, second.results, k_a=k_a, k_b=k_b)
     if not pairing.pairs:
@@ -72,11 +76,24 @@ def diff(
         _print(first, second, comparison, output)
 
 
+def _read(path: Path) -> SavedRun:
+    run = read_run(path)
+    if not run.results:
+        raise ConfigError(f'{path} has no results: no episode of that run ended yet.')
+    return run
+
+
+def _unlike(a: SavedRun, b: SavedRun, names: tuple[str, ...]) -> dict[str, tuple[object, object]]:
+    """Return which of these settings differ, with both values."""
+    values = {name: (getattr(a.settings, name), getattr(b.settings, name)) for name in names}
+    return {name: both for name, both in values.items() if both[0] != both[1]}
+
+
 def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tuple[int, int]:
     """Return which K of A is compared with which K of B."""
     in_a, in_b = ks_of(a.results), ks_of(b.results)
     both = sorted(set(in_a) & set(in_b))
-    if k_a is None and k_b is None and a.settings.get('planner') != b.settings.get('planner'):
+    if k_a is None and k_b is None and a.settings.planner != b.settings.planner:
         # Each at its best: a planner without feedback loops has K = 0 alone.
         k_a, k_b = in_a[-1], in_b[-1]
     elif k_a is None and k_b is None:
@@ -104,7 +121,7 @@ def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tu
 
 
 def _why_nothing_pairs(a: SavedRun, b: SavedRun, other_case: int) -> str:
-    found = unlike(a, b, OF_CASES)
+    found = _unlike(a, b, OF_CASES)
     reasons = '; '.join(
         f'{name}: {_brief(one)} in A, {_brief(two)} in B' for name, (one, two) in found.items()
     )
@@ -122,14 +139,14 @@ def _values(a: SavedRun, b: SavedRun, comparison: Comparison) -> dict[str, Any]:
     return {
         'a': _who(a),
         'b': _who(b),
-        'differ_in': sorted(unlike(a, b, OF_METHODS)),
+        'differ_in': sorted(_unlike(a, b, OF_METHODS)),
         **comparison.model_dump(mode='json'),
     }
 
 
 def _who(run: SavedRun) -> dict[str, Any]:
-    names = ('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed')
-    return {'folder': str(run.path), **{name: run.settings.get(name) for name in names}}
+    names = {'suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed'}
+    return {'folder': str(run.path), **run.settings.model_dump(include=names)}
 
 
 def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> None:
@@ -139,7 +156,7 @@ def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> 
     told = {line: None for run in (a, b) for line in notices_about(names, run.settings, {})}
     for line in told:
         output.say(line, style='yellow')
-    methods = unlike(a, b, OF_METHODS)
+    methods = _unlike(a, b, OF_METHODS)
     if methods:
         output.say(f'They differ in {", ".join(methods)}.')
     elif comparison.k_a == comparison.k_b:
@@ -156,7 +173,7 @@ def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> 
 
 
 def _title(name: str, run: SavedRun, k: int) -> str:
-    who = ' '.join(f'{key}={run.settings.get(key)}' for key in ('planner', 'brain', 'body'))
+    who = ' '.join(f'{key}={getattr(run.settings, key)}' for key in ('planner', 'brain', 'body'))
     return f'{name}: {run.path}  {who} K={k}'
 
 
@@ -273,6 +290,6 @@ def _listed(ks: Sequence[int]) -> str:
 
 def _brief(value: object) -> str:
     """Return a setting in few words: of tasks their names, of a hash its beginning."""
-    if isinstance(value, list):
-        return ', '.join(str(item['name']) if 'name' in item else str(item) for item in value)
+    if isinstance(value, tuple):
+        return ', '.join(item.name for item in value)
     return str(value)[:24]

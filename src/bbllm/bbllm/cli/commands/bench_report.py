@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.log.saved_run import read_settings, read_sorted
-from bbllm.bench.log.store import SESSIONS, SUMMARY, read_lines, write_atomically
+from bbllm.bench.log.store import SUMMARY, read_run, write_atomically
 from bbllm.bench.report.plots import feedback_png
 from bbllm.bench.report.summary import closing_line, summarize_run, summary_text
 from bbllm.bench.report.write import write_report
@@ -40,9 +39,8 @@ def report(
       bbllm bench report bench/tabletop --open
     """
     output = Output(json)
-    settings = read_settings(folder)
-    sessions = read_lines(folder / SESSIONS)
-    summary = summarize_run(settings, read_sorted(folder), sessions)
+    run = read_run(folder)
+    summary = summarize_run(run.settings, run.results, run.sessions)
     write_atomically(folder / SUMMARY, summary_text(summary))
     path = write_report(folder).resolve()
     output.say_path('report', path)
