@@ -43,7 +43,6 @@ def test_links_lead_to_files(path: Path) -> None:
 
 @pytest.mark.parametrize('path', PAGES, ids=lambda path: path.name)
 def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
-    import typer
     from typer.testing import CliRunner
 
     from bbllm.cli.main import app
@@ -52,11 +51,7 @@ def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
     found = [command for command in commands_of(path, 'bbllm') if len(command) > 1]
     assert found
     for _, *words in found:
-        group, names = typer.main.get_command(app), []
-        while words and words[0] in getattr(group, 'commands', {}):
-            names.append(words.pop(0))
-            group = group.commands[names[-1]]
-        assert names, words
+        names = words[: 2 if words[0] == 'bench' else 1]
         told = CliRunner().invoke(app, [*names, '--help'], env={'COLUMNS': '200'})
         assert told.exit_code == 0, told.output
         known = set(re.findall(r'--[a-z-]+', told.output))

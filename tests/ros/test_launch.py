@@ -128,9 +128,10 @@ def franka_bringup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     share = tmp_path / 'share'
     index = share / 'ament_index' / 'resource_index' / 'packages'
     index.mkdir(parents=True)
-    (index / 'franka_bringup').touch()
-    (index / 'controller_manager').touch()
-    (share / 'franka_bringup' / 'launch').mkdir(parents=True)
+    for package in ('franka_bringup', 'controller_manager'):
+        (index / package).touch()
+        (share / package / 'launch').mkdir(parents=True)
+        (share / package / 'package.xml').write_text('<package/>')
     (share / 'franka_bringup' / 'launch' / 'franka.launch.py').write_text(STAND_IN)
     # bbllm too, from this checkout and not from wherever it was installed last.
     (index / 'bbllm').touch()

@@ -9,7 +9,8 @@ process. `nodes.liveness` says what is made of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from uuid import uuid4
 
 from rclpy._rclpy_pybind11 import InvalidHandle
@@ -99,6 +100,13 @@ class Heartbeats(Liveness):
         except InvalidHandle:
             return  # the node was destroyed
         super().turn()
+
+    def check(self, names: Iterable[str], since_s: float = float('inf')) -> None:
+        """See `Liveness.check`; the last beat of a process that ended may still wait."""
+        if self.hurried:
+            with suppress(InvalidHandle):  # the node was destroyed
+                take_all(self._beats, self._hear)
+        super().check(names, since_s)
 
     def _hear(self, beat: String) -> None:
         self.hear(beat.data)

@@ -63,7 +63,7 @@ class Liveness:
         self._lives: dict[str, dict[str, _Life]] = {}
         self._left: dict[str, str] = {}
         self._turns = 0
-        self._hurried = False
+        self.hurried = False
         self._anew_s: dict[str, float] = {}
         self._deaf_s = 0.0
         self._checked_s = float('inf')
@@ -185,7 +185,7 @@ class Liveness:
     def hurry(self) -> None:
         """Look for processes that have ended at once from now on, before `QUIET_S` is over."""
         with self._lock:
-            self._hurried = True
+            self.hurried = True
 
     def check(self, names: Iterable[str], since_s: float = float('inf')) -> None:
         """
@@ -204,8 +204,9 @@ class Liveness:
             }
             anew = {name for name in known if self._anew_s.get(name, float('-inf')) > since_s}
             left = dict(self._left)
-            hurried = self._hurried
-        for name, (silence_s, process) in known.items():
+        # The longest silence first: where one node takes others along, it is the one to name.
+        silent_first = sorted(known.items(), key=lambda item: -item[1][0])
+        for name, (silence_s, process) in silent_first:
             if name in anew:
                 raise LostNodeError(
                     f'The node {name} has gone and was started anew: what it was about is lost.'
@@ -214,7 +215,7 @@ class Liveness:
                 raise LostNodeError(f'The node {name} has gone: {left[name]}. {AGAIN}')
             if silence_s >= QUIET_S:
                 self._judge(name, silence_s, process)
-            elif hurried and name not in left and self._has_ended(process):
+            elif self.hurried and name not in left and self._has_ended(process):
                 raise LostNodeError(_ended(name, process))
 
     def _judge(self, name: str, silence_s: float, process: PeerProcess | None) -> None:
