@@ -26,8 +26,7 @@ from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig
 from bbllm.ros.bench import episode as bench_episode
 from bbllm.ros.bench.episode import play as play_over_ros
-from bbllm.ros.convert.records import call_from_msg, step_to_msg
-from bbllm.ros.convert.scene import scene_to_msg
+from bbllm.ros.convert.records import from_msg, to_msg
 from bbllm.ros.parameters.model_params import mapping_of
 from bbllm.ros.stack.stack import Stack
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -242,10 +241,10 @@ def test_body_mapper_matches_by_embedding(ros_domain: int) -> None:
     scene = TabletopWorld('plus_sign').observe()
 
     with started(nodes=('body_mapper',), params=params) as running:
-        step = step_to_msg(PlanStep(0, 'pick up the red_cube'))
-        reply = running.ask(MapStep, 'map_step', step=step, scene=scene_to_msg(scene))
+        step = to_msg(PlanStep(0, 'pick up the red_cube'))
+        reply = running.ask(MapStep, 'map_step', step=step, scene=to_msg(scene))
 
-    assert call_from_msg(reply.call) == SkillCall('pick', ('red_cube',))
+    assert from_msg(SkillCall, reply.call) == SkillCall('pick', ('red_cube',))
     assert [call.role for call in reply.model_calls] == ['body']
     assert reply.model_calls[0].model.startswith('lexical')
 

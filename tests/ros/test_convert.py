@@ -31,7 +31,6 @@ from bbllm.core.types import (
 )
 from bbllm.ros.convert import arm as convert_arm
 from bbllm.ros.convert import records as convert
-from bbllm.ros.convert import scene as convert_scene
 from bbllm.ros.convert.events import event_to_msg
 from bbllm.ros.nodes.body_mapper import error_code
 from bbllm.ros.planner.ros_world import MAP_ERRORS
@@ -42,7 +41,7 @@ pytestmark = pytest.mark.ros
 
 @given(scenes)
 def test_scene_survives_the_round_trip(scene: Scene) -> None:
-    back = convert_scene.scene_from_msg(convert_scene.scene_to_msg(scene))
+    back = convert.from_msg(Scene, convert.to_msg(scene))
 
     assert back.objects == scene.objects
     assert back.skills == scene.skills
@@ -61,7 +60,7 @@ def test_objects_survive_the_round_trip(items: tuple[SceneObject, ...], stamp_s:
 
 @given(calls)
 def test_call_survives_the_round_trip(call: SkillCall) -> None:
-    assert convert.call_from_msg(convert.call_to_msg(call)) == call
+    assert convert.from_msg(SkillCall, convert.to_msg(call)) == call
 
 
 @given(st.lists(texts, max_size=4), st.integers(0, 3), stamps)
@@ -69,15 +68,15 @@ def test_plan_survives_the_round_trip(lines: list[str], start: int, stamp_s: flo
     plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(lines)))
     assert PlanMade.of(plan, start).plan == plan
     msg = convert.plan_to_msg(plan, start, 'id', stamp_s)
-    assert convert.plan_from_msg(msg) == plan
+    assert convert.from_msg(Plan, msg) == plan
     assert (msg.start, msg.episode_id) == (start, 'id')
 
 
 @given(model_calls, texts)
 def test_model_call_survives_the_round_trip(call: ModelCall, text: str) -> None:
-    msg = convert.model_call_to_msg(call, text)
+    msg = convert.to_msg(call, text=text)
 
-    assert convert.model_call_from_msg(msg) == call
+    assert convert.from_msg(ModelCall, msg) == call
     assert msg.text == text
 
 
@@ -85,7 +84,7 @@ def test_model_call_survives_the_round_trip(call: ModelCall, text: str) -> None:
 def test_outcome_survives_the_round_trip(outcome: Outcome, stamp_s: float) -> None:
     result = convert.outcome_to_result(outcome, stamp_s)
 
-    assert convert.outcome_from_result(outcome.call, result) == outcome
+    assert convert.from_msg(Outcome, result, call=outcome.call) == outcome
     assert convert.stamp_from_msg(result.stamp) == pytest.approx(stamp_s, abs=1e-6)
 
 
@@ -135,18 +134,18 @@ def test_episode_result_sums_up_the_episode() -> None:
 def test_unknown_numbers_of_a_newer_version_are_failures() -> None:
     call = SkillCall('pick', ('a',))
 
-    outcome = convert.outcome_from_result(call, ExecuteSkill.Result(status=1, code=250))
+    outcome = convert.from_msg(Outcome, ExecuteSkill.Result(status=1, code=250), call=call)
 
     assert outcome.code is Code.INTERNAL
     assert convert_arm.follow_error(-77) is FollowError.INVALID_GOAL
-    assert convert.object_from_msg(ObjectState(kind='sphere')).kind is Kind.OTHER
+    assert convert.from_msg(SceneObject, ObjectState(kind='sphere')).kind is Kind.OTHER
 
 
 def test_orientation_of_zeros_is_upright() -> None:
     msg = SceneObjectMsg()
     msg.pose.orientation.w = 0.0
 
-    assert convert.object_from_msg(msg).pose.quat_xyzw == (0.0, 0.0, 0.0, 1.0)
+    assert convert.from_msg(SceneObject, msg).pose.quat_xyzw == (0.0, 0.0, 0.0, 1.0)
 
 
 def test_what_was_sensed_is_told_as_it_is_in_prompts() -> None:

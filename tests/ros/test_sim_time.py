@@ -23,10 +23,9 @@ from sim_clients import heard
 from stacks import started, until
 
 from bbllm.core.events import Ending
-from bbllm.core.types import SkillCall, Status
+from bbllm.core.types import Scene, SkillCall, Status
 from bbllm.ros.convert.qos import EVENTS
-from bbllm.ros.convert.records import stamp_from_msg, stamp_to_msg
-from bbllm.ros.convert.scene import scene_from_msg
+from bbllm.ros.convert.records import from_msg, stamp_from_msg, stamp_to_msg
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.stack import NODES, Stack, StackConfig
 
@@ -81,7 +80,7 @@ def bag(ros_domain: int) -> Bag:
             return keep
 
         def keep_scene(message: SceneMsg) -> None:
-            scene = scene_from_msg(message)
+            scene = from_msg(Scene, message)
             bag.scenes[round(scene.stamp_s - YESTERDAY_S, 6)] = frozenset(scene.facts)
 
         node = stack.client.node
@@ -169,7 +168,7 @@ def test_a_bag_replayed_at_any_speed_gives_the_scenes_of_the_recording(
 
         until(on_the_clock_of_the_bag, 'stamp of its own from the clock of the bag')
 
-    told = {round(stamp_of(msg), 6): frozenset(scene_from_msg(msg).facts) for msg in scenes}
+    told = {round(stamp_of(msg), 6): frozenset(from_msg(Scene, msg).facts) for msg in scenes}
     seen = {round(stamp_s, 6) for topic, stamp_s, _ in bag.messages if topic == 'objects'}
     assert told.keys() <= seen, 'every scene has a stamp of the bag'
     both = [stamp_s for stamp_s in told.keys() & bag.scenes.keys() if bag.settled(stamp_s)]

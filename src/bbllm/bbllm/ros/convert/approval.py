@@ -6,11 +6,12 @@ from bbllm_interfaces.action import ExecuteSkill
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve
 
-from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
+from bbllm.core.approval import Answer, ApprovalRequest, Provenance
 from bbllm.core.events import ApprovalAnswered, Event
 from bbllm.core.printable import strip_hidden
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.ros.convert.records import header, plan_from_msg, stamp_from_msg, stamp_to_msg
+from bbllm.core.types import Plan
+from bbllm.ros.convert.records import from_msg, header, to_msg
 
 LONGEST_NAME = 100
 """Characters of the name of whoever answers."""
@@ -23,7 +24,7 @@ def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
     return Provenance(
         episode_id=goal.plan.episode_id,
         revision=goal.plan.revision,
-        plan=plan_from_msg(goal.plan),
+        plan=from_msg(Plan, goal.plan),
         step=goal.step,
     )
 
@@ -32,44 +33,18 @@ def approval_to_msg(request: ApprovalRequest | None, simulated: bool, stamp_s: f
     """Write what waits, None where nothing does; `stamp_s` is of the node's ROS clock [s]."""
     if request is None:
         return Approval(header=header(stamp_s, ''), kind=Approval.NOTHING, simulated=simulated)
-    return Approval(
-        header=header(stamp_s, ''),
-        wall_stamp=stamp_to_msg(request.since_s),
-        kind=request.kind.value,
-        hash=request.hash,
-        episode_id=request.episode_id,
-        title=request.title,
-        lines=list(request.lines),
-        reason=request.reason,
-        timeout=float(request.timeout_s),
-        simulated=simulated,
-    )
+    msg: Approval = to_msg(request, Approval, header=header(stamp_s, ''), simulated=simulated)
+    return msg
 
 
 def approval_from_msg(msg: Approval) -> ApprovalRequest | None:
     """Read what waits; None where nothing does."""
-    if msg.kind == Approval.NOTHING:
-        return None
-    return ApprovalRequest(
-        kind=RequestKind(msg.kind),
-        hash=msg.hash,
-        title=msg.title,
-        lines=tuple(msg.lines),
-        reason=msg.reason,
-        episode_id=msg.episode_id,
-        timeout_s=msg.timeout,
-        since_s=stamp_from_msg(msg.wall_stamp),
-    )
+    return None if msg.kind == Approval.NOTHING else from_msg(ApprovalRequest, msg)
 
 
 def answer_to_request(hash: str, answer: Answer) -> Approve.Request:
-    return Approve.Request(
-        hash=hash,
-        granted=answer.granted,
-        reason=answer.reason,
-        by=answer.by,
-        automatic=answer.automatic,
-    )
+    msg: Approve.Request = to_msg(answer, Approve.Request, hash=hash)
+    return msg
 
 
 def answer_from_request(msg: Approve.Request) -> Answer:

@@ -31,10 +31,6 @@ def duration_to_msg(duration_s: float) -> Duration:
     return Duration(sec=seconds, nanosec=nanoseconds)
 
 
-def duration_from_msg(msg: Duration) -> float:
-    return float(msg.sec) + msg.nanosec * 1e-9
-
-
 def trajectory_to_goal(
     trajectory: JointTrajectory, tolerances: Tolerances
 ) -> FollowJointTrajectory.Goal:
@@ -86,7 +82,7 @@ def trajectory_to_record(
     stamp_s = stamp_from_msg(msg.header.stamp)
     return TrajectoryGoal(
         joint_names=tuple(msg.joint_names),
-        time_s=tuple(duration_from_msg(point.time_from_start) for point in points),
+        time_s=tuple(stamp_from_msg(point.time_from_start) for point in points),
         position_rad=tuple(tuple(point.positions) for point in points),
         velocity_rad_s=_rows([tuple(point.velocities) for point in points]),
         acceleration_rad_s2=_rows([tuple(point.accelerations) for point in points]),
@@ -174,7 +170,7 @@ def _asked(goal: FollowJointTrajectory.Goal) -> AskedTolerances:
                 continue
             i = ARM_JOINTS.index(item.name)
             values[f'{part}_rad'][i], values[f'{part}_rad_s'][i] = item.position, item.velocity
-    time_s = duration_from_msg(goal.goal_time_tolerance)
+    time_s = stamp_from_msg(goal.goal_time_tolerance)
     return AskedTolerances(**values, goal_time_s=time_s, legible=legible)
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from enum import IntEnum
+from dataclasses import dataclass
 from typing import Any
 
 from bbllm_interfaces.msg import (
@@ -36,6 +35,7 @@ from bbllm_interfaces.msg import Outcome as OutcomeMsg
 from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.msg import PlanStep as PlanStepMsg
 from bbllm_interfaces.msg import Scene as SceneMsg
+from bbllm_interfaces.msg import SkillCall as SkillCallMsg
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Pose as PoseMsg
 
@@ -49,24 +49,21 @@ from bbllm.core.events import (
     EventKind,
     PlanMade,
     RepairBegun,
-    SceneRecorded,
     StepFailed,
 )
 from bbllm.core.observation import Observed, Seven
-from bbllm.core.records import from_json
-from bbllm.core.types import Code, Outcome, Pose, Status
+from bbllm.core.types import Pose
 from bbllm.ros.convert.records import (
-    call_from_msg,
-    call_to_msg,
+    from_msg,
     header,
     plan_to_msg,
     pose_to_msg,
     stamp_from_msg,
     stamp_to_msg,
+    to_msg,
     vector_from_msg,
     vector_to_msg,
 )
-from bbllm.ros.convert.scene import scene_from_msg, scene_to_msg
 
 
 @dataclass(frozen=True)
@@ -114,7 +111,8 @@ def event_from_msg(msg: EpisodeEvent) -> Event:
     stamp_s = stamp_from_msg(msg.wall_stamp)
     payload = PAYLOADS.get(kind)
     if payload is None:
-        return Event(stamp_s, from_json(DATA_TYPES[kind], {'text': msg.message}))
+        record: Callable[..., Any] = DATA_TYPES[kind]
+        return Event(stamp_s, record(text=msg.message))
     found = getattr(msg, payload.field)
     if not found:
         raise ValueError(f'an event of kind {msg.kind!r} has its data in {payload.field!r}.')
@@ -136,84 +134,28 @@ def feedback_event(msg: EpisodeEvent) -> EpisodeEvent:
     return short
 
 
-def _by_name(kind: EventKind, field: str, message: type, **renamed: str) -> Payload:
-    """
-    Return a payload whose fields agree with those of the record.
-
-    Args:
-        kind: Of the event.
-        field: Of EpisodeEvent that holds the payload.
-        message: Its type.
-        renamed: Fields of the record that have another name in the message.
-    """
+def _by_name(kind: EventKind, field: str, message: type) -> Payload:
+    """Return a payload that `records` converts by the names of the fields."""
     record = DATA_TYPES[kind]
-    names = {item.name: renamed.get(item.name, item.name) for item in fields(record)}
-
-    def write(data: object) -> Any:
-        return message(**{there: _plain(getattr(data, here)) for here, there in names.items()})
-
-    def read(msg: Any) -> Any:
-        given = {here: getattr(msg, there) for here, there in names.items()}
-        if 'code' in given:
-            given['code'] = _code_from(given['code'])
-        return from_json(record, given)
-
-    return Payload(field, write, read)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as messages take it; a code that is not there is NONE."""
-    if value is None or isinstance(value, IntEnum):
-        return int(value or 0)
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _code_from(number: int) -> Code | None:
-    """Return a code, None for NONE; one that this version does not have is INTERNAL."""
-    if not number:
-        return None
-    return Code(number) if number in list(Code) else Code.INTERNAL
+    return Payload(field, lambda data: to_msg(data, message), lambda msg: from_msg(record, msg))
 
 
 def _start_to_msg(data: EpisodeStarted) -> EpisodeStart:
-    names = ('task', 'planner', 'brain', 'body', 'version')
-    return EpisodeStart(
-        **{name: getattr(data, name) for name in names},
-        step_limit=data.limits.steps or 0,
-        model_call_limit=data.limits.model_calls or 0,
-        token_limit=data.limits.tokens or 0,
-        wall_limit_s=float(data.limits.wall_s or 0.0),
-        settings=[
-            KeyValue(key=key, value=json.dumps(value, ensure_ascii=False))
-            for key, value in data.settings.items()
-        ],
-    )
+    settings = [
+        KeyValue(key=key, value=json.dumps(value, ensure_ascii=False))
+        for key, value in data.settings.items()
+    ]
+    limits = {there: getattr(data.limits, here) or zero for here, (there, zero) in LIMITS.items()}
+    msg: EpisodeStart = to_msg(data, EpisodeStart, settings=settings, **limits)
+    return msg
 
 
 def _start_from_msg(msg: EpisodeStart, episode_id: str = '') -> EpisodeStarted:
-    return EpisodeStarted(
-        episode_id=episode_id,
-        task=msg.task,
-        planner=msg.planner,
-        brain=msg.brain,
-        body=msg.body,
-        version=msg.version,
-        limits=Limits(
-            steps=msg.step_limit or None,
-            model_calls=msg.model_call_limit or None,
-            tokens=msg.token_limit or None,
-            wall_s=msg.wall_limit_s or None,
-        ),
-        settings={pair.key: json.loads(pair.value) for pair in msg.settings},
+    limits = {here: getattr(msg, there) or None for here, (there, _) in LIMITS.items()}
+    settings = {pair.key: json.loads(pair.value) for pair in msg.settings}
+    return from_msg(
+        EpisodeStarted, msg, episode_id=episode_id, limits=Limits(**limits), settings=settings
     )
-
-
-def _scene_to_msg(data: SceneRecorded) -> EpisodeScene:
-    return EpisodeScene(moment=data.moment, scene=scene_to_msg(data.scene))
-
-
-def _scene_from_msg(msg: EpisodeScene) -> SceneRecorded:
-    return SceneRecorded(msg.moment, scene_from_msg(msg.scene))
 
 
 def _plan_to_msg(data: PlanMade) -> PlanMsg:
@@ -235,23 +177,6 @@ def _estimate_to_msg(data: BeliefsEstimated) -> Estimate:
 def _estimate_from_msg(msg: Estimate) -> BeliefsEstimated:
     attributes = {item.name: tuple(item.attributes) for item in msg.objects}
     return BeliefsEstimated(attributes, msg.summary)
-
-
-def _outcome_to_msg(outcome: Outcome) -> OutcomeMsg:
-    names = ('status', 'code', 'message', 'raw', 'duration_s')
-    values = {name: _plain(getattr(outcome, name)) for name in names}
-    return OutcomeMsg(call=call_to_msg(outcome.call), **values)
-
-
-def _outcome_from_msg(msg: OutcomeMsg) -> Outcome:
-    return Outcome(
-        call=call_from_msg(msg.call),
-        status=Status(msg.status),
-        code=_code_from(msg.code) or Code.NONE,
-        message=msg.message,
-        raw=msg.raw,
-        duration_s=msg.duration_s,
-    )
 
 
 def _observation_to_msg(seen: Observed) -> Observation:
@@ -283,20 +208,14 @@ def _observation_from_msg(msg: Observation) -> Observed:
 
 
 def _failure_to_msg(data: RepairBegun | StepFailed) -> StepFailure:
-    return StepFailure(
-        step=PlanStepMsg(index=data.index, text=data.text),
-        cause=data.cause,
-        code=_plain(data.code),
-        loop=data.loop if isinstance(data, RepairBegun) else 0,
+    msg: StepFailure = to_msg(
+        data, StepFailure, step=PlanStepMsg(index=data.index, text=data.text)
     )
+    return msg
 
 
-def _repair_from_msg(msg: StepFailure) -> RepairBegun:
-    return RepairBegun(msg.step.index, msg.step.text, msg.cause, msg.loop, _code_from(msg.code))
-
-
-def _failed_from_msg(msg: StepFailure) -> StepFailed:
-    return StepFailed(msg.step.index, msg.step.text, msg.cause, _code_from(msg.code))
+def _failure_reader(record: type) -> Callable[[StepFailure], Any]:
+    return lambda msg: from_msg(record, msg, index=msg.step.index, text=msg.step.text)
 
 
 def _pose(seven: Seven) -> PoseMsg:
@@ -309,25 +228,37 @@ def _seven(msg: PoseMsg) -> Seven:
     return (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
 
 
+LIMITS = {
+    'steps': ('step_limit', 0),
+    'model_calls': ('model_call_limit', 0),
+    'tokens': ('token_limit', 0),
+    'wall_s': ('wall_limit_s', 0.0),
+}
+"""By field of Limits, the field of EpisodeStart, and what stands there for no limit."""
 PAYLOADS: Mapping[EventKind, Payload] = {
     EventKind.STARTED: Payload('started', _start_to_msg, _start_from_msg),
-    EventKind.SCENE: Payload('scene', _scene_to_msg, _scene_from_msg),
     EventKind.PLAN: Payload('plan', _plan_to_msg, _plan_from_msg),
-    EventKind.STEP: _by_name(EventKind.STEP, 'step', PlanStepMsg),
-    EventKind.PASS: _by_name(EventKind.PASS, 'step', PlanStepMsg),
-    EventKind.CALL: Payload('call', call_to_msg, call_from_msg),
-    EventKind.GROUNDED: _by_name(EventKind.GROUNDED, 'grounded', Grounding),
-    EventKind.CHECKED: _by_name(EventKind.CHECKED, 'checked', ConditionCheck),
-    EventKind.SUB_GOAL: _by_name(EventKind.SUB_GOAL, 'sub_goal', SubGoal, of='count'),
     EventKind.ESTIMATED: Payload('estimated', _estimate_to_msg, _estimate_from_msg),
-    EventKind.DISCARDED: _by_name(EventKind.DISCARDED, 'discarded', DiscardedLine, why='reason'),
-    EventKind.OUTCOME: Payload('outcome', _outcome_to_msg, _outcome_from_msg),
     EventKind.SENSED: Payload('sensed', _observation_to_msg, _observation_from_msg),
-    EventKind.REPAIR: Payload('failure', _failure_to_msg, _repair_from_msg),
-    EventKind.FAILED: Payload('failure', _failure_to_msg, _failed_from_msg),
-    EventKind.MODEL_TEXT: _by_name(EventKind.MODEL_TEXT, 'model_text', ModelText),
-    EventKind.MODEL_CALL: _by_name(EventKind.MODEL_CALL, 'model_call', ModelCallMsg),
-    EventKind.APPROVAL: _by_name(EventKind.APPROVAL, 'approval', ApprovalAnswer, what='kind'),
-    EventKind.ENDED: _by_name(EventKind.ENDED, 'ended', EpisodeEnd),
+    EventKind.REPAIR: Payload('failure', _failure_to_msg, _failure_reader(RepairBegun)),
+    EventKind.FAILED: Payload('failure', _failure_to_msg, _failure_reader(StepFailed)),
+    **{
+        kind: _by_name(kind, field, message)
+        for kind, field, message in (
+            (EventKind.SCENE, 'scene', EpisodeScene),
+            (EventKind.STEP, 'step', PlanStepMsg),
+            (EventKind.PASS, 'step', PlanStepMsg),
+            (EventKind.CALL, 'call', SkillCallMsg),
+            (EventKind.GROUNDED, 'grounded', Grounding),
+            (EventKind.CHECKED, 'checked', ConditionCheck),
+            (EventKind.SUB_GOAL, 'sub_goal', SubGoal),
+            (EventKind.DISCARDED, 'discarded', DiscardedLine),
+            (EventKind.OUTCOME, 'outcome', OutcomeMsg),
+            (EventKind.MODEL_TEXT, 'model_text', ModelText),
+            (EventKind.MODEL_CALL, 'model_call', ModelCallMsg),
+            (EventKind.APPROVAL, 'approval', ApprovalAnswer),
+            (EventKind.ENDED, 'ended', EpisodeEnd),
+        )
+    },
 }
 """The payload of each kind; those that are missing here are only text, in `message`."""

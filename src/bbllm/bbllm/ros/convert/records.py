@@ -1,46 +1,93 @@
 """
-Records to messages of bbllm_interfaces and back; the only place that sees both.
+Records to ROS messages and back, by the names of their fields.
 
-Pure functions, `x_to_msg` and `x_from_msg`; nothing here decides anything.
+A field of a record has the same name in the message, or the same without its unit (`size_m` and
+`size`). `has_<field>` in a message is false where the field of the record is None. Everything else
+is listed in RENAMED, LEFT_OUT and UNKNOWN.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from functools import cache
+from typing import Any, TypeVar
 
+from bbllm_interfaces import msg as msgs
 from bbllm_interfaces.action import ExecuteSkill, RunTask
-from bbllm_interfaces.msg import Fact as FactMsg
-from bbllm_interfaces.msg import ModelCall as ModelCallMsg
-from bbllm_interfaces.msg import ObjectState, ObjectStates
-from bbllm_interfaces.msg import Plan as PlanMsg
-from bbllm_interfaces.msg import PlanStep as PlanStepMsg
-from bbllm_interfaces.msg import SceneObject as SceneObjectMsg
-from bbllm_interfaces.msg import Skill as SkillMsg
-from bbllm_interfaces.msg import SkillCall as SkillCallMsg
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Quaternion, Vector3
 from geometry_msgs.msg import Pose as PoseMsg
 from std_msgs.msg import Header
 
-from bbllm.core.events import Ending, Episode, ModelCall
+from bbllm.core.approval import ApprovalRequest
+from bbllm.core.events import (
+    ApprovalAnswered,
+    Ending,
+    Episode,
+    EpisodeStarted,
+    LineDiscarded,
+    ModelCall,
+    RepairBegun,
+    StepFailed,
+    SubGoalBegun,
+)
 from bbllm.core.journal import summarize
 from bbllm.core.types import (
     Code,
     Fact,
+    HandReading,
     Kind,
     Outcome,
     Plan,
     PlanStep,
     Pose,
+    Scene,
     SceneObject,
     Skill,
     SkillCall,
-    Status,
 )
+
+R = TypeVar('R')
 
 WORLD_FRAME = 'fr3_link0'
 """The world frame is the robot's base frame."""
+MESSAGES: Mapping[type, type] = {
+    Fact: msgs.Fact,
+    HandReading: msgs.HandReading,
+    ModelCall: msgs.ModelCall,
+    Outcome: msgs.Outcome,
+    PlanStep: msgs.PlanStep,
+    Scene: msgs.Scene,
+    SceneObject: msgs.SceneObject,
+    Skill: msgs.Skill,
+    SkillCall: msgs.SkillCall,
+}
+"""The message of each record that `to_msg` converts without being given one."""
+RENAMED: Mapping[tuple[type, str], str] = {
+    (ApprovalAnswered, 'what'): 'kind',
+    (ApprovalRequest, 'since_s'): 'wall_stamp',
+    (LineDiscarded, 'why'): 'reason',
+    (Scene, 'stamp_s'): 'header',
+    (SubGoalBegun, 'of'): 'count',
+}
+"""Fields of records that have another name in the message."""
+LEFT_OUT: Mapping[type, tuple[str, ...]] = {
+    Scene: ('domain', 'whole'),
+    EpisodeStarted: ('episode_id', 'limits', 'settings'),
+    RepairBegun: ('index', 'text'),
+    StepFailed: ('index', 'text'),
+    ExecuteSkill.Result: ('call',),
+}
+"""By record or message, the fields of records that the caller converts, or that do not travel."""
+UNKNOWN: Mapping[type, Enum] = {Kind: Kind.OTHER, Code: Code.INTERNAL}
+"""What a value means that this version does not have; of other enums it is a ValueError."""
 
 
 def stamp_to_msg(stamp_s: float) -> Time:
@@ -51,7 +98,7 @@ def stamp_to_msg(stamp_s: float) -> Time:
     return Time(sec=seconds + carry, nanosec=nanoseconds)
 
 
-def stamp_from_msg(msg: Time) -> float:
+def stamp_from_msg(msg: Time | Duration) -> float:
     return float(msg.sec) + msg.nanosec * 1e-9
 
 
@@ -61,7 +108,7 @@ def header(stamp_s: float, frame: str = WORLD_FRAME) -> Header:
 
 
 def vector_to_msg(values: Iterable[float]) -> Vector3:
-    x, y, z = (float(value) for value in values)
+    x, y, z = map(float, values)
     return Vector3(x=x, y=y, z=z)
 
 
@@ -70,8 +117,8 @@ def vector_from_msg(msg: Vector3) -> tuple[float, float, float]:
 
 
 def pose_to_msg(pose: Pose) -> PoseMsg:
-    px, py, pz = (float(value) for value in pose.position_m)
-    x, y, z, w = (float(value) for value in pose.quat_xyzw)
+    px, py, pz = map(float, pose.position_m)
+    x, y, z, w = map(float, pose.quat_xyzw)
     return PoseMsg(position=Point(x=px, y=py, z=pz), orientation=Quaternion(x=x, y=y, z=z, w=w))
 
 
@@ -82,178 +129,162 @@ def pose_from_msg(msg: PoseMsg) -> Pose:
     return Pose(position_m=(p.x, p.y, p.z), quat_xyzw=quat if any(quat) else (0.0, 0.0, 0.0, 1.0))
 
 
-def object_to_msg(item: SceneObject) -> SceneObjectMsg:
-    return SceneObjectMsg(
-        name=item.name,
-        kind=item.kind.value,
-        pose=pose_to_msg(item.pose),
-        size=vector_to_msg(item.size_m),
-        color=item.color,
-    )
+WRITERS: Mapping[str, Callable[[Any], Any]] = {
+    'double': float,
+    'builtin_interfaces/Time': stamp_to_msg,
+    'geometry_msgs/Pose': pose_to_msg,
+    'geometry_msgs/Vector3': vector_to_msg,
+    'std_msgs/Header': header,
+}
+"""By the type of a message's field, what makes its value."""
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    'builtin_interfaces/Time': stamp_from_msg,
+    'geometry_msgs/Pose': pose_from_msg,
+    'geometry_msgs/Vector3': vector_from_msg,
+    'std_msgs/Header': lambda msg: stamp_from_msg(msg.stamp),
+}
+"""The inverse of WRITERS."""
 
 
-def object_from_msg(msg: SceneObjectMsg | ObjectState) -> SceneObject:
-    """Read an object; a kind that this version does not know is `other`."""
-    known = {kind.value: kind for kind in Kind}
-    return SceneObject(
-        name=msg.name,
-        kind=known.get(msg.kind, Kind.OTHER),
-        pose=pose_from_msg(msg.pose),
-        size_m=vector_from_msg(msg.size),
-        color=msg.color,
-    )
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A field of a record and its field of a message."""
+
+    record: str
+    message: str
+    kind: Any
+    """Type hint in the record."""
+    field_type: str
+    """Type in the message."""
+    flag: str
+    """The message's field that is false for None; empty without one."""
 
 
-def objects_to_msg(objects: Iterable[SceneObject], stamp_s: float) -> ObjectStates:
+@cache
+def _links(record: Any, message: Any) -> tuple[_Link, ...]:
+    hints, types_ = typing.get_type_hints(record), message.get_fields_and_field_types()
+    left_out = (*LEFT_OUT.get(record, ()), *LEFT_OUT.get(message, ()))
+    links = []
+    for item in dataclasses.fields(record):
+        if item.name in left_out:
+            continue
+        there = RENAMED.get((record, item.name), item.name)
+        if there not in types_:
+            there = re.sub('_[a-z]+$', '', there)
+        if there not in types_:
+            raise TypeError(f'{message.__name__} has no field for {record.__name__}.{item.name}')
+        flag = f'has_{there}' if f'has_{there}' in types_ else ''
+        links.append(_Link(item.name, there, hints[item.name], types_[there], flag))
+    return tuple(links)
+
+
+def to_msg(record: Any, message: type | None = None, **given: Any) -> Any:
+    """
+    Write a record.
+
+    Args:
+        record: A dataclass.
+        message: The type of the message; that of MESSAGES by default.
+        given: Fields of the message that the record does not have.
+    """
+    message = message or MESSAGES[type(record)]
+    kind: Any = type(record)
+    for link in _links(kind, message):
+        value = getattr(record, link.record)
+        if link.flag:
+            given[link.flag] = value is not None
+            if value is None:
+                continue
+        given[link.message] = WRITERS.get(link.field_type, _written)(value)
+    return message(**given)
+
+
+def from_msg(record: type[R], msg: Any, **given: Any) -> R:
+    """
+    Read a record.
+
+    Args:
+        record: Its type.
+        msg: A message that has its fields.
+        given: Fields of the record that the message does not have.
+
+    Raises:
+        ValueError: An enum has no such value; see UNKNOWN.
+    """
+    fields, kind = typing.cast(Any, record), typing.cast(Any, type(msg))
+    for link in _links(fields, kind):
+        value = getattr(msg, link.message)
+        if link.flag and not getattr(msg, link.flag):
+            given[link.record] = None
+        elif link.field_type in READERS:
+            given[link.record] = READERS[link.field_type](value)
+        else:
+            given[link.record] = _read(link.kind, value)
+    return record(**given)
+
+
+def _written(value: Any) -> Any:
+    if value is None or isinstance(value, IntEnum):
+        return int(value or 0)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return [_written(item) for item in value]
+    return to_msg(value) if type(value) in MESSAGES else value
+
+
+def _read(kind: Any, value: Any) -> Any:
+    if typing.get_origin(kind) is tuple:
+        return tuple(_read(typing.get_args(kind)[0], item) for item in value)
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):  # a number of 0 is None
+        return _read(typing.get_args(kind)[0], value) if value else None
+    if dataclasses.is_dataclass(kind):
+        return from_msg(typing.cast(type, kind), value)
+    if not (isinstance(kind, type) and issubclass(kind, Enum)):
+        return value
+    try:
+        return kind(value)
+    except ValueError:
+        if kind not in UNKNOWN:
+            raise
+        return UNKNOWN[kind]
+
+
+def objects_to_msg(objects: Iterable[SceneObject], stamp_s: float) -> msgs.ObjectStates:
     """Write what a simulator or camera sees."""
-    states = [
-        ObjectState(
-            name=item.name,
-            kind=item.kind.value,
-            color=item.color,
-            size=vector_to_msg(item.size_m),
-            pose=pose_to_msg(item.pose),
-        )
-        for item in objects
-    ]
-    return ObjectStates(header=header(stamp_s), objects=states)
+    states = [to_msg(item, msgs.ObjectState) for item in objects]
+    return msgs.ObjectStates(header=header(stamp_s), objects=states)
 
 
-def objects_from_msg(msg: ObjectStates) -> tuple[SceneObject, ...]:
-    return tuple(object_from_msg(item) for item in msg.objects)
-
-
-def fact_to_msg(fact: Fact) -> FactMsg:
-    return FactMsg(
-        subject=fact.subject,
-        predicate=fact.predicate,
-        object=fact.object,
-        estimated=fact.estimated,
-    )
-
-
-def fact_from_msg(msg: FactMsg) -> Fact:
-    return Fact(msg.subject, msg.predicate, msg.object, estimated=msg.estimated)
-
-
-def skill_to_msg(skill: Skill) -> SkillMsg:
-    return SkillMsg(
-        name=skill.name,
-        params=list(skill.params),
-        summary=skill.summary,
-        aliases=list(skill.aliases),
-    )
-
-
-def skill_from_msg(msg: SkillMsg) -> Skill:
-    return Skill(msg.name, tuple(msg.params), msg.summary, tuple(msg.aliases))
-
-
-def call_to_msg(call: SkillCall) -> SkillCallMsg:
-    return SkillCallMsg(skill=call.skill, args=list(call.args))
-
-
-def call_from_msg(msg: SkillCallMsg) -> SkillCall:
-    return SkillCall(msg.skill, tuple(msg.args))
-
-
-def step_to_msg(step: PlanStep) -> PlanStepMsg:
-    return PlanStepMsg(index=step.index, text=step.text)
-
-
-def step_from_msg(msg: PlanStepMsg) -> PlanStep:
-    return PlanStep(msg.index, msg.text)
+def objects_from_msg(msg: msgs.ObjectStates) -> tuple[SceneObject, ...]:
+    return tuple(from_msg(SceneObject, item) for item in msg.objects)
 
 
 def plan_to_msg(
     plan: Plan, start: int, episode_id: str, stamp_s: float, revision: int = 0
-) -> PlanMsg:
+) -> msgs.Plan:
     """Write the plan in force; steps from *start* on are new."""
-    return PlanMsg(
-        header=header(stamp_s, ''),
-        episode_id=episode_id,
-        revision=revision,
-        steps=[step_to_msg(step) for step in plan.steps],
-        start=start,
-    )
-
-
-def plan_from_msg(msg: PlanMsg) -> Plan:
-    return Plan(tuple(step_from_msg(step) for step in msg.steps))
-
-
-def model_call_to_msg(call: ModelCall, text: str = '') -> ModelCallMsg:
-    return ModelCallMsg(
-        role=call.role,
-        model=call.model,
-        prompt_tokens=call.prompt_tokens,
-        completion_tokens=call.completion_tokens,
-        duration_s=float(call.duration_s),
-        retries=call.retries,
-        prompt_chars=call.prompt_chars,
-        stable_chars=call.stable_chars,
-        sent_tokens=call.sent_tokens,
-        text=text,
-    )
-
-
-def model_call_from_msg(msg: ModelCallMsg) -> ModelCall:
-    """Read the account of a call; what the model said stays in `msg.text`."""
-    return ModelCall(
-        role=msg.role,
-        model=msg.model,
-        prompt_tokens=msg.prompt_tokens,
-        completion_tokens=msg.completion_tokens,
-        duration_s=msg.duration_s,
-        retries=msg.retries,
-        prompt_chars=msg.prompt_chars,
-        stable_chars=msg.stable_chars,
-        sent_tokens=msg.sent_tokens,
-    )
+    more = {'episode_id': episode_id, 'revision': revision, 'start': start}
+    msg: msgs.Plan = to_msg(plan, msgs.Plan, header=header(stamp_s, ''), **more)
+    return msg
 
 
 def outcome_to_result(outcome: Outcome, stamp_s: float) -> ExecuteSkill.Result:
     """Write an outcome; *stamp_s* is the world's clock when the call had ended [s]."""
-    return ExecuteSkill.Result(
-        status=int(outcome.status),
-        code=int(outcome.code),
-        message=outcome.message,
-        raw=outcome.raw,
-        duration_s=float(outcome.duration_s),
-        stamp=stamp_to_msg(stamp_s),
-    )
-
-
-def outcome_from_result(call: SkillCall, result: ExecuteSkill.Result) -> Outcome:
-    """Read an outcome; a code that this version does not know is INTERNAL."""
-    code = Code(result.code) if result.code in list(Code) else Code.INTERNAL
-    return Outcome(
-        call=call,
-        status=Status(result.status),
-        code=code,
-        message=result.message,
-        raw=result.raw,
-        duration_s=result.duration_s,
-    )
+    msg: ExecuteSkill.Result = to_msg(outcome, ExecuteSkill.Result, stamp=stamp_to_msg(stamp_s))
+    return msg
 
 
 def episode_to_result(episode: Episode) -> RunTask.Result:
     """Sum an episode up; one without an ending counts as WORLD_FAILED."""
     sums = summarize(episode)
     ending = Ending.WORLD_FAILED if episode.ending is None else episode.ending
-    names = (
-        'feedback_loops',
-        'steps',
-        'passed_steps',
-        'model_calls',
-        'prompt_tokens',
-        'completion_tokens',
-    )
+    names = ('feedback_loops', 'steps', 'passed_steps', 'model_calls', 'prompt_tokens')
     return RunTask.Result(
         episode_id=episode.id,
         ending=int(ending),
         message=episode.message,
         wall_s=float(episode.wall_s),
         robot_s=float(episode.robot_s),
-        **{name: sums[name] for name in names},
+        **{name: sums[name] for name in (*names, 'completion_tokens')},
     )

@@ -17,7 +17,7 @@ from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.ros.convert.approval import provenance_from_goal
 from bbllm.ros.convert.qos import RESULT_TIMEOUT_S
-from bbllm.ros.convert.records import call_from_msg, outcome_to_result
+from bbllm.ros.convert.records import from_msg, outcome_to_result
 from bbllm.ros.executor.goal_clients import GoalClients
 from bbllm.ros.executor.robot_identity import RobotIdentity
 from bbllm.ros.rclpy_support.stack_node import StackNode
@@ -107,7 +107,7 @@ class SkillServer:
             goal.publish_feedback(ExecuteSkill.Feedback(activity=activity))
 
     def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
-        call = call_from_msg(goal.request.call)
+        call = from_msg(SkillCall, goal.request.call)
         if not self._claim(goal):
             why = 'fr3_executor ends' if self._ending else 'the arm is busy with another call'
             self._forget(goal)

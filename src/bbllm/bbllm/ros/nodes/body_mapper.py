@@ -17,12 +17,12 @@ from bbllm.core.errors import (
 from bbllm.core.guards import GuardedEmbedder, GuardedModel
 from bbllm.core.naming import scene_fault
 from bbllm.core.protocols import PASS, Body
+from bbllm.core.types import PlanStep, Scene
 from bbllm.planners.body.mapping import body_name, body_of
 from bbllm.planners.common.matching import Vector
 from bbllm.planners.common.prompting import Prompts
 from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.convert.records import call_to_msg, model_call_to_msg, step_from_msg
-from bbllm.ros.convert.scene import scene_from_msg
+from bbllm.ros.convert.records import from_msg, to_msg
 from bbllm.ros.parameters.model_params import mapping_of, models_of_body
 from bbllm.ros.planner.transcript import Transcript
 from bbllm.ros.rclpy_support.params import BodyMapperParams
@@ -61,14 +61,14 @@ class BodyMapper(StackNode):
         try:
             if not request.scene.objects:
                 raise BbllmError('map_step was given a scene without objects.')
-            scene = scene_from_msg(request.scene)
+            scene = from_msg(Scene, request.scene)
             if fault := scene_fault(scene):
                 raise SceneError(f'map_step was given a scene that cannot be used: {fault}.')
-            call = self._body(transcript).map(step_from_msg(request.step), scene)
+            call = self._body(transcript).map(from_msg(PlanStep, request.step), scene)
             reply.error = MapStep.Response.NONE
             reply.passed = call is PASS
             if call is not PASS:
-                reply.call = call_to_msg(call)
+                reply.call = to_msg(call)
         except BbllmError as error:
             reply.error = error_code(error)
             reply.message = str(error)
@@ -76,7 +76,7 @@ class BodyMapper(StackNode):
         if transcript.calls:
             self._latency_s = transcript.calls[-1].duration_s
         reply.model_calls = [
-            model_call_to_msg(call, text)
+            to_msg(call, text=text)
             for call, text in zip(transcript.calls, transcript.texts, strict=True)
         ]
         return reply

@@ -10,8 +10,7 @@ from visualization_msgs.msg import MarkerArray
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Scene
 from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.convert.records import stamp_from_msg
-from bbllm.ros.convert.scene import scene_to_msg
+from bbllm.ros.convert.records import stamp_from_msg, to_msg
 from bbllm.ros.driver.force_feed import ForceFeed
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.estimator.object_feed import ObjectFeed
@@ -72,7 +71,7 @@ class StateEstimator(StackNode):
             view = self._source.look(
                 stamp_from_msg(request.not_before), self._wait_s, or_stopped=request.or_stopped
             )
-            reply.scene = scene_to_msg(self._scene(view, FELT_S if request.felt else 0.0))
+            reply.scene = to_msg(self._scene(view, FELT_S if request.felt else 0.0))
             reply.code = GetScene.Response.NONE
         except WorldError as error:
             kinds = GetScene.Response
@@ -88,7 +87,7 @@ class StateEstimator(StackNode):
             scene = self._scene(self._source.look(0.0, 0.0))
         except WorldError:
             return
-        self._scenes.publish(scene_to_msg(scene))
+        self._scenes.publish(to_msg(scene))
         if self._markers.get_subscription_count():
             self._markers.publish(scene_markers(scene))
         self._outputs.publish(scene)

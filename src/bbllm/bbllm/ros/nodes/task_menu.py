@@ -19,7 +19,7 @@ from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import approval_from_msg
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.qos import EVENTS, LATCHED
-from bbllm.ros.convert.scene import scene_from_msg
+from bbllm.ros.convert.records import from_msg
 from bbllm.ros.rclpy_support.params import TaskMenuParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.rviz.interactive import InteractiveMarkers
@@ -79,7 +79,7 @@ class TaskMenu(StackNode):
 
     def _see(self, msg: SceneMsg) -> None:
         with self._lock:
-            self._scene, self._scene_s = scene_from_msg(msg), time.monotonic()
+            self._scene, self._scene_s = from_msg(Scene, msg), time.monotonic()
             self._board = self._board.saw(self._scene)
 
     def _ask(self, msg: Approval) -> None:

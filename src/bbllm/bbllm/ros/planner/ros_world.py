@@ -24,7 +24,7 @@ from bbllm.core.errors import (
     ParseError,
     WorldError,
 )
-from bbllm.core.events import EpisodeStarted, Event, PlanMade, StepBegun
+from bbllm.core.events import EpisodeStarted, Event, ModelCall, PlanMade, StepBegun
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.types import (
     Code,
@@ -37,15 +37,11 @@ from bbllm.core.types import (
 )
 from bbllm.ros.convert.qos import LATCHED
 from bbllm.ros.convert.records import (
-    call_from_msg,
-    call_to_msg,
-    model_call_from_msg,
-    outcome_from_result,
+    from_msg,
     plan_to_msg,
     stamp_from_msg,
-    step_to_msg,
+    to_msg,
 )
-from bbllm.ros.convert.scene import scene_to_msg
 from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
 from bbllm.ros.rclpy_support.heartbeat import Heartbeats
 from bbllm.ros.rclpy_support.ros_clock import now_s
@@ -93,7 +89,6 @@ class RosWorld:
             skill_timeout_s: Wall time after which a call is given up, without the time that a
                 person is waited for [s].
         """
-        self._node = node
         self._node = node
         self._heartbeats = heartbeats
         self._timeout_s = skill_timeout_s
@@ -163,7 +158,7 @@ class RosWorld:
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end; that of a node that was lost raises LostNodeError."""
         self.check()
-        goal = ExecuteSkill.Goal(call=call_to_msg(call), plan=self._plan, step=self._step)
+        goal = ExecuteSkill.Goal(call=to_msg(call), plan=self._plan, step=self._step)
         patience = Patience(self._timeout_s, f'fr3_executor ({call})')
 
         def look() -> None:
@@ -190,7 +185,7 @@ class RosWorld:
                 code=Code.CANCELLED,
                 message=f'{call} was stopped.',
             )
-        return outcome_from_result(call, result)
+        return from_msg(Outcome, result, call=call)
 
     def hear(self, event: Event) -> None:
         """Learn the plan and the step that the calls belong to; a sink of the episode."""
@@ -278,7 +273,7 @@ class BodyClient:
             run.token.raise_if_cancelled()
             world.check()
 
-        request = MapStep.Request(step=step_to_msg(step), scene=scene_to_msg(scene))
+        request = MapStep.Request(step=to_msg(step), scene=to_msg(scene))
         reply: MapStep.Response = self._call.run(request, self._timeout_s, look=look)
         return reply
 
@@ -297,9 +292,9 @@ class RosBody:
         self._run.spend_model_call()
         reply = self._client.ask(step, scene, self._run, self._world)
         for msg in reply.model_calls:
-            self._run.add_model_call(model_call_from_msg(msg))
+            self._run.add_model_call(from_msg(ModelCall, msg))
             if msg.text:
                 self._run.add_model_text(msg.role, msg.text)
         if reply.error != MapStep.Response.NONE:
             raise MAP_ERRORS.get(reply.error, WorldError)(reply.message)
-        return PASS if reply.passed else call_from_msg(reply.call)
+        return PASS if reply.passed else from_msg(SkillCall, reply.call)

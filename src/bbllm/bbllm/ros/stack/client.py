@@ -24,7 +24,7 @@ from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.qos import EVENTS
-from bbllm.ros.convert.records import call_to_msg, outcome_from_result
+from bbllm.ros.convert.records import from_msg, to_msg
 from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
 from bbllm.ros.rclpy_support.dds_boundary import bound_process
 from bbllm.ros.rclpy_support.domains import domain_of
@@ -224,9 +224,7 @@ class StackClient(Closable):
                 ended.wait(LAST_EVENT_S)
         finally:
             del self._listeners[episode_id]
-        names = [name for name in TaskResult.__dataclass_fields__ if name != 'ending']
-        values = {name: getattr(result, name) for name in names}
-        return TaskResult(ending=Ending(result.ending), **values)
+        return from_msg(TaskResult, result)
 
     def execute(
         self,
@@ -238,7 +236,7 @@ class StackClient(Closable):
     ) -> Outcome:
         """Run one call of a skill, of a plan or alone, to its end; `cancel` stops it."""
         tell, begun_s = on_activity, time.monotonic()
-        goal = ExecuteSkill.Goal(call=call_to_msg(call), plan=plan or PlanMsg(), step=step)
+        goal = ExecuteSkill.Goal(call=to_msg(call), plan=plan or PlanMsg(), step=step)
         status, result = self._skills.run(
             goal,
             FOREVER_S,
@@ -247,7 +245,7 @@ class StackClient(Closable):
         )
         if result is None:
             raise WorldError(not_begun(status, f'the call {call}', 'fr3_executor'))
-        return outcome_from_result(call, result)
+        return from_msg(Outcome, result, call=call)
 
     def cancel(self) -> bool:
         """Cancel whatever this client has begun, from any thread; tells whether there was any."""

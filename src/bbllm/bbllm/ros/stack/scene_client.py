@@ -10,8 +10,7 @@ from rclpy.node import Node
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Scene
-from bbllm.ros.convert.records import stamp_to_msg
-from bbllm.ros.convert.scene import scene_from_msg
+from bbllm.ros.convert.records import from_msg, stamp_to_msg
 from bbllm.ros.rclpy_support.service_call import ServiceCall
 from bbllm.ros.rclpy_support.waiting import ANSWER_S, nothing
 
@@ -58,4 +57,4 @@ class SceneClient:
         reply = self._call.run(request, ANSWER_S, look=look)
         if reply.code != GetScene.Response.NONE:
             raise SceneError(reply.message)
-        return scene_from_msg(reply.scene)
+        return from_msg(Scene, reply.scene)
