@@ -92,7 +92,7 @@ def given(request: Any) -> dict[str, Any]:
     return values
 
 
-def fill(record: type[T], request: Any, **more: Any) -> T:
+def fill(record: type[T], request: Any, /, **more: Any) -> T:
     """Return a record of the options of its fields' names, and *more*; the rest is its default."""
     values = {**given(request), **more}
     known = {item.name for item in fields(record)}  # type: ignore[arg-type]
