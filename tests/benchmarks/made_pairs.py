@@ -5,9 +5,10 @@ from __future__ import annotations
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.protocols import Message, Reply
 from bbllm.llm.recording.exchanges import FORMAT, Exchange, line_of
+from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
 from bbllm.planners.llm_pop.fine_tuned_prompting import (
-    FtHistory,
+    HISTORY,
     FtRound,
     Question,
     Vector,
@@ -71,7 +72,7 @@ WEIGHED = felt(*MASSES_KG.values())
 
 def prompt(question: Question, current: Vector, *rounds: FtRound) -> str:
     """Write a prompt of the host."""
-    history = FtHistory()
+    history = PromptHistory(HISTORY)
     for item in rounds:
         history.add(item)
     return (

@@ -9,10 +9,11 @@ import made_pairs as made
 import pytest
 from made_pairs import look
 
+from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
 from bbllm.planners.llm_pop.fine_tuned_prompting import (
+    HISTORY,
     IN_SHORT,
-    FtHistory,
     FtRound,
     Question,
     Vector,
@@ -45,7 +46,7 @@ TALK: tuple[tuple[str, tuple[Vector, ...]], ...] = (
 
 
 def text_of(rounds: list[FtRound], budget: int) -> str:
-    history = FtHistory(budget)
+    history = PromptHistory(HISTORY, budget)
     for item in rounds:
         history.add(item)
     return history.text()

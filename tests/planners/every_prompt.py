@@ -24,13 +24,22 @@ from bbllm.core.types import (
 from bbllm.planners.belief.prompting import StatePrompts
 from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.common.program import Call, ProgramCondition
+from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.common.prompting import PlanFailure, Prompts
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.demonstrations import Demonstration
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
 from bbllm.planners.inner_monologue.prompting import Monologue, MonologuePrompt
-from bbllm.planners.llm_pop.fine_tuned_prompting import FtHistory, FtPrompts, FtRound, Question
-from bbllm.planners.llm_pop.prompting import DONE, History, PopPrompts, Round, TriedAction
+from bbllm.planners.llm_pop.fine_tuned_prompting import HISTORY as FT_HISTORY
+from bbllm.planners.llm_pop.fine_tuned_prompting import FtPrompts, FtRound, Question
+from bbllm.planners.llm_pop.prompting import (
+    DONE,
+    HISTORY,
+    PopPrompts,
+    Round,
+    TriedAction,
+    feedback_line,
+)
 from bbllm.planners.prog_prompt.interpreter import TriedCall
 from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
 from bbllm.planners.prog_prompt.prompting import ProgPrompts
@@ -140,10 +149,10 @@ def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str,
 
 
 def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
-    history = History()
+    history = PromptHistory(HISTORY)
     tried = (TriedAction(f'PICK {name}', DONE, observed(scene)),)
     history.add(Round(f'weigh {name}', tried))
-    history.hear([SAID])
+    history.note(feedback_line(SAID))
     history.add(Round(f'weigh {name} again', tried))
     rendered = PopPrompts()
     yield 'llm_pop evaluator', rendered.evaluator(TASK, scene, history.text())
@@ -151,7 +160,7 @@ def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
 
 
 def _ft_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
-    history = FtHistory()
+    history = PromptHistory(FT_HISTORY)
     history.add(FtRound(f'weigh {name}'))
     prompt = FtPrompts().ask(Question.NEXT, TASK, scene, history.text())
     yield 'ft_pop', str(prompt)

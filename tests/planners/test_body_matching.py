@@ -14,8 +14,7 @@ from bbllm.core.protocols import Embeddings
 from bbllm.core.types import PlanStep, Skill
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.house_actions import MOVES, shown_to_body
-from bbllm.planners.common.matching import MatchingBody, cosine
-from bbllm.planners.common.similarity import Similarity
+from bbllm.planners.common.matching import MatchingBody, Similarity, cosine
 from bbllm.worlds.household.world import HouseholdWorld
 
 Tabletop = Callable[..., Any]
@@ -270,7 +269,7 @@ def test_each_text_is_embedded_once_and_new_ones_in_one_request() -> None:
     embedder = Lengths()
     nearness = Similarity(embedder)
 
-    nearness.look_up(['a', 'bb', 'a'])
+    nearness.embed(['a', 'bb', 'a'])
     nearness.of('a', ['bb', 'ccc', 'dddd', 'ccc'])
     nearness.ranked('bb', ['a', 'dddd'])
 

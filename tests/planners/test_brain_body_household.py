@@ -18,9 +18,8 @@ from bbllm.planners.brain_body.base_llm import BaseLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.house_actions import ACTIONS, shown_to_body
-from bbllm.planners.common.house_environment import house_environment
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.prompting import PlanFailure, Prompts
+from bbllm.planners.common.prompting import PlanFailure, Prompts, house_environment
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
 

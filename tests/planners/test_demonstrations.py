@@ -59,7 +59,7 @@ def test_each_demonstration_keeps_all_rules_and_reaches_its_goal(item: Demonstra
 
     classes = {name.rpartition('_')[0] for name in memory.names}
     for predicate in parse_goal(item.goal, classes) or ():
-        assert memory.holds(predicate), predicate
+        assert memory.is_satisfied(predicate), predicate
 
 
 def test_without_thoughts_of_rules_the_calls_stay_the_same() -> None:

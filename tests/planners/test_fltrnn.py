@@ -28,10 +28,10 @@ from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.goal_predicates import all_in_sight
 from bbllm.planners.common.matching import MatchingBody
+from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm.planners.fltrnn.baselines import PlanningOnly
-from bbllm.planners.fltrnn.grammar import LostPlanError, parse_calls
+from bbllm.planners.fltrnn.grammar import parse_calls
 from bbllm.planners.fltrnn.planner import FLTRNN, NOTHING_DONE, ROUNDS
 from bbllm.planners.fltrnn.prompting import SPLIT
 from bbllm.worlds.household.graph import Graph
@@ -408,19 +408,19 @@ def test_a_call_may_have_the_mark_of_a_list(mark: str) -> None:
     ],
 )
 def test_what_has_the_form_of_a_call_is_never_taken_for_prose(line: str) -> None:
-    ((text, _),) = parse_calls(f'{WALK}\n{line}\n# done').left_out
+    (found,) = parse_calls(f'{WALK}\n{line}\n# done').discarded
 
-    assert text == line
-    with pytest.raises(LostPlanError) as lost:
+    assert found.text == line
+    with pytest.raises(LostReplyError) as lost:
         parse_calls(f'{line}\n# done')
-    assert [text for text, _ in lost.value.left_out] == [line]
+    assert [each.text for each in lost.value.discarded] == [line]
 
 
 @pytest.mark.parametrize(
     'line', ['Here is the plan:', 'I take milk(id:21), as asked', '# grab(x)']
 )
 def test_prose_and_comments_are_no_lost_calls(line: str) -> None:
-    assert parse_calls(f'{line}\n{WALK}').left_out == ()
+    assert parse_calls(f'{line}\n{WALK}').discarded == ()
 
 
 @pytest.mark.parametrize(
@@ -438,7 +438,7 @@ def test_nothing_is_done_of_what_stands_in_a_block(block: str) -> None:
     plan = parse_calls(f'{block}\n{WALK}\n# done')
 
     assert [found.skill for found in plan.calls] == ['walk']
-    assert plan.has_blocks and any(ON in text for text, _ in plan.left_out)
+    assert plan.has_blocks and any(ON in each.text for each in plan.discarded)
 
 
 def test_a_plan_with_a_block_is_asked_for_once_more_and_counted_once() -> None:
@@ -541,8 +541,8 @@ def test_rooms_that_were_all_seen_with_their_doors_shut_are_not_all_there_is() -
     for room in rooms:
         world.execute(SkillCall('walk', (room,)))
 
-    assert not all_in_sight(world.observe())  # the milk is in the fridge
-    assert all_in_sight(Studio().observe())
+    assert not world.observe().whole  # the milk is in the fridge
+    assert Studio().observe().whole
 
 
 FETCHED = (call('walk', 'fridge'), call('open', 'fridge'), *bring('milk', 'coffeetable'))

@@ -7,10 +7,10 @@ import pytest
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.goal_predicates import parse_goal
+from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm.planners.fltrnn.grammar import (
     MAX_CALLS,
-    MAX_TOLD,
-    LostPlanError,
+    MAX_REPORTED,
     parse_calls,
     parse_sub_goals,
     parse_thing,
@@ -40,7 +40,7 @@ def task():
         SkillCall('putin', ('milk_3', 'kitchen_cabinet_4')),
         SkillCall('standup'),
     )
-    assert plan.left_out == ()
+    assert plan.discarded == ()
 
 
 def test_a_plan_ends_where_a_second_one_begins() -> None:
@@ -57,14 +57,14 @@ def test_what_only_looks_like_a_call_is_left_out_with_what_would_do(line: str) -
     plan = parse_calls(f"walk('milk(id:3)')\n{line}")
 
     assert len(plan.calls) == 1
-    ((text, why),) = plan.left_out
+    ((text, why),) = ((line.text, line.why) for line in plan.discarded)
     assert text == line and "putin('milk(id:21)'" in why
 
 
 def test_a_line_of_ten_thousand_characters_is_left_out_and_told_of_in_short() -> None:
     plan = parse_calls("walk('milk(id:3)')\n" + 'x' * 10_000)
 
-    ((text, why),) = plan.left_out
+    ((text, why),) = ((line.text, line.why) for line in plan.discarded)
     assert len(text) <= 200 and '10000 characters' in why
 
 
@@ -183,7 +183,7 @@ def test_a_block_goes_on_behind_an_empty_line_and_ends_where_the_indent_does() -
     )
 
     assert [str(call) for call in plan.calls] == ['walk(tv_2)']
-    assert len([text for text, _ in plan.left_out if text == OPEN]) == 3
+    assert len([line.text for line in plan.discarded if line.text == OPEN]) == 3
     assert plan.has_blocks
 
 
@@ -191,7 +191,7 @@ def test_calls_in_a_string_over_lines_are_left_out_and_those_behind_it_are_not()
     plan = parse_calls('\n'.join(['"""', 'First:', OPEN, '"""', WALK]))
 
     assert [str(call) for call in plan.calls] == ['walk(tv_2)']
-    assert [text for text, _ in plan.left_out] == [OPEN]
+    assert [line.text for line in plan.discarded] == [OPEN]
     assert plan.has_blocks
 
 
@@ -199,7 +199,7 @@ def test_that_there_was_a_block_is_known_also_when_another_line_is_left_out_behi
     plan = parse_calls('\n'.join(['if dark:', f'    {OPEN}', WALK, 'open(door)']))
 
     assert plan.has_blocks
-    assert plan.left_out[-1][0] == 'open(door)'
+    assert plan.discarded[-1].text == 'open(door)'
     assert not parse_calls(f'{WALK}\nopen(door)').has_blocks
 
 
@@ -223,14 +223,14 @@ def test_the_first_reason_is_why_it_cannot_be_done_and_none_is_where_calls_are()
 
 
 def test_lines_of_a_plan_that_is_lost_are_known_and_cut() -> None:
-    with pytest.raises(LostPlanError) as caught:
-        calls(f'open(door, {"x" * 2 * MAX_TOLD})', '# done')
+    with pytest.raises(LostReplyError) as caught:
+        calls(f'open(door, {"x" * 2 * MAX_REPORTED})', '# done')
 
-    ((text, _),) = caught.value.left_out
-    assert len(text) == MAX_TOLD
-    with pytest.raises(LostPlanError) as silent:
+    (text,) = (line.text for line in caught.value.discarded)
+    assert len(text) == MAX_REPORTED
+    with pytest.raises(LostReplyError) as silent:
         calls('Well.')
-    assert silent.value.left_out == ()
+    assert silent.value.discarded == ()
     assert calls('# done') == []
 
 

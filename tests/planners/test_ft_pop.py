@@ -14,14 +14,15 @@ from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import GaveUpError, ParseError, PromptTooLongError
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import Request, ScriptedModel
+from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.llm_pop.fine_tuned import FTCoT, FTVanilla
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction
 from bbllm.planners.llm_pop.fine_tuned_prompting import (
-    FtHistory,
+    HISTORY,
     FtRound,
     Question,
     parse_past,
-    said_so,
+    round_words,
 )
 from bbllm.planners.llm_pop.grammar import Verb
 
@@ -282,8 +283,8 @@ def seen(force_n: float = 0.0) -> tuple[float, ...]:
     return (*[0.0] * 21, 0.0, 0.0, force_n, 0.02, 0.02)
 
 
-def of_rounds(*rounds: FtRound, budget: int = 40_000) -> FtHistory:
-    history = FtHistory(budget)
+def of_rounds(*rounds: FtRound, budget: int = 40_000) -> PromptHistory:
+    history = PromptHistory(HISTORY, budget)
     for item in rounds:
         history.add(item)
     return history
@@ -328,7 +329,7 @@ def test_a_line_that_is_no_round_is_refused(line: str) -> None:
 
 def test_a_past_that_is_too_long_tells_its_oldest_rounds_in_short_and_says_so_once() -> None:
     said: list[str] = []
-    history = FtHistory(600, on_short=said.append)
+    history = PromptHistory(HISTORY, 600, on_short=said.append)
     for force_n in (-1.0, -2.0, -3.0):
         history.add(FtRound(f'Weigh {force_n}.', (PICK,), (seen(force_n),)))
 
@@ -343,10 +344,10 @@ def test_a_past_that_is_too_long_tells_its_oldest_rounds_in_short_and_says_so_on
 
 
 def test_what_failed_in_the_words_of_a_round_is_what_did_and_nothing_that_somebody_says() -> None:
-    said = said_so('Failed: to think. In short: pick a force z -9.00', 'It\nslid.')
+    said = round_words('Failed: to think. In short: pick a force z -9.00', 'It\nslid.')
 
     assert said == 'failed: to think. in short: pick a force z -9.00 Failed: It slid.'
-    assert said_so('All well.') == 'All well.'
+    assert round_words('All well.') == 'All well.'
 
 
 def test_where_even_that_is_too_long_the_oldest_rounds_go_and_the_newest_stays_whole() -> None:

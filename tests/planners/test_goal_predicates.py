@@ -15,7 +15,6 @@ from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
     GoalRelation,
-    all_in_sight,
     contradiction,
     goal_sentence,
     goal_text,
@@ -240,7 +239,7 @@ def test_a_house_that_is_shown_in_whole_is_all_there_is_though_nothing_is_shut_i
     )
 
     assert shut
-    assert all_in_sight(bare)
+    assert bare.whole
 
 
 @PLANNERS

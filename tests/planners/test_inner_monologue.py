@@ -21,8 +21,8 @@ from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.low_level_plan import MAX_LINE, LowLevelCall
 from bbllm.planners.common.observation_text import NOTHING_NEW, changes
 from bbllm.planners.common.reply_diagnostics import RejectedLine
+from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
 from bbllm.planners.inner_monologue.planner import InnerMonologue
-from bbllm.planners.inner_monologue.prompting import EXTRA_TOLD, parse_next
 
 NOBODY: Any = None
 TASK = Task('t', 'put salmon1 in the fridge')
@@ -260,8 +260,8 @@ def test_an_action_without_end_is_cut_in_all_prompts_that_follow() -> None:
 def test_of_many_lines_that_were_made_up_most_are_told_in_one() -> None:
     read = parse_next('Robot action: move(a1)\n' + 'Success: yes\n' * 2000, ACTIONS)
 
-    assert len(read.extra) == EXTRA_TOLD + 1
-    assert read.extra[-1] == f'{2000 - EXTRA_TOLD} more lines'
+    assert len(read.extra) == EXTRA_LISTED + 1
+    assert read.extra[-1] == f'{2000 - EXTRA_LISTED} more lines'
 
 
 def test_only_what_is_new_is_told_of_a_scene() -> None:

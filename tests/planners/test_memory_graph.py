@@ -77,12 +77,12 @@ def test_a_thing_that_is_not_there_is_refused_with_the_nearest() -> None:
 def test_a_thing_is_where_it_was_put_and_goes_where_its_place_goes() -> None:
     memory = after('walk kitchen', 'open fridge', 'grab milk', 'walk sofa', 'putback milk sofa')
 
-    assert memory.holds(MILK_ON_SOFA)
+    assert memory.is_satisfied(MILK_ON_SOFA)
     assert memory.held == ()
     (milk,) = memory.of_class('milk')
     assert memory.room_of(milk) == memory.room_of(memory.of_class('sofa')[0])
-    assert not memory.holds(GoalPredicate(GoalRelation.INSIDE, 'milk', 'fridge'))
-    assert memory.holds(GoalPredicate(GoalRelation.INSIDE, 'milk', 'livingroom'))
+    assert not memory.is_satisfied(GoalPredicate(GoalRelation.INSIDE, 'milk', 'fridge'))
+    assert memory.is_satisfied(GoalPredicate(GoalRelation.INSIDE, 'milk', 'livingroom'))
 
 
 def test_what_stands_on_a_closed_thing_is_not_shut_in() -> None:

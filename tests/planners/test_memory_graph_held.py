@@ -65,15 +65,15 @@ def predicate(relation: str, thing: str, place: str = '', count: int = 1) -> Goa
 def test_a_thing_is_in_all_that_its_place_is_in_and_on_no_room(
     relation: str, thing: str, place: str, so: bool
 ) -> None:
-    assert after().holds(predicate(relation, thing, place)) is so
+    assert after().is_satisfied(predicate(relation, thing, place)) is so
 
 
 def test_as_many_have_to_be_so_as_a_predicate_says() -> None:
     memory = after('grab plum_7')
 
-    assert memory.holds(predicate('holds', 'plum'))
-    assert not memory.holds(predicate('holds', 'plum', count=2))
-    assert not memory.holds(predicate('holds', 'milk'))
+    assert memory.is_satisfied(predicate('holds', 'plum'))
+    assert not memory.is_satisfied(predicate('holds', 'plum', count=2))
+    assert not memory.is_satisfied(predicate('holds', 'milk'))
 
 
 def test_what_is_shut_in_twice_has_the_outer_door_opened_first() -> None:

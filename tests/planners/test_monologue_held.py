@@ -12,12 +12,8 @@ from bbllm.planners.common.low_level_plan import MAX_LINE, LowLevelCall
 from bbllm.planners.common.observation_text import GONE
 from bbllm.planners.common.scene_graph import CHARACTER
 from bbllm.planners.common.short_names import ShortNames
-from bbllm.planners.inner_monologue.prompting import (
-    EXTRA_TOLD,
-    THOUGHT_KEPT,
-    Monologue,
-    parse_next,
-)
+from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, THOUGHT_KEPT, parse_next
+from bbllm.planners.inner_monologue.prompting import Monologue
 from bbllm.worlds.household.world import HouseholdWorld
 
 ACTIONS = (Skill('move', ('object',)),)
@@ -115,13 +111,13 @@ def test_a_long_thought_is_cut_and_a_long_action_is_none() -> None:
 
 
 def test_of_lines_behind_the_action_some_are_told_and_the_others_counted() -> None:
-    imagined = '\n'.join(f'Robot thought: {i}' for i in range(EXTRA_TOLD + 3))
+    imagined = '\n'.join(f'Robot thought: {i}' for i in range(EXTRA_LISTED + 3))
 
     few = parse_next('Robot action: move(mug1)\nSuccess: yes', ACTIONS)
     many = parse_next(f'Robot action: move(mug1)\n{imagined}', ACTIONS)
 
     assert few.extra == ('Success: yes',)
-    assert len(many.extra) == EXTRA_TOLD + 1
+    assert len(many.extra) == EXTRA_LISTED + 1
     assert many.extra[-1] == '3 more lines'
 
 

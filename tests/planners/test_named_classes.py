@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bbllm.planners.common.named_classes import MOST, SOME, Mention, mentions
+from bbllm.planners.fltrnn.named_classes import MOST, SOME, Mention, mentions
 
 CLASSES = (
     *('bookshelf', 'box', 'breadslice', 'cereal', 'coffeetable', 'cutleryfork', 'cutleryknife'),

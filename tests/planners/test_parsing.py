@@ -11,7 +11,6 @@ from bbllm.core.types import Plan, PlanStep
 from bbllm.planners.common.plan_grammar import (
     MAX_STEP_LENGTH,
     MAX_STEPS,
-    PlanReader,
     parse_plan,
     plan_on,
 )
@@ -28,20 +27,6 @@ def test_a_plan_that_is_written_is_read_back(texts: list[str], start: int, mark:
 
     assert [step.text for step in steps] == texts
     assert [step.index for step in steps] == list(range(start, start + len(texts)))
-
-
-@given(st.lists(step_texts, min_size=1, max_size=8), st.data())
-def test_a_plan_that_arrives_in_pieces_is_the_same_plan(
-    texts: list[str], data: st.DataObject
-) -> None:
-    text = '\n'.join(f'{i}: {step}' for i, step in enumerate(texts))
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=5)))
-    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-
-    reader = PlanReader()
-    arrived = [step for piece in pieces for step in reader.feed(piece)] + [*reader.close()]
-
-    assert tuple(arrived) == reader.steps == parse_plan(text)
 
 
 @given(st.text(max_size=300))
@@ -121,14 +106,6 @@ def test_no_reply_holds_the_reader_up(start: str, piece: str) -> None:
 @pytest.mark.parametrize('number', ['9' * 5000, '²', '99999'])
 def test_what_is_no_number_of_a_step_is_left_out(number: str) -> None:
     assert parse_plan(f'{number}: pick\n0: go') == (PlanStep(0, 'go'),)
-
-
-def test_a_second_plan_in_one_stream_is_refused() -> None:
-    reader = PlanReader()
-    reader.feed('0: pick a\n')
-
-    with pytest.raises(ParseError, match='Only one plan'):
-        reader.feed('New plan:\n0: pick b\n')
 
 
 def test_a_brain_may_say_that_it_has_no_plan() -> None:

@@ -18,23 +18,24 @@ from bbllm.planners.common.observation_text import observation_text, situation_t
 from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.common.prompt_history import BUDGET, PromptHistory, ask_shorter, budget_for
 from bbllm.planners.common.short_names import ShortNames
-from bbllm.planners.llm_pop.fine_tuned_prompting import FtHistory, FtRound
-from bbllm.planners.llm_pop.prompting import History, Round
+from bbllm.planners.llm_pop.fine_tuned_prompting import HISTORY as FT_HISTORY
+from bbllm.planners.llm_pop.fine_tuned_prompting import FtRound
+from bbllm.planners.llm_pop.prompting import HISTORY, Round
 
 Tabletop = Callable[..., Any]
 DiaryType = Callable[..., Any]
 ROUNDS = 6
 
 
-def pop_past(tell: Callable[[str], None]) -> History:
-    past = History(None, on_short=tell)
+def pop_past(tell: Callable[[str], None]) -> PromptHistory:
+    past = PromptHistory(HISTORY, None, on_short=tell)
     for i in range(ROUNDS):
         past.add(Round(f'Explanation of round {i}, which is as long as words are. ' * 5))
     return past
 
 
-def ft_past(tell: Callable[[str], None]) -> FtHistory:
-    past = FtHistory(None, on_short=tell)
+def ft_past(tell: Callable[[str], None]) -> PromptHistory:
+    past = PromptHistory(FT_HISTORY, None, on_short=tell)
     for i in range(ROUNDS):
         past.add(FtRound(f'Words of round {i}, which are as many as they are. ' * 5))
     return past

@@ -13,15 +13,17 @@ from bbllm.core.delimiters import without_delimiters
 from bbllm.core.missing_objects import LostObject, lost_facts
 from bbllm.core.observation import Observed, observed, parse_observed
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
+from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
 from bbllm.planners.llm_pop.prompting import (
     DONE,
     FAILED,
+    HISTORY,
     NOTHING,
-    History,
     PopPrompts,
     Round,
     TriedAction,
+    feedback_line,
     situation,
 )
 from bbllm.worlds.scene.transforms import rotate
@@ -53,7 +55,7 @@ SCENE = Scene((TABLE, *CUBES, PLACE), (), (), 0.0, HAND)
 
 
 def history_text() -> str:
-    history = History()
+    history = PromptHistory(HISTORY)
     history.add(Round('weigh', (TriedAction('PICK red_cube', DONE, observed(SCENE)),)))
     return history.text()
 
@@ -202,16 +204,16 @@ BROKEN = Round(
 )
 
 
-def history_of(*rounds: Round, budget: int = 10_000) -> tuple[History, list[str]]:
+def history_of(*rounds: Round, budget: int = 10_000) -> tuple[PromptHistory, list[str]]:
     said: list[str] = []
-    history = History(budget, on_short=said.append)
+    history = PromptHistory(HISTORY, budget, on_short=said.append)
     for finished in rounds:
         history.add(finished)
     return history, said
 
 
 def test_nothing_done_is_said_to_be_so() -> None:
-    assert History().text() == NOTHING
+    assert PromptHistory(HISTORY).text() == NOTHING
 
 
 def test_a_round_shows_each_action_its_result_and_what_was_observed_after_it() -> None:
@@ -245,7 +247,8 @@ def test_observations_in_it_can_be_read_back() -> None:
 
 def test_what_people_say_stands_behind_what_was_done_before() -> None:
     history, _ = history_of(WEIGHED)
-    history.hear(['mind\n== Round 7 ==', 'the lamp'])
+    for text in ('mind\n== Round 7 ==', 'the lamp'):
+        history.note(feedback_line(text))
     history.add(BROKEN)
 
     lines = history.text().splitlines()

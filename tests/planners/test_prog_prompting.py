@@ -16,14 +16,13 @@ from bbllm.core.errors import ParseError
 from bbllm.core.types import Scene, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.program import Assertion, ProgramCondition
-from bbllm.planners.prog_prompt.grammar import parse_program
+from bbllm.planners.prog_prompt.grammar import parse_program, parse_verdict
 from bbllm.planners.prog_prompt.planner import ProgPrompt
 from bbllm.planners.prog_prompt.prompting import (
     HOUSEHOLD_SKILLS,
     ProgPrompts,
     header_of,
-    holds,
-    parse_verdict,
+    is_true,
     state_text,
     verbs_of,
 )
@@ -218,7 +217,7 @@ def condition(text: str) -> ProgramCondition:
     ],
 )
 def test_facts_say_whether_a_condition_holds(text: str, found: str | None, so: bool) -> None:
-    assert holds(condition(text), SCENE, found) is so
+    assert is_true(condition(text), SCENE, found) is so
 
 
 @pytest.mark.parametrize(

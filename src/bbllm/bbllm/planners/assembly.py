@@ -1,4 +1,4 @@
-"""Puts a planner together for one episode, and lets it hear what the models' clients log."""
+"""Builds a planner for one episode, and adds the log of the models' clients to the episode."""
 
 from __future__ import annotations
 
@@ -9,41 +9,19 @@ from contextlib import contextmanager
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel, Planner, SituatedModel
-from bbllm.core.registry import (
-    PlannerSpec,
-    load_planners,
-)
+from bbllm.core.registry import PlannerSpec, load_planners
 from bbllm.llm.models.factory import Models
 from bbllm.planners.body.mapping import MappingMethod, make_body
 
 
 def check_brain(planner: str, brain: ChatModel) -> None:
-    """
-    Refuse a model that cannot answer a planner, before anything is started.
-
-    Args:
-        planner: Name of the planner.
-        brain: Its model.
-
-    Raises:
-        ConfigError: It cannot; says which planners it answers and what would work.
-    """
+    """Raise ConfigError if a model cannot answer a planner."""
     if isinstance(brain, SituatedModel) and (why := brain.refusal(planner)):
         raise ConfigError(why)
 
 
 def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
-    """
-    Refuse a planner that does not play in a kind of world, before anything is started.
-
-    Args:
-        planner: Name of the planner.
-        make: What builds it.
-        domain: That of the world's scenes, `tabletop` or `household`.
-
-    Raises:
-        ConfigError: It does not play there; says where it does, and which planners play there.
-    """
+    """Raise ConfigError if a planner does not support a domain, `tabletop` or `household`."""
     if domain in make.domains:
         return
     installed, _ = load_planners()
@@ -56,15 +34,9 @@ def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
 
 def check_mapping(planner: str, make: PlannerSpec, mapping: MappingMethod | None) -> None:
     """
-    Refuse a planner that has to match by embedding and cannot, before anything is started.
+    Raise ConfigError if a planner needs an embedder and has none.
 
-    Args:
-        planner: Name of the planner.
-        make: What builds it.
-        mapping: How steps become calls; None where another process decides that.
-
-    Raises:
-        ConfigError: It needs an embedder, and has none; says what would work.
+    `mapping` is None if another process maps the steps.
     """
     if not make.needs_embedder or mapping is MappingMethod.EMBEDDING:
         return
@@ -87,13 +59,13 @@ def build_planner(
     k: int,
     mapping: MappingMethod = MappingMethod.AUTO,
 ) -> Planner:
-    """Build a planner whose models are on the episode's account."""
+    """Build a planner whose model calls count for the episode."""
     return make.build(run.model(models.brain, 'brain'), make_body(mapping, run, models), k=k)
 
 
 @contextmanager
 def heard_by(run: EpisodeRun) -> Iterator[None]:
-    """Put what the clients of models log (retries, refused parameters) into an episode."""
+    """Add the log of the models' clients (retries, refused parameters) to an episode."""
     listener = _Listener(run)
     logger = logging.getLogger('bbllm.llm')
     logger.addHandler(listener)

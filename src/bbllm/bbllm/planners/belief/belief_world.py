@@ -1,4 +1,4 @@
-"""A world whose scenes tell what is believed, too: see `planners.open_state`."""
+"""A world whose scenes include beliefs, see `common.open_state`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from bbllm.core.events import BeliefsEstimated
 from bbllm.core.observation import observed
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
-from bbllm.planners.belief.interaction_history import InteractionHistory, MotionDetector, things_of
+from bbllm.planners.belief.interaction_history import (
+    InteractionHistory,
+    MotionDetector,
+    objects_of,
+)
 from bbllm.planners.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.belief_grammar import REFUSED
@@ -18,7 +22,7 @@ from bbllm.planners.common.open_facts import (
     LONGEST,
     MOST_WORDS,
     has_open_facts,
-    untold,
+    malformed_beliefs,
     with_open_facts,
 )
 from bbllm.planners.common.open_state import OpenState, OpenStateEstimator
@@ -28,10 +32,18 @@ from bbllm.planners.common.short_names import ShortNames
 
 class EstimatingWorld:
     """
-    Keeps what was done in a world, and adds what an estimator makes of it to the scenes.
+    Wraps a world, records the outcomes, and adds the beliefs of an estimator to the scenes.
 
-    Where scenes bring an open state already, as those of the node `state_estimator` may, nothing
-    is estimated a second time.
+    If the scenes contain an open state, as those of the node `state_estimator` may, no other one
+    is estimated.
+
+    Args:
+        inner: The world.
+        estimator: Estimates before an observation, if a call has ended since the last one.
+        experience: Updated here; an estimator may read it.
+        on_change: Receives changed beliefs.
+        on_trouble: Receives the reason why an estimate could not be read.
+        on_discarded: Receives beliefs that no scene can contain, once.
     """
 
     def __init__(
@@ -40,22 +52,10 @@ class EstimatingWorld:
         estimator: OpenStateEstimator,
         experience: InteractionHistory,
         *,
-        on_change: Callable[[OpenState], None] | None = None,
-        on_trouble: Callable[[str], None] | None = None,
-        on_discarded: Callable[[RejectedLine], None] | None = None,
+        on_change: Callable[[OpenState], None] = lambda state: None,
+        on_trouble: Callable[[str], None] = lambda text: None,
+        on_discarded: Callable[[RejectedLine], None] = lambda line: None,
     ):
-        """
-        Wrap a world.
-
-        Args:
-            inner: What it wraps.
-            estimator: Asked before a scene is told, when something was done since.
-            experience: Kept up to date here; an estimator may look into it.
-            on_change: Told what is believed whenever that changes.
-            on_trouble: Told why what was believed before is told once more, when a model's
-                estimate cannot be read.
-            on_discarded: Told what is believed in words that no scene can hold, once.
-        """
         self._inner = inner
         self._estimator = estimator
         self._experience = experience
@@ -63,11 +63,11 @@ class EstimatingWorld:
         self._on_trouble = on_trouble
         self._on_discarded = on_discarded
         self._news = 0
-        """How many calls have ended since the last look."""
+        """How many calls have ended since the last observation."""
         self._given = False
         self._resting = MotionDetector()
         self.state = OpenState()
-        """What is believed now."""
+        """The current beliefs."""
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -75,14 +75,7 @@ class EstimatingWorld:
         return self._inner.skills
 
     def observe(self) -> Scene:
-        """
-        Return the scene, with what is believed.
-
-        Raises:
-            ModelError: An estimator that asks a model got no reply.
-            SceneError: See `World`.
-            WorldError: See `World`.
-        """
+        """Return the scene with the beliefs; see `World` and `OpenStateEstimator`."""
         scene = self._inner.observe()
         self._given = self._given or has_open_facts(scene.facts)
         if self._given:
@@ -94,21 +87,21 @@ class EstimatingWorld:
         if self._news or moved:
             self._news = 0
             self._estimate(scene)
-            self._resting.moved(self.state.attributes, scene)  # this is where things lie with it
+            self._resting.moved(
+                self.state.attributes, scene
+            )  # remembers where objects lie with these beliefs
         return with_open_facts(scene, self.state)
 
     def _estimate(self, scene: Scene) -> None:
         try:
             new = estimate_handled(self._estimator, self.state, self._experience, scene)
         except ParseError as error:
-            if self._on_trouble is not None:
-                self._on_trouble(f'What is believed stays as it was: {error}')
+            self._on_trouble(f'What is believed stays as it was: {error}')
             return
-        if new != self.state and self._on_change is not None:
+        if new != self.state:
             self._on_change(new)
-        if self._on_discarded is not None:
-            for line in refused_beliefs(self.state, new, scene):
-                self._on_discarded(line)
+        for line in refused_beliefs(self.state, new, scene):
+            self._on_discarded(line)
         self.state = new
 
     def execute(self, call: SkillCall) -> Outcome:
@@ -124,12 +117,12 @@ class EstimatingWorld:
 
 
 def refused_beliefs(old: OpenState, new: OpenState, scene: Scene) -> list[RejectedLine]:
-    """Return what is believed now, and was not before, in words that no scene can hold."""
-    before = set(untold(old, scene))
+    """Return new beliefs that no scene can contain."""
+    before = set(malformed_beliefs(old, scene))
     why = f'{REFUSED} Of each thing {MOST_WORDS} beliefs are told.'
     return [
         RejectedLine(f'{name}: {word[:LONGEST]}', why, refused=True)
-        for name, word in untold(new, scene)
+        for name, word in malformed_beliefs(new, scene)
         if (name, word) not in before
     ]
 
@@ -137,42 +130,25 @@ def refused_beliefs(old: OpenState, new: OpenState, scene: Scene) -> list[Reject
 def estimate_handled(
     estimator: OpenStateEstimator, state: OpenState, experience: InteractionHistory, scene: Scene
 ) -> OpenState:
-    """
-    Return what is believed now of what was handled: a house has hundreds of other things.
-
-    Raises:
-        ModelError: See `OpenStateEstimator`.
-        ParseError: See there.
-    """
+    """Return the current beliefs about handled objects: a house has hundreds of others."""
     names = set(scene.names)
-    handled = [name for outcome in experience.history for name in things_of(outcome)]
+    handled = [name for outcome in experience.history for name in objects_of(outcome)]
     known = state.with_objects(name for name in handled if name in names)
     return estimator.estimate(known, experience.history, scene)
 
 
 Estimation = Literal['no', 'rules', 'model']
-"""How beliefs about objects are formed from what was done to them."""
+"""How beliefs about objects are formed from past actions."""
 
 
 def believing(world: World, how: Estimation, model: ChatModel, context: EpisodeContext) -> World:
-    """
-    Return a world whose scenes tell what is believed, or the world itself.
-
-    Args:
-        world: The one to wrap.
-        how: How beliefs are formed; `no` for none.
-        model: Who is asked where a model is.
-        context: Told what is believed, and what of a reply is left out.
-    """
+    """Return a world whose scenes include beliefs, or the world itself with `no`."""
     if how == 'no':
         return world
     experience = InteractionHistory()
 
-    def tell(state: OpenState) -> None:
-        context.emit(BeliefsEstimated(state.attributes, state.summary))
-
-    def leave_out(line: RejectedLine) -> None:
-        line.tell(context)
+    def report(line: RejectedLine) -> None:
+        line.report(context)
 
     estimator: OpenStateEstimator = RuleEstimator(experience)
     if how == 'model':
@@ -180,15 +156,15 @@ def believing(world: World, how: Estimation, model: ChatModel, context: EpisodeC
             model,
             ShortNames(),
             summary=False,
-            messages=True,  # what a robot says of a failure is most of what there is to know
-            on_discarded=leave_out,
+            messages=True,  # the messages of failures are most of the evidence
+            on_discarded=report,
             on_retry=context.warn,
         )
     return EstimatingWorld(
         world,
         estimator,
         experience,
-        on_change=tell,
+        on_change=lambda state: context.emit(BeliefsEstimated(state.attributes, state.summary)),
         on_trouble=context.warn,
-        on_discarded=leave_out,
+        on_discarded=report,
     )

@@ -1,14 +1,14 @@
 """
-The grammar of what LLM-State's attention and state estimator may answer.
+The grammar of the replies of LLM-State's attention and state estimator.
 
-    reply = "none" | call*                          chatter between the calls is left out
+    reply = "none" | call*                          chatter between the calls is ignored
     call  = "add_related_objects" "(" thing ("," thing)* ")"
           | ("update_reasoning" | "generate_summary") "(" text ")"
           | ("update_state" | "add_attribute") "(" thing "," [attribute ("|" attribute)*] ")"
 
 Source: Chen et al., LLM-State, listings 1 to 4; the second names are those of the paper's text,
-the first those of its prompts. A call that is malformed is left out and told. Nothing here is
-ever executed as code.
+the first those of its prompts. A malformed call is discarded and reported. No text is ever
+executed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine
 ADD, REASON, UPDATE = 'add_related_objects', 'update_reasoning', 'update_state'
 ALIASES: Mapping[str, str] = {'generate_summary': REASON, 'add_attribute': UPDATE}
 MAX_ATTRIBUTES_LENGTH = 500
-"""All attributes of one thing together; more is no estimate of a state [characters]."""
+"""Maximum length of all attributes of one object [characters]."""
 MAX_SUMMARY_LENGTH = 6000
 """A summary of 150 steps, the longest task of the paper, has some 40 for each [characters]."""
 MAX_CALLS = 300
-"""A house has about 200 things; a longer reply is a model that repeats itself."""
+"""A house has about 200 objects; longer replies come from models that repeat themselves."""
 SHOWN = 200
-"""How much of a call that was left out is told [characters]."""
+"""How much of a discarded call is reported [characters]."""
 
 _BEGIN = re.compile(r'[\s>*_`-]*(?:\d{1,4}[.):]\s*)?(?P<name>[^\W\d]\w{0,60})\s*\((?P<rest>.*)')
 _QUOTED_END = re.compile(r'["\'”’][ \t]*\)')
@@ -42,30 +42,25 @@ _QUOTES = '"\'“”‘’` \t'
 
 @dataclass(frozen=True, slots=True)
 class StateEstimate:
-    """What a state estimator said."""
+    """A reply of a state estimator."""
 
     summary: str = ''
     attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Things as the model names them, each with all that is so of it, in the reply's order."""
+    """Objects by the model's names, with all their attributes, in the reply's order."""
     discarded: tuple[RejectedLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Which things an attention asked for."""
+    """A reply of an attention."""
 
     things: tuple[str, ...]
-    """As the model names them, in the reply's order."""
+    """Objects by the model's names, in the reply's order."""
     discarded: tuple[RejectedLine, ...] = ()
 
 
 def parse_attention(text: str) -> Attention:
-    """
-    Read which things are to be added.
-
-    Raises:
-        LostReplyError: No call, and no `none`; says what would be accepted.
-    """
+    """Parse which objects to add; raise LostReplyError without a call and without `none`."""
     things: list[str] = []
     discarded: list[RejectedLine] = []
     for name, body, whole in _calls(text, {ADD}, discarded):
@@ -80,26 +75,26 @@ def parse_attention(text: str) -> Attention:
 
 def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> StateEstimate:
     """
-    Read a summary and what is so of things.
+    Parse a summary and attributes of objects.
 
     Args:
         text: The reply.
-        functions: Which of the two may be called; an ablation leaves one out.
+        functions: Which of the two may be called; an ablation omits one.
 
     Raises:
-        LostReplyError: No call, and no `none`; says what would be accepted.
+        LostReplyError: No call, and no `none`.
     """
     summary = ''
     attributes: dict[str, tuple[str, ...]] = {}
     discarded: list[RejectedLine] = []
     for name, body, whole in _calls(text, functions, discarded):
         if name == REASON:
-            said = one_line(body.strip(_QUOTES))
-            summary = said[:MAX_SUMMARY_LENGTH]
-            if said != summary:
-                why = f'It has {len(said)} characters, of which {MAX_SUMMARY_LENGTH} are kept.'
+            whole = one_line(body.strip(_QUOTES))
+            summary = whole[:MAX_SUMMARY_LENGTH]
+            if whole != summary:
+                why = f'It has {len(whole)} characters, of which {MAX_SUMMARY_LENGTH} are kept.'
                 discarded.append(
-                    RejectedLine(said[MAX_SUMMARY_LENGTH:][:SHOWN], why, refused=True)
+                    RejectedLine(whole[MAX_SUMMARY_LENGTH:][:SHOWN], why, refused=True)
                 )
             continue
         thing, words, why = _entry(body)
@@ -115,7 +110,7 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
 
 
 def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
-    """Return a thing, its attributes, and why they cannot be used where they cannot."""
+    """Return an object, its attributes, and why they are rejected, if so."""
     thing, comma, rest = body.partition(',')
     thing, rest = thing.strip(_QUOTES), rest.strip(_QUOTES)
     if not comma or not thing:
@@ -130,7 +125,7 @@ def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
 def _calls(
     text: str, functions: Collection[str], discarded: list[RejectedLine]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield of each call its function, what stands in its brackets, and how it begins."""
+    """Yield the function of each call, the text in its brackets, and its beginning."""
     n_calls = 0
     lines = _NEXT_CALL.sub('\n', text).splitlines()
     i = 0
@@ -165,9 +160,9 @@ def _calls(
 
 
 def _body(rest: str, name: str) -> tuple[str, str]:
-    """Return what stands in the brackets, and the bracket that ends it, '' where there is none."""
+    """Return the text in the brackets, and the closing bracket, '' if there is none."""
     end = None if name == REASON else _QUOTED_END.search(rest)
-    if end is not None:  # behind it a note may stand, with brackets of its own
+    if end is not None:  # a note with brackets may follow
         return rest[: end.start() + 1], ')'
     body, bracket, _ = rest.rpartition(')')
     return body, bracket
@@ -177,8 +172,8 @@ def _summary_lines(first: str, others: Sequence[str]) -> list[str]:
     """
     Return the lines of a summary; the last one ends with a bracket.
 
-    It goes on until a line ends with the bracket, behind a quotation mark where one opened it.
-    Where none does, it ends with the reply or before the next call.
+    A line ends it with a bracket, behind a quotation mark if one opened it; without such a line,
+    it ends with the reply or before the next call.
     """
     quoted = first.lstrip()[:1] in tuple('"\'“‘')
     parts = [first]
@@ -189,7 +184,7 @@ def _summary_lines(first: str, others: Sequence[str]) -> list[str]:
     if _closed(parts[-1], quoted):
         return parts
     end = _QUOTED_END.search(first) if quoted else None
-    if end is not None:  # what stands behind it is a note
+    if end is not None:  # the rest is a note
         return [first[: end.end()]]
     return [*parts[:-1], f'{parts[-1]})']
 

@@ -1,4 +1,4 @@
-"""What was done and felt so far: what an estimator of the open state goes by."""
+"""Past outcomes and forces, from which an open state is estimated."""
 
 from __future__ import annotations
 
@@ -12,47 +12,41 @@ from bbllm.core.skill_calls import looks_like_pose
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 
 LONGEST = 500
-"""So many outcomes are kept, the newest; a node may live for days."""
+"""How many of the newest outcomes are kept; a node may run for days."""
 READINGS = 20
-"""So many readings of a weight are kept of each thing, the newest."""
+"""How many of the newest force readings are kept for each object."""
 TAKING = frozenset({'pick', 'grab'})
-"""Skills that take their first thing into a hand."""
+"""Skills that take their first object into a hand."""
 GIVING = frozenset({'place', 'open_gripper', 'grab_and_putin', 'put', 'putin', 'putback'})
-"""Skills after which it is no longer there."""
+"""Skills that empty the hand."""
 OF_A_PLACE = frozenset({Code.GRASP_FAILED, Code.WOULD_NOT_RISE, Code.OUT_OF_WORKSPACE})
-"""Failures that say nothing more of a thing that lies elsewhere since."""
+"""Failures that do not apply to an object after it has moved."""
 LETTING_GO = frozenset({Code.OBJECT_LOST, Code.MISPLACED})
 """Failures that leave the hand empty."""
 OPEN_M = 0.079
-"""Fingers as far apart hold nothing [m]."""
+"""Minimum opening of an empty gripper [m]."""
 FORGOTTEN = 'something'
-"""In calls that are still needed to know what the hand holds, the name of what was forgotten."""
+"""Replaces a forgotten name in calls that still determine the contents of the hand."""
 
 
 class InteractionHistory:
-    """Keeps outcomes, and the forces that were felt while something was held."""
+    """Keeps outcomes, and the forces measured with an object in the hand."""
 
     def __init__(self, longest: int = LONGEST) -> None:
-        """
-        Begin with nothing.
-
-        Args:
-            longest: So many outcomes are kept, the newest.
-        """
         self._history: deque[Outcome] = deque(maxlen=longest)
         self._forces_n: dict[str, deque[float]] = {}
 
     @property
     def history(self) -> tuple[Outcome, ...]:
-        """All that was tried, oldest first."""
+        """All outcomes, oldest first."""
         return tuple(self._history)
 
     def add(self, outcome: Outcome) -> None:
-        """Take in how a call ended."""
+        """Add an outcome."""
         self._history.append(outcome)
 
     def sense(self, seen: Observed) -> None:
-        """Take in what was felt after the newest call, if that left something in the hand."""
+        """Add the force measured after the newest call, if an object is in the hand."""
         held = held_after(self._history)
         open_m = None if seen.fingers_m is None else sum(seen.fingers_m)
         if held in (None, FORGOTTEN) or seen.force_n is None:
@@ -62,18 +56,18 @@ class InteractionHistory:
         self._forces_n.setdefault(held, deque(maxlen=READINGS)).append(seen.force_n[2])
 
     def forces_n(self, name: str) -> tuple[float, ...]:
-        """Return what a held thing pulled along z, a reading each; the heavier the less [N]."""
+        """Return the readings of the force along z with an object; heavier is lower [N]."""
         return tuple(self._forces_n.get(name, ()))
 
     def felt(self) -> tuple[str, ...]:
-        """Return the names of what was felt in the hand, in the order of the first time."""
+        """Return the objects with force readings, in the order of the first one."""
         return tuple(self._forces_n)
 
     def forget(self, names: Iterable[str]) -> None:
         """
-        Forget all that was done to these things: what is found again may be another one.
+        Forget all actions on lost objects: an object found again may be another one.
 
-        What other things have come to is kept, and so is what the hand has taken and let go.
+        Actions that determine the contents of the hand are kept.
         """
         gone = set(names)
         kept = [
@@ -85,22 +79,21 @@ class InteractionHistory:
 
     def move(self, names: Iterable[str], newest: int = 0) -> bool:
         """
-        Forget what was tried in vain with things that now lie elsewhere; tell if there was any.
+        Forget failures of a place with objects that have moved; return whether there were any.
 
-        What is fixed does not move, and a grasp or a place out of reach was one of where it lay.
-        But a grasp that fails may push the thing aside itself: what the newest calls have come to
-        is kept, and so is what came to the same with the same thing before.
+        A failed grasp may itself push the object aside: failures of the newest calls are kept,
+        and so are the same failures with the same object before.
 
         Args:
-            names: What lies elsewhere than it did.
-            newest: How many calls, the newest, may have moved it.
+            names: The objects that have moved.
+            newest: How many of the newest calls may have moved them.
         """
         moved = set(names)
         just = list(self._history)[max(len(self._history) - newest, 0) :]
-        again = {(o.code, name) for o in just for name in things_of(o)}
+        again = {(o.code, name) for o in just for name in objects_of(o)}
 
         def over(outcome: Outcome) -> bool:
-            lay = moved.intersection(things_of(outcome))
+            lay = moved.intersection(objects_of(outcome))
             return outcome.code in OF_A_PLACE and any(
                 (outcome.code, name) not in again for name in lay
             )
@@ -116,19 +109,15 @@ class InteractionHistory:
         self._forces_n.clear()
 
 
-def things_of(outcome: Outcome) -> tuple[str, ...]:
-    """Return the names among the arguments of a call: neither poses nor seconds."""
+def objects_of(outcome: Outcome) -> tuple[str, ...]:
+    """Return the objects among the arguments of a call: neither poses nor seconds."""
     return tuple(
         arg for arg in outcome.call.args if not looks_like_pose(arg) and not arg[:1].isdigit()
     )
 
 
 def empties_hand(outcome: Outcome) -> bool:
-    """
-    Return whether the hand is empty after a call, whatever was in it before.
-
-    Only an empty hand picks: whatever it held when such a try fails, somebody has taken.
-    """
+    """Return whether the hand is certainly empty after a call; only an empty hand picks."""
     if outcome.succeeded:
         return outcome.call.skill in GIVING
     failed = outcome.status is Status.FAILED
@@ -136,7 +125,7 @@ def empties_hand(outcome: Outcome) -> bool:
 
 
 def _only_of(outcome: Outcome, gone: set[str]) -> bool:
-    """Return whether a call was about a thing that is gone, and left the hand as it was."""
+    """Return whether a call was about a lost object, and did not change the hand."""
     if not gone.intersection(outcome.call.args[:1]):
         return False
     taken = outcome.succeeded and outcome.call.skill in TAKING
@@ -144,7 +133,7 @@ def _only_of(outcome: Outcome, gone: set[str]) -> bool:
 
 
 def _without(outcome: Outcome, gone: set[str]) -> Outcome:
-    """Return an outcome without the names that are gone, and without a message about them."""
+    """Return an outcome without lost names, and without a message about them."""
     call = outcome.call
     if not gone.intersection(call.args):
         return outcome
@@ -153,7 +142,7 @@ def _without(outcome: Outcome, gone: set[str]) -> Outcome:
 
 
 def held_after(history: Sequence[Outcome]) -> str | None:
-    """Return what calls have left in the hand, as far as they tell; the newest of two."""
+    """Return the object in the hand after some calls; the newest of two."""
     for outcome in reversed(history):
         if empties_hand(outcome):
             return None
@@ -163,12 +152,12 @@ def held_after(history: Sequence[Outcome]) -> str | None:
 
 
 MOVED_M = 0.02
-"""A thing that is so far from where it lay has been moved [m]: half a cube, and ten times the
-noise of a pose (docs/perception.md)."""
+"""Distance from which an object counts as moved [m]: half a cube, and ten times the noise of a
+pose (docs/perception.md)."""
 
 
 class MotionDetector:
-    """Keeps where things lay when something came to be believed of them."""
+    """Remembers where objects lay when beliefs about them were formed."""
 
     def __init__(self) -> None:
         self._lay: dict[str, tuple[tuple[str, ...], tuple[float, float, float]]] = {}
@@ -180,15 +169,10 @@ class MotionDetector:
         busy: Collection[str] = (),
     ) -> frozenset[str]:
         """
-        Return what lies elsewhere than when the words on it were first told of it.
+        Return the objects that have moved since the current beliefs were formed.
 
-        It makes no difference who moved it: what the robot has lifted is believed to be fixed no
-        more, and what it has pushed aside is not fixed either.
-
-        Args:
-            attributes: What is believed of each thing.
-            scene: What is there now.
-            busy: What the robot works with right now; it is looked at when that is over.
+        An object that was moved, by anyone, is not fixed. Objects in `busy`, with which the robot
+        works at the moment, are checked later.
         """
         found = set()
         lies = {item.name: item.pose.position_m for item in scene.objects}
@@ -200,10 +184,10 @@ class MotionDetector:
             if not words or name not in lies or name == scene.held:
                 self._lay.pop(name, None)
                 continue
-            told, lay = self._lay.get(name, (words, lies[name]))
+            formed, lay = self._lay.get(name, (words, lies[name]))
             far = math.dist(lay, lies[name]) > MOVED_M
-            if told == words and far:
+            if formed == words and far:
                 found.add(name)
-            if told != words or far or name not in self._lay:
+            if formed != words or far or name not in self._lay:
                 self._lay[name] = (words, lies[name])
         return frozenset(found)

@@ -1,4 +1,4 @@
-"""The paper's state estimator: a language model that is told all that was done."""
+"""The paper's state estimator: a language model that reads the history of actions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,25 @@ from bbllm.planners.common.reply_diagnostics import RejectedLine, ask_for_lines
 from bbllm.planners.common.short_names import ShortNames
 
 MAX_STATE_LENGTH = 8000
-"""All attributes together: 40 characters for each of some 200 things. All prompts of the policy
-tell them [characters]."""
+"""Maximum length of all attributes together, which every prompt of the policy contains: 40
+characters for each of some 200 objects [characters]."""
 
 
 class ModelEstimator:
     """
-    A `OpenStateEstimator` that asks a model, from the first step on each time.
+    An `OpenStateEstimator` that asks a model, from the first step on each time.
 
-    Source: Chen et al., LLM-State, section IV-C2: what was believed before is not told again, so
-    that a mistake is not carried on.
+    Source: Chen et al., LLM-State, section IV-C2: the prompt omits previous beliefs, so that a
+    mistake does not persist.
+
+    Args:
+        model: The model.
+        names: The names in prompts.
+        summary: Whether to ask what has happened and why steps failed.
+        objects: Whether to ask for attributes of objects; one of both must be true.
+        messages: Whether the prompt has the reasons of failures.
+        on_discarded: Receives each discarded line of a reply.
+        on_retry: See `prompting.ask`.
     """
 
     def __init__(
@@ -33,31 +42,19 @@ class ModelEstimator:
         summary: bool = True,
         objects: bool = True,
         messages: bool = False,
-        on_discarded: Callable[[RejectedLine], None] | None = None,
+        on_discarded: Callable[[RejectedLine], None] = lambda line: None,
         on_retry: Callable[[str], None] | None = None,
     ):
-        """
-        Make an estimator.
-
-        Args:
-            model: Who is asked.
-            names: What things are called.
-            summary: Whether it is asked what has happened, and why steps failed.
-            objects: Whether it is asked what is so of things; of the two at least one.
-            messages: Whether it is told why a step failed, and not only that it did.
-            on_discarded: Told each line of a reply that is left out.
-            on_retry: See `prompting.ask`.
-        """
         self._model = model
         self._names = names
         self._summary = summary
         self._objects = objects
         self._prompts = StatePrompts(names, messages=messages)
-        self._on_discarded = on_discarded or _ignore
+        self._on_discarded = on_discarded
         self._on_retry = on_retry
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        """Return what is believed now; see `OpenStateEstimator`."""
+        """Return the current beliefs; see `OpenStateEstimator`."""
         self._names.see(scene)
         prompt = self._prompts.estimator(
             state, history, scene, summary=self._summary, objects=self._objects
@@ -73,24 +70,15 @@ class ModelEstimator:
         )
         new = state.blank().with_summary(found.summary)
         room = MAX_STATE_LENGTH
-        for thing, words in found.attributes:
-            name = self._names.name(thing)
-            length = sum(map(len, words))
-            if name is not None and length > room:
-                why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
-                self._on_discarded(
-                    RejectedLine(f'{UPDATE}("{thing[:60]}", ...)', why, refused=True)
-                )
-            elif name is None:
-                why = f'There is nothing named {thing[:60]}.'
-                self._on_discarded(
-                    RejectedLine(f'{UPDATE}("{thing[:60]}", ...)', why, refused=True)
-                )
-            else:
+        for word, attributes in found.attributes:
+            name = self._names.name(word)
+            length = sum(map(len, attributes))
+            if name is not None and length <= room:
                 room -= length
-                new = new.with_attributes(name, words)
+                new = new.with_attributes(name, attributes)
+                continue
+            why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
+            if name is None:
+                why = f'There is nothing named {word[:60]}.'
+            self._on_discarded(RejectedLine(f'{UPDATE}("{word[:60]}", ...)', why, refused=True))
         return new
-
-
-def _ignore(line: RejectedLine) -> None:
-    """Do nothing with a line that is left out."""

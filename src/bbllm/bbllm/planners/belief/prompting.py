@@ -2,7 +2,7 @@
 The prompts of LLM-State's three roles: attention, state estimator and policy.
 
 Source: Chen et al., LLM-State, appendix VI-A. They have the paper's parts, in own words, and
-what never changes comes first, then what only grows, so that a server can keep the beginning.
+constant parts come first, then growing ones, so that a server can cache the beginning.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.belief.interaction_history import TAKING
-from bbllm.planners.common.low_level_plan import as_planned, low_level_actions
+from bbllm.planners.common.low_level_plan import action_forms, as_planned, low_level_actions
 from bbllm.planners.common.observation_text import lists_text, rooms_text, situation_text
 from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.common.prompting import one_line, templates
@@ -26,21 +26,19 @@ HOUSE_HINTS = (
     'The robot has two hands. With a thing in each of them it can neither pick up nor open '
     'anything, nor switch anything on.',
 )
-"""What both estimator and policy are reminded of in a household (appendix VI-A)."""
+"""Reminders for estimator and policy in a household (appendix VI-A)."""
 
 
 class StatePrompts:
-    """Renders the prompts of one episode, with the episode's short names."""
+    """
+    Renders the prompts of one episode.
+
+    Args:
+        names: The names in prompts; must have seen every scene.
+        messages: Whether failed actions have their message; in the paper they do not.
+    """
 
     def __init__(self, names: ShortNames, *, messages: bool = False):
-        """
-        Load the templates.
-
-        Args:
-            names: What things are called; has seen every scene that is given here.
-            messages: Whether failed actions are told with their message; the paper tells that
-                they failed, and no more.
-        """
         self._names = names
         self._messages = messages
         self._templates = templates('bbllm.planners.belief')
@@ -48,7 +46,7 @@ class StatePrompts:
     def attention(
         self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene
     ) -> str:
-        """Write the prompt that asks which things matter; what was tried only orders its lists."""
+        """Return the prompt that asks for relevant objects; the history only orders its lists."""
         return self._render(
             'attention',
             scene,
@@ -68,14 +66,14 @@ class StatePrompts:
         objects: bool = True,
     ) -> str:
         """
-        Write the prompt that asks what has become of things; the task is not told.
+        Return the prompt that asks for the state of objects, without the task.
 
         Args:
-            state: Whose things are asked for; what was believed of them is not told.
-            history: All that was tried.
-            scene: What is there.
-            summary: Whether a summary is asked for.
-            objects: Whether attributes of things are.
+            state: The objects; the prompt omits their attributes.
+            history: All outcomes.
+            scene: The current scene.
+            summary: Whether to ask for a summary.
+            objects: Whether to ask for attributes of objects.
         """
         return self._render(
             'estimator',
@@ -97,17 +95,16 @@ class StatePrompts:
         said: Sequence[str] = (),
     ) -> str:
         """
-        Write the prompt that asks for a plan.
+        Return the prompt that asks for a plan.
 
         Args:
-            task: What is to be done.
-            state: What is believed; None for a planner that keeps no state.
-            history: All that was tried.
-            scene: What is there.
-            said: What people have said since the start.
+            task: The task.
+            state: The beliefs; None for a planner without state.
+            history: All outcomes.
+            scene: The current scene.
+            said: Feedback of people since the start.
         """
-        actions = low_level_actions(scene)
-        calls = [f'{skill.name}({", ".join(skill.params)})' for skill in actions]
+        calls = action_forms(low_level_actions(scene))
         return self._render(
             'policy',
             scene,
@@ -124,7 +121,7 @@ class StatePrompts:
         )
 
     def history(self, outcomes: Sequence[Outcome], scene: Scene) -> str:
-        """Write all that was tried, a line each: `open(fridge1) Success`."""
+        """Return all outcomes, a line each: `open(fridge1) Success`."""
         in_house = scene.domain == HOUSEHOLD
         lines = []
         for outcome in outcomes:
@@ -146,7 +143,7 @@ class StatePrompts:
         return '\n'.join([*filter(None, [self._entries(state)]), *reasoning]) or 'nothing yet'
 
     def _situation(self, scene: Scene) -> str:
-        """Write where the robot is; what there is to say of a table, its observation says."""
+        """Return the situation of a robot in a house; on a table the observation contains it."""
         return situation_text(scene, self._names) if scene.domain == HOUSEHOLD else ''
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
@@ -157,6 +154,6 @@ class StatePrompts:
 
 
 def _taken(history: Sequence[Outcome]) -> list[str]:
-    """Return the things that were taken, each once, the latest last."""
+    """Return the objects that were taken, each once, the latest last."""
     taken = [item.call.args[0] for item in history if item.succeeded and item.call.skill in TAKING]
     return [*reversed(dict.fromkeys(reversed(taken)))]

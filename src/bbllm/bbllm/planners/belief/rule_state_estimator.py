@@ -1,30 +1,30 @@
 """
-A state estimator without a model: from what was tried and felt to attributes of things, by rules.
+A state estimator without a model: rules derive attributes from outcomes and forces.
 
 On a table:
 
-* failed_grasp_once, failed_grasp_twice: the fingers closed on nothing since it was last held;
+* failed_grasp_once, failed_grasp_twice: the fingers missed it since it was last in the hand;
   `twice` is two times or more.
 * would_not_rise, fixed_or_heavy: it did not rise when it was last lifted.
 * slipped_before: it was lost out of the hand.
-* misplaced_before: it came to rest somewhere else than asked.
-* out_of_workspace: the last call that needed it (a thing or a location) ended by that.
-* heavier_than OTHER: it was felt to be; see `MARGIN_KG`.
+* misplaced_before: it came to rest in another place than requested.
+* out_of_workspace: the last call that needed it (an object or a location) failed so.
+* heavier_than OTHER: by the measured force; see `MARGIN_KG`.
 
 In a household also:
 
 * opened_before: it was opened.
-* warm: it was in or on something that heats while that was switched on.
+* warm: it was in or on a heater that was switched on.
 
-What "before" ends is never taken back; the others are as soon as a call shows that they no longer
-hold. A reason a model could be told in words is not kept: the words of the attributes say it.
+Attributes that end in "before" are permanent; a call that contradicts one of the others removes
+it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -37,39 +37,38 @@ from bbllm.planners.belief.interaction_history import (
     TAKING,
     InteractionHistory,
     empties_hand,
-    things_of,
+    objects_of,
 )
 from bbllm.planners.common.open_state import OpenState
 
 MARGIN_KG = 0.02
-"""So much more a thing has to weigh by what was felt [kg]. A reading is the mean of 20 samples; at
+"""Minimum difference of two measured weights [kg]. A reading is the mean of 20 samples; at
 a noise of 0.2 N of each (`bbllm bench weigh`) it is off by 0.06 N, so that two readings of one
 weight are as far apart as this, 0.2 N, twice in a hundred pairs."""
 HEATERS = frozenset({'microwave', 'oven', 'stove', 'toaster', 'coffeemaker'})
-"""Classes of what warms what is in or on it while it is on."""
+"""Classes of objects that warm their contents while switched on."""
 HEAVIER_THAN = 'heavier_than'
 
 
 class RuleEstimator:
-    """A `OpenStateEstimator` of rules; it begins anew each time, as that of LLM-State does."""
+    """
+    An `OpenStateEstimator` of rules, from the first step on each time, as in LLM-State.
+
+    Args:
+        experience: Source of measured forces; without one it compares no weights.
+    """
 
     def __init__(self, experience: InteractionHistory | None = None):
-        """
-        Make an estimator.
-
-        Args:
-            experience: Where it looks up what was felt; without one it compares no weights.
-        """
         self._experience = experience or InteractionHistory()
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        """Return what is believed now; see `OpenStateEstimator`."""
-        told = _Story()
+        """Return the current beliefs; see `OpenStateEstimator`."""
+        story = _Story()
         for outcome in history:
-            told.hear(outcome)
+            story.add(outcome)
         new = state.blank()
-        for name in told.names:
-            if name != FORGOTTEN and (words := tuple(told.words(name))):
+        for name in story.names:
+            if name != FORGOTTEN and (words := tuple(story.words(name))):
                 new = new.with_attributes(name, words)
         for heavy, light in self._heavier():
             words = (*new.attributes.get(heavy, ()), f'{HEAVIER_THAN} {light}')
@@ -77,7 +76,7 @@ class RuleEstimator:
         return new
 
     def _heavier(self) -> Iterator[tuple[str, str]]:
-        """Yield who is heavier than whom, but for what follows from two others."""
+        """Yield pairs of a heavier and a lighter object, except pairs that follow from others."""
         felt = self._experience.felt()
         force_n = {name: fmean(self._experience.forces_n(name)) for name in felt}
         margin_n = MARGIN_KG * GRAVITY_M_S2
@@ -95,10 +94,10 @@ class RuleEstimator:
 
 @dataclass
 class _Story:
-    """What a history has shown of each thing."""
+    """Attributes of each object by the history."""
 
     names: dict[str, None] = field(default_factory=dict)
-    """All that calls have named, in that order."""
+    """All objects in calls, in that order."""
     held: str | None = None
     failed_grasps: Counter[str] = field(default_factory=Counter)
     stuck: set[str] = field(default_factory=set)
@@ -109,22 +108,22 @@ class _Story:
     warm: set[str] = field(default_factory=set)
     heating: set[str] = field(default_factory=set)
     inside: dict[str, str] = field(default_factory=dict)
-    """What was put in or on what heats."""
+    """The heater of each object."""
 
-    def hear(self, outcome: Outcome) -> None:
-        """Take in one outcome."""
-        things = things_of(outcome)
-        self.names.update(dict.fromkeys(things))
+    def add(self, outcome: Outcome) -> None:
+        """Add an outcome."""
+        objects = objects_of(outcome)
+        self.names.update(dict.fromkeys(objects))
         if outcome.succeeded:
-            self._succeeded(outcome.call.skill, things)
+            self._succeeded(outcome.call.skill, objects)
         else:
-            self._failed(outcome, things)
+            self._failed(outcome, objects)
 
     def words(self, name: str) -> Iterator[str]:
-        """Yield the attributes of a thing."""
+        """Yield the attributes of an object."""
         if count := self.failed_grasps[name]:
             yield 'failed_grasp_once' if count == 1 else 'failed_grasp_twice'
-        told: tuple[tuple[set[str], tuple[str, ...]], ...] = (
+        attributes: tuple[tuple[set[str], tuple[str, ...]], ...] = (
             (self.stuck, ('would_not_rise', 'fixed_or_heavy')),
             (self.slipped, ('slipped_before',)),
             (self.misplaced, ('misplaced_before',)),
@@ -132,41 +131,48 @@ class _Story:
             (self.opened, ('opened_before',)),
             (self.warm, ('warm',)),
         )
-        for names, words in told:
+        for names, words in attributes:
             if name in names:
                 yield from words
 
-    def _succeeded(self, skill: str, things: tuple[str, ...]) -> None:
-        first = things[0] if things else None
-        self.far.difference_update(things)
+    def _succeeded(self, skill: str, objects: tuple[str, ...]) -> None:
+        first = objects[0] if objects else None
+        self.far.difference_update(objects)
         if first is not None and (skill in TAKING or skill == 'grab_and_putin'):
             self.failed_grasps.pop(first, None)
             self.stuck.discard(first)
             self.inside.pop(first, None)
             self.held = first
-        if skill in ('put', 'putin', 'putback') and len(things) == 2:
-            self._put(*things)
+        if skill in ('put', 'putin', 'putback') and len(objects) == 2:
+            self._put(*objects)
         if skill in GIVING:
             self.held = None
-        if first is not None and skill in _HOUSE_RULES:
-            _HOUSE_RULES[skill](self, first)
+        if first is None:
+            return
+        if skill == 'open':
+            self.opened.add(first)
+        elif skill == 'switchon' and class_of(first) in HEATERS:
+            self.heating.add(first)
+            self.warm.update(name for name, place in self.inside.items() if place == first)
+        elif skill == 'switchoff':  # warm objects stay warm for the task
+            self.heating.discard(first)
 
-    def _failed(self, outcome: Outcome, things: tuple[str, ...]) -> None:
-        first = things[0] if things else None
+    def _failed(self, outcome: Outcome, objects: tuple[str, ...]) -> None:
+        first = objects[0] if objects else None
         code = outcome.code
         if code is Code.OBJECT_LOST:
-            # What was rejected names a thing that nobody sees; nothing was in the hand then.
+            # A rejected call names an invisible object; the hand was empty then.
             slipped = _taken(outcome) or self.held
             if outcome.status is not Status.REJECTED and slipped is not None:
                 self.slipped.add(slipped)
                 self.names.setdefault(slipped)
         elif code is Code.MISPLACED and (lies := _taken(outcome) or self.held):
-            # It was let go, only elsewhere.
+            # It was released, only elsewhere.
             self.misplaced.add(lies)
         elif code is Code.OUT_OF_WORKSPACE:
-            # Of two things the sentence names the one that is too far away.
-            named = [name for name in things if _names(outcome.message, name)]
-            self.far.update(named or things[:1])
+            # Of two objects the message names the one that is too far away.
+            named = [name for name in objects if _names(outcome.message, name)]
+            self.far.update(named or objects[:1])
         elif first is not None and code is Code.GRASP_FAILED:
             self.failed_grasps[first] += 1
         elif first is not None and code is Code.WOULD_NOT_RISE:
@@ -180,35 +186,14 @@ class _Story:
             if place in self.heating:
                 self.warm.add(thing)
 
-    def open(self, thing: str) -> None:
-        """Take in that a thing was opened."""
-        self.opened.add(thing)
-
-    def switch_on(self, thing: str) -> None:
-        """Take in that a thing was switched on, which warms what is in it."""
-        if class_of(thing) in HEATERS:
-            self.heating.add(thing)
-            self.warm.update(name for name, place in self.inside.items() if place == thing)
-
-    def switch_off(self, thing: str) -> None:
-        """Take in that a thing was switched off; what it has warmed stays warm for the task."""
-        self.heating.discard(thing)
-
-
-_HOUSE_RULES: dict[str, Callable[[_Story, str], None]] = {
-    'open': _Story.open,
-    'switchon': _Story.switch_on,
-    'switchoff': _Story.switch_off,
-}
-
 
 def _names(message: str, name: str) -> bool:
-    """Whether a sentence names a thing: cube_1 is not named by cube_10, nor by red_cube_1."""
+    """Return whether a message names an object; cube_10 and red_cube_1 do not name cube_1."""
     return re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', message) is not None
 
 
 def _taken(outcome: Outcome) -> str | None:
-    """Return what a failed call had in the hand itself, None where it takes nothing."""
+    """Return the object that a failed call took into the hand itself, None if it takes none."""
     call = outcome.call
     takes = call.skill in TAKING or call.skill == 'grab_and_putin'
     return call.args[0] if takes and call.args else None

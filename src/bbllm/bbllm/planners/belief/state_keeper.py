@@ -1,4 +1,4 @@
-"""Keeps the open state of a world over its episodes, in a thread of its own."""
+"""Keeps the open state of a world over its episodes, in a separate thread."""
 
 from __future__ import annotations
 
@@ -20,29 +20,38 @@ from bbllm.planners.common.open_facts import with_open_facts
 from bbllm.planners.common.open_state import OpenState, OpenStateEstimator
 
 EVERYTHING = None
-"""In place of what was lost: all is to be forgotten."""
+"""In place of lost names: forget all."""
 
 
 @dataclass(frozen=True, slots=True)
 class MovedObjects:
-    """Tells that things lie elsewhere than they did."""
+    """Objects that have moved."""
 
     names: frozenset[str]
     newest: int
-    """So many calls, the newest heard before this, may have moved them."""
+    """How many of the newest previous calls may have moved them."""
 
 
 News = Outcome | Observed | MovedObjects | frozenset[str] | None
-"""Of what happened, what was moved or lost, or that everything is to be forgotten."""
+"""An outcome, an observation, moved or lost objects, or a request to forget all."""
 
 
 class StateKeeper:
     """
-    Hears what became of calls, and adds what an estimator makes of it to scenes.
+    Receives outcomes, and adds the beliefs of an estimator to scenes.
 
-    An estimator may take its time: whoever hears or asks meanwhile waits for nothing, and is told
-    what was believed last. What was done to a thing is forgotten when that is lost, and what was
-    tried with it in vain when it lies elsewhere.
+    An estimator may be slow: no other method waits for it, and scenes have the latest beliefs.
+    Actions on an object are forgotten when it is lost, and its failures when it has moved. The
+    estimator runs in the keeper's thread, from `start` on.
+
+    Args:
+        estimator: Estimates in the keeper's thread.
+        experience: Used by the keeper's thread alone; an estimator may read it.
+        on_trouble: Receives why an estimate failed, and beliefs that no scene can contain.
+        on_fault: Receives a fault of the program, after which there are no beliefs. Scenes
+            continue: sensing must not depend on beliefs.
+        feels: Whether the estimator uses forces. It runs only if there is news for it, because
+            it may cost a request to a model.
     """
 
     def __init__(
@@ -54,19 +63,6 @@ class StateKeeper:
         on_fault: Callable[[str], None],
         feels: bool = True,
     ):
-        """
-        Make a keeper; it does nothing before `start`.
-
-        Args:
-            estimator: Asked in the keeper's thread.
-            experience: Touched by the keeper's thread alone; an estimator may look into it.
-            on_trouble: Told why what was believed stays as it was, and what is believed in words
-                that no scene can hold.
-            on_fault: Told of a fault of the program, after which nothing is believed any more.
-                Scenes go on: what is sensed must not be lost over what is believed.
-            feels: Whether the estimator goes by forces, or by how calls ended alone. It is asked
-                only where there is news for it, since each time may cost a request to a model.
-        """
         self._estimator = estimator
         self._experience = experience
         self._on_trouble = on_trouble
@@ -77,24 +73,24 @@ class StateKeeper:
         self._state = OpenState()
         self._at_fault = False
         self._to_clear = 0
-        """How many requests to forget everything are not yet done."""
+        """How many requests to forget all are pending."""
         self._to_forget: Counter[str] = Counter()
-        """The same of things that were lost."""
+        """How many requests to forget each lost object are pending."""
         self._lost: frozenset[str] = frozenset()
         self._resting = MotionDetector()
         self._busy: frozenset[str] = frozenset()
-        """Arguments of the call that runs: whatever moves them is not known before it ends."""
-        self._unlooked = 0
+        """Arguments of the current call, which are checked for motion after it."""
+        self._n_unseen = 0
         """How many calls have ended since the last scene."""
         self._scene: Scene | None = None
         self._seen = threading.Event()
 
     def start(self) -> None:
-        """Begin to estimate."""
+        """Start the thread."""
         threading.Thread(target=self._run, name='open state', daemon=True).start()
 
     def hear(self, event: Event) -> None:
-        """Take in an event of an episode."""
+        """Process an event of an episode."""
         if self._at_fault:
             return
         with self._lock:  # a scene comes before all of this, or after it
@@ -103,7 +99,7 @@ class StateKeeper:
                     self._busy = frozenset(args)
                 case Outcome() as outcome:
                     self._busy = frozenset()
-                    self._unlooked += 1
+                    self._n_unseen += 1
                     self._news.put(outcome)
                 case Observed() as sensed:
                     self._news.put(sensed)
@@ -111,7 +107,7 @@ class StateKeeper:
                     self._busy = frozenset()
 
     def believing(self, scene: Scene) -> Scene:
-        """Return a scene with what is believed now."""
+        """Return a scene with the current beliefs."""
         lost = frozenset(lost_names(scene))
         with self._lock:
             if self._at_fault:
@@ -123,14 +119,14 @@ class StateKeeper:
                 self._state = _without(self._state, gone)
                 self._news.put(gone)
             if moved := self._resting.moved(self._state.attributes, scene, self._busy):
-                self._news.put(MovedObjects(moved, self._unlooked))
-            self._unlooked = 0
+                self._news.put(MovedObjects(moved, self._n_unseen))
+            self._n_unseen = 0
             state = self._state
         self._seen.set()
         return with_open_facts(scene, state)
 
     def forget(self) -> OpenState:
-        """Forget everything, for example because the table was laid anew; return what it was."""
+        """Forget all, for example after a reset of the table; return the previous beliefs."""
         with self._lock:
             forgotten, self._state = self._state, OpenState()
             self._to_clear += 1
@@ -146,7 +142,7 @@ class StateKeeper:
                     matters = self._take(self._news.get()) or matters
                 if matters and self._experience.history:
                     self._estimate()
-        except Exception:  # what is believed must not stay as it was, and seem to be of now
+        except Exception:  # outdated beliefs must not seem current
             with self._lock:
                 self._at_fault, self._state = True, OpenState()
             self._on_fault(
@@ -155,7 +151,7 @@ class StateKeeper:
             )
 
     def _take(self, news: News) -> bool:
-        """Take in one piece of news; tell whether it is worth another estimate."""
+        """Process one piece of news; return whether it requires another estimate."""
         if news is EVERYTHING:
             self._experience.clear()
             with self._lock:
@@ -177,7 +173,7 @@ class StateKeeper:
     def _estimate(self) -> None:
         with self._lock:
             scene, state = self._scene, self._state
-        assert scene is not None  # somebody has seen one
+        assert scene is not None  # `_run` waits for one
         try:
             new = estimate_handled(self._estimator, state, self._experience, scene)
         except BbllmError as error:
@@ -186,13 +182,13 @@ class StateKeeper:
         for line in refused_beliefs(state, new, scene):
             self._on_trouble(f'Left out is {line.text!r}: {line.why}')
         with self._lock:
-            # What was asked to be forgotten meanwhile is still in what this was thought of.
+            # The estimate still includes what was forgotten meanwhile.
             if not self._to_clear:
                 self._state = _without(new, self._to_forget)
 
 
 def _without(state: OpenState, names: Container[str]) -> OpenState:
-    """Return a state without some things, and without what compares others with them."""
+    """Return a state without some objects, and without comparisons with them."""
     kept = {
         name: tuple(word for word in words if not _last_of(word, names))
         for name, words in state.attributes.items()

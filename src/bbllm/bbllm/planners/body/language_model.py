@@ -11,30 +11,25 @@ from bbllm.planners.common.call_grammar import body_schema, parse_call
 from bbllm.planners.common.prompting import Prompts, ask
 
 SchemaUse = Literal['auto'] | bool
-"""Whether a model is held to a JSON schema; `auto` where it supports that."""
+"""Whether replies must obey a JSON schema; `auto` if the model supports that."""
 
 
 class BodyLLM:
-    """The paper's second model, with its execution prompt."""
+    """
+    The paper's second model, with its execution prompt.
+
+    Args:
+        model: The model.
+        prompts: The prompts; new ones by default.
+        schema: Whether replies must obey a JSON schema.
+
+    Raises:
+        ConfigError: They must, and the model does not support schemas.
+    """
 
     def __init__(
-        self,
-        model: ChatModel,
-        *,
-        prompts: Prompts | None = None,
-        schema: SchemaUse = 'auto',
+        self, model: ChatModel, *, prompts: Prompts | None = None, schema: SchemaUse = 'auto'
     ):
-        """
-        Make a Body.
-
-        Args:
-            model: Who is asked.
-            prompts: The prompts; those for the kind of the scene by default.
-            schema: Whether it is held to a JSON schema.
-
-        Raises:
-            ConfigError: It is to be held to a schema and does not support that.
-        """
         self.name = body_llm_name(model, schema)
         self._model = model
         self._prompts = prompts or Prompts()
@@ -44,12 +39,10 @@ class BodyLLM:
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         """
-        Return a call whose skill and objects are in the scene, or PASS.
+        Return a call whose skill and objects are in the scene, or PASS; see `Body`.
 
         Raises:
-            ParseError: The reply was not understood, also when asked again with the reason.
-            ModelError: The model could not be reached.
-            ConfigError: It is to be held to a schema, and its server refused that just now.
+            ConfigError: A schema is required, and the server has just refused it.
         """
         call = ask(
             self._model,
@@ -65,7 +58,7 @@ class BodyLLM:
 
 def need_schema(model: ChatModel) -> None:
     """
-    Refuse what would pass for a measurement of schemas and be none.
+    Refuse a model without JSON schemas, which would invalidate a measurement of them.
 
     Raises:
         ConfigError: The model does not support JSON schemas.
@@ -79,7 +72,7 @@ def need_schema(model: ChatModel) -> None:
 
 
 def body_llm_name(model: ChatModel, schema: SchemaUse) -> str:
-    """Return what reports call a Body that asks this model."""
+    """Return the name in reports of a Body with this model."""
     if schema == 'auto':
         return model.name
     return f'{model.name} (schema)' if schema else f'{model.name} (text)'

@@ -1,4 +1,4 @@
-"""The ways in which steps can become calls, by name."""
+"""Builds a Body for each mapping method."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ def models_for(
     environ: Mapping[str, str] = os.environ,
 ) -> Models:
     """
-    Build what a method needs, from the words of `--brain` and `--body`.
+    Build the models for a method; arguments not listed are those of `make_models`.
 
     Args:
         method: With `embedding`, `body` names the embedding model, or is `lexical`.
-        config: What config/llm.yaml says.
-        brain: A provider or a model's name; None as the file says.
+        config: The contents of config/llm.yaml.
+        brain: A provider or the name of a model, as for `--brain`; None for the configured one.
         body: Likewise.
         record: See `make_models`.
         replay: See `make_models`.
         environ: See `make_models`.
 
     Raises:
-        ConfigError: See `make_models`; or the Body cannot do what the method asks of it.
+        ConfigError: See `make_models`; or the Body does not support the method.
         ReplayError: See `make_models`.
     """
     matching = method is MappingMethod.EMBEDDING
-    said = {'brain': brain, 'embeddings' if matching else 'body': body}
+    chosen = {'brain': brain, 'embeddings' if matching else 'body': body}
     models = make_models(
         config,
         record=record,
         replay=replay,
-        overrides={role: name for role, name in said.items() if name is not None},
+        overrides={role: name for role, name in chosen.items() if name is not None},
         embedding=matching,
         environ=environ,
     )
@@ -66,12 +66,7 @@ def models_for(
 
 
 def make_body(method: MappingMethod, run: EpisodeRun, models: Models) -> Body:
-    """
-    Build a Body whose model calls are on the episode's account.
-
-    Raises:
-        ConfigError: The model cannot do what the method asks of it.
-    """
+    """Build a Body whose model calls count for the episode; see `body_of`."""
     if method is MappingMethod.EMBEDDING:
         return MatchingBody(run.embedder(_needed(models.embedder), 'body'))
     return body_of(method, run.model(models.body, 'body'), None)
@@ -86,17 +81,17 @@ def body_of(
     known: dict[str, Vector] | None = None,
 ) -> Body:
     """
-    Build a Body of parts, for those who run it outside of an episode.
+    Build a Body outside of an episode.
 
     Args:
         method: How it works.
-        model: Who is asked; not used by `embedding`.
-        embedder: Who embeds; used by `embedding` only.
-        prompts: The prompts; those for the kind of the scene by default.
-        known: Vectors that Bodies share, see `MatchingBody`.
+        model: The model; not used by `embedding`.
+        embedder: The embedder; used by `embedding` only.
+        prompts: See `BodyLLM`.
+        known: See `MatchingBody`.
 
     Raises:
-        ConfigError: The model cannot do what the method asks of it, or there is no embedder.
+        ConfigError: The model does not support the method, or there is no embedder.
     """
     if method is not MappingMethod.EMBEDDING:
         return BodyLLM(model, prompts=prompts, schema=_SCHEMA_USE[method])
@@ -104,12 +99,7 @@ def body_of(
 
 
 def body_name(method: MappingMethod, models: Models) -> str:
-    """
-    Return what reports call the Body, for example `gpt-4o (text)` or `lexical matching`.
-
-    Raises:
-        ConfigError: `embedding` without an embedder.
-    """
+    """Return the name of the Body in reports: `gpt-4o (text)` or `lexical matching`."""
     if method is MappingMethod.EMBEDDING:
         return matching_name(_needed(models.embedder))
     return body_llm_name(models.body, _SCHEMA_USE[method])

@@ -1,4 +1,4 @@
-"""A Body in a household: it answers in classes, and a policy chooses the things."""
+"""A Body in a household: it answers in classes, and a policy chooses the objects."""
 
 from __future__ import annotations
 
@@ -15,39 +15,23 @@ from bbllm.planners.common.program import Call, Referents
 
 class HouseBody:
     """
-    Shows another Body classes in place of things, and grounds what it answers.
+    Shows another Body classes in place of objects, and grounds its answers; for one episode.
 
-    What is put somewhere means what is in a hand, else what the policy chooses, so that the world
-    refuses it in its own words. What was gone to last is remembered; see `Referents`.
+    An object to put somewhere is one in a hand, else the choice of the policy, so that the world
+    refuses it in its own words. The object last gone to is remembered; see `Referents`.
     """
 
     def __init__(self, body: Body, policy: Policy, rng: Random, context: EpisodeContext):
-        """
-        Make a Body for one episode.
-
-        Args:
-            body: Who answers.
-            policy: How one of several things of a class is chosen.
-            rng: Decides where chance does.
-            context: Is told what was chosen.
-        """
         self.name = body.name
         self._body = body
         self._referents = Referents(policy, rng, context, put_unheld=True)
         self._context = context
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        """
-        Return a call on things of the scene, or PASS.
-
-        Raises:
-            ParseError: The Body's answer was not understood, or names nothing that is there.
-            ModelError: The model could not be reached.
-        """
+        """Return a call on objects of the scene, or PASS; see `Body`."""
         call = self._body.map(step, shown_to_body(scene))
         if call is PASS:
             return PASS
-        assert isinstance(call, SkillCall)
         if call.skill in MOVES:
             self._context.warn(
                 f'{call.skill} changes nothing in a household, which has no positions; the step '

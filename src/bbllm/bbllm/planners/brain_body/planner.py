@@ -11,10 +11,11 @@ from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, Step
 from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import code_behind
-from bbllm.core.types import Code, Plan, PlanStep, Task
+from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.planners.belief.belief_world import Estimation, believing
 from bbllm.planners.brain_body.household_body import HouseBody
 from bbllm.planners.common.grounding import Policy
+from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.plan_grammar import parse_plan, plan_on
 from bbllm.planners.common.prompting import PlanFailure, Prompts, ask
 from bbllm.planners.common.scene_graph import HOUSEHOLD
@@ -22,12 +23,12 @@ from bbllm.planners.common.scene_graph import HOUSEHOLD
 
 @dataclass(frozen=True, slots=True)
 class BrainBodyOptions:
-    """What of the planner can be varied."""
+    """Options of the planner."""
 
     grounding: Policy = Policy.NEAREST
     """In a household, how one of several objects of a class is chosen."""
     open_state: Estimation = 'no'
-    """How beliefs about objects are formed from what was done to them, for the Brain to read."""
+    """How beliefs about objects are formed from past actions, for the Brain to read."""
 
 
 class BrainBody:
@@ -35,9 +36,15 @@ class BrainBody:
     The planning method of the paper.
 
     Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
-    Algorithm 1. Two things are added that the paper leaves open: what people say in mid-task
-    is feedback too, and a reply that cannot be read is asked for once more. In a household the
-    Body answers in classes, as theirs does; how a thing is then chosen the paper does not say.
+    Algorithm 1. Two additions where the paper is silent: feedback of people during the task, and
+    a second request if a reply cannot be read. In a household the Body answers in classes, as
+    theirs does; the paper does not specify how an object is then chosen.
+
+    Args:
+        brain: The model that plans.
+        body: Turns steps into calls.
+        k: Number of feedback loops in an episode.
+        options: See there.
     """
 
     def __init__(
@@ -46,34 +53,20 @@ class BrainBody:
         body: Body,
         *,
         k: int = 3,
-        prompts: Prompts | None = None,
-        options: BrainBodyOptions | None = None,
+        options: BrainBodyOptions = BrainBodyOptions(),
     ):
-        """
-        Make a planner.
-
-        Args:
-            brain: The model that plans.
-            body: Turns steps into calls.
-            k: How many feedback loops an episode has in all.
-            prompts: The prompts; those for the kind of the scene by default.
-            options: What is varied.
-        """
         self._brain = brain
         self._body = body
         self._k = k
-        self._options = options or BrainBodyOptions()
-        believed = self._options.open_state != 'no'
-        self._prompts = prompts or Prompts(believed=believed)
+        self._options = options
+        self._prompts = Prompts(believed=options.open_state != 'no')
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
-        Work on the task until the plan is through.
+        Execute the plan to its end; see `Planner`.
 
         Raises:
             ParseError: The Brain gave no first plan that parses.
-            GaveUpError: The Brain said that it has no plan.
-            BbllmError: Whatever world, model or Body raised.
         """
         world = believing(world, self._options.open_state, self._brain, context)
         body = self._body_for(task, world, context)
@@ -83,7 +76,7 @@ class BrainBody:
         i = k = 0
         while i != len(plan.steps):
             step = plan.steps[i]
-            failure = self._told(step, k, context) or self._attempt(step, body, world, context)
+            failure = self._heard(step, k, context) or self._attempt(step, body, world, context)
             if failure is None:
                 i += 1
             elif k != self._k:
@@ -104,7 +97,7 @@ class BrainBody:
     def _body_for(self, task: Task, world: World, context: EpisodeContext) -> Body:
         if world.observe().domain != HOUSEHOLD:
             return self._body
-        # Seeded by the episode, so that one that is played again goes the same way.
+        # Seeded by the episode, so that a replay makes the same choices.
         return HouseBody(self._body, self._options.grounding, Random(task.id), context)
 
     def _plan(self, task: Task, world: World, context: EpisodeContext) -> Plan:
@@ -116,34 +109,24 @@ class BrainBody:
     def _attempt(
         self, step: PlanStep, body: Body, world: World, context: EpisodeContext
     ) -> PlanFailure | None:
-        """Map one step and carry it out; None where it succeeded or was passed."""
+        """Map one step and execute it; None if it succeeded or was passed."""
         context.emit(StepBegun.of(step))
         try:
             call = body.map(step, world.observe())
         except ParseError as error:
-            cause = f'This step could not be turned into a call. {error}'
-            return self._failure(step, cause, context, code=code_behind(error))
+            cause, code = f'This step could not be turned into a call. {error}', code_behind(error)
+            return PlanFailure(step, cause, human=context.take_human_feedback(), code=code)
         if call is PASS:
             context.emit(StepPassed.of(step))
             return None
         outcome = world.execute(call)
         if outcome.succeeded:
             return None
-        cause = outcome.message or f'{call} failed with code {outcome.code.name}.'
-        return self._failure(step, cause, context, outcome.raw)
+        cause = failure_cause(outcome, call)
+        return PlanFailure(step, cause, outcome.raw, human=context.take_human_feedback())
 
-    def _failure(
-        self,
-        step: PlanStep,
-        cause: str,
-        context: EpisodeContext,
-        raw: str = '',
-        code: Code | None = None,
-    ) -> PlanFailure:
-        return PlanFailure(step, cause, raw, human=context.take_human_feedback(), code=code)
-
-    def _told(self, step: PlanStep, k: int, context: EpisodeContext) -> PlanFailure | None:
-        """Return what people said before this step, as feedback on it."""
+    def _heard(self, step: PlanStep, k: int, context: EpisodeContext) -> PlanFailure | None:
+        """Return the feedback of people before this step."""
         said = context.take_human_feedback()
         if said and k == self._k:
             text = ' / '.join(said)
@@ -161,7 +144,7 @@ class BrainBody:
         failures: list[PlanFailure],
         context: EpisodeContext,
     ) -> Plan | None:
-        """Ask how the plan goes on from the step that failed; None where no answer parses."""
+        """Ask for the plan from the failed step on; None if no reply parses."""
         *earlier, failure = failures
         start = failure.step.index
         scene = world.observe()
@@ -182,7 +165,4 @@ class BrainBody:
             return None
 
 
-BRAIN_BODY = PlannerSpec(
-    factory=BrainBody,
-    options=BrainBodyOptions(),
-)
+BRAIN_BODY = PlannerSpec(factory=BrainBody, options=BrainBodyOptions())

@@ -1,17 +1,16 @@
 """
-Which words of an estimator are a belief: what no sensor can say, and no place, sight or relation.
+The grammar of beliefs: attributes that no sensor measures, and no place, sight or relation.
 
     belief     := {adverb} (comparison | known | saying)
     comparison := WORDer_than NAME | more_WORD_than NAME | less_WORD_than NAME | as_WORD_as NAME
     known      := on | off | plugged_in | plugged_out | out_of_workspace
     saying     := WORD {WORD} [NUMBER [times]]
 
-A WORD of a saying may be any but those that tell where something is, how it lies, or whether it
-is there and can be seen or reached; no thing of the scene is named, by its name or by its kind
-(`cube` of red_cube). So the only relation to another thing is a comparison: others take a
-preposition, of which a language has few, or one of the few verbs that take a thing without one
-(`touches`). Some of those words say nothing of a place beside certain others (`glued down`, `hard
-to grasp`): `BESIDE` has these.
+A WORD of a saying must not be about where an object is, how it lies, or whether it exists and can
+be seen or reached; it must not name an object of the scene, or its kind (`cube` of red_cube). So
+the only relation to another object is a comparison: others take a preposition, of which a language
+has few, or a transitive verb such as `touches`. Beside certain others, some of these words are not
+about a place (`glued down`, `hard to grasp`): `BESIDE` lists them.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ apparently seems feels looks appears turned switched sitting standing lying rest
 stacked left
 """
 ADVERBS = frozenset(_ADVERBS.split())
-"""What may stand before the words that matter, and says nothing without them."""
+"""Words that may precede an attribute, and are none alone."""
 KNOWN = frozenset(
     {('on',), ('off',), ('plugged', 'in'), ('plugged', 'out'), ('out', 'of', 'workspace')}
 )
-"""Said with prepositions, and about no place beside the thing itself."""
+"""Attributes with prepositions that are about no place beside the object itself."""
 _PLACE_WORDS = """
 on in inside at under underneath below beneath above over near nearby beside besides behind
 between within outside into onto upon by from off out of to toward towards with without against
@@ -45,22 +44,22 @@ workspace room position location place pose spot area where it its this that the
 which who all other another same than as
 """
 PLACE_WORDS = frozenset(_PLACE_WORDS.split())
-"""Prepositions and adverbs of place, what they go with, and what may stand for a thing."""
+"""Prepositions and adverbs of place, their nouns, and words that may stand for an object."""
 STEMS = re.compile(
-    # Whether it is there, what it carries, whether it can be got at.
+    # Whether it exists, what it carries, whether it is accessible.
     r'(reach|unreach|access|inaccess|visib|invisib|unseen|hid(den|es?|ing)|locat|held|hold|grasped'
     r'|carr(y|i)|los[ei]|lost|gone|missing|disappear|vanish|absent|present|exist|occup|unoccup'
     r'|vacant|empt|block|obstruct|cover|uncover|detect|observ|look|nowhere'
-    # How it lies, or what it is beside.
+    # How it lies, or its neighbours.
     r'|upright|tilt|toppl|tipped|fallen|upside|touch|adjac|adjoin|lean|rest(s|ed|ing)|hang|hung'
     r'|stack|pil(ed?|es|ing)|plac|lying|l(ies?|ay|aid)\Z|stand|stood|sit|sat\Z|airborne|float'
     r'|align|neighbo|surround|enclos|contain|support|overlap|fac(e|es|ed|ing)\Z'
     r'|border|flank|straddl|accompan|proxim|vicin|distan'
-    # The same as whole words with their endings: spotless, removable and seedy are none of them.
+    # Whole words with their endings: spotless, removable and seedy are none of them.
     r'|(see[ns]?|saw|seeing|spot(s|ted|ting)?|find(s|ing)?|found|remov(e|es|ed|ing))\Z)'
 )
-"""How words begin that tell whether a thing is there, what it carries, how it lies to others, or
-whether it can be seen or got at."""
+"""Beginnings of words on whether an object exists, what it carries, how it lies, and whether it is
+visible or accessible."""
 FASTENED = 'glued|screwed|bolted|nailed|taped|clamped|fixed|fastened|stuck|strapped|weighed'
 JUDGED = (
     'hard|easy|difficult|impossible|safe|unsafe|ready|unable|able|likely|prone|needs?|needed'
@@ -70,29 +69,29 @@ BESIDE = re.compile(
     rf'({FASTENED}) (down|together)|(rolls|slides|slips) away|(tips|flips|rolls) over|slips out'
     rf'|(be|being) (grasped|held)|({JUDGED}|too [a-z]+) to'
 )
-"""Two words, or three, that say nothing of a place though one of them alone would."""
+"""Two or three words that are not about a place though one of them alone would be."""
 COUNTS = frozenset({'before', 'once', 'twice', 'thrice', 'again', 'times'})
-"""Words that say how often, and nothing without what was so often so."""
+"""Words of frequency, which are no attribute alone."""
 MOST = 5
-"""So many words has a saying at most, beside its number; in more a model tells what it thinks."""
+"""Maximum number of words of a saying, without its number; more are a thought."""
 
 WRITTEN = re.compile(r"[A-Za-z0-9\s_'-]+")
-"""The letters of a belief: none of other scripts, whose words are not known here."""
+"""The letters of a belief; words of other scripts cannot be checked."""
 REFUSED = (
     f'That is no belief: up to {MOST} words on how it is or what was tried, such as `sticky`, '
     '`cannot be lifted` or `grasp failed twice`, or `heavier_than` a thing; nothing on where it '
     'is, how it lies to others, and whether it is seen or within reach.'
 )
-"""Why words are refused, for who wrote them."""
+"""Why words are refused, for the model."""
 
 
 def read_belief(text: str, names: Collection[str]) -> tuple[str, str] | None:
     """
-    Return predicate and object of what is believed; None where it is no belief.
+    Return predicate and object of a belief, None if the text is none.
 
     Args:
-        text: An attribute, in whatever words.
-        names: Of what is in the scene.
+        text: An attribute, in any words.
+        names: Names of the objects in the scene.
     """
     written = text.split()
     matter = written[:]
@@ -111,12 +110,12 @@ def read_belief(text: str, names: Collection[str]) -> tuple[str, str] | None:
 
 
 def core(text: str) -> tuple[str, ...]:
-    """Return the words of an attribute in small letters, without the adverbs before them."""
+    """Return the words of an attribute in lower case, without preceding adverbs."""
     return tuple(_without_adverbs(_tokens(text)))
 
 
 def is_comparison(predicate: str) -> bool:
-    """Return whether a predicate compares two things: `heavier_than`, `more_sticky_than`."""
+    """Return whether a predicate compares two objects: `heavier_than`, `more_sticky_than`."""
     match predicate.lower().split('_'):
         case [word, 'than']:
             return word.endswith('er') and _is_plain(word)
@@ -138,19 +137,19 @@ def _is_saying(tokens: Sequence[str]) -> bool:
 
 
 def _is_plain(word: str) -> bool:
-    """Return whether a word says nothing of places, sight, reach and how things lie."""
+    """Return whether a word is not about places, sight, reach or pose."""
     return word.isalpha() and word not in PLACE_WORDS and not STEMS.match(word)
 
 
 def _names_one(tokens: Sequence[str], names: Collection[str]) -> bool:
-    """Return whether words name a thing of the scene, or its kind."""
-    said = f' {" ".join(tokens)} '
-    return any(f' {called} ' in said for name in names for called in _called(name))
+    """Return whether words name an object of the scene, or its kind."""
+    words = f' {" ".join(tokens)} '
+    return any(f' {called} ' in words for name in names for called in _called(name))
 
 
-@lru_cache(maxsize=4096)  # all things of some houses; a scene asks for each of its names again
+@lru_cache(maxsize=4096)  # all objects of some houses; a scene asks for each of its names again
 def _called(name: str) -> tuple[str, ...]:
-    """Return the words of a name, and what kind of thing it names: `cube` of red_cube_2."""
+    """Return the words of a name, and its kind: `cube` of red_cube_2."""
     words = _tokens(name)
     kinds = [kind for word in words if len(kind := word.rstrip('0123456789')) > 2]
     return (' '.join(words), *(form for kind in kinds[-1:] for form in (kind, f'{kind}s')))

@@ -1,8 +1,8 @@
 """
-The grammar of calls: what a Body may answer, as one line or as JSON.
+The grammar of calls that a Body may reply with, as one line or as JSON.
 
 A line: `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`. JSON: an object that
-obeys `body_schema`. Both end in the same `check_call`.
+obeys `body_schema`. `check_call` checks both.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ LINE_FORM = (
     'with a skill and objects of the scene'
 )
 MAX_LINE = 500
-"""Longest line that may hold an action [characters]."""
+"""Maximum length of a line with an action [characters]."""
 MAX_ENUM = 250
-"""Servers limit how many values a schema may enumerate; beyond that names are checked here."""
+"""Servers limit the values that a schema may enumerate; longer lists are checked here."""
 
 _LABEL = re.compile(r'^[\s>*_#`-]*(?:action plan|answer|action)[*_` ]*:[*_` ]*', re.IGNORECASE)
 _ACTION = re.compile(
@@ -31,31 +31,29 @@ _ACTION = re.compile(
     r'(?P<args>(?:<[^<>]*>[\s,]*)*)(?P<rest>.*)$'
 )
 _BEFORE = ' \t>*_`-'
-"""What markdown may put before an action."""
+"""Markdown that may stand before an action."""
 _PASS = re.compile(r'^[\s>*_`-]*<\s*pass\s*>[\s*_`.]*$', re.IGNORECASE)
 _PLACING = ('place', 'put', 'move')
-"""Words for which `[word] <object> <target>` is understood as placing what is held."""
+"""Words for which `[word] <object> <target>` means to place the object in the hand."""
 
 
 def parse_call(text: str, scene: Scene) -> SkillCall | Pass:
     """
-    Read a reply of a Body.
+    Parse a reply of a Body.
 
     Raises:
-        ParseError: Not the grammar, or names that are not in the scene; says what would be
-            accepted.
+        ParseError: Not the grammar, or names that are not in the scene; names what is accepted.
     """
     stripped = _LABEL.sub('', re.sub(r'^\s*```\w*\s*\n?', '', text)).strip()
     call = _from_json(stripped) if stripped.startswith('{') else _from_line(text)
     if call is PASS:
         return PASS
-    assert isinstance(call, SkillCall)
     call = _one_target(call, scene)
     try:
         return check_call(call, scene)
     except CallError as error:
         if error.code is Code.OBJECT_LOST:
-            return call  # no slip of the Body: the world refuses it, and the Brain hears why
+            return call  # not the Body's fault: the world refuses it, and the Brain learns why
         raise ParseError(str(error)) from error
 
 
@@ -115,10 +113,9 @@ def _from_json(text: str) -> SkillCall | Pass:
 
 def _one_target(call: SkillCall, scene: Scene) -> SkillCall:
     """
-    Turn `[move] <object> <target>` into `place(target)`, where that object is in the hand.
+    Turn `[move] <object> <target>`, the paper's form, into `place(target)`.
 
-    The paper writes moves so. An object that is not in the hand would have to be picked first,
-    which is another step; guessing here would hide that mistake from the Brain.
+    The object must be in the hand: to pick it is a step of the Brain, whose mistake must show.
     """
     two_are_right = any(
         plain(skill.name) == plain(call.skill) and len(skill.params) == 2 for skill in scene.skills
@@ -137,15 +134,14 @@ def _one_target(call: SkillCall, scene: Scene) -> SkillCall:
 
 def body_schema(scene: Scene) -> JsonSchema:
     """
-    Describe a Body's answer for a server that can hold a model to a JSON schema.
+    Return the JSON schema of a Body's reply, in the strict subset that OpenAI documents.
 
-    It obeys the strict subset that OpenAI documents: the root is an object, every property is
-    required, and no others are allowed. So a pass says `"pass": true, "skill": null`, and what
-    is not a name (a pose, seconds) goes into `numbers`.
+    The root is an object, every property is required, and no others are allowed. So a pass is
+    `"pass": true, "skill": null`, and arguments that are no names go into `numbers`.
     """
     skills: list[object] = [skill.name for skill in scene.skills]
     arg: dict[str, object] = {'type': 'string'}
-    # Were lost things left out, a step about one would be forced onto another.
+    # Without lost objects, a step about one would be forced onto another.
     names = [*scene.names, *lost_names(scene)]
     if 0 < len(names) <= MAX_ENUM:
         arg['enum'] = names

@@ -5,9 +5,9 @@ Goals as predicates with counts: `on_milk_kitchentable: 3, closed_microwave: 1`.
     predicate = ("on" | "inside") "_" thing "_" place ":" count
               | ("closed" | "open" | "turnon" | "turnoff" | "holds" | "sit") "_" thing ":" count
 
-Source: Zhang et al., FLTRNN, and the goals of VirtualHome that it plans for. `count` different
-things of the class `thing` at least; any place of the class `place` will do. A class may have a
-`_` of its own, so a scene's classes say where a thing ends and its place begins.
+Source: Zhang et al., FLTRNN, and the goals of VirtualHome that it plans for. At least `count`
+objects of the class `thing` must satisfy a predicate, with any place of the class `place`. A class
+may contain `_`, so the classes of the scene decide where a thing ends and its place begins.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from bbllm.core.types import Kind, Scene, Task
 from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, classes
 
 MAX_COUNT = 100
-"""More things of a class than any house has."""
+"""More objects of a class than any house has."""
 MAX_PREDICATES = 60
-"""A longer goal is a slip of whoever wrote it."""
+"""Longer goals are mistakes."""
 
 
 class GoalRelation(str, Enum):
-    """What a predicate says of its things."""
+    """The relation of a predicate."""
 
     ON = 'on'
     INSIDE = 'inside'
@@ -43,7 +43,7 @@ class GoalRelation(str, Enum):
     TURNOFF = 'turnoff'
     HOLDS = 'holds'
     SIT = 'sit'
-    """Who acts sits on such a thing."""
+    """The character sits on such an object."""
 
 
 PLACING = frozenset({GoalRelation.ON, GoalRelation.INSIDE})
@@ -54,16 +54,16 @@ STATE_OF: Mapping[GoalRelation, str] = {
     GoalRelation.TURNON: 'on',
     GoalRelation.TURNOFF: 'off',
 }
-"""The state, as scenes say it, that a predicate of states asks for."""
+"""The state in scenes that a predicate requires."""
 OPPOSED = frozenset(
     {
         frozenset({GoalRelation.CLOSED, GoalRelation.OPEN}),
         frozenset({GoalRelation.TURNON, GoalRelation.TURNOFF}),
     }
 )
-"""Relations that nothing can have at once."""
+"""Relations that exclude each other."""
 AT_ONCE: Mapping[GoalRelation, int] = {GoalRelation.HOLDS: 2, GoalRelation.SIT: 1}
-"""Of how many things a person can have a relation at once, whatever there is."""
+"""Maximum number of objects that a person can have a relation with at once."""
 FORM = '`on_milk_kitchentable: 3` or `closed_microwave: 1`, with commas between them'
 
 _PREDICATE = re.compile(
@@ -75,13 +75,13 @@ _NUMBERS = ('no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'
 
 @dataclass(frozen=True, slots=True)
 class GoalPredicate:
-    """One thing that must be so of at least so many things of a class."""
+    """A requirement on a number of objects of a class."""
 
     relation: GoalRelation
     thing: str
-    """Class, as scenes write it."""
+    """Class of the objects."""
     place: str = ''
-    """Class of what it is on or inside; '' for the others."""
+    """Class of their places; '' for relations without a place."""
     count: int = 1
 
     def __str__(self) -> str:
@@ -90,12 +90,12 @@ class GoalPredicate:
 
     @property
     def things(self) -> int:
-        """How many of its class there have to be; for milk on milk one more than `count`."""
+        """How many objects of its class are needed; for milk on milk one more than `count`."""
         return self.count + (self.thing == self.place)
 
     @property
     def sentence(self) -> str:
-        """The same in words, for example `put three milk on kitchentable`."""
+        """The predicate in words, for example `put three milk on kitchentable`."""
         what = f'{in_words(self.count)} {self.thing}'
         if self.relation in PLACING:
             return f'put {what} {"on" if self.relation is GoalRelation.ON else "in"} {self.place}'
@@ -111,22 +111,21 @@ class GoalPredicate:
 
 
 def in_words(count: int) -> str:
-    """Return a count as people say it, in figures where it is more than ten."""
+    """Return a count in words, in figures if it is more than ten."""
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
 def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] | None:
     """
-    Read a goal; None where the text is no predicates but a plain sentence.
+    Parse a goal; return None for a plain sentence.
 
     Args:
         text: The goal.
-        classes: What things of the scene are. A class that is not among them is taken as it is
-            written, because it may only be out of sight.
+        classes: Classes of the scene; others are accepted, because they may be out of sight.
 
     Raises:
-        ParseError: Some of it is predicates and some is not, or it cannot be told where a thing
-            ends and its place begins; says what would do.
+        ParseError: Only some of it is predicates, or it is ambiguous where a thing ends and its
+            place begins; names an accepted form.
     """
     parts = [part.strip() for part in text.strip().strip(',').split(',')]
     found = [_PREDICATE.fullmatch(part) for part in parts]
@@ -152,12 +151,12 @@ def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] |
 
 
 def goal_text(predicates: Iterable[GoalPredicate]) -> str:
-    """Write predicates so that `parse_goal` reads them again."""
+    """Return predicates as text for `parse_goal`."""
     return ', '.join(map(str, predicates))
 
 
 def goal_sentence(predicates: Iterable[GoalPredicate]) -> str:
-    """Say predicates in words, with `and` between them."""
+    """Return predicates in words, with `and` between them."""
     return ' and '.join(predicate.sentence for predicate in predicates)
 
 
@@ -168,19 +167,18 @@ def contradiction(
     nested: Collection[frozenset[str]] = (),
 ) -> tuple[GoalPredicate, ...] | None:
     """
-    Return the first two or more predicates that can never hold at once; None without such.
+    Return two or more predicates that contradict each other; None if none are found.
 
-    What is returned is a contradiction. None is no proof that there is none: of more than two,
-    only groups are looked at in which no thing can do for two.
+    Of more than two predicates, only groups are checked in which no object can satisfy two, so
+    that None is no proof.
 
     Args:
         predicates: The goal.
-        counts: How many things there are of each class. With more things than both predicates
-            want, each can have its own. None: one would have to do for both.
-        portable: Classes of what can itself be carried. What lies on a plate can also be inside a
-            fridge, so two places exclude each other only where neither is portable.
-        nested: Classes of places of which one is in or on the other, see `nested_places`. What
-            is in a toaster on the counter is on the counter, too.
+        counts: How many objects of each class exist; enough of them can satisfy both predicates.
+            None: one would have to satisfy both.
+        portable: Classes of objects that can be carried. Milk on a plate can also be inside a
+            fridge, so two places exclude each other only if neither is portable.
+        nested: Pairs of places that an object can be in at once, see `nested_places`.
     """
     goal = tuple(predicates)
 
@@ -206,7 +204,7 @@ def contradiction(
 
 
 def too_much_for_a_body(predicates: Iterable[GoalPredicate]) -> tuple[GoalPredicate, ...]:
-    """Return predicates that want more held or sat on than a person can; () without such."""
+    """Return predicates that exceed the hands or seats of a person; () without such."""
     goal = tuple(predicates)
     for relation, most in AT_ONCE.items():
         group = tuple(item for item in goal if item.relation is relation)
@@ -215,18 +213,18 @@ def too_much_for_a_body(predicates: Iterable[GoalPredicate]) -> tuple[GoalPredic
     return ()
 
 
-Thing = TypeVar('Thing', bound=Hashable)
+Item = TypeVar('Item', bound=Hashable)
 
 
 def nested_places(
-    lies_in: Mapping[Thing, Collection[Thing]], class_of: Callable[[Thing], str]
+    lies_in: Mapping[Item, Collection[Item]], class_of: Callable[[Item], str]
 ) -> frozenset[frozenset[str]]:
     """
-    Return pairs of classes that one thing can be in or on at once, since one of them is in, on.
+    Return pairs of classes of which an object can be in or on both, because one is in the other.
 
     Args:
-        lies_in: What each thing is in or on.
-        class_of: Tells the class of a thing.
+        lies_in: The places of each object.
+        class_of: Returns the class of an object.
     """
     pairs: set[frozenset[str]] = set()
     for thing in lies_in:
@@ -240,7 +238,7 @@ def nested_places(
 
 
 def _too_many(group: Collection[GoalPredicate], counts: Mapping[str, int] | None) -> bool:
-    """Return whether predicates on one class want more things than there are."""
+    """Return whether predicates on one class need more objects than exist."""
     return counts is None or any(
         sum(item.count for item in group) > counts.get(item.thing, 0) for item in group
     )
@@ -254,14 +252,14 @@ def _each_in_the_other(first: GoalPredicate, second: GoalPredicate) -> bool:
 def _exclusive(
     first: GoalPredicate, second: GoalPredicate, both_places: bool, counted: bool
 ) -> bool:
-    """Return whether no single thing can have both; `both_places`: it can be in both places."""
+    """Return whether no object can satisfy both; `both_places`: it can be in both places."""
     relations = frozenset({first.relation, second.relation})
     if first.thing != second.thing:
         return False
     if relations in OPPOSED:
         return True
     if not counted:
-        return False  # of things that are moved there may be enough
+        return False  # there may be enough movable objects
     if GoalRelation.HOLDS in relations:
         return bool(relations & PLACING)
     return relations <= PLACING and first.place != second.place and not both_places
@@ -270,7 +268,7 @@ def _exclusive(
 def _classes_in(
     relation: GoalRelation, words: str, known: Collection[str], part: str
 ) -> tuple[str, str]:
-    """Split what stands behind a relation into a thing and its place."""
+    """Split the text behind a relation into a thing and its place."""
     if relation not in PLACING:
         return words, ''
     places = [i for i, letter in enumerate(words) if letter == '_' and 0 < i < len(words) - 1]
@@ -298,14 +296,9 @@ _BODILY = {GoalRelation.HOLDS: 'hold', GoalRelation.SIT: 'sit on'}
 
 
 def refuse_empty(scene: Scene) -> None:
-    """
-    Refuse a scene with nothing but rooms, or with nothing at all.
-
-    Raises:
-        GaveUpError: It is such a scene.
-    """
-    things = [item for item in scene.objects if class_of(item.name) != CHARACTER]
-    if all(item.kind is Kind.LOCATION for item in things):
+    """Raise GaveUpError for a scene without objects other than rooms or locations."""
+    items = [item for item in scene.objects if class_of(item.name) != CHARACTER]
+    if all(item.kind is Kind.LOCATION for item in items):
         what = 'house' if scene.domain == HOUSEHOLD else 'table'
         raise GaveUpError(
             f'The {what} is empty: there is nothing that could be worked with. A {what} with at '
@@ -314,23 +307,13 @@ def refuse_empty(scene: Scene) -> None:
 
 
 def refuse_impossible(task: Task, scene: Scene, context: EpisodeContext) -> None:
-    """
-    Refuse a task whose words are predicates that can never all be so; other tasks pass.
-
-    Args:
-        task: What is asked for.
-        scene: What is seen at the start.
-        context: Warned of what can only be so if there is more than is in sight.
-
-    Raises:
-        GaveUpError: It is such a task; the predicates are named.
-    """
+    """Refuse a task in predicates that contradict each other; see `refuse_contradiction`."""
     if scene.domain != HOUSEHOLD:
         return
     try:
         predicates = parse_goal(task.instruction, classes(scene))
     except ParseError:
-        return  # whoever reads sentences may make something of it
+        return  # it may make sense as a sentence
     if predicates is not None:
         refuse_contradiction(predicates, scene, context)
 
@@ -339,11 +322,10 @@ def refuse_contradiction(
     predicates: Sequence[GoalPredicate], scene: Scene, context: EpisodeContext
 ) -> None:
     """
-    Refuse predicates that can never all be so.
+    Refuse predicates that contradict each other.
 
-    How many things there are of a class is known only where all of the house is in sight. Where
-    it is not, a second one may stand in another room, so that what one cannot be is warned of;
-    what nobody can hold or sit on at once is refused all the same.
+    If only a part of the house is in sight, further objects may exist, so that a contradiction by
+    numbers is a warning.
 
     Raises:
         GaveUpError: They contradict each other.
@@ -364,27 +346,17 @@ def refuse_contradiction(
     if not found:
         return
     both, which = ('both', 'Either') if len(found) == 2 else ('all', 'Some')
-    told = f'{_listed(found)} cannot {both} be so'
-    things = f'{counts[found[0].thing]} of {found[0].thing}'
-    if all_in_sight(scene):
+    problem = f'{_listed(found)} cannot {both} be so'
+    number = f'{counts[found[0].thing]} of {found[0].thing}'
+    if scene.whole:
         raise GaveUpError(
-            f'The goal contradicts itself: {told}, as the house has {things}. {which} of them '
+            f'The goal contradicts itself: {problem}, as the house has {number}. {which} of them '
             'could be done.'
         )
     context.warn(
-        f'The goal may contradict itself: {told} with what is in sight, which is {things}. More '
-        'may be in rooms, or in closed things, that nobody has looked into yet.'
+        f'The goal may contradict itself: {problem} with what is in sight, which is {number}. '
+        'More may be in rooms, or in closed things, that nobody has looked into yet.'
     )
-
-
-def all_in_sight(scene: Scene) -> bool:
-    """
-    Return whether a scene shows all of its house, by what the world says of it.
-
-    What is seen does not tell: who has been in all rooms and looked into one cupboard sees as
-    well as who is shown all that some things are shut in, and others are empty.
-    """
-    return scene.whole
 
 
 def _listed(predicates: Sequence[GoalPredicate]) -> str:

@@ -1,8 +1,8 @@
 """
-Which thing a word means: a model says `salmon`, and there are three.
+Which object a word means: a model writes `salmon`, and the scene has three.
 
-The rule is a policy with a name. What it chose, and among how many, is on record, because it
-decides whether a plan works as much as the plan does.
+A policy with a name decides; each choice is an event, because it affects whether a plan works as
+much as the plan does.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from bbllm.planners.common.scene_graph import meant_by, scene_graph
 
 
 class Policy(str, Enum):
-    """How one of several things of a class is chosen."""
+    """How one of several objects of a class is chosen."""
 
     RANDOM = 'random'
-    """Any of them, as the published program of ProgPrompt does."""
+    """Any of them, as in the published program of ProgPrompt."""
     NEAREST = 'nearest'
-    """What is within reach; else what is in the same room; else the first that the scene has."""
+    """One within reach, else one in the same room, else the first in the scene."""
     HELD_FIRST = 'held_first'
-    """What is in a hand; else the nearest."""
+    """One in a hand, else the nearest."""
 
 
 def ground(
     word: str, scene: Scene, policy: Policy, rng: Random, *, context: EpisodeContext
 ) -> str | None:
     """
-    Return the name of the thing that a word means, None where there is none.
+    Return the name of the object that a word means, None if there is none.
 
     Args:
-        word: A class, such as `salmon`, or the name of a thing.
-        scene: What is there.
-        policy: How one is chosen where there are several.
-        rng: Decides where chance does.
-        context: Is told what was chosen, unless the word was the thing's own name.
+        word: A class, such as `salmon`, or the name of an object.
+        scene: The objects.
+        policy: How one of several is chosen.
+        rng: Source of random choices.
+        context: Receives the choice, unless the word is the object's own name.
     """
     names = meant_by(word, scene.names)
     if not names:
@@ -64,4 +64,4 @@ def choose(names: Sequence[str], scene: Scene, policy: Policy, rng: Random) -> s
             return 1
         return 2 if here is not None and here in (name, around.rooms.get(name)) else 3
 
-    return min(names, key=distance)  # of equals the first, as the scene lists them
+    return min(names, key=distance)  # of equals the first in the scene

@@ -1,4 +1,4 @@
-"""The paper's eighteen actions in a household, and what the household's world calls them."""
+"""The paper's eighteen actions in a household, and their names in the household's world."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ACTIONS = (
     *('grab', 'open', 'close', 'put', 'putin', 'switchon', 'switchoff', 'drink', 'touch'),
     'lookat',
 )
-"""Source: Bhat et al., Grounding LLMs For Robot Task Planning, appendix A; in their order."""
+"""Source: Bhat et al., Grounding LLMs For Robot Task Planning, appendix A, in that order."""
 WORLD_WORDS: Mapping[str, str] = {'put': 'putback', 'walktowards': 'walk'}
-"""Actions that the world has by another name: its steps go all the way."""
+"""Actions with another name in the world, whose steps go all the way."""
 MOVES: Mapping[str, str] = {
     'walkforward': 'Walk one step straight on.',
     'turnleft': 'Turn to the left.',
@@ -38,11 +38,11 @@ PHRASES: Mapping[str, str] = {
     'grab_and_putin': 'grab {} and put it in {}',
     'reach': 'move the hand over {}',
 }
-"""How actions are said whose name and things in a row are no sentence."""
+"""Phrases for actions whose name and objects in a row are no sentence."""
 
 
 def house_skills(scene: Scene) -> tuple[Skill, ...]:
-    """Return the paper's actions, but for those that the world does not have."""
+    """Return the paper's actions that the world supports."""
     there = {skill.name: skill for skill in scene.skills}
     offered = []
     for word in ACTIONS:
@@ -55,5 +55,5 @@ def house_skills(scene: Scene) -> tuple[Skill, ...]:
 
 
 def shown_to_body(scene: Scene) -> Scene:
-    """Return the scene that a Body is to answer in: classes and the paper's actions."""
+    """Return the scene for a Body to answer in: classes and the paper's actions."""
     return replace(class_scene(scene), skills=house_skills(scene))

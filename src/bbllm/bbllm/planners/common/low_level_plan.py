@@ -1,18 +1,18 @@
 """
-The grammar of low-level plans, and what its calls are in the world.
+The grammar of low-level plans, and the calls that they stand for.
 
-    plan = ["Low-level Action Plan:"] line*         with nothing below it, it says that all is done
+    plan = ["Low-level Action Plan:"] line*         empty below the heading: all is done
     line = [number ("." | ")" | ":")] (call [note] | "done" | "cannot:" reason)
-    call = name "(" [thing ("," thing)*] ")"        a thing in quotes or without
-    note = whatever stands in brackets or behind "#", such as (assuming there is one), but no
-           second call in brackets
+    call = name "(" [object ("," object)*] ")"      an object in quotes or without
+    note = any text in brackets or behind "#", such as (assuming there is one), but no second call
+           in brackets
 
 Source: Chen et al., LLM-State, section III-A and appendix VI-A. A line with a number, with a call
-somewhere in it or with an action as its first word that is no such call is left out and told, as
-in the paper; other lines are chatter. A heading with nothing but chatter below it is no plan, and
-nor is `done` or `cannot:` in place of calls beside lines that look like actions: it may be a
-heading of a part, `# Done (so far)`. Between calls `# done` is a remark.
-Nothing here is ever executed as code.
+somewhere in it or with an action as its first word that is no such call is discarded and
+reported, as in the paper; other lines are chatter. A heading with only chatter below it is no
+plan. Nor is `done` or `cannot:` in place of calls beside lines that resemble actions: it may be a
+heading of a part, `# Done (so far)`. Between calls `# done` is a comment. No text is ever
+executed.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ HOUSE_ACTIONS: Mapping[str, str] = {
     'sit': 'sit',
     'standup': 'standup',
 }
-"""What the paper calls VirtualHome's actions, and VirtualHome's names; the last two are not the
-paper's, but some tasks of other papers ask for them. `wait` does nothing there."""
+"""The paper's names of VirtualHome's actions, and VirtualHome's own; the last two are not in the
+paper, but tasks of other papers need them. `wait` has no effect there."""
 MAX_LINES = 300
-"""A longer reply is a model that repeats itself."""
+"""Longer replies come from models that repeat themselves."""
 MAX_LINE = 400
-"""Longest line that may hold a call [characters]."""
+"""Maximum length of a line with a call [characters]."""
 
 _NUMBER = re.compile(r'[\s>*_`-]*(?P<number>\d{1,4}\s*[.):])?[\s*_`]*(?P<text>.*)')
 _CALL = re.compile(r'(?P<name>[^\W\d]\w{0,60})\s*\((?P<args>[^()]*)\)[\s*_`;.,]*(?P<note>.*)')
@@ -66,7 +66,7 @@ _FIGURE = re.compile(r'[-+]?\d*\.?\d+')
 
 @dataclass(frozen=True, slots=True)
 class LowLevelCall:
-    """An action and things, as the model names them: `placein(cup1, cupboard1)`."""
+    """An action and its objects, by the model's names: `placein(cup1, cupboard1)`."""
 
     action: str
     args: tuple[str, ...] = ()
@@ -77,14 +77,14 @@ class LowLevelCall:
 
 @dataclass(frozen=True, slots=True)
 class LowLevelPlan:
-    """What a reply asks for; without calls where it says that all is done."""
+    """The calls of a reply; none if it says that all is done."""
 
     calls: tuple[LowLevelCall, ...]
     discarded: tuple[RejectedLine, ...] = ()
 
 
 def low_level_actions(scene: Scene) -> tuple[Skill, ...]:
-    """Return the actions of a low-level plan: in a household the paper's, else the world's own."""
+    """Return the actions of a low-level plan: the paper's in a household, else the world's."""
     if scene.domain != HOUSEHOLD:
         return scene.skills
     there = {skill.name: skill for skill in scene.skills}
@@ -96,17 +96,21 @@ def low_level_actions(scene: Scene) -> tuple[Skill, ...]:
     return (*known, Skill(WAIT, (), 'Do nothing for a moment.'))
 
 
+def action_forms(actions: Sequence[Skill]) -> list[str]:
+    """Return the actions as prompts declare them, such as `placein(obj, target)`."""
+    return [f'{skill.name}({", ".join(skill.params)})' for skill in actions]
+
+
 def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
     """
-    Read a plan; what stands behind a line `done` is left out, in one.
+    Parse a plan; the lines behind a line `done` are discarded.
 
     Args:
         text: The reply.
-        actions: What can be called, and with how many things.
+        actions: The actions that it may call.
 
     Raises:
-        LostReplyError: No line is a call, and nothing says clearly that all is done or cannot
-            be; says what would be accepted.
+        LostReplyError: No line is a call, and no line says clearly that all is done or cannot be.
         GaveUpError: The line `cannot: <reason>` in place of calls.
     """
     reader = _Reader(actions)
@@ -115,13 +119,11 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
     for raw in kept:
         if not reader.take(raw):
             break
-    n_more = sum(map(reader.looks_like_action, [*kept, *lines[MAX_LINES:]]))
+    n_more = sum(map(reader.resembles_action, [*kept, *lines[MAX_LINES:]]))
     return reader.close(n_more)
 
 
 class _Reader:
-    """Takes a plan line by line."""
-
     def __init__(self, actions: Sequence[Skill]):
         self._actions = actions
         self._words = {plain(word) for skill in actions for word in (skill.name, *skill.aliases)}
@@ -130,10 +132,10 @@ class _Reader:
         self._reason = ''
         self._headed = self._chatted = self._ended = False
         self._meant = False
-        """Whether a line that was left out names an action, and is not just an item of a list."""
+        """Whether a discarded line names an action, and is not only an item of a list."""
 
     def take(self, raw: str) -> bool:
-        """Take a line; False where the plan ends with it."""
+        """Read a line; return whether the plan continues."""
         numbered, line = _bare(raw)
         if heading := _HEADING.fullmatch(line):
             self._headed, self._chatted = True, False
@@ -156,39 +158,34 @@ class _Reader:
         return True
 
     def close(self, n_more: int) -> LowLevelPlan:
-        """Return the plan, where so many more lines that look like actions are left out."""
+        """Return the plan, given the number of unread lines that resemble actions."""
         if n_more:
             what = 'a line `done`' if self._ended else f'line {MAX_LINES}'
             self._discarded.append(RejectedLine(more_lines(n_more), f'Left out behind {what}.'))
-        if not self._calls and (self._meant or (self._ended and n_more)):
-            self._refuse_both()
-        if self._reason and not self._calls:
-            raise GaveUpError(self._reason)
-        empty = self._ended or (self._headed and not self._chatted and not self._discarded)
-        if not self._calls and not empty:
-            raise LostReplyError(
-                'No action was found. Each line of a plan is one, such as `1. '
-                f'{_example(self._actions)}`; where nothing is left to do, reply with the line '
-                f'`done`, and where it cannot be done, with `cannot: ` and why.'
-                f'{_first(self._discarded)}',
-                self._discarded,
-            )
-        return LowLevelPlan(tuple(self._calls), tuple(self._discarded))
-
-    def _refuse_both(self) -> None:
-        """Refuse what says that there is nothing to do beside lines that look like actions."""
+        found, example = tuple(self._discarded), _example(self._actions)
+        first = f' The line {found[0].text[:80]!r}: {found[0].why}' if found else ''
         said = '`cannot: `' if self._reason else '`done`' if self._ended else ''
-        if said:
+        if not self._calls and said and (self._meant or (self._ended and n_more)):
             raise LostReplyError(
                 f'The reply says {said}, and has lines that look like actions as well. Where '
                 f'something is to be done, reply with actions alone, such as `1. '
-                f'{_example(self._actions)}`; else with the line {said} alone.'
-                f'{_first(self._discarded)}',
-                self._discarded,
+                f'{example}`; else with the line {said} alone.{first}',
+                found,
             )
+        if self._reason and not self._calls:
+            raise GaveUpError(self._reason)
+        empty = self._ended or (self._headed and not self._chatted and not found)
+        if not self._calls and not empty:
+            raise LostReplyError(
+                f'No action was found. Each line of a plan is one, such as `1. {example}`; where '
+                'nothing is left to do, reply with the line `done`, and where it cannot be done, '
+                f'with `cannot: ` and why.{first}',
+                found,
+            )
+        return LowLevelPlan(tuple(self._calls), found)
 
-    def looks_like_action(self, raw: str) -> bool:
-        """Return whether a line is to be told where it is left out."""
+    def resembles_action(self, raw: str) -> bool:
+        """Return whether a line is reported if it is discarded."""
         numbered, line = _bare(raw)
         return numbered or self._names_action(line)
 
@@ -200,7 +197,7 @@ class _Reader:
         )
 
     def _refuse(self, reason: str, raw: str) -> None:
-        """Keep why it cannot be done; what has calls before it or behind it is a plan."""
+        """Keep the first reason; a reply with calls is a plan all the same."""
         if not self._calls and not self._reason:
             self._reason = reason
         else:
@@ -209,13 +206,13 @@ class _Reader:
 
 
 def _bare(raw: str) -> tuple[bool, str]:
-    """Return whether a line has a number, and what it says without."""
+    """Return whether a line has a number, and its text without."""
     found = _NUMBER.fullmatch(raw)
     return (bool(found['number']), found['text'].strip()) if found else (False, '')
 
 
 def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | RejectedLine:
-    """Return the call that a line without its number says, or why it says none."""
+    """Return the call of a line without its number, or why it is none."""
     found = _CALL.fullmatch(line) if len(line) <= MAX_LINE else None
     if found is None or (found['note'] and not _NOTE.fullmatch(found['note'])):
         return RejectedLine(line, f'It is no call such as {_example(actions)}.')
@@ -238,7 +235,7 @@ def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | RejectedLin
 
 
 def _has_call(note: str, actions: Sequence[Skill]) -> bool:
-    """Whether a note has another call; what is behind `#` or `//` is a remark on this one."""
+    """Return whether a note contains another call; text behind `#` or `//` is a comment."""
     if note.startswith(('#', '//')):
         return False
     known = {word for skill in actions for word in (skill.name, *map(plain, skill.aliases))}
@@ -247,10 +244,10 @@ def _has_call(note: str, actions: Sequence[Skill]) -> bool:
 
 def in_world(call: LowLevelCall, scene: Scene, names: ShortNames) -> SkillCall | Pass:
     """
-    Return a call with the world's names, PASS where there is nothing to do.
+    Return a call with the world's names, PASS if it has no effect.
 
-    A thing that nobody has seen stays as it was said, so that the world refuses the call: in the
-    paper too such a call is tried, and fails.
+    The name of an unseen object is kept, so that the world refuses the call; in the paper too such
+    a call is tried, and fails.
     """
     in_house = scene.domain == HOUSEHOLD
     if in_house and call.action == WAIT:
@@ -260,16 +257,10 @@ def in_world(call: LowLevelCall, scene: Scene, names: ShortNames) -> SkillCall |
 
 
 def as_planned(call: SkillCall, names: ShortNames, *, in_house: bool) -> LowLevelCall:
-    """Return a call of the world as a low-level plan says it; the inverse of `in_world`."""
+    """Return a call of the world as a low-level plan writes it; the inverse of `in_world`."""
     words = {skill: action for action, skill in HOUSE_ACTIONS.items()} if in_house else {}
     return LowLevelCall(words.get(call.skill, call.skill), tuple(map(names.short, call.args)))
 
 
 def _example(actions: Sequence[Skill]) -> str:
-    if not actions:
-        return 'open(fridge1)'
-    return f'{actions[0].name}({", ".join(actions[0].params)})'
-
-
-def _first(discarded: Sequence[RejectedLine]) -> str:
-    return f' The line {discarded[0].text[:80]!r}: {discarded[0].why}' if discarded else ''
+    return next(iter(action_forms(actions)), 'open(fridge1)')

@@ -1,10 +1,10 @@
-"""Embedding matching: the ablation in which no language model makes calls of steps."""
+"""Similarity of texts, and the ablation that turns steps into calls without a language model."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import mul
 
@@ -19,9 +19,9 @@ from bbllm.planners.common.scene_graph import HOUSEHOLD, squeezed
 Vector = Sequence[float]
 
 UNTAKABLE = (Kind.LOCATION, Kind.FIXTURE, Kind.HAND)
-"""What a parameter `object` cannot be: it names what a hand can take."""
+"""Kinds that a hand cannot take, and that a parameter `object` cannot be."""
 SECONDS = '1'
-"""For a wait whose step says no number."""
+"""Duration of a wait whose step has no number."""
 _NUMBER = r'[-+]?\d*\.?\d+'
 _FIRST_NUMBER = re.compile(rf'(?<![\w.]){_NUMBER}')
 _NEXT = rf'[\s,]+{_NUMBER}'
@@ -33,27 +33,23 @@ class MatchingBody:
     Takes the skill and the object whose words are nearest to the step's.
 
     Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
-    section 4, "Need for Body-LLM", and its Table 3. As there, skill and object are chosen
-    separately by the cosine between embeddings, the best of each makes the call, and there is
-    nothing besides. So, on purpose, as what it is compared for:
+    section 4, "Need for Body-LLM", and its Table 3. As there, the cosine between embeddings
+    chooses skill and object separately. So, as the comparison requires:
 
     - it never passes: a step that no skill does becomes some call all the same;
-    - it does not know what is in the hand, nor which of two names is meant where one is wanted:
-      in `place red_cube on blue_cube` both cubes are candidates for the target;
-    - what a step means but does not say (`it`, `the other one`) is lost on it.
+    - it ignores the hand, and which of two names is the target: in `place red_cube on blue_cube`
+      both cubes are candidates;
+    - it cannot resolve `it` or `the other one`.
 
-    What the paper leaves open: a skill is as near as the nearest of its texts (its name, each
-    alias, its summary). A parameter called `object` is chosen among what a hand can take, but for
-    what a household only walks to, opens or the like; any other among all objects. A skill of
-    two things, as to put one into the other, takes the two that are nearest, in the order in
-    which the step says them: nothing goes into itself. Numbers are no names and have no embedding
-    worth the word, so a parameter that may be given in numbers takes those of the step: a
-    `target` three, four or seven in a row, `seconds` the first, or 1 where there is none.
+    Where the paper is silent: the nearest of a skill's texts counts (name, aliases, summary). A
+    parameter `object` is one that a hand can take, except for household skills of one parameter;
+    any other is one of all objects. A skill of two objects takes the nearest two, in the order of
+    the step. A parameter that may be numeric takes the numbers of the step: a `target` three,
+    four or seven in a row, `seconds` the first, or 1 if there is none.
 
     Args:
-        embedder: Makes vectors of texts.
-        known: Vectors of skills and objects by their words, which stay the same from step to
-            step; may be shared by Bodies with the same embedder. A new one by default.
+        embedder: Returns vectors of texts.
+        known: Cached vectors of skills and objects, which Bodies with the same embedder may share.
     """
 
     def __init__(self, embedder: Embedder, *, known: dict[str, Vector] | None = None):
@@ -63,16 +59,16 @@ class MatchingBody:
 
     @property
     def embedder(self) -> Embedder:
-        """What makes vectors of texts, for planners that match more than steps."""
+        """The embedder, for planners that match more than steps."""
         return self._embedder
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall:
         """
-        Return the call that is nearest.
+        Return the nearest call.
 
         Raises:
-            ParseError: The scene has no skills or no objects, or the step's numbers are none
-                that the skill takes.
+            ParseError: The scene has no skills or no objects, or the skill does not accept the
+                numbers of the step.
             ModelError: The embedder could not be reached.
         """
         skills = _skills_of(scene)
@@ -80,12 +76,12 @@ class MatchingBody:
             raise ParseError('The scene has no skills or no objects that a step could be near.')
         texts = {skill: _texts_of(skill, scene) for skill in skills}
         names = {name: _words(name) for name in (*scene.names, *lost_names(scene))}
-        wanted = self._look_up(_words(step.text), [*chain(*texts.values()), *names.values()])
+        wanted = self._embed(_words(step.text), [*chain(*texts.values()), *names.values()])
 
         def nearness(text: str) -> float:
             return cosine(wanted, self._known[text])
 
-        # Of equals, the first that the scene lists: so the same step gives the same call.
+        # Of equals, the first in the scene: so the same step gives the same call.
         skill = max(skills, key=lambda item: max(map(nearness, texts[item])))
         args: list[str] = []
         for param in skill.params:
@@ -93,16 +89,16 @@ class MatchingBody:
             allowed = _candidates(param, skill, scene)
             free = [name for name in allowed if name not in args] or allowed
             args.append(numbers or max(free, key=lambda name: nearness(names[name])))
-        call = SkillCall(skill.name, _as_said(args, skill, step.text, scene))
+        call = SkillCall(skill.name, _in_order(args, skill, step.text, scene))
         try:
             return check_call(call, scene)
         except CallError as error:
             if error.code is Code.OBJECT_LOST:
-                return call  # the world refuses it, and the Brain hears why
+                return call  # the world refuses it, and the Brain learns why
             raise ParseError(str(error)) from error
 
-    def _look_up(self, text: str, others: Iterable[str]) -> Vector:
-        """Return the vector of a step, and see to it that those of all else are known."""
+    def _embed(self, text: str, others: Iterable[str]) -> Vector:
+        """Return the vector of a step, and cache those of all other texts."""
         new = [text, *dict.fromkeys(other for other in others if other not in self._known)]
         wanted, *vectors = self._embedder.embed(new).vectors
         self._known.update(zip(new[1:], vectors, strict=True))
@@ -110,38 +106,38 @@ class MatchingBody:
 
 
 def matching_name(embedder: Embedder) -> str:
-    """Return what reports call a Body that matches with this embedder."""
+    """Return the name in reports of a Body that matches with this embedder."""
     return f'{embedder.name} matching'
 
 
 def cosine(a: Vector, b: Vector) -> float:
-    """Return the cosine of the angle between two vectors, 0 where one of them is nothing."""
+    """Return the cosine of the angle between two vectors, 0 if one of them is zero."""
     length = math.hypot(*a) * math.hypot(*b)
     return math.fsum(map(mul, a, b)) / length if length else 0.0
 
 
 def _texts_of(skill: Skill, scene: Scene) -> list[str]:
-    # The names of a household have no spaces: `switchon` is said `switch on`.
-    said = PHRASES.get(skill.name, '') if scene.domain == HOUSEHOLD else ''
+    # The names of a household have no spaces: `switchon` means `switch on`.
+    phrase = PHRASES.get(skill.name, '') if scene.domain == HOUSEHOLD else ''
     texts = [_words(skill.name), *map(_words, skill.aliases), skill.summary.strip()]
-    texts.append(_words(said.replace('{}', ' ')))
+    texts.append(_words(phrase.replace('{}', ' ')))
     return [text for text in texts if text]
 
 
 def _words(name: str) -> str:
-    """Write names as a sentence would: `red_cube` as `red cube`."""
+    """Return a name as words: `red_cube` as `red cube`."""
     return ' '.join(name.replace('_', ' ').split())
 
 
 def _skills_of(scene: Scene) -> Sequence[Skill]:
-    """Return what a step may become: in a household no moves that change nothing there."""
+    """Return the skills of a scene; in a household without moves, which have no effect."""
     if scene.domain != HOUSEHOLD:
         return scene.skills
     return [skill for skill in scene.skills if skill.name not in MOVES]
 
 
 def _candidates(param: str, skill: Skill, scene: Scene) -> Sequence[str]:
-    # In a household one walks to rooms, opens the fridge, sits on the sofa; only what is put
+    # In a household one walks to rooms, opens the fridge, sits on the sofa; only an object to put
     # somewhere has to be in a hand.
     in_hand = scene.domain != HOUSEHOLD or len(skill.params) > 1
     if param == 'object' and in_hand:
@@ -150,11 +146,11 @@ def _candidates(param: str, skill: Skill, scene: Scene) -> Sequence[str]:
     return (*scene.names, *lost_names(scene))
 
 
-def _as_said(args: Sequence[str], skill: Skill, text: str, scene: Scene) -> tuple[str, ...]:
-    """Return two things in the order in which a step says them, where it says both."""
+def _in_order(args: Sequence[str], skill: Skill, text: str, scene: Scene) -> tuple[str, ...]:
+    """Return two objects in the order of the step, if it names both."""
     if len(args) == 2:
-        said = squeezed(text)
-        first, second = (said.find(squeezed(name)) for name in args)
+        words = squeezed(text)
+        first, second = (words.find(squeezed(name)) for name in args)
         swapped = (args[1], args[0])
         if 0 <= second < first and all(
             name in _candidates(param, skill, scene)
@@ -165,9 +161,43 @@ def _as_said(args: Sequence[str], skill: Skill, text: str, scene: Scene) -> tupl
 
 
 def _numbers(param: str, text: str) -> str:
-    """Return what of a step a parameter takes as numbers; empty where it takes a name."""
+    """Return the numbers of a step for a parameter; empty if it takes a name."""
     if param == 'seconds':
         first = _FIRST_NUMBER.search(text)
         return first[0] if first else SECONDS
     pose = _POSE.search(text) if param == 'target' else None
     return pose[0] if pose else ''
+
+
+class Similarity:
+    """Compares texts by the cosine between their vectors; each text is embedded once."""
+
+    def __init__(self, embedder: Embedder):
+        self._embedder = embedder
+        self._known: dict[str, Vector] = {}
+        """Vectors of length 1, so that a product is a cosine: a house has thousands of pairs."""
+
+    def of(self, text: str, others: Iterable[str]) -> Mapping[str, float]:
+        """Return the similarity of each of other texts to a text, from -1 to 1."""
+        others = [*dict.fromkeys(others)]
+        self.embed([text, *others])
+        wanted = self._known[text]
+        return {other: sum(map(mul, wanted, self._known[other])) for other in others}
+
+    def ranked(self, text: str, others: Iterable[str]) -> list[str]:
+        """Return texts by their similarity to a text, the highest first; the sort is stable."""
+        near = self.of(text, others := [*others])
+        return sorted(others, key=lambda other: -near[other])
+
+    def embed(self, texts: Iterable[str]) -> None:
+        """Embed the new texts, all in one request."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            vectors = self._embedder.embed(new).vectors
+            self._known.update(zip(new, map(_unit, vectors), strict=True))
+
+
+def _unit(vector: Vector) -> Vector:
+    """Return a vector of length 1 and the same direction; a zero vector is unchanged."""
+    length = math.hypot(*vector)
+    return tuple(value / length for value in vector) if length else vector

@@ -1,4 +1,4 @@
-"""Names of the ways in which steps can become calls; `bodies` builds them."""
+"""Names of the methods that map steps to calls; `body.mapping` builds them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ class MappingMethod(str, Enum):
     """How a Body works."""
 
     AUTO = 'auto'
-    """A language model, held to a JSON schema where it supports that."""
+    """A language model, with a JSON schema if it supports that."""
     TEXT = 'text'
-    """A language model that answers in one line of text; it is never sent a schema."""
+    """A language model that answers in one line of text, without a schema."""
     SCHEMA = 'schema'
     """A language model that must support JSON schemas."""
     EMBEDDING = 'embedding'

@@ -1,12 +1,13 @@
 """
-What LLM-State and Inner Monologue are told of a scene: names in lists, and no states.
+The text of a scene for LLM-State and Inner Monologue: names in lists, and no states.
 
-Source: Chen et al., LLM-State, section III-A and appendix VI-A. Whether something is open, on or
-warm is not told: to keep track of that is the work of the planner. On a table, where positions
-matter and things are few, the text is that of the other planners.
+Source: Chen et al., LLM-State, section III-A and appendix VI-A. States such as open, on or warm
+are
+omitted: the planner has to track them. On a table, where positions matter and objects are few,
+the text is that of the other planners.
 
-What stays comes first, so that a server can keep the beginning of a prompt: lists are in the order
-of first sight, furniture before what is moved about, and what has been in a hand last of all.
+Constant parts come first, so that a server can cache the beginning of a prompt: lists are in the
+order of first sight, furniture before movable objects, and objects that were in a hand last.
 """
 
 from __future__ import annotations
@@ -21,69 +22,69 @@ from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, SceneGraph, 
 from bbllm.planners.common.short_names import ShortNames
 
 HANDLED = frozenset({'grabbable', 'has_switch'})
-"""What can be taken or switched is an object, also where it is a container or surface too."""
+"""Affordances of objects, which may be containers or surfaces too."""
 WORDS = {'inside': 'IN', 'on': 'ON'}
 
 
 def observation_text(scene: Scene, names: ShortNames) -> str:
-    """Write all that is seen, then where the robot is; see `lists_text` and `situation_text`."""
+    """Return the visible objects and the robot's place; see `lists_text`, `situation_text`."""
     lists = lists_text(scene, names)
     return f'{lists}\n{situation_text(scene, names)}' if scene.domain == HOUSEHOLD else lists
 
 
 def lists_text(scene: Scene, names: ShortNames, *, moved: Sequence[str] = ()) -> str:
     """
-    Write what is seen: rooms, containers, surfaces and objects: `[salmon1 IN fridge1, ...]`.
+    Return the visible rooms, containers, surfaces and objects: `[salmon1 IN fridge1, ...]`.
 
-    A thing stands in each list that it belongs to; walls and the like, to which nothing can be
-    done, in none. A thing is told by what it is on, else by what it is in, else by its room.
+    An object is in each list that it fits; walls and other objects without affordances are in
+    none. Its place is the object that it is on, else the one that it is in, else its room.
 
     Args:
-        scene: What is there.
-        names: What things are called.
-        moved: Names of things that were taken, the latest last; so they end their lists, as what
-            is said of them changes most.
+        scene: The current scene.
+        names: The names in prompts.
+        moved: Names of the objects that were taken, the latest last; they end their lists,
+            because their places change most.
     """
     if scene.domain != HOUSEHOLD:
         return environment(scene)
     around = scene_graph(scene)
     rooms = _rooms(scene)
     affords = _affords(scene)
-    told = [
+    listed = [
         name
         for name in names.by_first_sight(scene.names)
         if name in affords and name not in around.held and class_of(name) != CHARACTER
     ]
     last = {name: i for i, name in enumerate(moved, 1)}
-    told.sort(key=lambda name: last.get(name, 0))
+    listed.sort(key=lambda name: last.get(name, 0))
     places = _places(around, rooms)
 
-    def listed(label: str, chosen: Iterable[str]) -> str:
+    def line(label: str, chosen: Iterable[str]) -> str:
         return f'{label}: [{", ".join(_placed(name, places, names) for name in chosen)}]'
 
-    containers = [name for name in told if 'containers' in affords[name]]
-    surfaces = [name for name in told if 'surfaces' in affords[name]]
+    containers = [name for name in listed if 'containers' in affords[name]]
+    surfaces = [name for name in listed if 'surfaces' in affords[name]]
     others = {*containers, *surfaces}
-    objects = [name for name in told if name not in others or HANDLED & affords[name]]
+    objects = [name for name in listed if name not in others or HANDLED & affords[name]]
     return '\n'.join(
         [
             rooms_text(scene, names),
-            listed('Container List', containers),
-            listed('Surface List', surfaces),
-            listed('Object List', objects),
+            line('Container List', containers),
+            line('Surface List', surfaces),
+            line('Object List', objects),
         ]
     )
 
 
 def rooms_text(scene: Scene, names: ShortNames) -> str:
-    """Write which rooms there are; of a table, nothing."""
+    """Return the list of rooms; empty for a table."""
     if scene.domain != HOUSEHOLD:
         return ''
     return f'Room List: [{_names(names.by_first_sight(_rooms(scene)), names)}]'
 
 
 def situation_text(scene: Scene, names: ShortNames) -> str:
-    """Write where the robot is: what it holds, and in a house what it is close to and its room."""
+    """Return the contents of the hands, and in a house the close objects and the room."""
     around = scene_graph(scene)
     held = _names(around.held, names)
     if scene.domain != HOUSEHOLD:
@@ -113,7 +114,7 @@ def _affords(scene: Scene) -> dict[str, set[str]]:
 
 
 def _places(around: SceneGraph, rooms: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return of each thing the one place that it is told by, with `inside` or `on`."""
+    """Return the one place of each object for its list, with `inside` or `on`."""
     places = {thing: ('inside', room) for thing, room in around.rooms.items()}
     for wanted in ('inside', 'on'):
         for thing, relation, other in around.placed:
@@ -144,41 +145,41 @@ _LISTED = re.compile(r'(?P<label>[^:\[\]]+): \[(?P<items>[^\[\]]*)\]')
 
 def changes(before: str, after: str) -> str:
     """
-    Return what one description of a scene says that an earlier one did not, and what is gone.
+    Return what is new in a description of a scene, and which objects are gone.
 
-    What is out of sight since the robot is in another room is not told to be gone.
+    Objects that are out of sight because the robot changed rooms are not listed as gone.
     """
     known, now = _lists(before), _lists(after)
-    told = []
+    new_lines = []
     for line in after.split('\n'):
         label, items = _items(line)
         new = [item for item in items if item not in known.get(label, ())]
         gone = set(known.get(label, ())).difference(items)
         if label and label.startswith(('Current', 'You')) and (new or gone):
-            told.append(line)  # what is held or near is told in whole
+            new_lines.append(line)  # hands and near objects are listed as a whole
         elif new:
-            told.append(f'{label}: [{", ".join(new)}]' if label else line)
+            new_lines.append(f'{label}: [{", ".join(new)}]' if label else line)
     if known.get(ROOM) == now.get(ROOM):
-        there = _things(now)
-        gone_things = [name for name in _things(known) if name not in there]
-        told += [f'{GONE}: [{", ".join(gone_things)}]'] * bool(gone_things)
-    return '; '.join(told) or NOTHING_NEW
+        there = _objects(now)
+        if lost := [name for name in _objects(known) if name not in there]:
+            new_lines.append(f'{GONE}: [{", ".join(lost)}]')
+    return '; '.join(new_lines) or NOTHING_NEW
 
 
 def _lists(text: str) -> dict[str, list[str]]:
-    """Return what a description lists, by label."""
+    """Return the lists of a description, by label."""
     found: dict[str, list[str]] = {}
     for label, items in map(_items, text.split('\n')):
         found.setdefault(label, []).extend(items)
     return found
 
 
-def _things(lists: Mapping[str, Sequence[str]]) -> dict[str, None]:
+def _objects(lists: Mapping[str, Sequence[str]]) -> dict[str, None]:
     """
-    Return the things that are seen or held, each once: `salmon1` of `salmon1 IN fridge1`.
+    Return the objects in sight or in a hand, each once: `salmon1` of `salmon1 IN fridge1`.
 
-    What the robot is close to says nothing of it: walls and lamps stand in that list alone, and
-    who goes away from them still sees them.
+    The list of close objects is ignored: walls and lamps are in that list alone, and stay visible
+    when the robot goes away.
     """
     whole = (label for label in lists if label.endswith(' List') and label != ROOMS)
     named = (lists[label] for label in (*whole, HELD) if label in lists)
@@ -186,7 +187,7 @@ def _things(lists: Mapping[str, Sequence[str]]) -> dict[str, None]:
 
 
 def _items(line: str) -> tuple[str, list[str]]:
-    """Return the label of a list and what is in it; any other line is one item of its own."""
+    """Return the label of a list and its items; any other line is one item."""
     found = _LISTED.fullmatch(line)
     if found:
         return found['label'], [item for item in found['items'].split(', ') if item]

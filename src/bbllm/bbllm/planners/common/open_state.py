@@ -1,8 +1,8 @@
 """
-What is believed of things beyond what scenes show, and who comes to believe it.
+Beliefs about objects beyond what scenes contain, and the interface of estimators.
 
-Source: Chen et al., LLM-State, section IV-B: entries of things with attributes in plain words,
-and a summary of what has happened. Both the planner `llm_state` and the `state_estimator` keep it.
+Source: Chen et al., LLM-State, section IV-B: objects with attributes in plain words, and a summary
+of what has happened. The planner `llm_state` and the node `state_estimator` both use it.
 """
 
 from __future__ import annotations
@@ -17,27 +17,26 @@ from bbllm.core.types import Outcome, Scene
 
 @dataclass(frozen=True, slots=True)
 class OpenState:
-    """Things that matter, each with what is believed of it; never changed, only replaced."""
+    """The relevant objects with their attributes; immutable."""
 
     attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of each thing, by its name in the scene, attributes such as `warm`; in order of addition,
-    and empty where nothing is believed yet."""
+    """Attributes such as `warm` by the object's name in the scene, in order of addition."""
     summary: str = ''
-    """What has happened so far and why steps failed, '' where nobody has said."""
+    """What has happened so far and why steps failed; may be empty."""
 
     def __post_init__(self) -> None:
-        held = {name: tuple(words) for name, words in self.attributes.items()}
-        object.__setattr__(self, 'attributes', MappingProxyType(held))
+        copied = {name: tuple(words) for name, words in self.attributes.items()}
+        object.__setattr__(self, 'attributes', MappingProxyType(copied))
 
     def with_objects(self, names: Iterable[str]) -> OpenState:
-        """Add things of which nothing is believed yet; those that are there stay as they are."""
+        """Add objects without attributes; those already present stay unchanged."""
         new: dict[str, tuple[str, ...]] = {
             name: () for name in names if name not in self.attributes
         }
         return OpenState({**self.attributes, **new}, self.summary)
 
     def with_attributes(self, name: str, words: Sequence[str]) -> OpenState:
-        """Replace all that is believed of a thing, which is added if it is not there."""
+        """Replace the attributes of an object, and add it if it is missing."""
         return OpenState({**self.attributes, name: tuple(words)}, self.summary)
 
     def with_summary(self, text: str) -> OpenState:
@@ -45,28 +44,28 @@ class OpenState:
         return OpenState(self.attributes, text)
 
     def blank(self) -> OpenState:
-        """Keep the things, and forget all that is believed of them and the summary."""
+        """Remove all attributes and the summary, and keep the objects."""
         return OpenState(dict.fromkeys(self.attributes, ()))
 
 
 class OpenStateEstimator(Protocol):
-    """Comes to believe something of things by what was done to them."""
+    """Derives beliefs about objects from the actions so far."""
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
         """
-        Return what is believed now.
+        Return the current beliefs.
 
         Args:
-            state: The things that matter, and what was believed before; an estimator that begins
-                anew each time, as the paper's does, reads only the things.
-            history: All that was tried since the start of the episode, oldest first.
-            scene: What is there now.
+            state: The relevant objects and the previous beliefs; an estimator that starts anew
+                each time, as the paper's does, reads only the objects.
+            history: All outcomes since the start of the episode, oldest first.
+            scene: The current scene.
 
         Returns:
-            All things of `state`, and perhaps others of the scene, with what is believed of them.
+            All objects of `state`, and possibly others of the scene.
 
         Raises:
-            ModelError: An estimator that asks a model got no reply.
-            ParseError: Or one that cannot be read, twice.
+            ModelError: An estimator that asks a model received no reply.
+            ParseError: It received two replies that cannot be read.
         """
         ...

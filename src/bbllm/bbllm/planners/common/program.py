@@ -1,4 +1,4 @@
-"""The parts of a program that ProgPrompt's model writes, as records; nothing is ever executed."""
+"""Programs of ProgPrompt's model as records, and the objects that their words mean."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, nearest_first, plain
 from bbllm.core.types import Code, PlanStep, Scene, Skill, SkillCall
 from bbllm.planners.common.grounding import Policy, choose, ground
+from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.scene_graph import classes, meant_by, scene_graph
 
 
@@ -27,14 +28,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ProgramCondition:
-    """What an assertion asserts, such as `'salmon' in 'hands'`."""
+    """The condition of an assertion, such as `'salmon' in 'hands'`."""
 
     subject: str
-    """For `close`, what is to be close."""
     relation: str
     """`close`, `is`, `in` or `on`."""
     object: str = ''
-    """A state for `is`, another thing or `hands` for `in`; empty for `close`."""
+    """A state for `is`, another object or `hands` for `in`; empty for `close`."""
     negated: bool = False
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class ProgramCondition:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The things that it is about."""
+        """The objects that it is about."""
         if self.relation in ('close', 'is') or self.object == HANDS:
             return (self.subject,)
         return (self.subject, self.object)
@@ -58,7 +58,7 @@ HANDS = 'hands'
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A condition, and what is done where it does not hold."""
+    """A condition, and the calls to make if it is false."""
 
     condition: ProgramCondition
     recoveries: tuple[Call, ...] = ()
@@ -69,10 +69,10 @@ Statement = Call | Assertion
 
 @dataclass(frozen=True, slots=True)
 class ProgramPart:
-    """A comment and what stands below it up to the next one."""
+    """A comment and the statements up to the next one."""
 
     text: str
-    """The comment; empty for what stands before the first."""
+    """The comment; empty for statements before the first."""
     statements: tuple[Statement, ...] = ()
 
 
@@ -84,26 +84,32 @@ class Program:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The calls in order, without those that only repair."""
+        """The calls in order, without recoveries."""
         statements = [item for goal in self.sub_goals for item in goal.statements]
         return tuple(item for item in statements if isinstance(item, Call))
 
 
 GOING = frozenset({'find', 'walk', 'run', 'walktowards'})
-"""Skills that choose a thing by the policy; what they choose is meant from then on."""
+"""Skills that choose an object by the policy; the choice applies from then on."""
 PUTTING = frozenset({'putin', 'putback', 'pour'})
-"""Skills whose first thing must be in a hand."""
-NAMES_TOLD = 10
+"""Skills whose first object must be in a hand."""
+NAMES_LISTED = 10
 """How many of the nearest classes an error lists."""
 
 
 class Referents:
     """
-    Decides which things the words of a program mean, call by call.
+    Decides which objects the words of a program mean, call by call.
 
-    As in the published program: to go somewhere chooses by the policy, and that is remembered;
-    what is put somewhere must be in a hand; any other word means what was gone to last where it
-    is of that class, the only one where there is only one, and else what the policy chooses.
+    As in the published program: a skill that goes to an object chooses by the policy; an object
+    to put somewhere must be in a hand; any other word means the object last gone to if that is of
+    the class, the only one if there is one, and otherwise the choice of the policy.
+
+    Args:
+        policy: How one of several objects of a class is chosen.
+        rng: Source of random choices.
+        context: Receives the choices.
+        put_unheld: Whether to leave it to the world to refuse an object that is in no hand.
     """
 
     def __init__(
@@ -114,18 +120,8 @@ class Referents:
         *,
         put_unheld: bool = False,
     ):
-        """
-        Begin with nothing gone to.
-
-        Args:
-            policy: How one of several things of a class is chosen.
-            rng: Decides where chance does.
-            context: Is told what was chosen.
-            put_unheld: Whether the world is to refuse what is put and is in no hand, and not
-                this.
-        """
         self.found: str | None = None
-        """What the program has gone to last."""
+        """The object that the program last went to."""
         self._policy = policy
         self._rng = rng
         self._context = context
@@ -136,29 +132,29 @@ class Referents:
         Return the call in the scene's own names.
 
         Raises:
-            CallError: No such skill, nothing of that class, or what is to be put is in no hand.
+            CallError: No such skill, no object of that class, or the object is in no hand.
         """
         made = SkillCall(call.verb, call.args)
         skill = _skill(call.verb, scene)
         if skill is None or len(call.args) != len(skill.params):
-            return check_call(made, scene)  # says what is wrong with it
+            return check_call(made, scene)  # raises the right error
         args = tuple(
-            self._thing(i, skill, word, made, scene) if _names(param, word) else word
+            self._object(i, skill, word, made, scene) if _names(param, word) else word
             for i, (param, word) in enumerate(zip(skill.params, call.args, strict=True))
         )
         return check_call(SkillCall(skill.name, args), scene)
 
-    def _thing(self, i: int, skill: Skill, word: str, call: SkillCall, scene: Scene) -> str:
+    def _object(self, i: int, skill: Skill, word: str, call: SkillCall, scene: Scene) -> str:
         if skill.name in PUTTING and i == 0 and not self._left_to_world(word, scene):
             return self._held(word, call, scene)
         names = meant_by(word, scene.names)
         if skill.name not in GOING and self.found in names:
             assert self.found is not None
-            return self._told(word, self.found, 'found', len(names))
+            return self._grounded(word, self.found, 'found', len(names))
         name = ground(word, scene, self._policy, self._rng, context=self._context)
         if name is None:
             if plain(word) in map(plain, lost_names(scene)):
-                return word  # who checks the call says where it was last
+                return word  # `check_call` reports where it was last seen
             raise CallError(call, Code.UNKNOWN_OBJECT, _nothing_of(word, scene))
         if skill.name in GOING:
             self.found = name
@@ -170,9 +166,8 @@ class Referents:
     def _held(self, word: str, call: SkillCall, scene: Scene) -> str:
         held = meant_by(word, scene_graph(scene).held)
         if held:
-            return self._told(
-                word, choose(held, scene, self._policy, self._rng), 'held', len(held)
-            )
+            name = choose(held, scene, self._policy, self._rng)
+            return self._grounded(word, name, 'held', len(held))
         if not meant_by(word, scene.names):
             raise CallError(call, Code.UNKNOWN_OBJECT, _nothing_of(word, scene))
         raise CallError(
@@ -182,7 +177,7 @@ class Referents:
             'grabbed before.',
         )
 
-    def _told(self, word: str, name: str, policy: str, among: int) -> str:
+    def _grounded(self, word: str, name: str, policy: str, among: int) -> str:
         if name != word:
             self._context.emit(WordGrounded(word, name, policy=policy, among=among))
         return name
@@ -190,16 +185,16 @@ class Referents:
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """Why a call did not do what it says."""
+    """Why a call failed."""
 
     cause: str
     """One sentence."""
     code: Code | None = None
-    """What is wrong with the call, where it was refused before the world heard of it."""
+    """What is wrong with the call, if it was refused before it reached the world."""
 
 
 def attempt(call: Call, referents: Referents, world: World) -> CallFailure | None:
-    """Ground a call and execute it; None where it succeeded."""
+    """Ground a call and execute it; return None if it succeeded."""
     try:
         made = referents.resolve(call, world.observe())
     except CallError as error:
@@ -207,13 +202,13 @@ def attempt(call: Call, referents: Referents, world: World) -> CallFailure | Non
     outcome = world.execute(made)
     if outcome.succeeded:
         return None
-    return CallFailure(outcome.message or f'{made} failed with code {outcome.code.name}.')
+    return CallFailure(failure_cause(outcome, made))
 
 
 def carry_out(
     call: Call, step: PlanStep, referents: Referents, world: World, context: EpisodeContext
 ) -> None:
-    """Ground a call and execute it; what cannot be done is told, and the plan goes on."""
+    """Ground a call and execute it; a failure is reported, and the plan continues."""
     failed = attempt(call, referents, world)
     if failed is not None:
         context.emit(StepFailed.of(step, failed.cause, code=failed.code))
@@ -227,10 +222,10 @@ def _skill(verb: str, scene: Scene) -> Skill | None:
 
 
 def _names(param: str, word: str) -> bool:
-    """Return whether an argument names a thing: seconds and poses do not."""
+    """Return whether an argument names an object: seconds and poses do not."""
     return param != 'seconds' and not (param == 'target' and looks_like_pose(word))
 
 
 def _nothing_of(word: str, scene: Scene) -> str:
-    near = nearest_first(word, classes(scene))[:NAMES_TOLD]
+    near = nearest_first(word, classes(scene))[:NAMES_LISTED]
     return f'There is no {word[:60]!r} in the scene. The nearest names: {", ".join(near)}.'

@@ -1,10 +1,10 @@
-"""The past of an episode as prompts tell it, and what it leaves out where there is no room."""
+"""The history of an episode in prompts, shortened as far as the model requires."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from bbllm.core.errors import PromptTooLongError
 from bbllm.core.prompt_size import most_tokens, prompt_limit
@@ -14,47 +14,90 @@ from bbllm.planners.common.prompting import ask
 T = TypeVar('T')
 
 BUDGET = 40_000
-"""How long a past in a prompt may be, where nobody said and the model tells no limit
-[characters]."""
-
+"""Maximum length of a history if neither planner nor model sets a limit [characters]."""
 SHARE_USED = 0.95
-"""Of a model's limit; rare words take more tokens, and servers put some around a prompt."""
+"""Share of a model's limit to use; rare words take more tokens, and servers add some."""
 
 
-class PromptHistory(ABC):
+class HistoryRound(Protocol):
+    """A round of an episode, as text of two lengths."""
+
+    def in_full(self, number: int) -> str:
+        """Return the whole round."""
+        ...
+
+    def in_short(self, number: int) -> str:
+        """Return the short form."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryForm:
+    """How a history is written."""
+
+    empty: str
+    """Text of a history without rounds."""
+    shortened: str
+    """How the oldest rounds are written if space is short; part of a warning."""
+    first: int = 0
+    """Number of the first round."""
+    omitted: str = ''
+    """First line of a history without its first `{}` rounds; empty for none."""
+
+
+class PromptHistory:
     """
-    Rounds of which the oldest are told in short, and then not at all, where there is no room.
+    Rounds of an episode; where space is short, the oldest are shortened, then omitted.
 
     Args:
-        budget: How long its text may be [characters]; None where only the model has a limit. The
-            newest round is always told in full.
-        on_short: Told once, in a sentence, that rounds are no longer told in full.
+        form: How it is written.
+        budget: Maximum length of the text [characters]; None if only the model has a limit. The
+            newest round is always written in full.
+        on_short: Receives one warning when rounds are no longer written in full.
     """
 
-    in_short = 'in short'
-    """How the oldest rounds are told then, for that sentence."""
-
     def __init__(
-        self, budget: int | None = BUDGET, *, on_short: Callable[[str], None] | None = None
+        self,
+        form: HistoryForm,
+        budget: int | None = BUDGET,
+        *,
+        on_short: Callable[[str], None] | None = None,
     ):
+        self._form = form
         self._budget = budget
         self._on_short = on_short
+        self._entries: list[HistoryRound | str] = []
+        self.n_rounds = 0
 
-    @property
-    @abstractmethod
-    def n_rounds(self) -> int:
-        """How many rounds there were."""
+    def add(self, finished: HistoryRound) -> None:
+        """Append a round."""
+        self._entries.append(finished)
+        self.n_rounds += 1
 
-    @abstractmethod
+    def note(self, line: str) -> None:
+        """Append a line that is never omitted."""
+        self._entries.append(line)
+
     def write(self, in_short: int = 0, left_out: int = 0) -> str:
-        """Write it with so many of the oldest rounds in short, and of those so many not at all."""
+        """Return the text with the oldest rounds in short, and the oldest of these omitted."""
+        parts = [self._form.omitted.format(left_out)] if left_out and self._form.omitted else []
+        i = 0
+        for entry in self._entries:
+            if isinstance(entry, str):
+                parts.append(entry)
+                continue
+            if i >= left_out:
+                write = entry.in_full if i >= in_short else entry.in_short
+                parts.append(write(i + self._form.first))
+            i += 1
+        return '\n'.join(parts) or self._form.empty
 
     def text(self, fits: Callable[[str], bool] | None = None) -> str:
         """
-        Write it stands in prompts, within the budget where that can be.
+        Return the text for a prompt, within the budget if possible.
 
         Args:
-            fits: Tells of a text whether there is room for it in the prompt besides.
+            fits: Whether the prompt has space for a text.
         """
         text = self.write()
         if self._is_short(text, fits):
@@ -64,15 +107,15 @@ class PromptHistory(ABC):
             if self._is_short(text, fits):
                 break
         if self.n_rounds > 1 and self._on_short is not None:
-            tell, self._on_short = self._on_short, None
-            tell(
+            warn, self._on_short = self._on_short, None
+            warn(
                 f'The history of {self.n_rounds} rounds is longer than {self._room()}: from here '
-                f'on prompts tell its oldest rounds {self.in_short}, or leave them out.'
+                f'on prompts tell its oldest rounds {self._form.shortened}, or leave them out.'
             )
         return text
 
     def shrink(self, fits: Callable[[str], bool] | None = None) -> bool:
-        """Make the budget half of what the text takes now; False where it cannot be shorter."""
+        """Halve the budget; return whether the text became shorter."""
         length = len(self.text(fits))
         self._budget = length // 2
         return len(self.text(fits)) < length
@@ -87,49 +130,41 @@ class PromptHistory(ABC):
         return f'the {self._budget} characters there are for it'
 
     def _ways(self) -> Iterator[tuple[int, int]]:
-        """Yield how many rounds to tell in short, and how many of those not at all."""
+        """Yield how many rounds to shorten, and how many of these to omit."""
         older = max(0, self.n_rounds - 1)
         yield from ((in_short, 0) for in_short in range(1, older + 1))
         yield from ((older, left_out) for left_out in range(1, older + 1))
 
 
-def budget_for(model: ChatModel, said: int | None = None) -> int | None:
-    """
-    Return how long a past may be [characters], None where the model's own limit is what counts.
-
-    Args:
-        model: Who reads it.
-        said: What the planner was told.
-    """
-    if said is not None:
-        return said
+def budget_for(model: ChatModel, chosen: int | None = None) -> int | None:
+    """Return the maximum length of a history [characters]; None if the model's limit decides."""
+    if chosen is not None:
+        return chosen
     return BUDGET if prompt_limit(model) is None else None
 
 
 def ask_shorter(
     model: ChatModel,
     write: Callable[[str], str],
-    past: PromptHistory,
+    history: PromptHistory,
     read: Callable[[str], T],
     *,
     request: PromptRequest | None = None,
     on_retry: Callable[[str], None] | None = None,
 ) -> T:
     """
-    Ask a model, with as much of the past as it has room for.
+    Ask as `prompting.ask` does, with as much of the history as the model has space for.
 
     Args:
-        model: Who is asked; one that tells how long its prompts may be is sent none longer.
-        write: Writes the prompt around the text of the past.
-        past: Shrinks each time that the model finds the prompt too long.
+        model: The model; if it declares a limit, no longer prompt is sent.
+        write: Returns the prompt around the text of the history.
+        history: Shrinks each time the model finds the prompt too long.
         read: See `prompting.ask`.
         request: See `prompting.ask`.
         on_retry: See `prompting.ask`.
 
     Raises:
-        PromptTooLongError: It is too long with the shortest past, too.
-        ParseError: See `prompting.ask`.
-        ModelError: See `prompting.ask`.
+        PromptTooLongError: It is too long even with the shortest history.
     """
     limit = prompt_limit(model)
 
@@ -138,8 +173,8 @@ def ask_shorter(
 
     while True:
         try:
-            text = write(past.text(fits))
+            text = write(history.text(fits))
             return ask(model, text, read, request=request, on_retry=on_retry)
         except PromptTooLongError:
-            if not past.shrink(fits):
+            if not history.shrink(fits):
                 raise

@@ -1,13 +1,14 @@
 """
-The prompts: template files, and what of a scene goes into them.
+Prompts: template files, the text of a scene, and the request for a reply.
 
-Labels such as `Objects in the scene:` or `Task:` at the start of a line are part of the contract:
-models find their way by them. So text from outside (task, feedback) is put on one line.
+Labels such as `Objects in the scene:` or `Task:` at the start of a line structure the prompts. So
+text from outside (task, feedback) is put on one line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import TypeVar
@@ -21,20 +22,21 @@ from bbllm.core.missing_objects import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
 from bbllm.core.types import Code, Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
 from bbllm.planners.common.house_actions import house_skills
-from bbllm.planners.common.house_environment import house_environment
 from bbllm.planners.common.open_facts import is_open, sensed_only
-from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
+from bbllm.planners.common.scene_graph import (
+    CHARACTER,
+    HOUSEHOLD,
+    SceneGraph,
+    classes,
+    scene_graph,
+)
 
 
 def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.Environment:
     """
-    Return the templates in the folder `prompts` of a package; an undefined name is an error.
+    Return the templates in the folder `prompts` of a package, given its dotted name.
 
     All have the sentence `data_rule` and the filter `data` of `core.delimiters`.
-
-    Args:
-        package: Its dotted name.
-        keep_trailing_newline: Whether the last line break of a template is part of it.
     """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(package, 'prompts'),
@@ -49,7 +51,7 @@ def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.En
 
 
 def source(environment: jinja2.Environment, name: str) -> str:
-    """Return a file of the templates' folder as it is."""
+    """Return the raw text of a file in the folder of the templates."""
     assert environment.loader is not None  # `templates` gave it one
     return environment.loader.get_source(environment, name)[0]
 
@@ -57,59 +59,59 @@ def source(environment: jinja2.Environment, name: str) -> str:
 T = TypeVar('T')
 
 SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none, or <pass>'
-"""How the Body is told to write a call."""
+"""Form of a call for the Body."""
 DIRECT_SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none'
-"""How the only model of Base-LLM is told to write one."""
+"""Form of a call for the only model of Base-LLM."""
 HOUSE_DIRECT_SYNTAX = (
     '<char0>[action] <object>, or <char0>[action] <object><place> where it takes two, or '
     '<char0>[action] where it takes none'
 )
 HOUSE_SYNTAX = f'{HOUSE_DIRECT_SYNTAX}, or <pass>'
-"""How both are told to write one in a household."""
+"""Form of a call for both in a household."""
 REACH_PREDICATES = frozenset({'reachable', 'unreachable', 'out_of_reach'})
-"""Facts that are left out: as in the paper, the Brain learns what it can reach from feedback."""
+"""As in the paper, the Brain learns from feedback which objects are within reach."""
 DIRECTIONS = frozenset({'left_of', 'right_of', 'in_front_of', 'behind', 'near'})
-"""Facts that only repeat what the positions say, once for each pair of objects."""
+"""These only repeat the positions, once for each pair of objects."""
 LEFT_OUT = REACH_PREDICATES | DIRECTIONS
-"""What no prompt tells of a scene."""
+"""Predicates that no prompt contains."""
 BELIEVED = 'Believed, not sensed:'
-"""What stands before the open state of a scene."""
+"""Heading of the open state of a scene."""
 REPLY_KEPT = 4000
-"""How much of a bad reply is shown to the model again [characters]."""
+"""How much of a bad reply a retry repeats [characters]."""
 REPLY_QUOTED = 200
-"""How much of it people are shown [characters]."""
+"""How much of it an error quotes [characters]."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanFailure:
-    """Why a plan has to go on differently, for the feedback prompt."""
+    """Why a plan must change, for the feedback prompt."""
 
     step: PlanStep
-    """The step that failed, or that was about to run when a person spoke."""
+    """The step that failed, or that was next when a person spoke."""
     cause: str
     """One sentence."""
     controller: str = ''
-    """The controller's own text, where there was one."""
+    """The controller's own text; may be empty."""
     human: tuple[str, ...] = ()
-    """What people said, oldest first."""
+    """Feedback of people, oldest first."""
     tried: bool = True
-    """Whether the step was tried, or is only about to be."""
+    """Whether the step was tried, or is only the next one."""
     code: Code | None = None
-    """What is wrong with its call, where that was refused before the world heard of it."""
+    """What is wrong with its call, if it was refused before it reached the world."""
 
     def __str__(self) -> str:
         return one_line(f'{self._what}{self._said}')
 
     @property
     def as_data(self) -> StepFailure:
-        """The same for a request."""
+        """The failure for a request."""
         return StepFailure(
             step=self.step.text, cause=self.cause, human=self.human, tried=self.tried
         )
 
     @property
     def delimited(self) -> str:
-        """The same for a prompt: data, and beside it what a person said."""
+        """The failure for a prompt: delimited data, and the feedback of people."""
         return f'{as_data(one_line(self._what))} {one_line(self._said)}'.rstrip()
 
     @property
@@ -123,20 +125,19 @@ class PlanFailure:
 
 
 class Prompts:
-    """Renders the prompts, each for the kind of its scene."""
+    """
+    Renders the prompts, each for the domain of its scene.
+
+    Args:
+        believed: Whether the prompts of a Brain include the open state of a scene.
+    """
 
     def __init__(self, *, believed: bool = False) -> None:
-        """
-        Load the templates and the examples.
-
-        Args:
-            believed: Whether the prompts of a Brain tell the open state of a scene, too.
-        """
         self._believed = believed
         self._templates = templates('bbllm.planners.common')
 
     def planning(self, task: Task, scene: Scene) -> str:
-        """Write the prompt for a first plan."""
+        """Return the prompt for a first plan."""
         return self._render(
             'planning',
             scene,
@@ -145,7 +146,7 @@ class Prompts:
         )
 
     def direct(self, task: Task, scene: Scene) -> str:
-        """Write the prompt for a whole program, without steps in plain words before it."""
+        """Return the prompt for a whole program, without steps in plain words before it."""
         return self._render(
             'direct',
             scene,
@@ -155,14 +156,14 @@ class Prompts:
         )
 
     def execution(self, step: PlanStep, scene: Scene) -> str:
-        """Write the prompt for one step's call."""
+        """Return the prompt for the call of one step."""
         return self._render(
             'execution',
             scene,
             syntax=HOUSE_SYNTAX if scene.domain == HOUSEHOLD else SYNTAX,
             step=one_line(step.text),
-            # A step about a lost thing shall be refused, so that the Brain hears of it. To a Body
-            # that does not know the name it would be one to pass over.
+            # A step about a lost object must be refused, so that the Brain learns of it. Without
+            # the name, a Body would pass over the step.
             objects=(*scene.names, *lost_names(scene)),
         )
 
@@ -174,7 +175,7 @@ class Prompts:
         failure: PlanFailure,
         earlier: Sequence[PlanFailure],
     ) -> str:
-        """Write the prompt for how a plan goes on after a failure."""
+        """Return the prompt for the rest of a plan after a failure."""
         return self._render(
             'feedback',
             scene,
@@ -189,19 +190,19 @@ class Prompts:
         )
 
     def shown(self, scene: Scene) -> Scene:
-        """Return what of a scene the prompts of a Brain show."""
+        """Return the part of a scene that the prompts of a Brain contain."""
         return scene if self._believed else sensed_only(scene)
 
     def _environment(self, scene: Scene) -> str:
         text = environment(scene)
-        told = believed(scene) if self._believed else ''
-        return f'{text}\n\n{BELIEVED}\n{told}' if told else text
+        beliefs = believed(scene) if self._believed else ''
+        return f'{text}\n\n{BELIEVED}\n{beliefs}' if beliefs else text
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
         in_house = scene.domain == HOUSEHOLD
         folder = f'{HOUSEHOLD}/' if in_house else ''
         template = self._templates.get_template(f'{folder}{name}.md.j2')
-        # A Body is shown a scene of its own; a Brain is to plan with what that can do.
+        # The scene of a Body is converted already; a Brain plans with the same actions.
         skills = house_skills(scene) if in_house and name != 'execution' else scene.skills
         common: dict[str, object] = {
             'examples': source(self._templates, f'{scene.domain}/{name}_examples.md').strip(),
@@ -212,24 +213,20 @@ class Prompts:
 
 
 def describe_skill(skill: Skill) -> str:
-    """Write a skill as `pick(object), also called grasp: ...`."""
+    """Return a skill as `pick(object), also called grasp: ...`."""
     also = f', also called {", ".join(skill.aliases)}' if skill.aliases else ''
     summary = f': {skill.summary}' if skill.summary else ''
     return f'{skill.name}({", ".join(skill.params)}){also}{summary}'
 
 
 def declared(skill: Skill) -> str:
-    """Write a skill and what it takes: `putin <obj> <obj>`."""
+    """Return a skill with its parameters: `putin <obj> <obj>`."""
     kinds = ['<seconds>' if param == 'seconds' else '<obj>' for param in skill.params]
     return ' '.join([skill.name, *kinds])
 
 
 def environment(scene: Scene) -> str:
-    """
-    Write what is where, compactly: on a table a line per object, then a line per fact.
-
-    What is only believed is told by `believed`, to whom it is to be told at all.
-    """
+    """Return the sensed scene as text: on a table a line per object, then a line per fact."""
     scene = sensed_only(scene)
     if scene.domain == HOUSEHOLD:
         return house_environment(scene)
@@ -241,7 +238,7 @@ def environment(scene: Scene) -> str:
 
 
 def believed(scene: Scene) -> str:
-    """Write the open state of a scene, a line per fact; in a household by class, as all else."""
+    """Return the open state of a scene, a line per fact; in a household by class."""
     facts = [fact for fact in scene.facts if is_open(fact)]
     if scene.domain == HOUSEHOLD:
         facts = [
@@ -249,6 +246,83 @@ def believed(scene: Scene) -> str:
             for fact in facts
         ]
     return '\n'.join(dict.fromkeys(str(fact) for fact in facts))
+
+
+EXPECTED_STATES = frozenset({'clean', 'plugged_in'})
+"""States that prompts omit."""
+
+_WORDS = {'inside': 'inside', 'on': 'on it'}
+
+
+def house_environment(scene: Scene) -> str:
+    """
+    Return a line on the robot and one for each room, by class, as BrainBody-LLM describes a house.
+
+    Objects stand with their place: `fridge (closed; inside: milk, salmon)`. Equal descriptions
+    are counted: `4 wall`. Objects in a hand are not repeated.
+    """
+    around = scene_graph(scene)
+    rooms = [item.name for item in scene.objects if item.kind is Kind.LOCATION]
+    inventory = _Inventory(around, frozenset(rooms))
+    lines = _about_the_robot(around)
+    listed = [
+        name
+        for name in scene.names
+        if name not in rooms and name not in around.held and class_of(name) != CHARACTER
+    ]
+    for room in rooms:
+        loose = [n for n in listed if around.rooms.get(n) == room and not inventory.is_placed(n)]
+        lines.append(f'{class_of(room)}: {_counted(map(inventory.of, loose), "; ") or "nothing"}')
+    nowhere = [n for n in listed if n not in around.rooms and not inventory.is_placed(n)]
+    if nowhere:
+        lines.append(f'elsewhere: {_counted(map(inventory.of, nowhere), "; ")}')
+    return '\n'.join(lines)
+
+
+def _about_the_robot(around: SceneGraph) -> list[str]:
+    me = around.character or ''
+    room = around.rooms.get(me)
+    where = f'You are in the {class_of(room)}. ' if room else ''
+    posture = [state for state in around.states.get(me, ()) if state in ('sitting', 'lying')]
+    seats = [class_of(other) for thing, _, other in around.placed if thing == me and other != room]
+    resting = f'You are {posture[0]} on the {", ".join(seats)}. ' if posture and seats else ''
+    held = _counted(map(class_of, around.held), ', ') or 'nothing'
+    lines = [f'{where}{resting}In your hands: {held}.']
+    near = sorted({class_of(name) for name in around.close} - {CHARACTER})
+    if near:
+        lines.append(f'Close to you: {", ".join(near)}.')
+    return lines
+
+
+class _Inventory:
+    def __init__(self, around: SceneGraph, rooms: frozenset[str]):
+        self._around = around
+        self._in: dict[str, dict[str, list[str]]] = {}
+        self._placed: set[str] = set()
+        for thing, relation, other in around.placed:
+            if other not in rooms and class_of(thing) != CHARACTER:
+                self._in.setdefault(other, {}).setdefault(relation, []).append(thing)
+                self._placed.add(thing)
+
+    def is_placed(self, name: str) -> bool:
+        return name in self._placed
+
+    def of(self, name: str, above: frozenset[str] = frozenset()) -> str:
+        """Return an object with its states and its contents."""
+        states = [s for s in self._around.states.get(name, ()) if s not in EXPECTED_STATES]
+        parts = [', '.join(states)] if states else []
+        above |= {name}
+        carried: Mapping[str, list[str]] = self._in.get(name, {})
+        for relation, words in _WORDS.items():
+            things = [self.of(n, above) for n in carried.get(relation, ()) if n not in above]
+            if things:
+                parts.append(f'{words}: {_counted(things, ", ")}')
+        return class_of(name) + (f' ({"; ".join(parts)})' if parts else '')
+
+
+def _counted(texts: Iterable[str], between: str) -> str:
+    counts = Counter(texts)
+    return between.join(f'{n} {text}' if n > 1 else text for text, n in counts.items())
 
 
 def _object_line(item: SceneObject) -> str:
@@ -262,12 +336,12 @@ def _object_line(item: SceneObject) -> str:
 
 
 def one_line(text: str) -> str:
-    """Put text on one line, so that it can pass for no label or delimiter of the prompt."""
+    """Put text on one line, so that it cannot imitate a label or delimiter of the prompt."""
     return untagged(' '.join(text.split()))
 
 
 def quoted(reply: str) -> str:
-    """Return the beginning of a reply in one line that can be printed."""
+    """Return the beginning of a reply on one printable line."""
     line = ''.join(char if char.isprintable() else ' ' for char in reply)
     return repr(shorten(line, REPLY_QUOTED, placeholder=' ...'))
 
@@ -285,12 +359,12 @@ def ask(
     Ask a model, and once more with the reason if its reply cannot be read.
 
     Args:
-        model: Who is asked.
-        prompt: What it is asked.
+        model: The model.
+        prompt: The first message.
         read: Turns the reply into a value, or raises ParseError.
-        request: What the prompt asks for, as data.
-        schema: What the reply must obey, where the model supports that.
-        on_retry: Told why the model is asked once more.
+        request: The prompt as data.
+        schema: JSON schema of the reply, used if the model supports that.
+        on_retry: Receives the reason for the second request.
 
     Raises:
         ParseError: The second reply could not be read either; names the model.

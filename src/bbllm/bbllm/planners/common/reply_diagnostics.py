@@ -1,4 +1,4 @@
-"""Lines of a model's reply that are left out, and how they are counted."""
+"""Lines of a reply: what ends it, what refuses the task, and lines that are discarded."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from bbllm.core.errors import ParseError
+from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import LineDiscarded
 from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.types import Code
 from bbllm.planners.common.prompting import ask
 
 MAX_REASON = 1000
-"""How much of a reason is kept [characters]."""
+"""Maximum length of a reason; the rest is cut [characters]."""
 MAX_DONE = 200
-"""A longer line says more than that all is done [characters]."""
+"""A longer line is more than a report that the task is done [characters]."""
 
 _MARKS = ' \t\r>*_#`~-•'
 """What models put around a line: quotation, emphasis, headings, bullets."""
@@ -26,38 +26,50 @@ _CANNOT = re.compile(r'cannot[*_`\s]*:(.+)', re.IGNORECASE)
 
 
 def says_done(line: str) -> bool:
-    """Return whether a line says that all is done: `done`, `# All done!`, `Done. (It is hot.)`."""
+    """Return whether a line reports the end: `done`, `# All done!`, `Done. (It is hot.)`."""
     words = line.strip(_MARKS)
     return len(words) <= MAX_DONE and _DONE.fullmatch(words) is not None
 
 
 def reason_of(line: str) -> str | None:
-    """Return why it cannot be done where a line says `cannot: <reason>`, else None."""
+    """Return the reason of a line `cannot: <reason>`, None for any other line."""
     found = _CANNOT.fullmatch(line.strip(_MARKS))
     reason = found[1].strip(_MARKS) if found else ''
     return reason[:MAX_REASON] or None
 
 
+def refuse_if_impossible(lines: Iterable[str]) -> None:
+    """
+    Give up if one of the lines is `cannot: <reason>`.
+
+    Raises:
+        GaveUpError: With the reason of the first such line.
+    """
+    for line in lines:
+        if reason := reason_of(line):
+            raise GaveUpError(reason)
+
+
 def more_lines(number: int) -> str:
-    """Say that so many lines are left out which nobody names one by one."""
+    """Return the text that stands for a number of further discarded lines."""
     return '1 more line' if number == 1 else f'{number} more lines'
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedLine:
-    """A line of a reply that was left out."""
+    """A line of a reply that is discarded."""
 
     text: str
     why: str
     code: Code | None = None
-    """Of a line that is an action: what is wrong with its call."""
+    """What is wrong with the call, if the line is an action."""
     refused: bool = False
-    """Whether it can be read all the same, see `LineDiscarded`."""
+    """Whether the line can be read all the same, see `LineDiscarded`."""
     rules: tuple[str, ...] = ()
-    """Of a line that is an action: the rules that it breaks, named as in `bench.faithfulness`."""
+    """Rules that an action breaks, named as in `bench.faithfulness`."""
 
-    def tell(self, context: EpisodeContext) -> None:
-        """Tell that it was left out."""
+    def report(self, context: EpisodeContext) -> None:
+        """Emit the event."""
         context.emit(
             LineDiscarded(
                 self.text, self.why, code=self.code, rules=self.rules, refused=self.refused
@@ -66,13 +78,7 @@ class RejectedLine:
 
 
 class LostReplyError(ParseError):
-    """
-    A reply of which nothing can be used.
-
-    Args:
-        message: As of a ParseError.
-        discarded: Its lines that look as if they were meant to be.
-    """
+    """A reply of which no part can be used; `discarded` has its lines that resemble one."""
 
     def __init__(self, message: str, discarded: Sequence[RejectedLine] = ()):
         super().__init__(message)
@@ -81,35 +87,34 @@ class LostReplyError(ParseError):
 
 class ReplyDiagnostics:
     """
-    Tells what is left out of the replies to one question.
+    Reports the discarded lines of all replies to one question.
 
-    A model that is asked once more may repeat what it wrote, or mend it: either way that counts
-    once.
+    A line that a model repeats or corrects when it is asked again counts once.
 
     Args:
-        on_discarded: Told each line.
+        on_discarded: Receives each line.
     """
 
     def __init__(self, on_discarded: Callable[[RejectedLine], None]):
         self._on_discarded = on_discarded
-        self._told: Counter[RejectedLine] = Counter()
+        self._reported: Counter[RejectedLine] = Counter()
 
     def of_reply(self, lines: Iterable[RejectedLine]) -> None:
-        """Return what of one reply was not in an earlier one as often."""
+        """Report the lines of one reply that were not as often in an earlier one."""
         found: Counter[RejectedLine] = Counter()
         for line in lines:
             found[line] += 1
-            if found[line] > self._told[line]:
+            if found[line] > self._reported[line]:
                 self._on_discarded(line)
-        self._told |= found
+        self._reported |= found
 
 
 class HasDiscarded(Protocol):
-    """What is read of a reply line by line."""
+    """The result of a reader that works line by line."""
 
     @property
     def discarded(self) -> tuple[RejectedLine, ...]:
-        """Its lines that were left out."""
+        """The discarded lines."""
         ...
 
 
@@ -126,29 +131,19 @@ def ask_for_lines(
     on_retry: Callable[[str], None] | None = None,
 ) -> Found:
     """
-    Ask as `prompting.ask` does, and tell what is left out, of a reply that is refused, too.
+    Ask as `prompting.ask` does, and pass discarded lines to `on_discarded`.
 
-    Args:
-        model: Who is asked.
-        prompt: What it is asked.
-        read: Reads a reply; raises LostReplyError where nothing of it can be used.
-        on_discarded: Told each line that is left out.
-        request: See `prompting.ask`.
-        on_retry: See `prompting.ask`.
-
-    Raises:
-        ParseError: See `prompting.ask`.
-        ModelError: No reply.
+    The discarded lines of a reply that raises LostReplyError are reported too.
     """
-    left_out = ReplyDiagnostics(on_discarded)
+    diagnostics = ReplyDiagnostics(on_discarded)
 
     def counted(text: str) -> Found:
         try:
             found = read(text)
         except LostReplyError as error:
-            left_out.of_reply(error.discarded)
+            diagnostics.of_reply(error.discarded)
             raise
-        left_out.of_reply(found.discarded)
+        diagnostics.of_reply(found.discarded)
         return found
 
     return ask(model, prompt, counted, request=request, on_retry=on_retry)

@@ -1,4 +1,4 @@
-"""What is around the one who acts, gathered from the facts of a scene in one pass."""
+"""The surroundings of the robot, gathered from the facts of a scene in one pass."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from bbllm.core.types import Scene
 HOUSEHOLD = 'household'
 """The domain of a household's scenes."""
 CHARACTER = 'character'
-"""Class of who acts in a household; the lowest number is the one that is told what to do."""
-BETWEEN_THINGS = ('inside', 'on')
-"""Predicates that say where a thing is by another thing."""
+"""Class of the acting characters in a household; the first one executes the task."""
+BETWEEN_OBJECTS = ('inside', 'on')
+"""Predicates that relate an object to its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneGraph:
-    """Facts of a scene, by what they are asked for."""
+    """Facts of a scene, by purpose."""
 
     character: str | None
-    """Name of who acts; None on a table, where an arm does."""
+    """Name of the acting character; None on a table with an arm."""
     close: frozenset[str]
-    """What is within reach of who acts."""
+    """Objects within reach."""
     held: tuple[str, ...]
-    """What is in a hand."""
+    """Objects in a hand."""
     rooms: Mapping[str, str]
-    """The room of a thing."""
+    """The room of each object."""
     states: Mapping[str, tuple[str, ...]]
-    """States of a thing, for example `('closed', 'off')`."""
+    """States of each object, for example `('closed', 'off')`."""
     placed: tuple[tuple[str, str, str], ...]
-    """(thing, `inside` or `on`, other thing)."""
+    """(object, `inside` or `on`, its place)."""
 
     @property
     def hidden(self) -> frozenset[str]:
-        """What is inside something closed, however deep."""
+        """Objects inside a closed one, at any depth."""
         parents: dict[str, list[str]] = {}
-        for thing, relation, other in self.placed:
+        for name, relation, other in self.placed:
             if relation == 'inside':
-                parents.setdefault(thing, []).append(other)
+                parents.setdefault(name, []).append(other)
         shut = {name for name, states in self.states.items() if 'closed' in states}
         found: set[str] = set()
-        for thing in parents:
-            seen, waiting = {thing}, list(parents[thing])
+        for name in parents:
+            seen, waiting = {name}, list(parents[name])
             while waiting:
                 other = waiting.pop()
                 if other in shut:
-                    found.add(thing)
+                    found.add(name)
                     break
                 if other not in seen:
                     seen.add(other)
@@ -59,7 +59,7 @@ class SceneGraph:
 
 
 def scene_graph(scene: Scene) -> SceneGraph:
-    """Gather what a scene says of who acts and of what is around."""
+    """Gather the facts of a scene about the character and the objects around it."""
     character = next((name for name in scene.names if class_of(name) == CHARACTER), None)
     close, held, placed = set(), [], []
     rooms: dict[str, str] = {}
@@ -67,7 +67,7 @@ def scene_graph(scene: Scene) -> SceneGraph:
     for fact in scene.facts:
         if fact.predicate == 'is':
             states[fact.subject] = (*states.get(fact.subject, ()), fact.object)
-        elif fact.predicate in BETWEEN_THINGS:
+        elif fact.predicate in BETWEEN_OBJECTS:
             placed.append((fact.subject, fact.predicate, fact.object))
         elif fact.predicate == 'in_room':
             rooms[fact.subject] = fact.object
@@ -87,10 +87,10 @@ def scene_graph(scene: Scene) -> SceneGraph:
 
 def meant_by(word: str, names: Iterable[str]) -> list[str]:
     """
-    Return which of the names a word can mean, in the names' order.
+    Return the names that a word can mean, in their order.
 
-    A name itself means that one thing. Else it is the name of a class, however its words are
-    put together: `kitchen cabinet` and `kitchen_cabinet` are `kitchencabinet`.
+    A name means that one object. Any other word is a class, with or without spaces: `kitchen
+    cabinet` and `kitchen_cabinet` are `kitchencabinet`.
     """
     names = list(names)
     wanted = plain(word)
@@ -102,15 +102,15 @@ def meant_by(word: str, names: Iterable[str]) -> list[str]:
 
 
 def classes(scene: Scene) -> list[str]:
-    """Return the classes of what is there, but for who acts, each once and sorted."""
+    """Return the classes of the objects without characters, sorted."""
     return sorted({class_of(name) for name in scene.names} - {CHARACTER})
 
 
 def class_scene(scene: Scene) -> Scene:
     """
-    Return a scene of classes in place of things, for a Body that is to answer in classes.
+    Return a scene of classes in place of objects, for a Body that replies in classes.
 
-    Of the facts only what is held is left: the others are about one thing, not about its class.
+    Only facts about hands remain: the others are about one object, not about its class.
     """
     kinds = {class_of(item.name): item for item in reversed(scene.objects)}
     held = [fact for fact in scene.facts if fact.predicate == 'held_by']
@@ -123,7 +123,7 @@ def class_scene(scene: Scene) -> Scene:
 
 @lru_cache(maxsize=4096)  # a house has the same names at every step
 def squeezed(word: str) -> str:
-    """Write a word without what stands between its parts: `kitchen cabinet` as one word."""
+    """Return a word without separators, in lower case: `kitchencabinet`."""
     return re.sub(r'[\s_-]+', '', word).lower()
 
 

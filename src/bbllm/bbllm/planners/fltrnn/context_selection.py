@@ -1,10 +1,10 @@
 """
-Of which things FLTRNN's prompts tell.
+The objects in FLTRNN's prompts.
 
-A goal in predicates names the classes, and all of them is told. A sentence may only mean them, and
-a house has hundreds of things: told is of each class that the sentence names as many as it speaks
-of, and then what is nearest to the sentence, up to a length; each thing with all that it is in or
-on. It is said of which classes there are more, and of which nothing is told.
+A goal in predicates names classes, and the prompt has all objects of these. A sentence may only
+imply them, and a house has hundreds of objects: the prompt has as many objects of each named class
+as the sentence mentions, and then those nearest to the sentence, up to a length; each with its
+places. Further lines list classes with more objects, and classes without any in the prompt.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from bbllm.core.instance_names import class_of
 from bbllm.core.protocols import Embedder
 from bbllm.planners.common.goal_predicates import GoalPredicate
-from bbllm.planners.common.named_classes import mentions
-from bbllm.planners.common.similarity import Similarity
+from bbllm.planners.common.matching import Similarity
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
+from bbllm.planners.fltrnn.named_classes import mentions
 
-TOLD_STATES = ('closed', 'open', 'opened', 'off', 'on')
-"""States that matter to the actions; `opened` is a slip of the program, see PaperMemoryGraph."""
+SHOWN_STATES = ('closed', 'open', 'opened', 'off', 'on')
+"""States that actions depend on; `opened` is a fault of the program, see PaperMemoryGraph."""
 HAND = 'hand'
 ROBOT = 'robot'
 
@@ -33,7 +33,7 @@ def memory_text(
     things: Iterable[tuple[str, str, str]], states: Mapping[str, Sequence[str]]
 ) -> str:
     """
-    Write things and states on one line, what is in or on the same place together.
+    Return places and states of objects on one line, grouped by place.
 
     For example `[('milk(id:21), egg(id:22)', 'INSIDE', 'fridge(id:5)')]; fridge(id:5) is closed`.
     """
@@ -42,7 +42,7 @@ def memory_text(
 
 
 def terse_text(things: Iterable[tuple[str, str, str]], states: Mapping[str, Sequence[str]]) -> str:
-    """Write the same, and things with the same states together: `a, b are closed; c is open`."""
+    """Return the same with objects grouped by states: `a, b are closed; c is open`."""
     alike: dict[str, list[str]] = {}
     for name, words in states.items():
         if words:
@@ -66,7 +66,7 @@ def _placed_text(things: Iterable[tuple[str, str, str]]) -> str:
 
 
 def remembered(graph: MemoryGraph, predicates: Sequence[GoalPredicate]) -> str:
-    """Write what a memory graph knows of the things of a goal's classes, and of their places."""
+    """Return the text of a memory graph on the objects of a goal's classes and their places."""
     words = dict.fromkeys(w for item in predicates for w in (item.thing, item.place) if w)
     chosen = [name for name in graph.names if class_of(name) in words]
     return remembered_of(graph, chosen) + _unseen(graph, words)
@@ -74,12 +74,12 @@ def remembered(graph: MemoryGraph, predicates: Sequence[GoalPredicate]) -> str:
 
 def remembered_of(graph: MemoryGraph, chosen: Iterable[str], *, terse: bool = False) -> str:
     """
-    Write what a memory graph knows of some things, and of their places.
+    Return the text of a memory graph on some objects and their places.
 
     Args:
-        graph: What is known.
-        chosen: The things.
-        terse: Whether it is to be short; then it is left out which books and bottles are closed.
+        graph: The memory graph.
+        chosen: The objects.
+        terse: Whether to be short: group by states, and omit which books and bottles are closed.
     """
     names = with_places(graph, chosen)
     things = [(name, *place) for name in names for place in _where(graph, name)]
@@ -90,13 +90,13 @@ def remembered_of(graph: MemoryGraph, chosen: Iterable[str], *, terse: bool = Fa
 
 
 def _states(graph: MemoryGraph, name: str, terse: bool) -> list[str]:
-    states = [word for word in TOLD_STATES if word in graph.states(name)]
+    states = [word for word in SHOWN_STATES if word in graph.states(name)]
     carried = graph.affords(name, 'grabbable') and not graph.affords(name, 'has_switch')
     return [] if terse and carried and not graph.affords(name, 'containers') else states
 
 
 def with_places(graph: MemoryGraph, chosen: Iterable[str]) -> list[str]:
-    """Return what is held, some things, and what all these are in or on, however deep."""
+    """Return some objects, those in a hand, and all their places, at any depth."""
     found: dict[str, None] = {}
     waiting = [*graph.held, *chosen]
     while waiting:
@@ -117,7 +117,7 @@ def _where(graph: MemoryGraph, name: str) -> list[tuple[str, str]]:
 
 
 def _unseen(graph: MemoryGraph, words: Iterable[str]) -> str:
-    """Say which classes of the goal are not in sight, and where one could look."""
+    """Return the classes of the goal that are not in sight, and where to search for them."""
     unseen = [word for word in words if not graph.of_class(word)]
     if not unseen:
         return ''
@@ -132,97 +132,81 @@ def _unseen(graph: MemoryGraph, words: Iterable[str]) -> str:
 
 LONGEST = 2200
 """
-How much is told for a sentence, beyond what it names itself [characters].
+Maximum length of the text for a sentence, beyond the objects that it names [characters].
 
-A cell has up to 4650 beside it and the goal, 4520 in `household`: some 6700 in all, as
-the line that names what is left out takes 1000: with less, `rinse a mug` tells of no faucet.
+A cell has up to 4650 beside it and the goal, 4520 in `household`: some 6700 in all, because the
+line of omitted classes takes 1000. With less, `rinse a mug` has no faucet.
 """
 LONGEST_IN_WORDS = 4500
 """
-The same for planners that are never told which classes there are: one thing of each class that
-can be carried, filled or switched finds room in it, in each of the houses [characters].
+The same for planners without a list of classes: enough in each of the houses for one object of
+each class that can be carried, filled or switched [characters].
 
 They have up to 3200 beside it and the goal: some 7700 in all.
 """
 USEFUL = ('grabbable', 'can_open', 'has_switch', 'sittable', 'containers', 'surfaces')
-"""What makes a thing worth telling of; floors are surfaces too, and nobody means them."""
+"""Affordances of relevant objects; floors are surfaces too, and never meant."""
 DEVICE = ('has_switch', 'containers')
-"""What things become warm, clean or put away by, though few goals name it."""
+"""Affordances of devices and containers, which few goals name."""
 FIXED_WORTH = 0.005
-"""How much nearer such a thing counts that cannot be carried about, and how much less near another
-that cannot, such as a window; so little that it only decides between equals."""
+"""Bonus for fixed devices, and malus for other fixed objects such as windows; so small that it
+only decides between equals."""
 CHANCE = 0.22
-"""Up to here nearness says nothing: by spelling alone, words that have nothing in common come as
-near."""
+"""Similarity up to which words may be unrelated, by spelling alone."""
 CONTENT = 0.5
-"""What is in or on a thing is as near as this share of it: who clears a table means its things."""
+"""Share of the similarity of a place that its contents get: to clear a table means its objects."""
 AGAIN = 0.02
-"""How much less near the second of a class counts than the first, and so on: one of each class
-comes before many of one that the sentence does not mean."""
+"""Malus for each further object of a class: one of each class precedes many of an irrelevant
+one."""
 MORE = '# More of these stand elsewhere: '
 LEFT_OUT = '# Not told of, as the goal seems not to mean them: '
-"""How the lines begin that say what is told in part, and of what nothing is."""
+"""Beginnings of the lines on classes that the prompt has in part, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """What a sentence means among the classes of a house."""
+    """The meaning of a sentence among the classes of a house."""
 
     sentence: str
     classes: Sequence[str]
     near: Mapping[str, float]
-    """How near each class is to it, or to one of its words, or to two of them."""
+    """Similarity of each class to the sentence, a word, or two words of it."""
     wanted: Counter[str]
-    """Of how many things of a class it speaks."""
+    """How many objects of each class it mentions."""
 
 
 class ContextSelector:
     """
-    Chooses and words what is told.
+    Chooses the objects for a prompt, and writes their text.
 
     Args:
-        embedder: What tells how near a class is to a sentence.
-        longest: How much is told for a sentence [characters].
+        embedder: Compares classes with a sentence.
+        longest: Maximum length of the text for a sentence [characters].
     """
 
     def __init__(self, embedder: Embedder, *, longest: int = LONGEST):
-        self._nearness = Similarity(embedder)
+        self._similarity = Similarity(embedder)
         self._longest = longest
         self._found = _Meaning('', (), {}, Counter())
-        """Of what was asked for last: a goal is asked for many times in turn."""
+        """The latest one: a goal is repeated many times."""
 
     def of(self, graph: MemoryGraph, goal: str, predicates: Sequence[GoalPredicate] | None) -> str:
-        """
-        Write what a memory graph knows of what matters to a goal.
-
-        Args:
-            graph: What is known.
-            goal: As it is said.
-            predicates: The same as predicates; none where it is a sentence.
-
-        Raises:
-            ModelError: The embedder could not be reached.
-        """
+        """Return the text of a memory graph on the objects that a goal needs."""
         if predicates:
             return remembered(graph, predicates)
         names, n_wanted = self.first(graph, goal)
-        n_told = bisect_right(
-            range(len(names)), self._longest, key=lambda n: len(_told(graph, names, n + 1))
+        n_fitting = bisect_right(
+            range(len(names)), self._longest, key=lambda n: len(_text(graph, names, n + 1))
         )
-        return _told(graph, names, max(n_told, n_wanted))
+        return _text(graph, names, max(n_fitting, n_wanted))
 
     def first(self, graph: MemoryGraph, sentence: str) -> tuple[list[str], int]:
-        """
-        Return all things that are of use, those that matter most to a sentence first.
-
-        Returns:
-            The things; and how many of them, from the first on, the sentence speaks of itself.
-        """
+        """Return all relevant objects, best first, and how many of them the sentence mentions."""
         useful = [name for name in graph.names if is_useful(graph, name)]
         meaning = self._meaning(sentence, sorted({class_of(name) for name in useful}))
 
         def distance(name: str) -> tuple[bool, bool, bool]:
-            # The room counts only where something is named: a prompt would change at each door.
+            # The room counts for named classes only: else a prompt would change at each door.
             away = class_of(name) in meaning.wanted and graph.room_of(name) != graph.here
             return name not in graph.held, graph.closed_around(name) is not None, away
 
@@ -243,14 +227,14 @@ class ContextSelector:
         words = [word for word in re.findall(r'\w+', sentence.lower()) if len(word) > 2]
         pairs = [first + second for first, second in zip(words, words[1:], strict=False)]
         texts = [*dict.fromkeys([sentence, *words, *pairs])]
-        self._nearness.look_up([*texts, *classes])
-        found = [self._nearness.of(text, classes) for text in texts]
+        self._similarity.embed([*texts, *classes])
+        found = [self._similarity.of(text, classes) for text in texts]
         nearest = {name: max(near[name] for near in found) for name in classes}
         self._found = _Meaning(sentence, classes, nearest, self._wanted(sentence, classes))
         return self._found
 
     def _wanted(self, sentence: str, classes: Sequence[str]) -> Counter[str]:
-        """Count of how many things of each class a sentence speaks."""
+        """Return how many objects of each class a sentence mentions."""
         wanted: Counter[str] = Counter()
         for mention in mentions(sentence, classes):
             for name in mention.classes or self._nearest(mention.noun, classes):
@@ -258,18 +242,18 @@ class ContextSelector:
         return wanted
 
     def _nearest(self, noun: str, classes: Sequence[str]) -> list[str]:
-        """Return the class that a noun means which names none; none where nothing is near."""
-        near = self._nearness.of(noun, classes)
-        return [name for name in self._nearness.ranked(noun, classes)[:1] if near[name] > CHANCE]
+        """Return the class nearest to a noun that names none; empty if none is near."""
+        near = self._similarity.of(noun, classes)
+        return [name for name in self._similarity.ranked(noun, classes)[:1] if near[name] > CHANCE]
 
 
 def is_useful(graph: MemoryGraph, name: str) -> bool:
-    """Return whether a thing is told of where a sentence leaves room for it."""
+    """Return whether an object may be in a prompt."""
     return class_of(name) != 'floor' and any(graph.affords(name, word) for word in USEFUL)
 
 
 def _worth(graph: MemoryGraph, name: str, near: Mapping[str, float]) -> float:
-    """Return how much a thing matters, from how near classes are to a sentence."""
+    """Return the relevance of an object, given the similarity of classes to a sentence."""
     places = [CONTENT * near.get(class_of(place), 0) for _, place in graph.places(name)]
     nearest = max([near[class_of(name)], *places])
     worth = nearest if nearest > CHANCE else 0.0
@@ -279,17 +263,17 @@ def _worth(graph: MemoryGraph, name: str, near: Mapping[str, float]) -> float:
     return worth + (FIXED_WORTH if device else -FIXED_WORTH)
 
 
-def _told(graph: MemoryGraph, names: Sequence[str], n: int) -> str:
+def _text(graph: MemoryGraph, names: Sequence[str], n: int) -> str:
     """
-    Write what is known of the first `n` things, and which classes the others are of.
+    Return the text on the first `n` objects, and the classes of the others.
 
-    The order is that of first sight, which stays: so a server can keep more of a prompt.
+    The order is that of first sight, which is constant: so a server can cache more of a prompt.
     """
     first = {*names[:n]}
     chosen = [name for name in graph.names if name in first]
-    told = with_places(graph, chosen)
-    others = Counter(sorted(class_of(name) for name in {*names} - {*told}))
-    known = {class_of(name) for name in told}
+    included = with_places(graph, chosen)
+    others = Counter(sorted(class_of(name) for name in {*names} - {*included}))
+    known = {class_of(name) for name in included}
     more = [f'{count} {word}' for word, count in others.items() if word in known]
     left_out = [word for word in others if word not in known]
     lines = [

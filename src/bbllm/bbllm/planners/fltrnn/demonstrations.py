@@ -1,12 +1,12 @@
 """
-Demonstrations: goals in households with a plan that reaches them, shown to a model as examples.
+Demonstrations: household goals with a plan that reaches them, as examples in prompts.
 
-`config/demonstrations/household.yaml` has them, each as
+Each is an entry of `config/demonstrations/household.yaml`:
 
     - goal: 'on_milk_kitchentable: 1'           predicates, or a plain sentence
       things: [milk(id:21) inside fridge(id:5), fridge(id:5) inside kitchen(id:1)]
       states: {fridge(id:5): closed}
-      plan: |                                   what the model is to write, thoughts included
+      plan: |                                   the expected reply, with thoughts
         # Sub-goal thought: fetch the milk
         # Rule thought: the fridge is closed, so it is opened first
         walk('fridge(id:5)')
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -30,20 +30,22 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.instance_names import class_of
 from bbllm.core.paths import config_dir
 from bbllm.core.protocols import Embedder
-from bbllm.planners.common.similarity import Similarity
+from bbllm.planners.common.goal_predicates import goal_sentence, parse_goal
+from bbllm.planners.common.matching import Similarity
 from bbllm.planners.fltrnn.context_selection import memory_text
 from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing, shown
 from bbllm.planners.fltrnn.memory_graph import ARITY
 
 RELATIONS = ('inside', 'on', 'held')
 RULE_THOUGHT = '# Rule thought:'
-"""How a line begins that says which rule the next calls obey; `rule_cot=no` leaves them out."""
+"""Beginning of a line with the rule that the next calls obey; `rule_cot=no` omits them."""
 
 
 class DemonstrationError(ConfigError):
-    """A file of demonstrations that cannot be shown; says which one, and what would do."""
+    """A file of demonstrations has a fault; names the entry and an accepted form."""
 
 
 class _Entry(BaseModel):
@@ -52,7 +54,7 @@ class _Entry(BaseModel):
     goal: str = Field(min_length=1, max_length=500)
     things: tuple[str, ...]
     states: dict[str, str | bool] = {}
-    """YAML reads `off` as a truth value."""
+    """YAML parses `off` as a boolean."""
     plan: str = Field(min_length=1)
 
 
@@ -64,21 +66,28 @@ class _File(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """One goal and how it is reached."""
+    """A goal with its plan."""
 
     goal: str
-    """Predicates or a sentence, as it is shown."""
+    """Predicates or a sentence."""
     things: tuple[tuple[str, str, str], ...]
-    """(thing, `inside`, `on` or `held`, its place), in the names of scenes."""
+    """(object, `inside`, `on` or `held`, its place), by the names of scenes."""
     states: Mapping[str, tuple[str, ...]]
-    """Of things, in the names of scenes."""
+    """States of objects, by the names of scenes."""
     plan: tuple[str, ...]
     """Its lines."""
 
     @property
     def memory(self) -> str:
-        """Where its things are and how, as prompts write it."""
+        """The places and states of its objects, as prompts write them."""
         return memory_text(self.things, self.states)
+
+    @property
+    def in_words(self) -> Demonstration:
+        """The demonstration with its goal as a sentence."""
+        names = (name for item, _, place in self.things for name in (item, place))
+        predicates = parse_goal(self.goal, {class_of(name) for name in names})
+        return replace(self, goal=goal_sentence(predicates)) if predicates else self
 
     def lines(self, *, rule_thoughts: bool) -> str:
         """Return the plan as the body of a function, with or without the rules' thoughts."""
@@ -88,12 +97,7 @@ class Demonstration:
 
 @cache
 def household_demonstrations() -> tuple[Demonstration, ...]:
-    """
-    Return those that come with the project.
-
-    Raises:
-        ConfigError: This installation has none, or they cannot be read.
-    """
+    """Return the demonstrations of the project; raise ConfigError if they cannot be read."""
     return read_demonstrations(config_dir() / 'demonstrations' / 'household.yaml')
 
 
@@ -102,8 +106,8 @@ def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
     Read a file of demonstrations.
 
     Raises:
-        DemonstrationError: It cannot be read, or one of its plans calls an action that there is
-            not or a thing that it does not tell of; names the nearest.
+        DemonstrationError: It cannot be read, or one of its plans has an unknown action or
+            object; names the nearest.
     """
     try:
         data = _File.model_validate(yaml.safe_load(path.read_text('utf-8')))
@@ -120,31 +124,19 @@ def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
 
 
 class Chooser:
-    """
-    Chooses the demonstrations that a prompt shows.
-
-    Args:
-        among: All there are.
-        embedder: What makes vectors of goals.
-    """
+    """Chooses demonstrations for a prompt, by `lexical` or another embedder."""
 
     def __init__(self, among: Sequence[Demonstration], embedder: Embedder):
         self._among = tuple(among)
-        self._nearness = Similarity(embedder)
+        self._similarity = Similarity(embedder)
 
     def similar(self, goal: str, n: int) -> list[Demonstration]:
-        """
-        Return those whose goals are nearest to a goal, the nearest first.
-
-        Raises:
-            ModelError: The embedder could not be reached.
-        """
-        near = self._nearness.of(goal, [item.goal for item in self._among])
-        # Sorted is stable: of equals, the first in the file.
+        """Return those with the most similar goals; of equals, the first of the file."""
+        near = self._similarity.of(goal, [item.goal for item in self._among])
         return sorted(self._among, key=lambda item: -near[item.goal])[:n]
 
     def random(self, rng: Random, n: int) -> list[Demonstration]:
-        """Return any of them."""
+        """Return random demonstrations."""
         return rng.sample(self._among, min(n, len(self._among)))
 
     def fixed(self, n: int) -> list[Demonstration]:
@@ -155,14 +147,14 @@ class Chooser:
 def _demonstration(entry: _Entry, path: Path) -> Demonstration:
     where = f'{path}: the demonstration {entry.goal[:60]!r}'
     things = tuple(_placed(text, where) for text in entry.things)
-    states = {_thing(text, where): _words(said) for text, said in entry.states.items()}
+    states = {_thing(text, where): _words(how) for text, how in entry.states.items()}
     try:
         calls = parse_calls(entry.plan)
     except BbllmError as error:
         raise DemonstrationError(f'{where} has no plan: {error}') from error
-    for text, why in calls.left_out:
-        raise DemonstrationError(f'{where} has the line {text[:80]!r}: {why}')
-    told = {name for thing, _, place in things for name in (thing, place)} | set(states)
+    for line in calls.discarded:
+        raise DemonstrationError(f'{where} has the line {line.text[:80]!r}: {line.why}')
+    named = {name for thing, _, place in things for name in (thing, place)} | set(states)
     for call in calls.calls:
         if ARITY.get(call.skill) != len(call.args):
             near = difflib.get_close_matches(call.skill, ARITY, n=1, cutoff=0.0)
@@ -171,8 +163,8 @@ def _demonstration(entry: _Entry, path: Path) -> Demonstration:
                 f'you mean {near[0]}({ARITY[near[0]]})? Known: {", ".join(ARITY)}.'
             )
         for name in call.args:
-            if name not in told:
-                near = difflib.get_close_matches(name, sorted(told), n=1, cutoff=0.0)
+            if name not in named:
+                near = difflib.get_close_matches(name, sorted(named), n=1, cutoff=0.0)
                 raise DemonstrationError(
                     f'{where} uses {shown(name)}, of which its things do not tell. Did you mean '
                     f'{shown(near[0]) if near else "to list its things"}?'
@@ -191,8 +183,8 @@ def _placed(text: str, where: str) -> tuple[str, str, str]:
     return _thing(thing, where), relation, _thing(place, where)
 
 
-def _words(said: str | bool) -> tuple[str, ...]:
-    return tuple(said.split()) if isinstance(said, str) else ('on' if said else 'off',)
+def _words(how: str | bool) -> tuple[str, ...]:
+    return tuple(how.split()) if isinstance(how, str) else ('on' if how else 'off',)
 
 
 def _thing(text: str, where: str) -> str:

@@ -1,5 +1,5 @@
 """
-The grammar of FLTRNN's replies: lists of sub-goals, and plans of calls on things with numbers.
+The grammar of FLTRNN's replies: lists of sub-goals, and plans of calls on numbered objects.
 
     sub-goals = {"subgoal" "{" goal "}"}         in round words: `subgoal{on_milk_table: 1}`
     plan      = {line}
@@ -7,10 +7,10 @@ The grammar of FLTRNN's replies: lists of sub-goals, and plans of calls on thing
     call      = verb "(" [thing {"," thing}] ")"
     thing     = "'" class "(id:" number ")" "'"
 
-Both may be one line `cannot: <reason>` instead. It looks like Python, and none is ever executed:
-what stands in a branch, a loop, a helper function or a string is no call of the plan, whatever it
-looks like, for nobody works out whether Python would come to it. Prose between the lines is no
-fault; what has the form of a call and is none of these is left out, and told.
+Both may be one line `cannot: <reason>` instead. No text is ever executed: a call in a branch, a
+loop, a helper function or a string is no call of the plan, because only Python could decide
+whether it is reached. Prose between the lines is ignored; other lines that resemble calls are
+discarded, and reported.
 """
 
 from __future__ import annotations
@@ -24,16 +24,22 @@ from bbllm.core.instance_names import class_of, id_of, instance_name
 from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import ask
-from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics, reason_of
+from bbllm.planners.common.reply_diagnostics import (
+    LostReplyError,
+    RejectedLine,
+    ReplyDiagnostics,
+    reason_of,
+    refuse_if_impossible,
+)
 
 MAX_CALLS = 200
-"""A longer plan is a model that repeats itself."""
+"""Longer plans come from models that repeat themselves."""
 MAX_LINE = 500
-"""Longest line [characters]."""
+"""Maximum length of a line [characters]."""
 MAX_SUB_GOALS = 40
-"""A longer list is a model that repeats itself; the paper's tasks have ten at most."""
-MAX_TOLD = 200
-"""How much of a line that was left out is told [characters]."""
+"""Longer lists come from models that repeat themselves; the paper's tasks have ten at most."""
+MAX_REPORTED = 200
+"""How much of a discarded line is reported [characters]."""
 
 _THING = r"""\s*['"]?([^\W\d]\w*)\s*\(\s*id\s*:\s*(\d{1,9})\s*\)['"]?\s*"""
 _CALL = re.compile(rf'([a-z]\w*)\s*\(\s*((?:{_THING}(?:,{_THING})*)?)\)\s*;?\s*(?:#.*)?')
@@ -56,74 +62,58 @@ SUB_GOALS_FORM = '`subgoal{on_milk_kitchentable: 1}, subgoal{turnon_tv: 1}`'
 
 @dataclass(frozen=True, slots=True)
 class ParsedPlan:
-    """What a reply says is to be done."""
+    """A parsed plan."""
 
     calls: tuple[SkillCall, ...]
-    """In the names of scenes; none where nothing is left to do."""
-    left_out: tuple[tuple[str, str], ...] = ()
-    """Lines that are nothing of the grammar, and why."""
+    """By the names of scenes; empty if all is done."""
+    discarded: tuple[RejectedLine, ...] = ()
     has_blocks: bool = False
-    """Whether some of those are branches, loops, helpers or strings with calls in them."""
-
-
-class LostPlanError(ParseError):
-    """
-    No line of a plan is of the grammar.
-
-    Args:
-        message: As of a ParseError.
-        left_out: The lines that look as if they were meant to be.
-    """
-
-    def __init__(self, message: str, left_out: tuple[tuple[str, str], ...]):
-        super().__init__(message)
-        self.left_out = left_out
+    """Whether some discarded lines are branches, loops, helpers or strings with calls."""
 
 
 def shown(name: str) -> str:
-    """Write a thing as FLTRNN's prompts do: `milk_21` as `milk(id:21)`."""
+    """Return an object as FLTRNN's prompts write it: `milk_21` as `milk(id:21)`."""
     number = id_of(name)
     return name if number is None else f'{class_of(name)}(id:{number})'
 
 
 def parse_thing(text: str) -> str | None:
-    """Return the name in scenes of what `shown` wrote; None where it is nothing of the kind."""
+    """Return the name in scenes of an object that `shown` wrote, None for other text."""
     found = _THINGS.fullmatch(text)
     return instance_name(found[1], int(found[2])) if found else None
 
 
 def parse_calls(text: str) -> ParsedPlan:
     """
-    Read a plan.
+    Parse a plan.
 
     Raises:
-        LostPlanError: No call, and no `# done` either, or lines that were left out beside it.
+        LostReplyError: No call, and no `# done` either, or discarded lines beside it.
         ParseError: More than MAX_CALLS.
         GaveUpError: The line `cannot: <reason>` in place of a plan.
     """
     lines = _Lines(text)
     if not lines.calls and lines.cannot:
         raise GaveUpError(lines.cannot)
-    left_out = tuple(lines.left_out)
-    if not lines.calls and (left_out or not lines.ended):
-        raise LostPlanError(f'There is no call in the reply. A plan is {FORM}.', left_out)
+    if not lines.calls and (lines.discarded or not lines.ended):
+        raise LostReplyError(f'There is no call in the reply. A plan is {FORM}.', lines.discarded)
     if len(lines.calls) > MAX_CALLS:
         raise ParseError(
             f'The plan has {len(lines.calls)} calls; at most {MAX_CALLS} are accepted.'
         )
-    return ParsedPlan(tuple(lines.calls), left_out, lines.has_blocks)
+    return ParsedPlan(tuple(lines.calls), tuple(lines.discarded), lines.has_blocks)
 
 
 class _Lines:
-    """What is on the lines of a reply, read from the first to where its plan ends."""
+    """Reads the lines of a reply to the end of its plan."""
 
     def __init__(self, text: str):
         self.calls: list[SkillCall] = []
-        self.left_out: list[tuple[str, str]] = []
+        self.discarded: list[RejectedLine] = []
         self.cannot = ''
         self.ended = self.has_blocks = False
         self._block: int | None = None
-        """How far the head of the block is indented in which the reading is."""
+        """Indentation of the head of the current block."""
         self._in_string = self._begun = False
         heads = [found[1] for line in text.splitlines() if (found := _HEADER.match(line.strip()))]
         self._name = 'task' if 'task' in heads else next(iter(heads), '')
@@ -132,17 +122,17 @@ class _Lines:
                 break
 
     def _read(self, raw: str) -> bool:
-        """Read a line; return whether the plan goes on behind it."""
+        """Read a line; return whether the plan continues."""
         line = raw.strip()[: MAX_LINE + 1] if self._in_string else raw.strip()
         indent = len(raw) - len(raw.lstrip())
         if len(_STRING.findall(line[:MAX_LINE])) % 2:
             self._in_string = not self._in_string
-            self._leave_out_if_call(line)
+            self._discard_if_call(line)
         elif self._in_string:
-            self._leave_out_if_call(line)
+            self._discard_if_call(line)
         elif self._block is not None and (not line or indent > self._block):
             if line and not line.startswith('#'):
-                self._leave_out(line, in_block=True)
+                self._discard(line, in_block=True)
         else:
             self._block = None
             return self._outside(line, indent)
@@ -155,10 +145,10 @@ class _Lines:
             return False
         if len(line) > MAX_LINE:
             why = f'it has {len(line)} characters, of {MAX_LINE}'
-            self.left_out.append((line[:MAX_TOLD], why))
+            self.discarded.append(RejectedLine(line[:MAX_REPORTED], why))
         elif head := _HEADER.fullmatch(line):
             if self._begun and self.calls:
-                return False  # goes on with a task of its own making
+                return False  # continues with an invented task
             if self._name == head[1]:
                 self._begun = True
             else:
@@ -169,24 +159,24 @@ class _Lines:
             self.cannot = self.cannot or reason
         elif _BLOCK.match(line):
             self._block = indent
-            self._leave_out(line, in_block=True)
+            self._discard(line, in_block=True)
         elif not line.startswith('#') and _CALL_LIKE.match(bare):
-            self._leave_out(line)
+            self._discard(line)
         return True
 
-    def _leave_out_if_call(self, line: str) -> None:
+    def _discard_if_call(self, line: str) -> None:
         if not line.startswith('#') and _CALL_LIKE.match(line):
-            self._leave_out(line, in_block=True)
+            self._discard(line, in_block=True)
 
-    def _leave_out(self, line: str, *, in_block: bool = False) -> None:
+    def _discard(self, line: str, *, in_block: bool = False) -> None:
         self.has_blocks |= in_block
         what = 'it stands in a block' if in_block else 'it cannot be read as a call'
-        self.left_out.append((line[:MAX_TOLD], f'{what}; a plan is {FORM}'))
+        self.discarded.append(RejectedLine(line[:MAX_REPORTED], f'{what}; a plan is {FORM}'))
 
 
 def parse_sub_goals(text: str) -> tuple[str, ...]:
     """
-    Read a list of sub-goals, each as it is written.
+    Parse a list of sub-goals, each as written.
 
     Raises:
         ParseError: None, or more than MAX_SUB_GOALS.
@@ -198,9 +188,7 @@ def parse_sub_goals(text: str) -> tuple[str, ...]:
     ]
     texts = [item for item in found if item]
     if not texts:
-        for line in text.splitlines():
-            if reason := reason_of(line):
-                raise GaveUpError(reason)
+        refuse_if_impossible(text.splitlines())
         raise ParseError(f'There is no sub-goal in the reply. They are written {SUB_GOALS_FORM}.')
     if len(texts) > MAX_SUB_GOALS:
         raise ParseError(
@@ -211,7 +199,7 @@ def parse_sub_goals(text: str) -> tuple[str, ...]:
 
 def _call(found: re.Match[str]) -> SkillCall:
     things = [instance_name(word, int(number)) for word, number in _THINGS.findall(found[2])]
-    # As in the published program: there is nothing to find where everything is in sight.
+    # As in the published program: where all is in sight, no search is needed.
     verb = 'walk' if found[1] == 'find' else found[1]
     return SkillCall(verb, tuple(things))
 
@@ -226,40 +214,38 @@ def ask_plan(
     against: Callable[[Sequence[RejectedLine]], str] = lambda refused: '',
 ) -> ParsedPlan:
     """
-    Ask for a plan, and once more where the reply cannot be used as it is.
+    Ask for a plan, and once more if the reply cannot be used as it is.
 
-    Each line that is left out and each call that is refused is told as discarded, those of the
-    first reply too; what the second repeats is not told again. A second reply with the same
-    faults is a plan without these lines.
+    Discarded lines and refused calls of both replies are reported, repeated ones once. If the
+    second reply has the same faults, the result is its plan without these lines.
 
     Args:
-        model: Who is asked.
-        prompt: What it is asked.
-        context: Is told.
+        model: The model.
+        prompt: The first message.
+        context: Receives the events.
         request: See `prompting.ask`.
-        refusals: Tells which calls of a plan are refused.
-        against: Tells what is to be said to the model against these, '' where nothing is.
+        refusals: Returns the refused calls of a plan.
+        against: Returns the objection to these for the model, '' for none.
 
     Raises:
-        LostPlanError: The last reply had lines that should be calls, and none was.
-        ParseError: Neither reply had any.
-        GaveUpError: The model says that it cannot be done.
-        ModelError: No reply.
+        LostReplyError: The last reply had discarded lines, and no call.
+        ParseError: Neither reply had a call.
+        GaveUpError: The model gave up.
     """
-    latest: list[ParsedPlan | LostPlanError] = []
-    left_out = ReplyDiagnostics(lambda line: line.tell(context))
+    latest: list[ParsedPlan | LostReplyError] = []
+    diagnostics = ReplyDiagnostics(lambda line: line.report(context))
 
     def read(text: str) -> ParsedPlan:
         try:
             plan = parse_calls(text)
-        except LostPlanError as error:
-            if error.left_out:
+        except LostReplyError as error:
+            if error.discarded:
                 latest.append(error)
-            left_out.of_reply(_malformed(error.left_out))
+            diagnostics.of_reply(error.discarded)
             raise
         latest.append(plan)
         refused = refusals(plan)
-        left_out.of_reply([*_malformed(plan.left_out), *refused])
+        diagnostics.of_reply([*plan.discarded, *refused])
         if plan.has_blocks:
             raise ParseError(
                 f'Lines stand in a block, and none of these is done. A plan is {FORM}.'
@@ -273,10 +259,6 @@ def ask_plan(
     except ParseError as error:
         if not latest:
             raise
-        if isinstance(latest[-1], LostPlanError):
-            raise LostPlanError(str(error), latest[-1].left_out) from error
+        if isinstance(latest[-1], LostReplyError):
+            raise LostReplyError(str(error), latest[-1].discarded) from error
         return latest[-1]
-
-
-def _malformed(left_out: Sequence[tuple[str, str]]) -> list[RejectedLine]:
-    return [RejectedLine(text, why) for text, why in left_out]

@@ -1,9 +1,9 @@
 """
-What FLTRNN remembers of a household: the scene at first, changed by its own calls.
+FLTRNN's memory of a household: the scene at first, changed by its calls.
 
 Source: Zhang et al., FLTRNN, the memory graph: a copy of the scene's graph on which each action of
-a plan is carried out in symbols. `MemoryGraph` is what the paper means by it: it refuses what the
-rules forbid, and things are where they were put.
+a plan is executed in symbols. `MemoryGraph` is as the paper describes it: it refuses calls that
+break the rules, and updates places.
 """
 
 from __future__ import annotations
@@ -20,26 +20,21 @@ ARITY = {
     **dict.fromkeys(('putin', 'putback'), 2),
     'standup': 0,
 }
-"""The actions that FLTRNN offers, and how many things each takes. Those of the published program,
-and with `sit` and `standup` what plain sentences ask for besides."""
+"""The actions of FLTRNN, and how many objects each takes: those of the published program, and
+`sit` and `standup`, which plain sentences need."""
 TURNS = {
     'open': ('closed', 'open'),
     'close': ('open', 'closed'),
     'switchon': ('off', 'on'),
     'switchoff': ('on', 'off'),
 }
-"""By action: the state that a thing must have for it, and the one that it has then."""
+"""By action: the state of an object before and after."""
 NEAREST_TOLD = 5
 """How many of the nearest names a refusal lists."""
 
 
 class MemoryGraph:
-    """
-    A household in the mind of a planner.
-
-    Args:
-        scene: What is seen at first.
-    """
+    """The believed state of a household, from the first scene on."""
 
     def __init__(self, scene: Scene):
         self._names: dict[str, None] = {}
@@ -51,11 +46,11 @@ class MemoryGraph:
         self._held: list[str] = []
         self._here: str | None = None
         self.seat: str | None = None
-        """What who acts sits on."""
+        """The object that the character sits on."""
         self.see(scene)
 
     def see(self, scene: Scene) -> None:
-        """Take in what was not known before; what is known stays as it is remembered."""
+        """Add new objects of a scene; the others stay as remembered."""
         around = scene_graph(scene)
         new = [name for name in scene.names if name not in self._names]
         self._names.update(dict.fromkeys(new))
@@ -81,7 +76,7 @@ class MemoryGraph:
                 self._affords[fact.subject].add(fact.object)
 
     def copy(self) -> MemoryGraph:
-        """Return one that changes for itself."""
+        """Return an independent copy."""
         other = object.__new__(type(self))
         other._names, other._rooms = dict(self._names), set(self._rooms)
         other._room_of, other._places = dict(self._room_of), dict(self._places)
@@ -90,11 +85,9 @@ class MemoryGraph:
         other._held, other._here, other.seat = [*self._held], self._here, self.seat
         return other
 
-    # --- what is remembered ----------------------------------------------------------------------
-
     @property
     def names(self) -> tuple[str, ...]:
-        """All things and rooms, as scenes name them; not who acts."""
+        """Names of all objects and rooms, without the character."""
         return tuple(name for name in self._names if class_of(name) != CHARACTER)
 
     @property
@@ -104,32 +97,32 @@ class MemoryGraph:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What is in a hand."""
+        """Objects in a hand."""
         return tuple(self._held)
 
     @property
     def here(self) -> str | None:
-        """The room of who acts."""
+        """The room of the character."""
         return self._here
 
     def of_class(self, word: str) -> list[str]:
-        """Return the things of a class."""
+        """Return the objects of a class."""
         return [name for name in self._names if class_of(name) == word]
 
     def states(self, name: str) -> frozenset[str]:
-        """Return how a thing is, for example `closed` and `off`."""
+        """Return the states of an object, for example `closed` and `off`."""
         return frozenset(self._states.get(name, ()))
 
     def affords(self, name: str, word: str) -> bool:
-        """Return whether a thing has a property, for example `grabbable`."""
+        """Return whether an object has a property, for example `grabbable`."""
         return word in self._affords.get(name, ())
 
     def places(self, name: str) -> tuple[tuple[str, str], ...]:
-        """Return what a thing is `inside` or `on`, rooms left out."""
+        """Return what an object is `inside` or `on`, without rooms."""
         return self._places.get(name, ())
 
     def room_of(self, name: str) -> str | None:
-        """Return the room of a thing, which goes where its place goes."""
+        """Return the room of an object, which is that of its place."""
         for place in [name, *self._above(name)]:
             if place in self._rooms:
                 return place
@@ -140,7 +133,7 @@ class MemoryGraph:
         return self._room_of.get(name)
 
     def closed_around(self, name: str) -> str | None:
-        """Return the outermost closed thing that a thing is inside, None where there is none."""
+        """Return the outermost closed object around an object, None if there is none."""
         found = None
         for below in [name, *self._above(name)]:
             for relation, other in self._places.get(below, ()):
@@ -148,16 +141,16 @@ class MemoryGraph:
                     found = other
         return found
 
-    def n_holding(self, predicate: GoalPredicate) -> int:
-        """Count the things of which a predicate is so."""
+    def n_satisfying(self, predicate: GoalPredicate) -> int:
+        """Return the number of objects that satisfy a predicate."""
         return sum(self.is_so(predicate, name) for name in self.of_class(predicate.thing))
 
-    def holds(self, predicate: GoalPredicate) -> bool:
-        """Return whether a predicate is so of as many things as it says."""
-        return self.n_holding(predicate) >= predicate.count
+    def is_satisfied(self, predicate: GoalPredicate) -> bool:
+        """Return whether enough objects satisfy a predicate."""
+        return self.n_satisfying(predicate) >= predicate.count
 
     def is_so(self, predicate: GoalPredicate, name: str) -> bool:
-        """Return whether a predicate is so of one thing."""
+        """Return whether an object satisfies a predicate."""
         relation = predicate.relation
         if relation in PLACING:
             room = self.room_of(name) if relation is GoalRelation.INSIDE else None
@@ -172,10 +165,8 @@ class MemoryGraph:
             return name == self.seat
         return STATE_OF[relation] in self._states.get(name, ())
 
-    # --- what is done ----------------------------------------------------------------------------
-
     def refusal(self, call: SkillCall) -> str | None:
-        """Return why a call cannot be done, or would break a rule; None where it can."""
+        """Return why a call is impossible or would break a rule; None if it is possible."""
         if (arity := ARITY.get(call.skill)) is None:
             near = nearest_first(call.skill, ARITY)[0]
             return f'there is no action {call.skill[:40]!r}; the nearest is {near}'
@@ -235,7 +226,7 @@ class MemoryGraph:
         return None
 
     def apply(self, call: SkillCall) -> None:
-        """Remember that a call was done; nothing where its words mean nothing."""
+        """Update the graph by a call; unknown names have no effect."""
         if any(name not in self._names for name in call.args):
             return
         match call.skill, *call.args:
@@ -263,7 +254,7 @@ class MemoryGraph:
             self._states[name] = self._states[name] - {before} | {after}
 
     def _above(self, name: str) -> list[str]:
-        """Return everything that a thing is in or on, nearest first; rings end it."""
+        """Return all places of an object, nearest first; cycles end it."""
         found: dict[str, None] = {}
         waiting = [name]
         while waiting:
@@ -278,13 +269,13 @@ class PaperMemoryGraph(MemoryGraph):
     """
     The memory graph of the published program, with its faults.
 
-    An opened thing becomes `opened`, a word that nothing else knows; to close turns `closed` into
-    `open`; what is put somewhere stays in the hand; to switch off changes nothing; and no call is
-    ever refused. Source: tannl/FLTRNN, commit cc105c7.
+    An opened object becomes `opened`, which no other part uses; closing turns `closed` into
+    `open`; an object put somewhere stays in the hand; switching off has no effect; and no call is
+    refused. Source: tannl/FLTRNN, commit cc105c7.
     """
 
     def refusal(self, call: SkillCall) -> str | None:
-        """Refuse nothing but what is no action, which the program's patterns do not match."""
+        """Refuse malformed calls only, which the program's patterns do not match."""
         return None if ARITY.get(call.skill) == len(call.args) else super().refusal(call)
 
     def _put(self, relation: str, thing: str, place: str) -> None:
@@ -305,8 +296,7 @@ def fault_of(memory: MemoryGraph, call: SkillCall) -> tuple[Code, tuple[str, ...
     """
     Return what is wrong with a call that a memory graph refuses, and which rules it breaks.
 
-    The rules are those of `bench.faithfulness`, by which the same call is judged where a world
-    hears of it.
+    The rules are those of `bench.faithfulness`, which judges calls in a world.
     """
     if call.skill not in ARITY:
         return Code.UNKNOWN_SKILL, ('unknown_action',)

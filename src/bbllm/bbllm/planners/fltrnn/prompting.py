@@ -1,9 +1,9 @@
 """
 The prompts of FLTRNN and of its two baselines.
 
-Source: Zhang et al., FLTRNN, listings 1, 2, 7 and 8, and of the published program what they leave
-out: the parts and their order. The words are our own, and so are the lines that tell a chat model,
-which completes nothing, what to reply.
+Source: Zhang et al., FLTRNN, listings 1, 2, 7 and 8, completed by the published program: the parts
+and their order. The words are our own, and so are the instructions on the reply, which a chat
+model needs because it does not complete text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from bbllm.core.delimiters import as_data
 from bbllm.core.types import Scene
 from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
-    all_in_sight,
     goal_sentence,
     goal_text,
     parse_goal,
@@ -30,17 +29,17 @@ CELL = 'Write what a robot in a household does for one sub-goal, as the body of 
 WHOLE = 'Write what a robot in a household does for a whole task, as the body of a function.'
 REASON = 'List the sub-tasks of a task in a household, as the examples do.'
 ACT = 'Write what a robot in a household does for one sub-task, as the body of a function.'
-"""How each of the prompts begins; who answers them tells them apart by it."""
+"""First line of each prompt."""
 MEMORY = '# Where the key things are, and how: '
 GOAL = '# The goal: '
-"""How the two lines begin that stand above each function."""
+"""Beginnings of the two lines above each function."""
 RULES = (
     'What is inside something closed can be taken only after that was opened; to use what is in '
     'another room, walk there first. Things of one class differ by their id.',
     'Only one thing may be held at a time, and what is open already must not be opened again.',
     'An appliance is switched on only while its door is closed.',
 )
-"""What the paper's instructions say, and in a third line what its examples do besides."""
+"""The paper's instructions, and as a third line a rule that its examples follow."""
 REPLY = (
     'Write the body of the last function below, in the form of those before it: calls of what is '
     'imported, one a line, with things that are told of and their ids, and `# done` at the end.'
@@ -56,7 +55,7 @@ NO_LOOPS = (
 
 @dataclass(frozen=True, slots=True)
 class LongTerm:
-    """What stays in every prompt of an episode: rules, the whole goal, what is completed."""
+    """The constant part of all prompts of an episode, beside the rules."""
 
     goal: str
     completed: tuple[str, ...] = ()
@@ -64,14 +63,14 @@ class LongTerm:
 
 @dataclass(frozen=True, slots=True)
 class ShortTerm:
-    """What is put together anew for each sub-goal."""
+    """The part of a prompt for one sub-goal."""
 
     sub_goal: str
     memory: str
-    """Where its things are and how."""
+    """Places and states of its objects."""
     demonstrations: Sequence[Demonstration]
     tried: str = ''
-    """Why an earlier plan did not reach it; '' where there was none."""
+    """Why an earlier plan did not reach it; '' without one."""
 
 
 class FLTRNNPrompts:
@@ -79,7 +78,7 @@ class FLTRNNPrompts:
     Renders the prompts.
 
     Args:
-        rule_thoughts: Whether examples and instructions have the rules' chain of thought.
+        rule_thoughts: Whether examples and instructions have the chain of thought on rules.
         long_memory: Whether there is a long-term memory.
     """
 
@@ -89,7 +88,7 @@ class FLTRNNPrompts:
         self._templates = templates('bbllm.planners.fltrnn')
 
     def split(self, goal: str, scene: Scene) -> str:
-        """Write the prompt that asks for the sub-goals of a goal."""
+        """Return the prompt that asks for the sub-goals of a goal."""
         predicates = parse_goal(goal, classes(scene))
         return self._render(
             'split',
@@ -97,24 +96,24 @@ class FLTRNNPrompts:
             goal=_goal_line(goal, predicates),
             words=goal_sentence(predicates) if predicates else '',
             classes=classes(scene),
-            whole=all_in_sight(scene),
+            whole=scene.whole,
         )
 
     def cell(self, scene: Scene, long_term: LongTerm, short_term: ShortTerm) -> str:
-        """Write the prompt of the language RNN: for the plan of one sub-goal."""
+        """Return the prompt of the language RNN: for the plan of one sub-goal."""
         return self._plan(CELL, scene, short_term, long_term if self._long_memory else None)
 
     def whole(self, scene: Scene, short_term: ShortTerm) -> str:
-        """Write the prompt of planning-only: rules, examples, the whole goal."""
+        """Return the prompt of planning-only: rules, examples, the whole goal."""
         return self._plan(WHOLE, scene, short_term)
 
     def reason(self, goal: str, scene: Scene) -> str:
-        """Write the prompt of the reasoner of planning-reasoning."""
+        """Return the prompt of the reasoner of planning-reasoning."""
         predicates = parse_goal(goal, classes(scene))
         return self._render('reason', opening=REASON, goal=_goal_line(goal, predicates))
 
     def act(self, scene: Scene, short_term: ShortTerm) -> str:
-        """Write the prompt of the planner of planning-reasoning."""
+        """Return the prompt of the planner of planning-reasoning."""
         return self._plan(ACT, scene, short_term)
 
     def _plan(
@@ -123,7 +122,7 @@ class FLTRNNPrompts:
         instructions = [REPLY, *([THINK] if self._rule_thoughts else []), NO_LOOPS]
         rules = list(RULES)
         if opening != CELL:
-            # The baselines have no memories; what they know of rules stands before the examples.
+            # The baselines have no memory; their rules stand before the examples.
             opening = '\n'.join([opening, *rules])
         examples = [
             {
@@ -131,7 +130,7 @@ class FLTRNNPrompts:
                 'memory': item.memory,
                 'body': item.lines(rule_thoughts=self._rule_thoughts),
             }
-            # In one order whatever the goal, so that prompts which share some begin alike.
+            # In a fixed order, so that prompts with common examples have a common beginning.
             for item in sorted(short.demonstrations, key=lambda item: item.goal)
         ]
         return self._render(
@@ -155,7 +154,7 @@ class FLTRNNPrompts:
 
 
 def imports(scene: Scene) -> str:
-    """Write the line that says what can be called, of what the world can do."""
+    """Return the import line with the actions that the world supports."""
     there = {skill.name: skill for skill in scene.skills}
     return 'from actions import ' + ', '.join(
         declared(there[name]) for name in ARITY if name in there

@@ -1,4 +1,4 @@
-"""Sub-goals of a goal: whether a list of them omits or invents something, and how it is mended."""
+"""Sub-goals of a goal: the request for them, and the correction of omissions and inventions."""
 
 from __future__ import annotations
 
@@ -8,45 +8,44 @@ from dataclasses import dataclass, replace
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.instance_names import class_of
-from bbllm.core.protocols import Body, Embedder, EpisodeContext
+from bbllm.core.protocols import Body, ChatModel, Embedder, EpisodeContext, PromptRequest
 from bbllm.core.types import Scene, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
     GoalRelation,
-    all_in_sight,
     goal_text,
     parse_goal,
     refuse_contradiction,
     refuse_empty,
 )
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.reply_diagnostics import RejectedLine
+from bbllm.planners.common.prompting import ask
+from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics
 from bbllm.planners.common.scene_graph import classes
+from bbllm.planners.fltrnn.grammar import parse_sub_goals
 
 DEMONSTRATIONS = 3
-"""How many a prompt shows, as in the paper."""
+"""Number of demonstrations in a prompt, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is asked for."""
+    """The goal of a task."""
 
     text: str
-    """Predicates as `goal_text` writes them, or the sentence as it was said."""
+    """Predicates as `goal_text` writes them, or the sentence of the task."""
     predicates: tuple[GoalPredicate, ...] | None
-    """None where it is a plain sentence."""
+    """Empty or None for a plain sentence."""
 
 
 def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
     """
-    Read what a task asks for.
-
-    Where only a part of the house is in sight, what is missing is warned of and not refused.
+    Parse the goal of a task; warn of missing objects if only a part of the house is in sight.
 
     Raises:
-        GaveUpError: Nothing is in the house; the goal cannot be read, contradicts itself (both
-            predicates are named), or wants more things than there are.
+        GaveUpError: The house is empty; the goal cannot be parsed, contradicts itself, or needs
+            more objects than exist.
     """
     refuse_empty(scene)
     try:
@@ -57,7 +56,7 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
         return Goal(task.instruction, None)
     refuse_contradiction(predicates, scene, context)
     counts = Counter(map(class_of, scene.names))
-    if all_in_sight(scene):
+    if scene.whole:
         _refuse_missing(predicates, counts, scene)
     unseen = {word for item in predicates for word in (item.thing, item.place) if word}
     unseen -= set(counts)
@@ -71,7 +70,7 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
 
 
 def embedder_of(body: Body) -> Embedder:
-    """Return what compares goals: the Body's own where it matches by embedding, else `lexical`."""
+    """Return the Body's embedder if it has one, else `lexical`."""
     return body.embedder if isinstance(body, MatchingBody) else LexicalEmbedder()
 
 
@@ -88,7 +87,7 @@ def _refuse_missing(
 
 
 MAX_SENTENCE = 300
-"""Longest sub-goal that is a sentence [characters]."""
+"""Maximum length of a sub-goal in words [characters]."""
 
 _What = tuple[GoalRelation, str, str]
 
@@ -98,43 +97,64 @@ class SubGoal:
     """A part of a goal."""
 
     text: str
-    """As prompts write it."""
+    """The text in prompts."""
     predicates: tuple[GoalPredicate, ...] = ()
-    """None where it is a plain sentence."""
+    """Empty or None for a plain sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubGoalFault:
-    """Something that is wrong with a list of sub-goals."""
+    """A fault of a list of sub-goals."""
 
     text: str
-    """The part that it is about."""
+    """The faulty part."""
     why: str
-
     malformed: bool = False
-    """Whether it fits no grammar; else it can be read, and is against the goal."""
+    """Whether it fits no grammar; else it can be parsed, and contradicts the goal."""
 
     def __str__(self) -> str:
         return f'`{self.text}` {self.why}'
 
     @property
     def discarded(self) -> RejectedLine:
-        """The same as a line that is left out."""
+        """The fault as a discarded line."""
         return RejectedLine(self.text, self.why, refused=not self.malformed)
 
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """A list of sub-goals that fits its goal, and what had to be done for that."""
+    """A corrected list of sub-goals, and the faults of the reply."""
 
     sub_goals: tuple[SubGoal, ...]
     faults: tuple[SubGoalFault, ...] = ()
-    """What the reply had wrong; the sub-goals have it no more."""
 
 
-def whole(goal: str, predicates: Sequence[GoalPredicate] | None) -> SubGoal:
-    """Return a goal as one part."""
-    return SubGoal(goal_text(predicates) if predicates else goal, tuple(predicates or ()))
+def ask_sub_goals(
+    model: ChatModel, prompt: str, goal: Goal, scene: Scene, context: EpisodeContext
+) -> Sequence[SubGoal]:
+    """Ask for sub-goals; faults cause one retry, and are then corrected."""
+    latest: list[Decomposition] = []
+    diagnostics = ReplyDiagnostics(lambda line: line.report(context))
+    known = classes(scene) if scene.whole else None
+
+    def read(text: str) -> Decomposition:
+        found = decompose(parse_sub_goals(text), goal.text, goal.predicates, known)
+        latest.append(found)
+        diagnostics.of_reply(fault.discarded for fault in found.faults)
+        if found.faults:
+            raise ParseError(
+                f'{"; ".join(map(str, found.faults))}. The sub-goals have to be all of the '
+                'goal, and nothing else.'
+            )
+        return found
+
+    request = PromptRequest(kind='sub_goals', scene=scene)
+    try:
+        return ask(model, prompt, read, request=request, on_retry=context.warn).sub_goals
+    except ParseError:
+        if not latest:
+            raise
+        return latest[-1].sub_goals
 
 
 def decompose(
@@ -144,17 +164,17 @@ def decompose(
     classes: Collection[str] | None,
 ) -> Decomposition:
     """
-    Make sub-goals of what a model wrote.
+    Correct the sub-goals of a reply.
 
-    Of a goal in predicates the parts must have all predicates, and no others. Where the same one
-    comes in several parts, their counts may add up to that of the goal, or the last may have it.
-    A goal in words can be split in any way, into predicates of classes that are there, or words.
+    The parts of a goal in predicates must have all its predicates, and no others. If several parts
+    have the same one, their counts may add up to that of the goal, or the last may have it. A goal
+    in words can be split in any way, into predicates of existing classes, or words.
 
     Args:
-        texts: The parts as they are written.
-        goal: The goal as it was said.
-        predicates: The goal's own; None where it is a plain sentence.
-        classes: What there is; None where not all is in sight, so that any may be.
+        texts: The parts as written.
+        goal: The goal as text.
+        predicates: The predicates of the goal; None for a plain sentence.
+        classes: All classes; None if not all is in sight, so that any may exist.
     """
     known = _Known(predicates, classes)
     parts = [part for text in texts if (part := known.read(text)) is not None]
@@ -162,12 +182,12 @@ def decompose(
         parts = known.complete(parts, predicates)
     if not parts:
         known.faults.append(SubGoalFault(goal, 'has no part that could be worked on'))
-        parts = [whole(goal, predicates)]
+        parts = [SubGoal(goal_text(predicates) if predicates else goal, tuple(predicates or ()))]
     return Decomposition(tuple(parts), tuple(known.faults))
 
 
 class _Known:
-    """Reads parts of one goal one after the other, and collects their faults."""
+    """Reads the parts of one goal in order, and collects their faults."""
 
     def __init__(self, goal: Sequence[GoalPredicate] | None, classes: Collection[str] | None):
         self.faults: list[SubGoalFault] = []
@@ -180,7 +200,7 @@ class _Known:
             self._classes |= {word for item in goal for word in (item.thing, item.place) if word}
 
     def read(self, text: str) -> SubGoal | None:
-        """Return a part without what it invents; None where nothing is left of it."""
+        """Return a part without invented predicates; None if it is empty then."""
         try:
             predicates = parse_goal(text, self._classes)
         except ParseError as error:
@@ -200,14 +220,14 @@ class _Known:
         return SubGoal(goal_text(kept), tuple(kept)) if kept else None
 
     def complete(self, parts: Sequence[SubGoal], goal: Sequence[GoalPredicate]) -> list[SubGoal]:
-        """Return the parts with what they omit of the goal as one more part for each thing."""
+        """Return the parts, with omitted predicates of the goal as one more part per object."""
         omitted: dict[str, list[GoalPredicate]] = {}
         for predicate in goal:
             if self._so_far.get(_what(predicate), 0) < predicate.count:
                 self.faults.append(
                     SubGoalFault(str(predicate), 'is in the goal, and in no part of it')
                 )
-                # What is put into a microwave, and that it is closed and on, belong together.
+                # The contents of a microwave, and that it is closed and on, belong together.
                 omitted.setdefault(predicate.place or predicate.thing, []).append(predicate)
         return [*parts, *(SubGoal(goal_text(items), tuple(items)) for items in omitted.values())]
 

@@ -1,12 +1,12 @@
 """
-The grammar of what a fine-tuned model answers, of which nothing is ever executed as text.
+The grammar of the replies of a fine-tuned model; no text is ever executed.
 
     EXPLAIN: Both have to be weighed.
     ACTION: [pick('red_cube'), place('red_cube', [0.45, 0.1, 0.032], [1, 0, 0, 0]), reset()]
 
-Where nothing is to be done, the second line is `ACTION: <nooutput>`. Besides there are
+Without actions the second line is `ACTION: <nooutput>`. Further actions are
 `reach([x, y, z], [qx, qy, qz, qw])` and `wait()`, and `grasp` is another word for `pick`. A pose
-is that of the end effector in the world frame, also of `place`, in metres; in the examples of the
+is that of the end effector in the world frame, also for `place`, in metres; in the examples of the
 paper's appendix A.6 it is that of the block.
 """
 
@@ -18,15 +18,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.errors import ParseError
 from bbllm.core.observation import Seven
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.reply_diagnostics import reason_of
+from bbllm.planners.common.reply_diagnostics import refuse_if_impossible
 from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, MAX_WORDS, WAIT_S, Verb
 
 NO_OUTPUT = '<nooutput>'
-"""What stands for no actions in a reply."""
+"""Stands for no actions in a reply."""
 FORMS = (
     "pick('<block>'), place('<block>', [x, y, z], [qx, qy, qz, qw]), "
     'reach([x, y, z], [qx, qy, qz, qw]), reset() and wait()'
@@ -56,9 +56,9 @@ class FtAction:
 
     verb: Verb
     name: str = ''
-    """The block to pick, or the one that `place` says is in the hand; may be empty for it."""
+    """The block to pick, or the block in the hand for `place`, where it may be empty."""
     pose: Seven | None = None
-    """Of the end effector, for `place` and `reach`: x y z qx qy qz qw, as it was written."""
+    """Of the end effector, for `place` and `reach`: x y z qx qy qz qw, as written."""
 
     def __str__(self) -> str:
         parts = [f"'{self.name}'"] if self.name else []
@@ -68,7 +68,7 @@ class FtAction:
 
     @property
     def call(self) -> SkillCall:
-        """The call that carries it out; whether the scene has such a thing is not looked at."""
+        """The call of the action; its object is not checked."""
         if self.verb is Verb.WAIT:
             return SkillCall(self.verb.value, (WAIT_S,))
         if self.pose is not None:
@@ -81,7 +81,7 @@ _NAMES = {verb: word for word, verb in reversed(_WORDS.items())}
 
 @dataclass(frozen=True, slots=True)
 class FtReply:
-    """What a model answered."""
+    """A reply of the model."""
 
     explanation: str
     """On one line."""
@@ -93,16 +93,16 @@ class FtReply:
 
     @property
     def enough(self) -> bool:
-        """Whether the explanation says that enough is known."""
+        """Whether the explanation begins with Yes."""
         return self.explanation[:3].lower() == 'yes'
 
 
 def parse_reply(text: str) -> FtReply:
     """
-    Read a reply.
+    Parse a reply.
 
     Raises:
-        ParseError: Not the grammar; says what was found and what would be accepted.
+        ParseError: Not the grammar; names what was found and what is accepted.
         GaveUpError: The line `cannot: <reason>` in place of a reply.
     """
     unfenced = (line for line in text.splitlines() if not _FENCE.match(line))
@@ -110,29 +110,21 @@ def parse_reply(text: str) -> FtReply:
     heads = [(i, found[1]) for i, line in enumerate(lines) if (found := _EXPLAIN.match(line))]
     bodies = [(i, found[1]) for i, line in enumerate(lines) if (found := _ACTIONS.match(line))]
     if not heads and not bodies:
-        for line in lines:
-            if reason := reason_of(line):
-                raise GaveUpError(one_line(reason))
+        refuse_if_impossible(map(one_line, lines))
     if len(heads) != 1 or len(bodies) != 1 or heads[0][0] > bodies[0][0]:
         raise ParseError(
             'The reply must have one line `EXPLAIN: ` with the reason, and below it one line '
             f'`ACTION: ` with a list in brackets or {NO_OUTPUT}. {_known()}'
         )
-    (head, words), (body, told) = heads[0], bodies[0]
+    (head, words), (body, rest) = heads[0], bodies[0]
     explanation = one_line(' '.join([words, *lines[head + 1 : body]]))
-    told = ' '.join([told, *lines[body + 1 :]]).strip().rstrip('.')
-    actions = () if told.lower() == NO_OUTPUT else parse_actions(told)
+    rest = ' '.join([rest, *lines[body + 1 :]]).strip().rstrip('.')
+    actions = () if rest.lower() == NO_OUTPUT else parse_actions(rest)
     return FtReply(explanation[:MAX_WORDS], actions)
 
 
 def parse_enough(text: str) -> FtReply:
-    """
-    Read the answer to whether enough is known.
-
-    Raises:
-        ParseError: As `parse_reply`, or it is neither Yes nor No, or has actions.
-        GaveUpError: As `parse_reply`.
-    """
+    """Parse as `parse_reply` a reply that must begin with Yes or No and have no actions."""
     reply = parse_reply(text)
     if not _ANSWER.match(reply.explanation):
         raise ParseError(
@@ -145,13 +137,7 @@ def parse_enough(text: str) -> FtReply:
 
 
 def parse_some(text: str) -> FtReply:
-    """
-    Read the answer to which actions find something out.
-
-    Raises:
-        ParseError: As `parse_reply`, or it has no actions.
-        GaveUpError: As `parse_reply`.
-    """
+    """Parse as `parse_reply` a reply that must have actions."""
     reply = parse_reply(text)
     if not reply.actions:
         raise ParseError(f'There are no actions, but this question wants at least one. {_known()}')
@@ -159,12 +145,7 @@ def parse_some(text: str) -> FtReply:
 
 
 def parse_actions(text: str) -> tuple[FtAction, ...]:
-    """
-    Read a list of actions in brackets, which may be empty.
-
-    Raises:
-        ParseError: Not the grammar.
-    """
+    """Parse a list of actions in brackets, which may be empty; raise ParseError otherwise."""
     if not (text.startswith('[') and text.endswith(']')):
         raise ParseError(f'{text[:80]!r} is no list of actions in brackets. {_known()}')
     inside, actions, at = text[1:-1], [], 0
@@ -183,12 +164,12 @@ def parse_actions(text: str) -> tuple[FtAction, ...]:
 
 
 def listed(actions: Sequence[FtAction]) -> str:
-    """Write actions as `parse_actions` reads them."""
+    """Return actions as text for `parse_actions`."""
     return f'[{", ".join(map(str, actions))}]'
 
 
 def vector(values: Sequence[float]) -> str:
-    """Write the numbers of an action, to a tenth of a millimetre."""
+    """Return the numbers of an action, to a tenth of a millimetre."""
     return f'[{", ".join(map(_number, values))}]'
 
 

@@ -1,7 +1,7 @@
 """
-The grammar of LLM-POP: what its planner and its evaluator may answer.
+The grammar of replies of LLM-POP's planner and evaluator; no text is ever executed.
 
-A planner's reply, of which nothing is ever executed as text:
+A planner's reply:
 
     EXPLAIN
     Both have to be weighed.
@@ -10,9 +10,9 @@ A planner's reply, of which nothing is ever executed as text:
     ACTION PLACE [0.45 0.10 0.02 1 0 0 0]
     ACTION RESET
 
-In place of actions it may say DONE where it judges that itself, or be one line `cannot: <reason>`.
+Without an evaluator it may have DONE in place of actions; or it is one line `cannot: <reason>`.
 An evaluator's reply is SUCCESS or FAIL, alone on a line, and below it the reason. Markdown around
-lines, and chatter before the first label, are left out; between the actions nothing is.
+lines and chatter before the first label are ignored, but not text between the actions.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.errors import ParseError
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.reply_diagnostics import reason_of
+from bbllm.planners.common.reply_diagnostics import refuse_if_impossible
 
 MAX_ACTIONS = 50
-"""A longer round is a model that repeats itself."""
+"""Longer rounds come from models that repeat themselves."""
 MAX_LINE = 300
-"""Longest line that is read as an action [characters]."""
+"""Maximum length of an action [characters]."""
 MAX_WORDS = 2000
-"""How much of an explanation or of a reason is kept [characters]."""
+"""Maximum length of an explanation or a reason; the rest is cut [characters]."""
 WAIT_S = '1'
-"""How long one WAIT lasts [s]."""
+"""Duration of a WAIT [s]."""
 POSE_FORM = '[x y z qx qy qz qw], for example [0.45 -0.1 0.05 1 0 0 0]'
 ACTION_FORMS = (
     f'PICK <object>, PLACE <pose>, REACH <pose>, RESET and WAIT, with a pose like {POSE_FORM}'
@@ -54,7 +54,7 @@ _VERDICT = re.compile(r'(SUCCESS|FAIL)[*_` ]*(?:[.:!–—-][*_` ]*(.*))?', re.I
 
 
 class Verb(Enum):
-    """What an action does; the value is the skill that carries it out."""
+    """The kind of an action; the value is its skill."""
 
     PICK = 'pick'
     PLACE = 'place'
@@ -78,7 +78,7 @@ class PopAction:
 
     @property
     def call(self) -> SkillCall:
-        """The call that carries it out; whether the scene has such a thing is not looked at."""
+        """The call of the action; its object is not checked."""
         if self.verb is Verb.WAIT:
             return SkillCall(self.verb.value, (WAIT_S,))
         return SkillCall(self.verb.value, (self.argument,) if self.argument else ())
@@ -86,10 +86,10 @@ class PopAction:
     @property
     def problem(self) -> str:
         """
-        Why its pose is none of seven numbers; empty where it is one.
+        Why its pose is not seven numbers; empty if it is.
 
-        The skills also take poses of three and four numbers, but those say where the held thing
-        goes, and not the end effector: read so, a slip would become another place.
+        The skills also take poses of three and four numbers, but of the object in the hand, not
+        of the end effector: a mistake would become another place.
         """
         if self.verb not in _WITH_POSE:
             return ''
@@ -111,41 +111,39 @@ _WITH_POSE = frozenset({Verb.PLACE, Verb.REACH})
 
 @dataclass(frozen=True, slots=True)
 class PlannerReply:
-    """What a planner wants to do next."""
+    """A reply of the planner."""
 
     explanation: str
     """On one line."""
     actions: tuple[PopAction, ...]
-    """None of them where it says that the task is done."""
+    """Empty if the task is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How far the task has come."""
+    """A reply of the evaluator."""
 
     success: bool
     reason: str
-    """On one line; never empty where it is not done."""
+    """On one line; not empty without success."""
 
 
 def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
     """
-    Read a reply of the planner.
+    Parse a reply of the planner.
 
     Args:
         text: The reply.
-        may_end: Whether it may say DONE in place of actions.
+        may_end: Whether it may have DONE in place of actions.
 
     Raises:
-        ParseError: Not the grammar; says what was found and what would be accepted.
+        ParseError: Not the grammar; names what was found and what is accepted.
         GaveUpError: The line `cannot: <reason>` in place of a plan.
     """
     lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in text.splitlines()]
     marks = [i for i, line in enumerate(lines) if _EXECUTE.fullmatch(line)]
     if not marks:
-        for line in lines:
-            if reason := reason_of(line):
-                raise GaveUpError(reason)
+        refuse_if_impossible(lines)
         raise ParseError(
             'There is no line EXECUTE. The reply must be a line EXPLAIN with a few words below '
             f'it, then a line EXECUTE, then lines like `ACTION PICK <object>`. {_known()}'
@@ -168,7 +166,7 @@ def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
 
 def parse_evaluator(text: str) -> Evaluation:
     """
-    Read a reply of the evaluator.
+    Parse a reply of the evaluator.
 
     Raises:
         ParseError: No verdict, two that differ, or FAIL without a reason.
@@ -194,16 +192,15 @@ def parse_evaluator(text: str) -> Evaluation:
 
 
 def _explanation(lines: list[str]) -> str:
-    marks = [i for i, line in enumerate(lines) if _EXPLAIN.fullmatch(line)]
-    if marks:
-        match = _EXPLAIN.fullmatch(lines[marks[0]])
-        assert match is not None
-        lines = [match[1] or '', *lines[marks[0] + 1 :]]
+    for i, line in enumerate(lines):
+        if match := _EXPLAIN.fullmatch(line):
+            lines = [match[1] or '', *lines[i + 1 :]]
+            break
     return one_line(' '.join(lines))[:MAX_WORDS]
 
 
 def _read_actions(lines: list[str]) -> tuple[tuple[PopAction, ...], bool]:
-    """Return the actions, and whether DONE ended them; what comes after that is left out."""
+    """Return the actions, and whether DONE ended them; later lines are ignored."""
     actions: list[PopAction] = []
     for raw in lines:
         line = _COMMENT.sub('', raw).lstrip(_BEFORE).rstrip(_AFTER + '.;')

@@ -2,44 +2,43 @@
 The prompts of LLM-POP: one for its evaluator, one for its planner, and the history in both.
 
 Source: Sun et al., Interactive Planning Using Large Language Models for Partially Observable
-Robotics Tasks, appendix A.1 and A.2: the same parts in the same order, in other words. The labels
-in brackets and the words before a colon at the start of a line are a contract: models
-find their way by them. So text from outside is put on one line.
+Robotics Tasks, appendix A.1 and A.2: the same parts in the same order, in other words. Labels in
+brackets and words before a colon structure the prompts; so text from outside is put on one line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from bbllm.core.missing_objects import lost_names, lost_text
 from bbllm.core.observation import Observed, observed
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject, Task
-from bbllm.planners.common.prompt_history import BUDGET, PromptHistory
+from bbllm.planners.common.prompt_history import HistoryForm
 from bbllm.planners.common.prompting import one_line, templates
 
 NOTHING = 'None.'
-"""The history of an episode that has done nothing yet."""
+"""The history of an episode without rounds."""
 DONE = 'done'
 FAILED = 'failed: '
-"""Goes before the sentence that says why."""
+"""Precedes the cause of a failure."""
 NOT_TRIED = 'not tried'
-"""What became of actions behind one that failed."""
+"""Result of actions after a failed one."""
 
 
 @dataclass(frozen=True, slots=True)
 class TriedAction:
-    """One action of a plan, and what came of it."""
+    """One action of a plan, and its result."""
 
     action: str
-    """As the planner wrote it, without the word ACTION."""
+    """The text of the planner, without the word ACTION."""
     result: str = NOT_TRIED
     observation: Observed | None = None
-    """What was observed after it; None where it was not tried."""
+    """The observation after it; None if it was not tried."""
 
     def in_short(self) -> str:
-        """Return what became of it in a few words."""
-        words = f'{self.action} {self.result}'
+        """Return the result in a few words."""
+        words = f'{self.action} {one_line(self.result)}'
         if self.observation is None or self.observation.force_n is None:
             return words
         return f'{words}, force z {self.observation.force_n[2] + 0.0:.2f}'
@@ -47,81 +46,50 @@ class TriedAction:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One plan, carried out as far as it went."""
+    """One plan with its results."""
 
     explanation: str
     tried: tuple[TriedAction, ...] = ()
 
     def in_full(self, number: int) -> str:
-        """Write all of it."""
-        lines = [f'== Round {number} ==', f'Explanation: {self.explanation}']
+        """Return the whole round."""
+        lines = [f'== Round {number} ==', f'Explanation: {one_line(self.explanation)}']
         for i, item in enumerate(self.tried):
-            lines += [f'Action {i}: {item.action}', f'Result {i}: {item.result}']
+            lines += [f'Action {i}: {item.action}', f'Result {i}: {one_line(item.result)}']
             if item.observation is not None:
                 lines.append(f'Observation {i}: {item.observation}')
         return '\n'.join(lines)
 
     def in_short(self, number: int) -> str:
-        """Write it in one line."""
+        """Return the round on one line."""
         done = '; '.join(item.in_short() for item in self.tried if item.result != NOT_TRIED)
         return f'Round {number} in short: {done or "nothing was done"}'
 
 
-class History(PromptHistory):
-    """
-    The rounds of one episode, and what people said in between, which is never left out.
+HISTORY = HistoryForm(
+    empty=NOTHING,
+    shortened='in a line each',
+    omitted='Rounds before round {} are left out.',
+)
+"""
+The history of an episode, with feedback of people between the rounds, as `Person: ...`.
 
-        == Round 0 ==
-        Explanation: weigh the red one first
-        Action 0: PICK red_cube
-        Result 0: done
-        Observation 0: red_cube: [...] EEF: [...] Force: [...] Gripper: [...]
-        Action 1: PLACE [0.5 0 0.02 1 0 0 0]
-        Result 1: failed: The target is occupied by blue_cube.
-        Observation 1: ...
-        Action 2: RESET
-        Result 2: not tried
+    == Round 0 ==
+    Explanation: weigh the red one first
+    Action 0: PICK red_cube
+    Result 0: done
+    Observation 0: red_cube: [...] EEF: [...] Force: [...] Gripper: [...]
+    Action 1: PLACE [0.5 0 0.02 1 0 0 0]
+    Result 1: failed: The target is occupied by blue_cube.
+    Observation 1: ...
+    Action 2: RESET
+    Result 2: not tried
+"""
 
-    What people said stands between the rounds, as `Person: ...`. Where the text would be longer
-    than it may, the oldest rounds shrink to a line each, and where that is not enough they go.
-    """
 
-    in_short = 'in a line each'
-
-    def __init__(
-        self, budget: int | None = BUDGET, *, on_short: Callable[[str], None] | None = None
-    ):
-        super().__init__(budget, on_short=on_short)
-        self._entries: list[Round | str] = []
-
-    @property
-    def n_rounds(self) -> int:
-        """How many rounds there were."""
-        return sum(isinstance(entry, Round) for entry in self._entries)
-
-    def add(self, finished: Round) -> None:
-        """Put the next round behind all that there is."""
-        tried = tuple(replace(item, result=one_line(item.result)) for item in finished.tried)
-        self._entries.append(Round(one_line(finished.explanation), tried))
-
-    def hear(self, said: Iterable[str]) -> None:
-        """Put what people said behind all that there is."""
-        self._entries += [f'Person: {one_line(text)}' for text in said]
-
-    def write(self, in_short: int = 0, left_out: int = 0) -> str:
-        """See `PromptHistory.write`."""
-        parts = [f'Rounds before round {left_out} are left out.'] if left_out else []
-        number = 0
-        for entry in self._entries:
-            if isinstance(entry, str):
-                parts.append(entry)
-                continue
-            if number >= in_short:
-                parts.append(entry.in_full(number))
-            elif number >= left_out:
-                parts.append(entry.in_short(number))
-            number += 1
-        return '\n'.join(parts) or NOTHING
+def feedback_line(text: str) -> str:
+    """Return the line of a history for feedback of a person."""
+    return f'Person: {one_line(text)}'
 
 
 class PopPrompts:
@@ -132,26 +100,19 @@ class PopPrompts:
         self._templates = templates('bbllm.planners.llm_pop', keep_trailing_newline=True)
 
     def evaluator(self, task: Task, scene: Scene, history: str) -> str:
-        """
-        Write the prompt that asks how far the task has come.
-
-        Args:
-            task: What was asked for.
-            scene: As it is now.
-            history: What `pop_history.History.text` returns.
-        """
+        """Return the prompt that asks how far the task has come."""
         return self._render('evaluator', task, scene, history)
 
     def planner(self, task: Task, scene: Scene, history: str, evaluation: str | None) -> str:
         """
-        Write the prompt that asks what to do next.
+        Return the prompt that asks for the next actions.
 
         Args:
-            task: What was asked for.
-            scene: As it is now.
-            history: What `pop_history.History.text` returns.
-            evaluation: The evaluator's reason; None where there is no evaluator, so that the
-                planner has to say itself when the task is done.
+            task: The task.
+            scene: The current scene.
+            history: The text of the history.
+            evaluation: The evaluator's reason; None without an evaluator, so that the planner
+                itself has to report the end of the task.
         """
         return self._render(
             'planner',
@@ -174,7 +135,7 @@ class PopPrompts:
 
 
 def situation(scene: Scene) -> Iterator[str]:
-    """Yield what can be seen and felt now, a line each, in metres and newtons."""
+    """Yield the current observations, a line each, in metres and newtons."""
     for item in scene.objects:
         if item.kind is Kind.FIXTURE:
             yield table_line(item)
@@ -193,7 +154,7 @@ def situation(scene: Scene) -> Iterator[str]:
 
 
 def table_line(item: SceneObject) -> str:
-    """Write what a piece of furniture is to the blocks: where its top is [m]."""
+    """Return the position, size and top of a table [m]."""
     x, y, z = item.pose.position_m
     along, across, height = item.size_m
     top = round(z + height / 2, 3) + 0.0  # adding zero turns the -0.0 of rounding into 0.0

@@ -1,15 +1,16 @@
-"""LLM-State: the model keeps a state of the things that matter, and plans on by it."""
+"""LLM-State: the model keeps a state of the relevant objects, and plans on by it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import BeliefsEstimated
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Outcome, Scene, Task
+from bbllm.core.types import Task
 from bbllm.planners.belief.grammar import ADD, parse_attention
 from bbllm.planners.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.belief.prompting import PLAN_LIMIT, StatePrompts
@@ -22,16 +23,15 @@ from bbllm.planners.common.low_level_plan import (
 )
 from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.common.reply_diagnostics import Found, RejectedLine, ask_for_lines
-from bbllm.planners.common.short_names import ShortNames
 
 MAX_ROUNDS = 150
-"""How many plans an episode may have. The paper sets no limit but that of steps, at most 150; a
-plan has at least one step; rounds that try nothing end an episode before (`IDLE_LIMIT`)."""
+"""How many plans an episode may have. The paper limits steps only, to at most 150; a plan has at
+least one step, and rounds without a call end an episode earlier (`IDLE_LIMIT`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LLMStateOptions:
-    """What of the planner can be varied."""
+    """Options of the planner."""
 
     states: bool = True
     """Whether a state is kept at all; without, there is only the policy."""
@@ -43,62 +43,54 @@ class LLMStateOptions:
     """Whether the history has the reason of a failure; in the paper it has only the failure."""
 
 
+@dataclass(frozen=True)
 class LLMState:
     """
     The planning method of the paper, its Algorithm 1.
 
     Source: Chen et al., LLM-State: Open World State Representation for Long-horizon Task Planning
-    with Large Language Model. Where it departs from the paper, and why, is in
-    docs/design/llm-state.md. The number of feedback loops says nothing: after each plan, and
-    after each step that fails, the model plans anew until it says that all is done.
+    with Large Language Model. docs/design/llm-state.md lists departures. After each plan, and
+    after each failed step, the model plans anew until it reports the end.
     """
 
-    def __init__(
-        self,
-        brain: ChatModel,
-        body: Body,
-        *,
-        k: int = 3,
-        options: LLMStateOptions | None = None,
-    ):
-        """
-        Make a planner.
-
-        Args:
-            brain: The model in all three roles.
-            body: Not used.
-            k: Not used: the method plans anew as often as it has to.
-            options: What is varied.
-        """
-        self._model = brain
-        options = options or LLMStateOptions()
-        self._objects = options.states and options.objects
-        self._summary = options.states and options.summary
-        self._messages = options.messages
+    brain: ChatModel
+    """The model in all three roles."""
+    body: Body
+    """Not used."""
+    k: int = 3
+    """Not used: there is no limit of feedback loops."""
+    options: LLMStateOptions = LLMStateOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
-        Work on the task until the model's plan is empty.
+        Work on the task until the model's plan is empty; see `Planner`.
 
         Raises:
-            ParseError: The model gave replies that cannot be read.
-            GaveUpError: There is nothing to work on, the model said that it cannot be done, or
-                it went on and on.
-            BbllmError: Whatever world or model raised.
+            GaveUpError: There is no object to work with, the model gave up, or it did not end.
         """
         hands = Hands(world, context)
         refuse_impossible(task, hands.scene, context)
-        mind = _Mind(self._model, hands.names, task, context, self._messages)
-        estimator = mind.estimator(summary=self._summary, objects=self._objects)
+        options = self.options
+        objects = options.states and options.objects
+        summary = options.states and options.summary
+        mind = _Mind(self.brain, hands, task, context, options.messages)
+        estimator = ModelEstimator(
+            self.brain,
+            hands.names,
+            summary=summary,
+            objects=objects,
+            messages=options.messages,
+            on_discarded=lambda line: line.report(context),
+            on_retry=context.warn,
+        )
         state = OpenState()
         for _ in range(MAX_ROUNDS):
-            if self._objects:
-                state = mind.attend(state, hands.history, hands.scene)
-            if self._objects or self._summary:
+            if objects:
+                state = mind.attend(state)
+            if objects or summary:
                 state = estimator.estimate(state, hands.history, hands.scene)
                 context.emit(BeliefsEstimated(state.attributes, state.summary))
-            believed = state if self._objects or self._summary else None
-            calls = mind.plan(believed, hands.history, hands.scene)
+            calls = mind.plan(state if objects or summary else None)
             if not calls:
                 context.report_done()
                 return
@@ -109,78 +101,55 @@ class LLMState:
         )
 
 
+@dataclass
 class _Mind:
-    """The model in its roles, in one episode."""
+    """The model as attention and policy, in one episode."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        names: ShortNames,
-        task: Task,
-        context: EpisodeContext,
-        messages: bool,
-    ):
-        self._model = model
-        self._names = names
-        self._task = task
-        self._context = context
-        self._messages = messages
-        self._prompts = StatePrompts(names, messages=messages)
-        self._said: list[str] = []
+    model: ChatModel
+    hands: Hands
+    task: Task
+    context: EpisodeContext
+    messages: bool
+    said: list[str] = field(default_factory=list)
+    """Feedback of people since the start."""
 
-    def estimator(self, *, summary: bool, objects: bool) -> ModelEstimator:
-        """Return the model as state estimator."""
-        return ModelEstimator(
-            self._model,
-            self._names,
-            summary=summary,
-            objects=objects,
-            messages=self._messages,
-            on_discarded=self._leave_out,
-            on_retry=self._context.warn,
-        )
+    def __post_init__(self) -> None:
+        self.prompts = StatePrompts(self.hands.names, messages=self.messages)
 
-    def attend(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        """Add the things that matter from now on, as the attention."""
-        prompt = self._prompts.attention(self._task, state, history, scene)
-        found = self._ask(prompt, parse_attention, 'attention', scene)
+    def attend(self, state: OpenState) -> OpenState:
+        """Add the objects that the attention asks for."""
+        prompt = self.prompts.attention(self.task, state, self.hands.history, self.hands.scene)
+        found = self._ask(prompt, parse_attention, 'attention')
         known = []
-        for thing in found.things:
-            name = self._names.name(thing)
-            if name is None:
-                why = f'There is nothing named {thing[:60]}.'
-                self._leave_out(RejectedLine(f'{ADD}("{thing[:60]}")', why, refused=True))
+        for word in found.things:
+            if (name := self.hands.names.name(word)) is None:
+                why = f'There is nothing named {word[:60]}.'
+                RejectedLine(f'{ADD}("{word[:60]}")', why, refused=True).report(self.context)
             else:
                 known.append(name)
         return state.with_objects(known)
 
-    def plan(
-        self, state: OpenState | None, history: Sequence[Outcome], scene: Scene
-    ) -> tuple[LowLevelCall, ...]:
-        """Return the next calls, as the policy; none where all is done."""
-        self._said += self._context.take_human_feedback()
-        actions = low_level_actions(scene)
-        prompt = self._prompts.policy(self._task, state, history, scene, self._said)
-        plan = self._ask(
-            prompt, lambda text: parse_low_level_plan(text, actions), 'actions', scene
-        )
+    def plan(self, state: OpenState | None) -> tuple[LowLevelCall, ...]:
+        """Return the next calls of the policy; none if the task is done."""
+        self.said += self.context.take_human_feedback()
+        scene = self.hands.scene
+        prompt = self.prompts.policy(self.task, state, self.hands.history, scene, self.said)
+        read = partial(parse_low_level_plan, actions=low_level_actions(scene))
+        plan = self._ask(prompt, read, 'actions')
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
-            self._leave_out(RejectedLine(str(call), why, refused=True))
+            RejectedLine(str(call), why, refused=True).report(self.context)
         return plan.calls[: PLAN_LIMIT - 1]
 
-    def _ask(self, prompt: str, read: Callable[[str], Found], kind: str, scene: Scene) -> Found:
+    def _ask(self, prompt: str, read: Callable[[str], Found], kind: str) -> Found:
         return ask_for_lines(
-            self._model,
+            self.model,
             prompt,
             read,
-            on_discarded=self._leave_out,
-            request=PromptRequest(kind=kind, scene=scene),
-            on_retry=self._context.warn,
+            on_discarded=lambda line: line.report(self.context),
+            request=PromptRequest(kind=kind, scene=self.hands.scene),
+            on_retry=self.context.warn,
         )
-
-    def _leave_out(self, line: RejectedLine) -> None:
-        line.tell(self._context)
 
 
 LLM_STATE = PlannerSpec(

@@ -229,3 +229,12 @@ def _condition_of(words: list[str]) -> ProgramCondition | None:
     if relation in ('is', 'in', 'on'):
         return ProgramCondition(first, relation, last, negated)
     return ProgramCondition(first, 'in', last, negated) if relation == 'inside' else None
+
+
+def parse_verdict(text: str) -> bool:
+    """Parse the verdict on an assertion; raise ParseError unless it is `True` or `False`."""
+    words = text.replace('`', ' ').replace('*', ' ').split()
+    word = words[0].strip('.,:;!').lower() if words else ''
+    if word not in ('true', 'false'):
+        raise ParseError(f'{text.strip()[:80]!r} is no verdict. Answer with True or False alone.')
+    return word == 'true'

@@ -16,20 +16,19 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.house_actions import PHRASES
-from bbllm.planners.common.matching import SECONDS, UNTAKABLE, MatchingBody
+from bbllm.planners.common.matching import SECONDS, UNTAKABLE, MatchingBody, Similarity
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Call, Referents, carry_out
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
-from bbllm.planners.common.similarity import Similarity
 from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
 from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
 
 SHORTLIST = 8
-"""How many things are looked at for one step: those whose own words are nearest to it. All pairs
-of all things of a house would be some ten thousand sentences for each kind of putting."""
+"""How many objects are candidates for one step: those whose words are nearest to it. All pairs in
+a house would be some ten thousand sentences for each kind of putting."""
 TAKEN = ('object', 'obj1')
-"""Parameters of what a hand takes."""
+"""Parameters for an object that a hand takes."""
 NEEDS: Mapping[str, frozenset[str]] = {
     'grab': frozenset({'grabbable'}),
     'putin': frozenset({'grabbable'}),
@@ -41,17 +40,17 @@ NEEDS: Mapping[str, frozenset[str]] = {
     'sit': frozenset({'sittable'}),
     'drink': frozenset({'drinkable', 'recipient'}),
 }
-"""What the first thing of an action must afford, one of them; other actions take anything."""
+"""Affordances of which the first object of an action must have one; other actions need none."""
 
 
 class Actions:
-    """The actions of a scene, on classes in a household and on things elsewhere."""
+    """The actions of a scene, on classes in a household and on objects elsewhere."""
 
     def __init__(self, scene: Scene, embedder: Embedder):
         self._nearness = Similarity(embedder)
         self._skills = offered(scene)
         house = scene.domain == HOUSEHOLD
-        self._things = classes(scene) if house else list(scene.names)
+        self._names = classes(scene) if house else list(scene.names)
         self._affords: dict[str, set[str]] = {}
         for fact in scene.facts:
             if fact.predicate == 'affords':
@@ -66,10 +65,10 @@ class Actions:
         Return the admissible action whose sentence is nearest to a step.
 
         Raises:
-            ParseError: There is nothing to do in the scene.
+            ParseError: The scene has no actions.
             ModelError: The embedder could not be reached.
         """
-        words = {_words(thing): thing for thing in self._things}
+        words = {_words(name): name for name in self._names}
         near = [words[item] for item in self._nearness.ranked(text, words)[:SHORTLIST]]
         calls = {self.phrase(call): call for call in self._on(near)}
         if not calls:
@@ -77,26 +76,26 @@ class Actions:
         return calls[self.nearest_of(text, [*calls])]
 
     def nearest_of(self, text: str, others: Sequence[str]) -> str:
-        """Return which of other texts, of which there is at least one, is nearest to a text."""
+        """Return the nearest of other texts, of which there is at least one."""
         return self._nearness.ranked(text, others)[0]
 
     def phrase(self, call: Call) -> str:
-        """Write an action as a sentence would say it."""
-        things = [_words(arg) for arg in call.args]
-        form = PHRASES.get(call.verb, ' '.join([_words(call.verb), *['{}'] * len(things)]))
-        return form.format(*things)
+        """Return an action as a phrase."""
+        objects = [_words(arg) for arg in call.args]
+        form = PHRASES.get(call.verb, ' '.join([_words(call.verb), *['{}'] * len(objects)]))
+        return form.format(*objects)
 
-    def _on(self, things: Sequence[str]) -> Iterator[Call]:
+    def _on(self, objects: Sequence[str]) -> Iterator[Call]:
         for skill in self._skills:
-            for args in self._arguments(skill, things):
+            for args in self._arguments(skill, objects):
                 if self._is_admissible(skill, args):
                     yield Call(skill.name, args)
 
-    def _arguments(self, skill: Skill, things: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def _arguments(self, skill: Skill, objects: Sequence[str]) -> Iterator[tuple[str, ...]]:
         if skill.params == ('seconds',):
             yield (SECONDS,)
         else:
-            yield from permutations(things, len(skill.params))
+            yield from permutations(objects, len(skill.params))
 
     def _is_admissible(self, skill: Skill, args: tuple[str, ...]) -> bool:
         if not args:
@@ -116,15 +115,15 @@ def _words(name: str) -> str:
 
 
 MAX_STEPS = 20
-"""How many steps are asked for one by one, for a model that never says that it is done."""
+"""How many steps are requested one by one from a model that does not report the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class HuangOptions:
-    """What of the planner can be varied."""
+    """Options of the planner."""
 
     correction: bool = True
-    """Whether steps are asked for one by one, after the actions of those before."""
+    """Whether steps are requested one by one, after the actions of previous steps."""
     grounding: Policy = Policy.RANDOM
     """How one of several objects of a class is chosen."""
 
@@ -134,34 +133,25 @@ class Huang:
     The baseline of row 8 of ProgPrompt's Table I.
 
     Source: Huang et al., Language Models as Zero-Shot Planners, as Singh et al. describe it in
-    section II of ProgPrompt. The one example is that whose task is nearest to this one. The model
-    is told neither what there is nor what can be done; a step that it writes becomes the
-    admissible action whose words are nearest, and with `correction` it is shown that action in
-    place of its own words before it writes the next step. All steps are known before the first
-    is carried out. Left out is what needs the probabilities of a completion: several samples for
-    a step, ranked, and ending early where none is likely.
+    section II of ProgPrompt. The one example is that with the nearest task. The prompt contains
+    neither objects nor actions; each step becomes the admissible action with the nearest words,
+    and with `correction` that action replaces the model's words before the next step. All steps
+    are fixed before the first is executed. Omitted is the part that needs the probabilities of a
+    completion: ranking several samples for a step, and an early end if none is likely.
+
+    Args:
+        brain: The model that writes steps.
+        body: A Body that matches by embedding; only its embedder is used.
+        k: Not used: there are no feedback loops.
+        options: See there.
+
+    Raises:
+        ConfigError: The Body does not match by embedding.
     """
 
     def __init__(
-        self,
-        brain: ChatModel,
-        body: Body,
-        *,
-        k: int = 3,
-        options: HuangOptions | None = None,
+        self, brain: ChatModel, body: Body, *, k: int = 3, options: HuangOptions = HuangOptions()
     ):
-        """
-        Make a planner.
-
-        Args:
-            brain: The model that writes steps.
-            body: One that matches by embedding; its embedder is used.
-            k: Not used: there are no feedback loops.
-            options: What is varied.
-
-        Raises:
-            ConfigError: The Body does not match by embedding.
-        """
         if not isinstance(body, MatchingBody):
             raise ConfigError(
                 f'The planner huang matches steps with actions by embedding, but its Body is '
@@ -170,23 +160,14 @@ class Huang:
             )
         self._brain = brain
         self._embedder = body.embedder
-        options = options or HuangOptions()
-        self._corrects = options.correction
-        self._policy = options.grounding
+        self._options = options
         self._prompts = LangPrompts()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """
-        Work on the task until the actions are through.
-
-        Raises:
-            ParseError: The model gave no step that can be read.
-            GaveUpError: The model said that there is none.
-            BbllmError: Whatever world, model or embedder raised.
-        """
+        """Execute the actions to their end; see `Planner`."""
         calls, plan = self._write(task, world.observe(), context)
         context.emit(PlanMade.of(plan, 0))
-        referents = Referents(self._policy, Random(task.id), context)
+        referents = Referents(self._options.grounding, Random(task.id), context)
         for call, step in zip(calls, plan.steps, strict=True):
             context.emit(StepBegun.of(step))
             carry_out(call, step, referents, world, context)
@@ -195,7 +176,7 @@ class Huang:
         actions = Actions(scene, self._embedder)
         examples = {item.task: item for item in self._prompts.examples(scene)}
         example = examples[actions.nearest_of(task.instruction, [*examples])]
-        if self._corrects:
+        if self._options.correction:
             return self._write_one_by_one(task, scene, example, actions, context)
         prompt = self._prompts.steps(task, example)
         request = PromptRequest(kind='steps', scene=scene)

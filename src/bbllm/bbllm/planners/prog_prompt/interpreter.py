@@ -1,4 +1,4 @@
-"""Carries out programs of ProgPrompt, line by line; no line is ever given to Python."""
+"""Executes programs of ProgPrompt call by call; no line is ever passed to Python."""
 
 from __future__ import annotations
 
@@ -20,23 +20,31 @@ from bbllm.planners.common.program import (
 )
 
 STEPS_OF_A_SUB_GOAL = 10
-"""How many calls a sub-goal may make, recoveries among them; what comes after is left out."""
+"""How many calls a sub-goal may make, including recoveries; further calls are skipped."""
 
 Check = Callable[[ProgramCondition, Scene, str | None], bool]
-"""Tells whether a condition holds in a scene, by what the program has gone to last."""
+"""Whether a condition is true in a scene, given the object that the program last went to."""
 
 
 @dataclass(frozen=True, slots=True)
 class TriedCall:
-    """One call that was made, as the program says it."""
+    """One call of a program and its result."""
 
     call: Call
     failed: CallFailure | None = None
-    """None where it succeeded."""
 
 
 class Interpreter:
-    """Carries out one program after the other, and looks at what they assert on the way."""
+    """
+    Executes one program after the other, and checks their assertions.
+
+    Args:
+        world: Where calls are executed.
+        context: Receives plans and steps.
+        referents: Decide the meaning of words in the programs.
+        check: Decides whether an assertion is true.
+        stops: Whether a failed call ends its program. In the paper it is skipped.
+    """
 
     def __init__(
         self,
@@ -47,17 +55,6 @@ class Interpreter:
         *,
         stops: bool = False,
     ):
-        """
-        Begin without a plan.
-
-        Args:
-            world: Where it is done.
-            context: Is told plans and steps.
-            referents: Decide what the programs' words mean.
-            check: Decides whether what is asserted holds.
-            stops: Whether a call that fails ends its program, for another to go on from there.
-                In the paper it is skipped.
-        """
         self.tried: list[TriedCall] = []
         """All calls so far, oldest first."""
         self._world = world
@@ -66,22 +63,21 @@ class Interpreter:
         self._check = check
         self._stops = stops
         self._plan = GrowingPlan(context)
-        """Its steps are all calls; recoveries that are run become steps too."""
 
     @property
-    def n_heard(self) -> int:
-        """How many calls the world has heard of."""
+    def n_in_world(self) -> int:
+        """How many calls reached the world."""
         return sum(item.failed is None or item.failed.code is None for item in self.tried)
 
     def run(self, program: Program) -> None:
-        """Carry out a program to its end, or to the first call that fails where that ends it."""
+        """Execute a program to its end, or to the first failed call if `stops`."""
         self._plan.go_on(map(str, program.calls))
         for goal in program.sub_goals:
             if not self._work_on(goal):
                 return
 
     def _work_on(self, goal: ProgramPart) -> bool:
-        """Carry out a sub-goal; tell whether the program goes on."""
+        """Execute a sub-goal; return whether the program continues."""
         begun = self._plan.next
         for i, item in enumerate(goal.statements):
             made = self._plan.next - begun
@@ -98,27 +94,27 @@ class Interpreter:
         return True
 
     def _recover(self, calls: tuple[Call, ...]) -> bool:
-        """Put what an assertion wants done into the plan, and do it."""
+        """Insert the recoveries of an assertion into the plan, and execute them."""
         if calls:
             self._plan.go_on([*map(str, calls), *(step.text for step in self._plan.left)])
         return all(self._act(call) for call in calls)
 
     def _act(self, call: Call) -> bool:
-        """Make a call; tell whether the program goes on."""
+        """Execute a call; return whether the program continues."""
         step = self._plan.left[0]
         self._context.emit(StepBegun.of(step))
         failed = attempt(call, self._referents, self._world)
         self.tried.append(TriedCall(call, failed))
         if failed is not None and self._stops:
             self._context.emit(RepairBegun.of(step, failed.cause, code=failed.code))
-            return False  # what is planned next takes the place of this step
+            return False  # the next plan replaces this step
         self._plan.next += 1
         if failed is not None:
             self._context.emit(StepFailed.of(step, failed.cause, code=failed.code))
         return True
 
     def _leave_out(self, goal: ProgramPart, start: int) -> bool:
-        """Go on behind a sub-goal that has made all the calls it may."""
+        """Skip the rest of a sub-goal that has made all its calls; return whether to continue."""
         step = self._plan.left[0]
         n_left = _calls(goal, start)
         cause = (
@@ -135,5 +131,5 @@ class Interpreter:
 
 
 def _calls(goal: ProgramPart, start: int) -> int:
-    """Count the calls of a sub-goal from a statement on."""
+    """Return the number of calls of a sub-goal from a statement on."""
     return sum(isinstance(item, Call) for item in goal.statements[start:])

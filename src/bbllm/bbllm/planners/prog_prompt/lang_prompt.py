@@ -1,4 +1,4 @@
-"""LangPrompt: the model lists steps in plain words, and a Body makes calls of them."""
+"""LangPrompt: the model lists steps in plain words, and a Body maps them to calls."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from bbllm.core.errors import ParseError
-from bbllm.core.events import PlanMade, StepBegun, StepFailed, StepPassed
-from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.events import PlanMade
+from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.skill_calls import code_behind
-from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
+from bbllm.core.types import Plan, PlanStep, Scene, Task
 from bbllm.planners.common.grounding import Policy
+from bbllm.planners.common.low_level_hands import map_step
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Call, Referents, carry_out
 from bbllm.planners.common.prompting import ask, declared, one_line, source, templates
@@ -24,7 +23,7 @@ _TASK = 'Task: '
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A task whose steps are known."""
+    """A task with its steps."""
 
     task: str
     steps: tuple[PlanStep, ...]
@@ -40,24 +39,24 @@ class LangPrompts:
         self._templates = templates('bbllm.planners.prog_prompt')
 
     def examples(self, scene: Scene) -> tuple[Example, ...]:
-        """Return the examples for a scene, in the order in which they are shown."""
+        """Return the examples for a scene, in the order of the prompt."""
         name = 'containers' if moves_to_containers(scene) else scene.domain
         text = source(self._templates, f'steps/{name}.md')
         return tuple(_example(block) for block in text.strip().split('\n\n'))
 
     def whole(self, task: Task, scene: Scene, examples: Sequence[Example]) -> str:
-        """Write the prompt for all steps, which tells what there is and what can be done."""
-        things = classes(scene) if scene.domain == HOUSEHOLD else list(scene.names)
+        """Return the prompt for all steps, with objects and actions."""
+        names = classes(scene) if scene.domain == HOUSEHOLD else list(scene.names)
         return self._render(
-            task, examples, objects=things, actions=[declared(skill) for skill in offered(scene)]
+            task, examples, objects=names, actions=[declared(skill) for skill in offered(scene)]
         )
 
     def steps(self, task: Task, example: Example) -> str:
-        """Write the prompt for all steps that tells nothing but one example."""
+        """Return the prompt for all steps, with one example only."""
         return self._render(task, [example])
 
     def next_step(self, task: Task, example: Example, so_far: Sequence[PlanStep]) -> str:
-        """Write the prompt for one more step."""
+        """Return the prompt for one more step."""
         return self._render(task, [example], so_far=so_far, n_so_far=len(so_far))
 
     def _render(
@@ -95,80 +94,43 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class LangPromptOptions:
-    """What of the planner can be varied."""
+    """Options of the planner."""
 
     grounding: Policy = Policy.RANDOM
     """How one of several objects of a class is chosen."""
 
 
+@dataclass(frozen=True)
 class LangPrompt:
     """
     The paper's baseline whose prompt is in plain words.
 
     Source: Singh et al., ProgPrompt, section V-A and row 7 of Table I: objects and example plans
-    in words, and nothing is asserted. There a small model was trained on 400 annotated steps to
-    make actions of them; it was not published, and here the Body does that. It answers in classes
-    where the world is a household, which are grounded as those of a program are.
+    in words, without assertions. There a small unpublished model, trained on 400 annotated steps,
+    maps steps to actions; here the Body does. In a household it answers in classes, which are
+    grounded as those of a program are.
     """
 
-    def __init__(
-        self,
-        brain: ChatModel,
-        body: Body,
-        *,
-        k: int = 3,
-        options: LangPromptOptions | None = None,
-    ):
-        """
-        Make a planner.
-
-        Args:
-            brain: The model that lists the steps.
-            body: Makes calls of them.
-            k: Not used: there are no feedback loops.
-            options: What is varied.
-        """
-        self._brain = brain
-        self._body = body
-        self._policy = (options or LangPromptOptions()).grounding
-        self._prompts = LangPrompts()
+    brain: ChatModel
+    body: Body
+    k: int = 3
+    """Not used: there are no feedback loops."""
+    options: LangPromptOptions = LangPromptOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """
-        Work on the task until the steps are through.
-
-        Raises:
-            ParseError: The model gave no steps that can be read.
-            GaveUpError: The model said that there are none.
-            BbllmError: Whatever world, model or Body raised.
-        """
-        scene = world.observe()
-        examples = self._prompts.examples(scene)[:EXAMPLES]
-        prompt = self._prompts.whole(task, scene, examples)
+        """Execute the steps to their end; see `Planner`."""
+        prompts, scene = LangPrompts(), world.observe()
+        prompt = prompts.whole(task, scene, prompts.examples(scene)[:EXAMPLES])
         request = PromptRequest(kind='steps', scene=scene)
-        plan = Plan(ask(self._brain, prompt, parse_plan, request=request, on_retry=context.warn))
+        plan = Plan(ask(self.brain, prompt, parse_plan, request=request, on_retry=context.warn))
         context.emit(PlanMade.of(plan, 0))
-        referents = Referents(self._policy, Random(task.id), context)
+        referents = Referents(self.options.grounding, Random(task.id), context)
         for step in plan.steps:
-            self._attempt(step, referents, world, context)
-
-    def _attempt(
-        self, step: PlanStep, referents: Referents, world: World, context: EpisodeContext
-    ) -> None:
-        context.emit(StepBegun.of(step))
-        scene = world.observe()
-        shown = class_scene(scene) if scene.domain == HOUSEHOLD else scene
-        try:
-            call = self._body.map(step, shown)
-        except ParseError as error:
-            cause = f'This step could not be turned into a call. {error}'
-            context.emit(StepFailed.of(step, cause, code=code_behind(error)))
-            return
-        if call is PASS:
-            context.emit(StepPassed.of(step))
-            return
-        assert isinstance(call, SkillCall)
-        carry_out(Call(call.skill, call.args), step, referents, world, context)
+            scene = world.observe()
+            shown = class_scene(scene) if scene.domain == HOUSEHOLD else scene
+            problem = 'This step could not be turned into a call.'
+            if call := map_step(self.body, step, shown, context, problem):
+                carry_out(Call(call.skill, call.args), step, referents, world, context)
 
 
 LANG_PROMPT = PlannerSpec(

@@ -14,28 +14,28 @@ from bbllm.core.types import Scene, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.program import ProgramCondition, Referents
 from bbllm.planners.common.prompting import ask
-from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest
-from bbllm.planners.prog_prompt.interpreter import Check, Interpreter
-from bbllm.planners.prog_prompt.prompting import ProgPrompts, holds, parse_verdict
+from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest, parse_verdict
+from bbllm.planners.prog_prompt.interpreter import Interpreter
+from bbllm.planners.prog_prompt.prompting import ProgPrompts, is_true
 
 MAX_PROGRAMS = 150
-"""How many programs an episode may have where it is planned anew. LLM-State, whose baseline that
-is, limits steps alone, at most 150."""
+"""How many programs an episode may have with replanning. LLM-State, which has this baseline,
+limits steps only, to at most 150."""
 IDLE_LIMIT = 3
-"""How many programs in a row may make no call that the world hears of, such as those that only
-assert what holds; no limit of steps counts them."""
+"""How many programs in a row may make no call in the world, such as programs of assertions only;
+no step limit counts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgPromptOptions:
-    """What of the planner can be varied."""
+    """Options of the planner."""
 
     comments: bool = True
     """Whether the prompt has comments."""
     feedback: bool = True
     """Whether the prompt has assertions and recoveries."""
     check: Literal['model', 'graph'] = 'model'
-    """What decides whether an assertion holds: the model, or the facts of the scene."""
+    """What decides whether an assertion is true: the model, or the facts of the scene."""
     grounding: Policy = Policy.RANDOM
     """How one of several objects of a class is chosen."""
     examples: Literal[1, 2, 3, 4, 5, 6, 7] = 3
@@ -49,14 +49,20 @@ class ProgPrompt:
     The planning method of the paper.
 
     Source: Singh et al., ProgPrompt: Generating Situated Robot Task Plans using Large Language
-    Models, section III. Where it departs from the published program, and why, is in
-    docs/design/prog-prompt.md. There are no feedback loops: what a program can repair stands
-    in it, below its assertions. The Body is not asked: a program has calls already.
+    Models, section III. docs/design/prog-prompt.md lists departures from the published program.
+    There are no feedback loops: recoveries are part of a program, below its assertions. The Body
+    is not asked: a program contains calls.
 
     With `replan=yes` it is the baseline of LLM-State (Chen et al., section IV: ProgPrompt
-    extended with a replanning procedure, of which no more is said): a call that fails ends its
-    program, and the model is asked to go on, as after each program, until it says that all is
-    done. As in that paper's histories it is told that a call failed, and not why.
+    extended with a replanning procedure, without further details): a failed call ends its
+    program, and the model is asked to go on, as after each program, until it reports the end. As
+    in that paper's histories the prompt contains failures without reasons.
+
+    Args:
+        brain: The one model.
+        body: Not used.
+        k: Not used.
+        options: See there.
     """
 
     def __init__(
@@ -65,51 +71,49 @@ class ProgPrompt:
         body: Body,
         *,
         k: int = 3,
-        options: ProgPromptOptions | None = None,
+        options: ProgPromptOptions = ProgPromptOptions(),
     ):
-        """
-        Make a planner.
-
-        Args:
-            brain: The one model.
-            body: Not used.
-            k: Not used: there are no feedback loops.
-            options: What is varied.
-        """
         self._model = brain
-        options = options or ProgPromptOptions()
-        self._by_graph = options.check == 'graph'
-        self._policy = options.grounding
-        self._replan = options.replan
+        self._options = options
         self._prompts = ProgPrompts(
             examples=options.examples, comments=options.comments, feedback=options.feedback
         )
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
-        Work on the task until the program is through, or the model says that all is done.
+        Execute the program, or programs until the model reports the end; see `Planner`.
 
         Raises:
-            ParseError: The model gave no program that parses.
-            GaveUpError: It said that there is none, or went on and on.
-            BbllmError: Whatever world or model raised.
+            GaveUpError: The model gave up, or did not end.
         """
         scene = world.observe()
         prompt = self._prompts.plan(task, scene)
         request = PromptRequest(kind='program', scene=scene)
         program = ask(self._model, prompt, parse_program, request=request, on_retry=context.warn)
-        # Seeded by the episode, so that one that is played again goes the same way.
-        referents = Referents(self._policy, Random(task.id), context)
-        check = self._checker(context)
-        interpreter = Interpreter(world, context, referents, check, stops=self._replan)
+
+        def check(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
+            by_graph = self._options.check == 'graph'
+            answer = (
+                is_true(condition, scene, found)
+                if by_graph
+                else self._judged(condition, scene, context)
+            )
+            by = 'graph' if by_graph else 'model'
+            context.emit(ConditionChecked(str(condition), answer, by=by))
+            return answer
+
+        # Seeded by the episode, so that a replay makes the same choices.
+        referents = Referents(self._options.grounding, Random(task.id), context)
+        stops = self._options.replan
+        interpreter = Interpreter(world, context, referents, check, stops=stops)
         interpreter.run(program)
-        if self._replan:
+        if self._options.replan:
             self._go_on(task, world, context, interpreter)
 
     def _go_on(
         self, task: Task, world: World, context: EpisodeContext, interpreter: Interpreter
     ) -> None:
-        """Ask for what is left, and do it, until nothing is."""
+        """Request and execute further programs until one is empty."""
         n_idle = 0
         for _ in range(MAX_PROGRAMS - 1):
             scene = world.observe()
@@ -119,9 +123,9 @@ class ProgPrompt:
             if not any(goal.statements for goal in program.sub_goals):
                 context.report_done()
                 return
-            before = interpreter.n_heard
+            before = interpreter.n_in_world
             interpreter.run(program)
-            n_idle = n_idle + 1 if interpreter.n_heard == before else 0
+            n_idle = n_idle + 1 if interpreter.n_in_world == before else 0
             if n_idle >= IDLE_LIMIT:
                 raise GaveUpError(
                     f'{IDLE_LIMIT} programs in a row made no call that can be tried. A call with '
@@ -132,23 +136,10 @@ class ProgPrompt:
             'limit of steps would have ended this earlier.'
         )
 
-    def _checker(self, context: EpisodeContext) -> Check:
-        def check(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
-            if self._by_graph:
-                so = holds(condition, scene, found)
-            else:
-                so = self._judged(condition, scene, context)
-            context.emit(
-                ConditionChecked(str(condition), so, by='graph' if self._by_graph else 'model')
-            )
-            return so
-
-        return check
-
     def _judged(self, condition: ProgramCondition, scene: Scene, context: EpisodeContext) -> bool:
         prompt = self._prompts.check(condition, scene)
+        request = PromptRequest(kind='check', scene=scene, text=str(condition))
         try:
-            request = PromptRequest(kind='check', scene=scene, text=str(condition))
             return ask(self._model, prompt, parse_verdict, request=request, on_retry=context.warn)
         except ParseError as error:
             context.warn(f'{condition} is taken not to hold, so its recovery is run. {error}')

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from bbllm.core.errors import ParseError
 from bbllm.core.instance_names import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.common.program import HANDS, Assertion, Call, Program, ProgramCondition
@@ -39,20 +38,20 @@ STATE_WORDS = {
     'pluggedin': 'plugged_in',
     'pluggedout': 'plugged_out',
 }
-"""What a program may call a state, and what a scene calls it."""
+"""Names of states in programs and in scenes."""
 
 
-def holds(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
+def is_true(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
     """
-    Return whether a condition holds by the facts of a scene; what no fact says does not hold.
+    Return whether a condition is true by the facts of a scene.
 
-    A word means any thing of its class. Only of a state it is that of what was found last, where
-    the word fits that; else of what is close, where some of the class is; else of any.
+    A word means any object of its class. For a state it means the object last gone to if that
+    fits, else the close objects of the class, else all of them.
 
     Args:
-        condition: What is asserted.
-        scene: As it is now.
-        found: What the program has gone to last.
+        condition: The condition.
+        scene: The current scene.
+        found: The object that the program last went to.
     """
     around = scene_graph(scene)
     names = meant_by(condition.subject, scene.names)
@@ -87,10 +86,9 @@ def _is_so(
 
 def state_text(condition: ProgramCondition, scene: Scene) -> str:
     """
-    Write what a model is told of the state: what is close and what is held, by its class.
+    Return the state for a prompt: close objects and those in a hand, by class.
 
-    Only what is about the things of the condition is told. Things inside something closed are
-    not seen.
+    It covers the objects of the condition only, and none inside a closed object.
     """
     around = scene_graph(scene)
     hidden = around.hidden
@@ -98,17 +96,17 @@ def state_text(condition: ProgramCondition, scene: Scene) -> str:
     seen = [name for name in seen if class_of(name) != CHARACTER]
     about = {squeezed(word) for word in condition.words}
 
-    def told(*names: str) -> bool:
+    def relevant(*names: str) -> bool:
         return any({squeezed(name), squeezed(class_of(name))} & about for name in names)
 
-    items = [_with_states(name, around) for name in seen if told(name)]
+    items = [_with_states(name, around) for name in seen if relevant(name)]
     shown = {*seen, *around.held}
     items += [
         f'{class_of(thing)} {relation} {class_of(other)}'
         for thing, relation, other in around.placed
-        if thing in shown and other in shown and told(thing, other)
+        if thing in shown and other in shown and relevant(thing, other)
     ]
-    held = [class_of(name) for name in around.held if told(name)]
+    held = [class_of(name) for name in around.held if relevant(name)]
     have = f' You have: {", ".join(_once(held))}.' if held else ''
     return f'You see: {", ".join(_once(items)) or "nothing of this"}.{have}'
 
@@ -122,26 +120,12 @@ def _once(items: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(items))
 
 
-def parse_verdict(text: str) -> bool:
-    """
-    Read what a model says of an assertion.
-
-    Raises:
-        ParseError: It is neither `True` nor `False`.
-    """
-    words = text.replace('`', ' ').replace('*', ' ').split()
-    word = words[0].strip('.,:;!').lower() if words else ''
-    if word not in ('true', 'false'):
-        raise ParseError(f'{text.strip()[:80]!r} is no verdict. Answer with True or False alone.')
-    return word == 'true'
-
-
 GRAB_AND_PUTIN = 'grab_and_putin'
 HOUSEHOLD_SKILLS = (
     *('walk', 'run', 'grab', 'switchon', 'switchoff', 'open', 'close', 'lookat', 'sit'),
     *('standup', 'find', 'turnto', 'drink', 'pointat', 'watch', 'putin', 'putback'),
 )
-"""What the published program imports of a household's actions and the simulator knows."""
+"""Household actions that the published program imports and the simulator supports."""
 INSTRUCTIONS = (
     'Write the body of the next function: what the robot does for the task in its name, in the',
     'form of the functions above. Call only what is imported, and name only what is in objects.',
@@ -150,40 +134,32 @@ INSTRUCTIONS = (
     'Reply with the lines of the body alone: no loops, no branches, no variables. Where the robot',
     'cannot do what is asked, reply with the one line `cannot: ` and why.',
 )
-"""For a chat model. An ablation leaves out those that speak of what it leaves out."""
+"""For a chat model. An ablation omits the lines about the parts that it omits."""
 
 
 class ProgPrompts:
-    """Renders both prompts."""
+    """
+    Renders both prompts.
+
+    Args:
+        examples: Maximum number of example programs.
+        comments: Whether they have comments.
+        feedback: Whether they have assertions and recoveries.
+    """
 
     def __init__(self, *, examples: int = 3, comments: bool = True, feedback: bool = True):
-        """
-        Load the templates.
-
-        Args:
-            examples: How many example programs are shown, where there are so many.
-            comments: Whether there are comments in them.
-            feedback: Whether there are assertions and recoveries in them.
-        """
         self._n_examples = examples
         self._comments = comments
         self._feedback = feedback
         self._templates = templates('bbllm.planners.prog_prompt')
 
     def plan(self, task: Task, scene: Scene, tried: Sequence[TriedCall] | None = None) -> str:
-        """
-        Write the prompt that a program goes on with.
-
-        Args:
-            task: What is to be done.
-            scene: What is there.
-            tried: The calls so far, where the program has begun; None where it has not.
-        """
+        """Return the prompt for a program, or for the rest of one after the calls `tried`."""
         house = scene.domain == HOUSEHOLD
         listed = f'objects = {classes(scene) if house else list(scene.names)}'
         return self._templates.get_template('plan.md.j2').render(
             imports=f'from actions import {", ".join(map(declared, offered(scene)))}',
-            # On a table the list belongs to each function, so that it can change between them.
+            # On a table the list is part of each function, so that it can change between them.
             objects=listed if house else '',
             local_objects='' if house else listed,
             examples='\n\n'.join(self.examples(scene)),
@@ -195,7 +171,7 @@ class ProgPrompts:
         )
 
     def examples(self, scene: Scene) -> list[str]:
-        """Return the example programs that only call what the world can do, as they are shown."""
+        """Return the example programs with skills of the world only, as the prompt shows them."""
         known = {skill.name for skill in offered(scene)}
         known |= set() if moves_to_containers(scene) else {skill.name for skill in scene.skills}
         programs = [
@@ -204,7 +180,7 @@ class ProgPrompts:
         return ['\n'.join(self._kept(item.split('\n'))) for item in programs[: self._n_examples]]
 
     def check(self, condition: ProgramCondition, scene: Scene) -> str:
-        """Write the prompt that asks whether a condition holds."""
+        """Return the prompt that asks whether a condition is true."""
         return self._templates.get_template('check.md.j2').render(
             state=one_line(state_text(condition, scene)), condition=str(condition)
         )
@@ -214,7 +190,7 @@ class ProgPrompts:
         return [f'def {item.strip()}' for item in re.split(r'^def ', text, flags=re.M)[1:]]
 
     def _kept(self, lines: Sequence[str], *, asserted: bool = True) -> list[str]:
-        """Leave lines out as the published ablations do."""
+        """Omit lines as the published ablations do."""
         return [
             line
             for line in lines
@@ -226,18 +202,17 @@ class ProgPrompts:
 def _how(item: TriedCall) -> str:
     if item.failed is None:
         return 'done'
-    # Of what the world forbids no more is told, as in LLM-State's histories; but a name that
-    # there is not is a slip of the pen.
+    # As in LLM-State's histories, a failure in the world has no reason; an unknown name has one.
     return 'failed' if item.failed.code is None else f'failed: {one_line(item.failed.cause)}'
 
 
 def situation_of(scene: Scene) -> str:
-    """Write what is held; in a household by its class, and what is close, too."""
+    """Return the contents of the hands, and in a household the close objects, by class."""
     around = scene_graph(scene)
     if scene.domain != HOUSEHOLD:
         return f'In the hand: {", ".join(around.held) or "nothing"}.'
-    told = around.close.difference(around.held, around.hidden)
-    close = dict.fromkeys(class_of(name) for name in scene.names if name in told)
+    seen = around.close.difference(around.held, around.hidden)
+    close = dict.fromkeys(class_of(name) for name in scene.names if name in seen)
     close.pop(CHARACTER, None)
     held = ', '.join(map(class_of, around.held)) or 'nothing'
     return f'In the hands: {held}. Close: {", ".join(close) or "nothing"}.'
@@ -245,9 +220,9 @@ def situation_of(scene: Scene) -> str:
 
 def offered(scene: Scene) -> list[Skill]:
     """
-    Return the skills that are imported: all of a table's, of a household's the published.
+    Return the skills to import: all of a table, or the published ones of a household.
 
-    Of a table with containers, only the one that moves things there (section IV-B).
+    On a table with containers, only the skill that moves objects there (section IV-B).
     """
     by_name = {skill.name: skill for skill in scene.skills}
     if moves_to_containers(scene):
@@ -257,18 +232,18 @@ def offered(scene: Scene) -> list[Skill]:
 
 
 def moves_to_containers(scene: Scene) -> bool:
-    """Whether it is a table on which things are put into containers; nothing is asserted."""
+    """Whether the task is to put objects into containers; such programs have no assertions."""
     return any(skill.name == GRAB_AND_PUTIN for skill in scene.skills)
 
 
 def header_of(instruction: str) -> str:
-    """Write a task as the name of a function: `microwave salmon` as `microwave_salmon`."""
+    """Return a task as the name of a function: `microwave salmon` as `microwave_salmon`."""
     name = '_'.join(re.findall(r'\w+', instruction)) or 'task'
     return name if not name[0].isdigit() else f'task_{name}'
 
 
 def verbs_of(program: Program) -> set[str]:
-    """Return all that a program calls, in recoveries too."""
+    """Return the verbs of a program, including recoveries."""
     verbs = set()
     for goal in program.sub_goals:
         for item in goal.statements:

@@ -1,9 +1,9 @@
 """
-Which classes of things a sentence names, and of how many things of each it speaks.
+The classes that a sentence names, and how many objects of each it mentions.
 
-Classes are written in one word (`cutleryfork`), sentences are not (`two forks`, `water glasses`):
-a word or up to three in a row name a class that they spell, or if none is, each that ends with
-them, as English compounds end with what a thing is. It is spelling: synonyms are not found.
+Classes are written in one word (`cutleryfork`), unlike in sentences (`two forks`, `water
+glasses`): one to three words in a row name a class with the same spelling, or else each class that
+ends with them, as English compounds end with the kind of an object. Synonyms are not found.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from dataclasses import dataclass
 from bbllm.planners.common.goal_predicates import in_words
 
 SOME = 3
-"""How many things `plates` are, where nothing says how many."""
+"""Number of objects of a plural without a number."""
 MOST = 12
-"""How many things `all plates` are, and `40 plates`."""
+"""Number of objects of `all plates`, and maximum number."""
 LONGEST_NAME = 3
-"""Of how many words a name is at most: `kitchen counter drawer`."""
+"""Maximum number of words of a name: `kitchen counter drawer`."""
 TAIL = 4
-"""Length from which a word names what ends with it; `and` ends some by chance [letters]."""
+"""Minimum length of a word that matches the end of a class; shorter ones match by chance
+[letters]."""
 STEM = 3
-"""How much of the class has to be before it [letters]."""
+"""Minimum length of the part before it [letters]."""
 AHEAD = 2
 """How many unknown words may come between a number and its noun: `two clean mugs`."""
 ALL = frozenset({'all', 'every', 'each'})
-"""What speaks of `MOST`."""
+"""Words for `MOST`."""
 NUMBERS = {in_words(n): n for n in range(1, 11)} | {'any': 1, 'both': 2, 'couple': 2, 'pair': 2}
 BETWEEN = frozenset({'of', 'the', 'my', 'our', 'your', 'these', 'those', 'other', 'more'})
-"""What comes between a number and its noun and says nothing: `all of the plates`."""
+"""Words between a number and its noun: `all of the plates`."""
 ENDINGS = (('ves', 'fe'), ('ves', 'f'), ('ies', 'y'), ('es', ''), ('s', ''))
-"""How a noun for many ends, and the same noun for one."""
+"""Endings of plurals and singulars."""
 _PART = re.compile(r'[^\W\d_]+|\d+|[^\w\s]')
 
 
@@ -41,21 +42,15 @@ class Mention:
     """A noun of a sentence."""
 
     noun: str
-    """As it is said, its words put together."""
+    """Its words in one."""
     count: int
-    """How many things it speaks of, at most `MOST`."""
+    """Number of objects, at most `MOST`."""
     classes: tuple[str, ...]
-    """What it names; () where it has a number, but names no class."""
+    """The named classes; () for a noun with a number that names none."""
 
 
 def mentions(sentence: str, classes: Collection[str]) -> Iterator[Mention]:
-    """
-    Find the nouns of a sentence that name classes, and those that have a number and name none.
-
-    Args:
-        sentence: What a person says.
-        classes: What classes there are.
-    """
+    """Yield the nouns of a sentence that name classes, and others that have a number."""
     known = {name.replace('_', ''): name for name in classes}
     words = _PART.findall(re.sub("[-_]|'s", ' ', sentence.lower()))
     count, unknown = 0, list[str]()
@@ -86,7 +81,7 @@ def mentions(sentence: str, classes: Collection[str]) -> Iterator[Mention]:
 
 
 def _name_at(words: Sequence[str], known: dict[str, str]) -> tuple[int, tuple[str, ...]]:
-    """Return how many words at the start are a name, and of which classes."""
+    """Return how many words at the start are a name, and its classes."""
     for n in range(min(LONGEST_NAME, len(words)), 0, -1):
         noun = ''.join(words[:n])
         forms = _forms(noun)
@@ -100,7 +95,7 @@ def _name_at(words: Sequence[str], known: dict[str, str]) -> tuple[int, tuple[st
 
 
 def _forms(noun: str) -> set[str]:
-    """Return a noun and all that it can be the many of: `knives`: `knive`, `knif`, `knife`."""
+    """Return a noun and its possible singulars; of `knives`: `knive`, `knif`, `knife`."""
     ends = ((one, noun.removesuffix(many)) for many, one in ENDINGS if noun.endswith(many))
     return {noun, *(stem + one for one, stem in ends if len(stem) > 1)}
 
@@ -110,7 +105,7 @@ def _is_many(word: str) -> bool:
 
 
 def _number(word: str) -> int:
-    """Return the number that a word is, 0 where it is none."""
+    """Return the value of a number word, 0 for other words."""
     if word in ALL:
         return MOST
     return min(int(word) if word.isdecimal() else NUMBERS.get(word, 0), MOST)
