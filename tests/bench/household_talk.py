@@ -11,8 +11,7 @@ from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.episode_setup import Alone
 from bbllm.bench.runner.play_household import play_with
 from bbllm.llm.config import LlmConfig, ModelConfig
-from bbllm.llm.models.factory import Models
-from bbllm.llm.models.recorded import record_models
+from bbllm.llm.models.factory import Models, record_models
 from bbllm.llm.scripted import ScriptedModel
 
 PLANNER = 'prog_prompt:check=graph,grounding=nearest'

@@ -9,8 +9,13 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, ModelUnavailableError, ReplayError
 from bbllm.core.protocols import Embeddings, Message, Usage
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.models.factory import Models, make_models, parse_config
-from bbllm.llm.models.recorded import record_models, replay_models
+from bbllm.llm.models.factory import (
+    Models,
+    make_models,
+    parse_config,
+    record_models,
+    replay_models,
+)
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel, read_recording
 from bbllm.llm.recording.replay_embeddings import RecordingEmbedder, ReplayEmbedder
 from bbllm.llm.scripted import ScriptedModel

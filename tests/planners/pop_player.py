@@ -6,7 +6,6 @@ import math
 import re
 
 from bbllm.core.delimiters import without_delimiters
-from bbllm.core.observation import parse_observed
 from bbllm.llm.scripted import Request, ScriptedModel
 
 _WANTED = re.compile(r'the (\w+) (cube|cylinder) on (location_\w)')
@@ -25,7 +24,11 @@ def _answer(request: Request) -> str:
         name: (float(x), float(y))
         for name, x, y in re.findall(r'^Location: (\w+), centre (\S+) (\S+)$', prompt, re.M)
     }
-    seen = parse_observed(re.findall(r'^Observation: (.*)$', prompt, re.MULTILINE)[-1]).blocks
+    line = re.findall(r'^Observation: (.*)$', prompt, re.MULTILINE)[-1]
+    seen = {
+        name: [float(number) for number in numbers.split()]
+        for name, numbers in re.findall(r'(\w+): \[([-. \d]*)\]', line)
+    }
     left = [
         name for name, place in wanted.items() if math.dist(seen[name][:2], places[place]) > 0.02
     ]

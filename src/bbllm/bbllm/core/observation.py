@@ -1,7 +1,7 @@
 """
 What a planner sees and feels after an action, as one record, one line of text, or one vector.
 
-The line is what prompts hold, and what reads it back for whoever answers them:
+The line, as in prompts:
 
     red_cube: [0.450 -0.100 0.020 0.000 0.000 0.131 0.991] EEF: [...] Force: [...] Gripper: [...]
 
@@ -11,29 +11,18 @@ axes; the gripper as what each of the two fingers is open [m].
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
-from bbllm.core.errors import NotMeasuredError, ParseError
+from bbllm.core.errors import NotMeasuredError
 from bbllm.core.types import MOVABLE, Pose, Scene
 
 NOT_MEASURED = 'not measured'
 """What stands for a force that nothing measures."""
-FORMS = {
-    3: '[0.10 0.00 -0.98]',
-    7: '[0.450 -0.100 0.020 0.000 0.000 0.131 0.991]',
-    2: '[0.040 0.040]',
-}
-"""What a list of so many numbers looks like."""
 
 Seven = tuple[float, float, float, float, float, float, float]
 Three = tuple[float, float, float]
 Two = tuple[float, float]
-
-_ITEM = re.compile(r'([A-Za-z_]\w*): \[([^\[\]]*)\]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,29 +83,6 @@ def observed(scene: Scene) -> Observed:
     )
 
 
-def parse_observed(line: str) -> Observed:
-    """
-    Read back what `str` of an Observed has written.
-
-    Raises:
-        ParseError: A list that is too short or too long, or what is no finite number.
-    """
-    items: dict[str, str] = dict(_ITEM.findall(line))
-    eef, force, fingers = (items.pop(name, None) for name in ('EEF', 'Force', 'Gripper'))
-    if not items and eef is None:
-        raise ParseError(
-            f'{line[:80]!r} is no observation. One looks like: red_cube: {FORMS[7]} '
-            f'EEF: {FORMS[7]} Force: {FORMS[3]} Gripper: {FORMS[2]}'
-        )
-    told = None if force is None or force == NOT_MEASURED else _read('Force', force, 3)
-    return Observed(
-        blocks={name: cast(Seven, _read(name, text, 7)) for name, text in items.items()},
-        eef=None if eef is None else cast(Seven, _read('EEF', eef, 7)),
-        force_n=None if told is None else cast(Three, told),
-        fingers_m=None if fingers is None else cast(Two, _read('Gripper', fingers, 2)),
-    )
-
-
 def _seven(pose: Pose) -> Seven:
     return (*pose.position_m, *pose.quat_xyzw)
 
@@ -124,16 +90,3 @@ def _seven(pose: Pose) -> Seven:
 def _numbers(values: Sequence[float], digits: int = 3) -> str:
     # Adding zero turns the -0.0 that rounding leaves into 0.0.
     return ' '.join(f'{round(value, digits) + 0.0:.{digits}f}' for value in values)
-
-
-def _read(name: str, text: str, count: int) -> tuple[float, ...]:
-    try:
-        values = tuple(float(word) for word in text.split())
-    except ValueError:
-        values = ()
-    if len(values) != count or not all(map(math.isfinite, values)):
-        raise ParseError(
-            f'{name} has {count} numbers in an observation, but here [{text[:80]}]. '
-            f'It looks like: {name}: {FORMS[count]}'
-        )
-    return values

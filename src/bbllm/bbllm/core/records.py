@@ -1,8 +1,9 @@
-"""Records to JSON values and back, by their type hints."""
+"""Records to JSON values and back, by their type hints, and JSON to compare them by."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 T = TypeVar('T')
+DECIMALS = 4
+"""Of numbers in `canonical`: lengths count to a tenth of a millimetre."""
 
 
 def to_json(value: object) -> Any:
@@ -127,3 +130,18 @@ def _build_enum(kind: type[Enum], data: Any, where: str) -> Enum:
     except ValueError as error:
         known = ', '.join(kind.__members__)
         raise ValueError(f'{where}: {data!r} is none of {known}.') from error
+
+
+def canonical(value: Any) -> str:
+    """Return JSON with sorted keys, no spaces and rounded numbers: equal for equal values."""
+    return json.dumps(_plain(value), sort_keys=True, separators=(',', ':'), ensure_ascii=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, DECIMALS) + 0.0  # no minus before a zero
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -15,8 +15,7 @@ from bbllm.bench.oracle.household.providers import models_in_house, needs_house_
 from bbllm.bench.suites.house_start import HouseStart
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
-from bbllm.llm.models.factory import Models
-from bbllm.llm.models.recorded import record_models, replay_models
+from bbllm.llm.models.factory import Models, record_models, replay_models
 from bbllm.planners.body.mapping import MappingMethod, models_for
 
 REPLAY = Path('the recording of this episode')

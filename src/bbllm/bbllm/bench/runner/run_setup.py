@@ -28,9 +28,14 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import fallback_name, find_provider, needs_goal
 from bbllm.core.registry import find_planner
 from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
-from bbllm.llm.embedding.embedders import resolve_embeddings
-from bbllm.llm.models.factory import Models, load_config, openai_settings, resolve
-from bbllm.llm.models.recorded import replay_models
+from bbllm.llm.models.factory import (
+    Models,
+    load_config,
+    openai_settings,
+    replay_models,
+    resolve,
+    resolve_embeddings,
+)
 from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, body_name, models_for
 

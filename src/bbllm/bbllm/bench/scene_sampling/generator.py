@@ -19,7 +19,7 @@ from bbllm.bench.suites.house_start import HouseStart
 from bbllm.bench.suites.scene_recipe import Recipe
 from bbllm.bench.suites.suite import Suite, TaskSpec
 from bbllm.core.errors import ConfigError, SceneFileError
-from bbllm.core.fingerprint import canonical
+from bbllm.core.records import canonical
 from bbllm.sim.scene_file import SceneFile
 from bbllm.worlds.scene.reaching import ReachCache
 

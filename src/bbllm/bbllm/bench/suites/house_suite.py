@@ -14,8 +14,8 @@ from bbllm.bench.suites.house_states import can_be, can_be_held, can_go, can_res
 from bbllm.bench.suites.household import judge_household, things_of
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.errors import BbllmError, UnknownNameError
-from bbllm.core.fingerprint import canonical
 from bbllm.core.paths import is_yaml_path
+from bbllm.core.records import canonical
 from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph

@@ -28,8 +28,8 @@ from bbllm.bench.suites.suite_errors import SuiteFileError, readable
 from bbllm.bench.suites.task_spec import KNOWN_ONLY, AnyGoal, TaskSpec
 from bbllm.bench.suites.unseen_needs import unmet
 from bbllm.core.errors import SceneFileError, UnknownNameError
-from bbllm.core.fingerprint import canonical
 from bbllm.core.paths import is_yaml_path
+from bbllm.core.records import canonical
 from bbllm.planners.common.goal_predicates import goal_text
 from bbllm.sim.scene_file import Name, SceneFile, load_scene
 from bbllm.sim.yaml_files import WordsLoader, YamlFiles

@@ -6,11 +6,11 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
-from bbllm.core.background import Background
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EpisodeEnded
 from bbllm.core.protocols import Planner, World
@@ -84,11 +84,20 @@ def watch(call: Callable[[], T], stop: Callable[[], object]) -> tuple[T | None, 
     Returns:
         What the call returned, None where it did not end in time; and whether it was stopped.
     """
+    future: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # raised again in the thread that asks for the result
+            future.set_exception(error)
+
     with interrupts() as counter:
-        worker = Background(call, 'episode')
-        while not worker.wait(LOOK_S):
+        # A daemon: a model that never answers must not keep the process from ending.
+        threading.Thread(target=work, name='episode', daemon=True).start()
+        while not wait((future,), LOOK_S).done:
             if counter.count:
                 stop()
-                if not worker.wait(GRACE_S):
+                if not wait((future,), GRACE_S).done:
                     return None, True
-        return worker.result(), counter.count > 0
+        return future.result(), counter.count > 0

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.model_providers import BRAIN_AND_BODY, ModelProvider, fallback_name, find_provider
 from bbllm.core.protocols import ChatModel, Embedder
-from bbllm.llm.config import LlmConfig, ModelConfig, load_config, parse_config
-from bbllm.llm.embedding.embedders import embedder_notices, make_embedder, resolve_embeddings
-from bbllm.llm.openai.servers import decide, key_in_clear, openai_settings
+from bbllm.llm.config import EmbeddingConfig, LlmConfig, ModelConfig, load_config, parse_config
+from bbllm.llm.embedding.lexical import LexicalEmbedder
+from bbllm.llm.openai.settings import decide, key_in_clear, openai_settings
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
-from bbllm.llm.recording.replay_embeddings import RecordingEmbedder
+from bbllm.llm.recording.replay_embeddings import RecordingEmbedder, ReplayEmbedder
 
 __all__ = [
     'LlmConfig',
@@ -30,6 +30,9 @@ __all__ = [
 ]
 
 ROLES = BRAIN_AND_BODY
+EMBEDDER_ROLE = 'body'
+"""An embedder does a Body's work: so it is called in recordings and on the command line."""
+STAND_IN = 'a deterministic stand-in that compares spelling, not meaning.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,9 @@ def make_models(
     if embedding:
         said = overrides.get('embeddings')
         chosen = resolve_embeddings(config.embeddings, said=said, replay=replay, environ=environ)
-        embedder = make_embedder(chosen, environ)
+        embedder = _make_embedder(chosen, environ)
         decided = (said or config.embeddings.provider).strip() == 'auto'
-        told += embedder_notices(chosen, decided=decided, environ=environ)
+        told += _embedder_notices(chosen, decided=decided, environ=environ)
         if record is not None:
             embedder = RecordingEmbedder(embedder, record)
     return Models(
@@ -128,6 +131,74 @@ def resolve(
         replay=replay,
         environ=environ,
         stand_in=fallback_name(),
+    )
+
+
+def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
+    """
+    Return models whose exchanges are appended to a file.
+
+    Args:
+        models: Who answers.
+        path: The file.
+        episode: Which episode of a run it is for, where the recording is one of a run.
+
+    Raises:
+        ConfigError: There can be no such file.
+    """
+    embedder = models.embedder
+    if embedder is not None:
+        embedder = RecordingEmbedder(embedder, path, episode=episode)
+    return replace(
+        models,
+        brain=RecordingModel(models.brain, path, 'brain', episode=episode),
+        body=RecordingModel(models.body, path, 'body', episode=episode),
+        embedder=embedder,
+    )
+
+
+def replay_models(path: Path, *, embedding: bool, text: str | None = None) -> Models:
+    """
+    Return models that answer from a recording.
+
+    Args:
+        path: The recording.
+        embedding: Whether an embedder did the Body's work in it.
+        text: Lines of a recording, which then come in place of the file's.
+
+    Raises:
+        ReplayError: The recording cannot be read.
+    """
+    return Models(
+        ReplayModel(path, 'brain', text=text),
+        ReplayModel(path, 'body', text=text),
+        embedder=ReplayEmbedder(path, text=text) if embedding else None,
+    )
+
+
+def resolve_embeddings(
+    section: EmbeddingConfig,
+    *,
+    said: str | None,
+    replay: Path | None,
+    environ: Mapping[str, str],
+) -> EmbeddingConfig:
+    """
+    Return the section with what was said applied and `auto` decided.
+
+    Args:
+        section: What the file says.
+        said: A provider or a model's name; a built-in chat model is `lexical` here. None: as the
+            file says.
+        replay: A recording that answers, whatever else is configured.
+        environ: Where keys and base URLs come from.
+
+    Raises:
+        ConfigError: What was said is no name.
+    """
+    said = 'lexical' if said is not None and find_provider(said.strip()) else said
+    return decide(
+        section, EMBEDDER_ROLE, said=said, replay=replay, environ=environ, stand_in='lexical'
     )
 
 
@@ -230,3 +301,46 @@ def _sentence(what: str, roles: list[str]) -> str:
 
 def _section(config: LlmConfig, role: str) -> ModelConfig:
     return config.brain if role == 'brain' else config.body
+
+
+def _make_embedder(section: EmbeddingConfig, environ: Mapping[str, str]) -> Embedder:
+    """
+    Build the embedder of a section in which `auto` is decided.
+
+    Raises:
+        ConfigError: A key is missing, or the recording is not named.
+        ReplayError: The recording cannot be read.
+    """
+    if section.provider == 'lexical':
+        return LexicalEmbedder()
+    if section.provider == 'replay':
+        if section.recording is None:
+            raise ConfigError(
+                'The section `embeddings` has `provider: replay` but no file to answer from. Say '
+                '--replay FILE, or set `recording` in config/llm.yaml.'
+            )
+        return ReplayEmbedder(section.recording, EMBEDDER_ROLE)
+    from bbllm.llm.embedding.embeddings import OpenAIEmbedder
+
+    return OpenAIEmbedder(openai_settings(section, 'embedder', environ))
+
+
+def _embedder_notices(
+    chosen: EmbeddingConfig, *, decided: bool, environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """
+    Say what people should know of an embedder.
+
+    Args:
+        chosen: The section in which `auto` is decided.
+        decided: Whether `auto` stood there.
+        environ: Where keys and base URLs come from.
+    """
+    if chosen.provider == 'lexical' and decided:
+        unset = f'Neither ${chosen.api_key_env} nor ${chosen.base_url_env} is set'
+        return (f'{unset}, so steps are matched by `lexical`: {STAND_IN}',)
+    if chosen.provider != 'openai':
+        return ()
+    settings = openai_settings(chosen, 'embedder', environ)
+    where = (f'Steps are matched by {chosen.model} at {settings.host}.',) if decided else ()
+    return (*where, *key_in_clear(settings))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from bbllm.core.closable import Closable
 from bbllm.ros.rclpy_support.dds_boundary import bound_process
 from bbllm.ros.rclpy_support.domains import domain_of
 from bbllm.ros.rclpy_support.teardown import leave_graph
@@ -20,7 +20,7 @@ END_S = 2.0
 """How long the callback that runs may take to end when the nodes are closed [s]."""
 
 
-class OwnNodes(Closable):
+class OwnNodes(AbstractContextManager['OwnNodes']):
     """
     Some nodes, one of which may be spun in a thread; close them, or use them with `with`.
 
@@ -71,6 +71,9 @@ class OwnNodes(Closable):
             target=self._spin, args=[self._executor], name=thread_name, daemon=True
         )
         self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Leave the graph."""

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from bbllm_interfaces.action import ExecuteSkill, RunTask
@@ -16,7 +17,6 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from bbllm.core.closable import Closable
 from bbllm.core.errors import ConfigError, LostNodeError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, Event
 from bbllm.core.namespaces import NAMESPACE
@@ -80,7 +80,7 @@ def join_stack(namespace: str, environ: Mapping[str, str] | None = None) -> OwnN
     return OwnNodes(args=args, domain_id=domain_of(env))
 
 
-class StackClient(Closable):
+class StackClient(AbstractContextManager['StackClient']):
     """
     One client with a ROS context and a thread of its own; close it, or use it with `with`.
 
@@ -126,6 +126,9 @@ class StackClient(Closable):
             EpisodeEvent, 'episode_events', self._hear, EVENTS, callback_group=self.group
         )
         self._own.spin(self.node, 'ros client')
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Leave the graph."""
