@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbllm.arm.driver import Tolerances
-from bbllm.arm.execution.executor import ExecutorParams
+from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.motion_planner import GraspPlanner
@@ -119,7 +119,7 @@ def _pick_question(
         motions = plan_motions(call, scene, hand, params.motions)
         if isinstance(motions, Rejection):
             return motions
-        planner.look(scene, hand)
+        planner.update(scene, hand)
         above = next(motion for motion in motions if isinstance(motion, MoveAbove))
         return planner.above(above, Q_READY)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bbllm.arm.driver import N_JOINTS, ArmDriver, Array, JointTrajectory
 from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule, load_envelope, parse_envelope
-from bbllm.arm.execution.executor import ExecutorParams
+from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward
@@ -354,7 +354,7 @@ def test_what_is_held_counts_as_the_hand_does(carried: bool) -> None:
     low_m = float(forward(Q_READY)[2, 3]) - 0.02  # so far below the hand it ends, if held
     guard = EnvelopeGuard(SafetyEnvelope())
     scene, hand = holding('pole', (0.02, 0.02, 0.2), low_m - 0.1)
-    guard.look(scene, hand)
+    guard.update(scene, hand)
     guard.carry('pole' if carried else None, hand)
     move = joint_move(Q_READY, Q_READY + np.array([0, 0.1, 0, 0, 0, 0, 0]))
 

@@ -173,12 +173,6 @@ def test_a_goal_in_contact_is_refused_with_what_it_touches() -> None:
     assert caught.value.blockers == ('pillar',)
 
 
-def test_what_may_be_touched_is_no_obstacle() -> None:
-    move = plan_transit(LEFT, RIGHT, CollisionChecker([WALL]), ignore=['wall'])
-
-    assert move.duration_s == joint_move(LEFT, RIGHT).duration_s
-
-
 @pytest.mark.parametrize('scale', [0.5, 1.0])
 def test_joined_motions_save_time_and_the_end_of_the_descent_stays_straight(scale: float) -> None:
     approach = choose_grasp_configuration([top_down((0.5, 0.2, 0.02), 0.0)], Q_READY)[0]

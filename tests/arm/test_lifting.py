@@ -12,7 +12,8 @@ from kinematic_arm import KinematicArm, cube
 
 from bbllm.arm.driver import Array
 from bbllm.arm.envelope import load_envelope
-from bbllm.arm.execution.executor import ExecutorParams, SkillExecutor
+from bbllm.arm.execution.executor import SkillExecutor
+from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward, inverse_branches
 from bbllm.arm.limits import Q_READY

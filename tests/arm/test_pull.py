@@ -7,11 +7,11 @@ import threading
 import numpy as np
 import pytest
 
-from bbllm.arm.force_estimator import PullMeter
+from bbllm.arm.force_estimator import ForceEstimator
 
 
 def test_a_pull_is_the_mean_of_the_last_twenty_milliseconds() -> None:
-    meter = PullMeter()
+    meter = ForceEstimator()
     assert meter.mean_n() is None
     assert not meter.known
     for i in range(100):
@@ -23,14 +23,14 @@ def test_a_pull_is_the_mean_of_the_last_twenty_milliseconds() -> None:
 
 
 def test_a_clock_that_begins_anew_forgets_the_readings_of_before() -> None:
-    meter = PullMeter()
+    meter = ForceEstimator()
     meter.add(100.0, 5.0)
     meter.add(1.0, 0.1)
     assert meter.mean_n() == 1.0
 
 
 def test_what_was_measured_before_a_time_does_not_count_where_that_is_asked_for() -> None:
-    meter = PullMeter()
+    meter = ForceEstimator()
     for i in range(10):
         meter.add(float(i), 1.0 + 0.001 * i)
     assert meter.mean_n() == pytest.approx(4.5)
@@ -39,7 +39,7 @@ def test_what_was_measured_before_a_time_does_not_count_where_that_is_asked_for(
 
 
 def test_who_listens_hears_every_reading_and_none_afterwards() -> None:
-    meter = PullMeter()
+    meter = ForceEstimator()
     heard: list[float | None] = []
 
     def hear() -> bool:
@@ -54,7 +54,7 @@ def test_who_listens_hears_every_reading_and_none_afterwards() -> None:
 
 
 def test_who_has_heard_enough_is_called_no_more_until_somebody_listens_again() -> None:
-    meter = PullMeter()
+    meter = ForceEstimator()
     heard: list[float | None] = []
 
     def hear() -> bool:
@@ -69,7 +69,7 @@ def test_who_has_heard_enough_is_called_no_more_until_somebody_listens_again() -
 
 
 def test_a_call_that_is_under_way_is_waited_for_before_nobody_listens_any_more() -> None:
-    meter = PullMeter()
+    meter = ForceEstimator()
     called, may_go_on = threading.Event(), threading.Event()
     said: list[str] = []
 

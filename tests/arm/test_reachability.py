@@ -57,7 +57,7 @@ def test_the_hover_counts_too() -> None:
     assert not reachable_top_down(place, [0.0], hover_m=0.5)
 
 
-def test_a_thing_in_the_way_makes_a_place_unreachable_unless_it_may_be_touched() -> None:
+def test_an_obstacle_makes_a_place_unreachable() -> None:
     roof = Obstacle(
         name='roof',
         shape=ObstacleShape.BOX,
@@ -68,7 +68,6 @@ def test_a_thing_in_the_way_makes_a_place_unreachable_unless_it_may_be_touched()
 
     assert reachable_top_down(place, [0.0])
     assert not reachable_top_down(place, [0.0], checker=checker)
-    assert reachable_top_down(place, [0.0], checker=checker, ignore=['roof'])
 
 
 def test_approach_postures_come_in_pairs_that_reach_both_poses() -> None:

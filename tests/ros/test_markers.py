@@ -8,7 +8,7 @@ from visualization_msgs.msg import Marker
 from bbllm.core.missing_objects import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject
 from bbllm.ros.rviz.markers import menu_marker, plan_markers, scene_markers, status_markers
-from bbllm.sim.object_models import GOODS
+from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import load_scene
 from bbllm.worlds.tabletop.menu import Numbers, robot_menu
 from bbllm.worlds.tabletop.status import Mood
@@ -148,7 +148,7 @@ def test_a_container_of_no_known_size_is_round_where_it_is_as_long_as_wide() -> 
 
 
 def test_no_two_kinds_of_things_have_one_size() -> None:
-    assert len({(good.kind, good.size_m) for good in GOODS.values()}) == len(GOODS)
+    assert len({(good.kind, good.size_m) for good in OBJECT_MODELS.values()}) == len(OBJECT_MODELS)
 
 
 def test_a_colour_that_is_not_listed_is_no_grey() -> None:

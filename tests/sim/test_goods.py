@@ -10,7 +10,7 @@ import pytest
 from bbllm.core.errors import SceneFileError
 from bbllm.core.types import Kind
 from bbllm.sim.build import build_model
-from bbllm.sim.object_models import GOODS
+from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import SceneFile, ThingKind, load_scene, make_scene
 from bbllm.sim.simulation import Simulation
 
@@ -19,7 +19,7 @@ def alone(kind: str, **more: object) -> SceneFile:
     return make_scene({'objects': [{'name': 'it', 'kind': kind, 'xy': [0.5, 0.0], **more}]})
 
 
-@pytest.mark.parametrize('kind', sorted(GOODS))
+@pytest.mark.parametrize('kind', sorted(OBJECT_MODELS))
 def test_a_thing_stays_as_its_file_describes_it(kind: str) -> None:
     sim = Simulation(alone(kind, yaw_deg=30))
     before = sim.object_poses()['it']
@@ -31,11 +31,11 @@ def test_a_thing_stays_as_its_file_describes_it(kind: str) -> None:
     assert sum(a * b for a, b in zip(after.quat_xyzw, before.quat_xyzw, strict=True)) > 0.9995
 
 
-@pytest.mark.parametrize('kind', sorted(GOODS))
+@pytest.mark.parametrize('kind', sorted(OBJECT_MODELS))
 def test_all_parts_of_a_thing_together_weigh_what_it_weighs(kind: str) -> None:
     model = build_model(alone(kind), 0.001)
 
-    assert model.body('it').mass[0] == pytest.approx(GOODS[kind].mass_kg)
+    assert model.body('it').mass[0] == pytest.approx(OBJECT_MODELS[kind].mass_kg)
 
 
 def test_a_container_keeps_what_is_dropped_into_it() -> None:
@@ -64,7 +64,7 @@ def test_things_have_the_size_colour_and_weight_of_their_kind() -> None:
     scene = alone('banana')
 
     (banana,), (spec,) = scene.movables, scene.objects
-    assert (banana.kind, banana.size_m) == (Kind.OTHER, GOODS['banana'].size_m)
+    assert (banana.kind, banana.size_m) == (Kind.OTHER, OBJECT_MODELS['banana'].size_m)
     assert (spec.color, spec.mass) == ('gold', 0.12)
     assert alone('plate', color='pink').movables[0].color == 'pink'
     assert alone('plate').movables[0].kind is Kind.CONTAINER
@@ -84,4 +84,4 @@ def test_a_size_for_what_has_its_own_is_refused_and_told_why() -> None:
 
 
 def test_scene_files_can_name_every_kind_of_thing_there_is() -> None:
-    assert {*get_args(ThingKind)} == {'cube', 'cylinder', *GOODS}
+    assert {*get_args(ThingKind)} == {'cube', 'cylinder', *OBJECT_MODELS}

@@ -11,8 +11,8 @@ from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import yaw_pose
 from bbllm.worlds.perception.grasp_tracker import (
-    Carrying,
     Grasped,
+    GraspTracker,
     HandEvent,
     Released,
     Slipped,
@@ -41,10 +41,10 @@ def hand(x: float, y: float, z: float, width_m: float) -> Hand:
 
 
 class Arm:
-    """Plays measurements of a hand to `Carrying`."""
+    """Plays measurements of a hand to `GraspTracker`."""
 
     def __init__(self, *objects: SceneObject):
-        self.carrying = Carrying()
+        self.carrying = GraspTracker()
         self.objects = objects
         self.now_s = 10.0
 

@@ -10,7 +10,7 @@ from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector, yaw_pose
 from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
-from bbllm.worlds.perception.grasp_tracker import Carrying
+from bbllm.worlds.perception.grasp_tracker import GraspTracker
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
 from bbllm.worlds.scene.relations import build_scene
 from bbllm.worlds.tabletop.table import ObservedTable
@@ -42,7 +42,9 @@ class World:
     def __init__(self, *things: SceneObject):
         self.doubts = Doubts(lambda text: None)
         self.tracker = ObjectTracker(TrackingParams(), self.doubts)
-        self.table = ObservedTable((TOP, PLACE), things, self.tracker, Carrying(), hidden_m=0.1)
+        self.table = ObservedTable(
+            (TOP, PLACE), things, self.tracker, GraspTracker(), hidden_m=0.1
+        )
         self.now_s = 100.0
         self.where = AWAY
         self.hand(AWAY, times=6)

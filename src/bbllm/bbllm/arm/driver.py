@@ -1,8 +1,8 @@
 """
 The protocol of an arm driver: the calls that the interfaces of franka_ros2 offer.
 
-`sim.driver` implements it on physics in the same process, `nodes.ros_driver` on the ROS
-actions of the real driver or of `mujoco_sim`; `arm.execution.executor` knows neither.
+`sim.driver` implements it on physics in the same process, `ros.driver.ros_driver` on the ROS
+actions of the real driver or of `mujoco_sim`; `arm.execution.executor` depends on neither.
 """
 
 from __future__ import annotations
@@ -20,12 +20,7 @@ from bbllm.core.errors import BbllmError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactLimits:
-    """
-    From where on the robot feels a contact, and from where on it stops by itself, at 1 kHz.
-
-    It holds what it estimates from outside against them: the torque of each joint, and the wrench
-    at the hand, three forces and then three torques.
-    """
+    """Thresholds of the external torques and wrench that the robot itself estimates at 1 kHz."""
 
     contact_joint_nm: tuple[float, ...]
     """Above it a joint feels a contact, which stops nothing, shape (7,) [Nm]."""
@@ -113,7 +108,7 @@ class JointTrajectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerances:
-    """Limits that the controller holds a goal to (all joints alike)."""
+    """Limits that the controller enforces on a goal (all joints alike)."""
 
     path_rad: float = 0.1
     """Largest position error while moving [rad]."""
@@ -160,14 +155,14 @@ class GripperResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotCondition:
-    """Whether the arm takes goals, and what the robot tells of itself."""
+    """Whether the arm takes goals, and what the robot reports."""
 
     controllers_active: bool = True
     """Whether the controller of the arm is active."""
     hardware_active: bool = True
     """Whether the hardware component is active."""
     mode: RobotMode | None = None
-    """The newest mode heard; None where there is none since the last recovery."""
+    """The newest mode received; None where there is none since the last recovery."""
     current_errors: tuple[str, ...] = ()
     """Fields of franka_msgs/Errors that are set now."""
     last_errors: tuple[str, ...] = ()
@@ -181,17 +176,17 @@ class RobotCondition:
 
 
 class RecoveryError(BbllmError):
-    """A step of the recovery failed; the text says why."""
+    """A step of the recovery failed; the text gives the reason."""
 
 
 class ArmDriver(Protocol):
     """
-    The arm as the driver shows it. All motions block until they end.
+    The interface of an arm. All motions block until they end.
 
     Raises:
-        WorldError: The driver has gone, or its joint states are older than they may be. Not
-            where the robot is stopped and the driver says so: then `now_s` and `joint_state`
-            return what they last knew, and `condition` tells.
+        WorldError: The driver is gone, or its joint states are too old. Not while the driver
+            reports that the robot is stopped: then `now_s` and `joint_state` return their last
+            values, and `condition` reports the stop.
     """
 
     def now_s(self) -> float:
@@ -209,29 +204,29 @@ class ArmDriver(Protocol):
         until: Callable[[], bool] | None = None,
     ) -> FollowResult:
         """
-        Follow a trajectory to its end; gives up by itself when the controller never ends.
+        Follow a trajectory to its end; gives up where the controller never ends.
 
         Args:
             trajectory: The motion.
-            tolerances: What the controller holds it to.
-            until: Asked all the time; where it is true, the goal is cancelled. By default never.
+            tolerances: The limits that the controller enforces.
+            until: Polled during the motion; cancels the goal where it returns True.
         """
         ...
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         """
-        Return what the world does to the hand along z of the base, a mean over 20 ms [N].
+        Return the force of the world on the hand along z of the base, a mean over 20 ms [N].
 
-        What pushes the hand up is positive; the weight of what is held makes it negative.
+        Upward is positive: the weight of a grasped object makes it negative.
 
         Args:
-            settled: Take only what was measured since the last motion; waits for it.
+            settled: Use only measurements since the last motion; waits for one.
 
         Returns:
-            The force; None where nobody ever told it.
+            The force; None where the driver has never reported one.
 
         Raises:
-            SilentForceError: It was told once, and what was asked for does not come.
+            SilentForceError: The driver has reported a force before, and none arrives now.
         """
         ...
 
@@ -274,7 +269,7 @@ class ArmDriver(Protocol):
         ...
 
     def activate_controller(self) -> None:
-        """Fifth and last step: the controller of the arm, which holds it where it is."""
+        """Fifth and last step: the controller of the arm, which keeps its position."""
         ...
 
     @property
@@ -284,10 +279,10 @@ class ArmDriver(Protocol):
 
     def limit_contacts(self, limits: ContactLimits) -> None:
         """
-        Tell the robot where to feel contacts and to stop; the arm is at rest.
+        Set the robot's contact and collision thresholds while the arm is at rest.
 
-        Only an idle robot takes that: a controller of the arm that is active is taken down for
-        it and brought up again. Raises RecoveryError, with what the robot says.
+        Only an idle robot accepts them: an active controller of the arm is deactivated and
+        activated again. Raises RecoveryError with the robot's message.
         """
         ...
 
@@ -301,9 +296,9 @@ class ArmDriver(Protocol):
 
     def stop(self) -> None:
         """
-        Cancel whatever runs, from any thread; the arm holds its place and its grip.
+        Cancel whatever runs, from any thread; the arm keeps its position and its grip.
 
-        May come again and again. One that comes between two motions ends the next of them.
+        May be repeated. A stop between two motions ends the next of them.
         """
         ...
 
@@ -315,20 +310,20 @@ less [m]."""
 
 def may_be_cut(sent_m: float, now_m: float, *, grips: bool) -> bool:
     """
-    Whether a goal of the hand is cancelled because the robot has stopped.
+    Return whether to cancel a goal of the hand because the robot has stopped.
 
     The hand is a separate device: no stop of the arm ends its goal, so the sender cancels it and
     the fingers stay where they are. That must not drop anything:
 
     * Fingers that move to a width, or home, are cancelled at once: opening on would release what
-      they hold.
+      they grip.
     * Fingers that grip are cancelled once they have closed by some distance: what they close on
-      then was not held before, and stands by itself. Those that have not closed may press on a
-      held object already, and no driver guarantees that a grip survives being cancelled before
-      it is complete: they keep pressing, with the force that the safety envelope allows.
+      then was not gripped before, and stands by itself. Those that have not closed may press on a
+      grasped object already, and no driver guarantees that a grip survives a cancel before it is
+      complete: they keep pressing, with the force that the safety envelope allows.
 
-    What a cancelled goal leaves in the hand counts as loose until it is gripped again by the next
-    call, after a person has let the robot go on.
+    What a cancelled goal leaves in the hand counts as loose until the next call grips it again,
+    after a person has let the robot go on.
 
     Args:
         sent_m: Distance between the fingers when it was sent [m].

@@ -34,7 +34,7 @@ EXAMPLE_CONTACT_WRENCH = (30.0, 30.0, 30.0, 25.0, 25.0, 25.0)
 """Of franka_ros2's examples: torques from outside at which joints, and the wrench at which the
 hand, have a collision, and those from which on they feel a contact [Nm; N, Nm]."""
 PEAK_GRIP_N = 140.0
-"""What the Franka Hand presses with at most, says its data sheet; 70 N continuously [N]."""
+"""Peak force of the Franka Hand by its data sheet; 70 N continuously [N]."""
 
 
 class SafetyRule(str, Enum):
@@ -104,7 +104,7 @@ Torque = Annotated[float, Field(gt=0, le=100.0)]
 
 class ContactForce(_Section):
     """
-    Where the robot itself stops when it runs into something, which it looks at every millisecond.
+    The contact forces at which the robot itself stops, checked every millisecond.
 
     The defaults are those of franka_ros2's examples (default_robot_behavior_utils.hpp).
     """
@@ -118,7 +118,7 @@ class ContactForce(_Section):
 
     @property
     def limits(self) -> ContactLimits:
-        """Return what the robot is told; contacts are felt from a share of each value on."""
+        """Return the robot's thresholds; contacts begin at a share of each value."""
         wrench = (self.max_n,) * 3 + (self.max_nm,) * 3
         return ContactLimits(
             contact_joint_nm=_share(self.max_joint_nm, EXAMPLE_CONTACT_NM, EXAMPLE_JOINT_NM),
@@ -144,11 +144,11 @@ class TableHeight(_Section):
     fingers_m: Annotated[float, Field(ge=0, le=0.02)] = 0.001
     """How far below that the finger tips may come [m]."""
     held_m: Annotated[float, Field(ge=0, le=0.02)] = 0.003
-    """How far below that what is held may seem to be: where it is, is measured [m]."""
+    """How far below that a grasped object may seem to be: its pose is measured [m]."""
 
 
 class SelfCollision(_Section):
-    """Whether the arm may touch itself, or what it holds."""
+    """Whether the arm may touch itself or the grasped object."""
 
     enabled: bool = True
     """False lets it."""
@@ -168,18 +168,18 @@ def _plain(name: str) -> str:
 
 
 class Workspace(_Corners):
-    """The box that the tool, and all of what is held, stays in."""
+    """The box that the tool, and all of the grasped object, stays in."""
 
 
 class KeepOut(_Corners):
-    """A box that nothing of the arm, the hand or what is held may enter."""
+    """A box that no part of arm, hand or grasped object may enter."""
 
     name: Annotated[str, AfterValidator(_plain)]
     """What refusals call it."""
 
     @property
     def obstacle(self) -> Obstacle:
-        """Return the box as the collision model knows objects."""
+        """Return the box as an obstacle of the collision model."""
         low, high = np.array(self.min_m), np.array(self.max_m)
         T_base_obstacle = np.eye(4)
         T_base_obstacle[:3, 3] = (low + high) / 2
@@ -204,12 +204,12 @@ class SafetyEnvelope(_Section):
     """All rules; one that a file leaves out is in force as it stands here."""
 
     workspace: Workspace = Workspace(min_m=(-0.25, -0.85, -0.02), max_m=(0.95, 0.85, 1.19))
-    """Where the tool, and all of what is held, stays."""
+    """The space of the tool and the grasped object."""
     tcp_speed: TcpSpeed = TcpSpeed()
     joint_speed: JointSpeed = JointSpeed()
     grip_force: GripForce = GripForce()
     contact_force: ContactForce | None = ContactForce()
-    """None, null in the file: what the robot has been told by others stays."""
+    """None, null in the file: the robot's own thresholds stay as they are."""
     keep_out: Annotated[tuple[KeepOut, ...], AfterValidator(_no_twins)] = ()
     table_height: TableHeight = TableHeight()
     self_collision: SelfCollision = SelfCollision()
@@ -223,20 +223,20 @@ def kept_out(blockers: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def refusal(rule: SafetyRule, doing: str, why: str) -> str:
+def refusal(rule: SafetyRule, activity: str, why: str) -> str:
     """
     Return the sentence with which a motion is refused.
 
     Args:
         rule: What it breaks.
-        doing: What the arm was about: `moving above red_cube`.
+        activity: What the arm was about: `moving above red_cube`.
         why: What would be, what may be, and what would do.
     """
-    return f'the safety rule {rule.value} forbids {doing}: {why}.'
+    return f'the safety rule {rule.value} forbids {activity}: {why}.'
 
 
 DEFAULT = 'safety'
-"""The file in the configuration that holds where nothing else is said."""
+"""The file in the configuration that applies by default."""
 
 
 def load_envelope(name_or_path: str | Path = '') -> SafetyEnvelope:
@@ -360,7 +360,7 @@ def _explain(error: ErrorDetails) -> str:
 
 
 def _reason(message: str) -> str:
-    """Return what pydantic says without its words for how it works."""
+    """Return pydantic's message without its internal terms."""
     for start in ('Value error, ', 'Input ', 'Tuple '):
         message = message.removeprefix(start)
     message = message.partition(', unable to')[0].replace(' after validation', '')
@@ -374,7 +374,7 @@ def _instead(given: object) -> str:
 
 
 def _known_keys(section: list[str]) -> list[str]:
-    """Return what a section of the file may hold; places in lists are numbers."""
+    """Return the keys that a section of the file may have; positions in lists are numbers."""
     if section[:1] == ['keep_out']:
         return list(KeepOut.model_fields)
     model: type[BaseModel] = SafetyEnvelope

@@ -13,7 +13,7 @@ from bbllm.skills.containers import lies_in
 from bbllm.skills.motions import ExpectAt
 
 EMPTY_WIDTH_M = 0.003
-"""Fingers nearer together than this hold nothing [m]."""
+"""Fingers nearer together than this are empty [m]."""
 
 BACK_OFF_CODES = frozenset(
     {
@@ -28,7 +28,7 @@ BACK_OFF_CODES = frozenset(
 )
 """Failures after which the arm is raised; the others leave it unable or not allowed to move."""
 HELD_BACK_CODES = frozenset({Code.PATH_TOLERANCE, Code.GOAL_TOLERANCE})
-"""Failures of an arm that something may hold fast."""
+"""Failures of an arm that may be caught on something."""
 STOPPED_CODES = frozenset(
     {
         Code.CANCELLED,
@@ -50,7 +50,7 @@ class SkillError(BbllmError):
         self.code = code
         self.raw = raw
         self.moved = moved
-        """False where a precondition did not hold, so that nothing was tried."""
+        """False where a precondition was not met, so that nothing was tried."""
         self.resumed = False
         """Whether a person had to let the robot go on, who allowed no more than that."""
         self.lets_go = False
@@ -86,77 +86,79 @@ class StuckError(SkillError):
     """The arm cannot move any more until something is done about it."""
 
 
-def stop_failure(stop: Stop, doing: str, raw: str = '') -> SkillError:
+def stop_failure(stop: Stop, activity: str, raw: str = '') -> SkillError:
     """
     Return the failure of a call that ended because the robot stopped and was recovered.
 
     Args:
         stop: What had stopped it.
-        doing: What the arm was about.
-        raw: What the controller told, which does not know why.
+        activity: What the arm was about.
+        raw: The controller's text, which lacks the cause.
     """
     resumed = ' A person has let the robot go on since.' if stop.asked else ''
-    failure = SkillError(stop.code, stop.sentence(doing) + resumed, raw)
+    failure = SkillError(stop.code, stop.sentence(activity) + resumed, raw)
     failure.resumed = stop.asked
     return failure
 
 
-def follow_failure(result: FollowResult, doing: str) -> SkillError | None:
+def follow_failure(result: FollowResult, activity: str) -> SkillError | None:
     """
     Return why a trajectory goal did not succeed, None where it did.
 
     Args:
         result: How the goal ended.
-        doing: What the arm was about, for the sentence: `moving above red_cube`.
+        activity: What the arm was about, for the sentence: `moving above red_cube`.
     """
     if result.status is GoalStatus.SUCCEEDED:
         return None
     raw = result.error_string
     if result.status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
-        return _late('the controller', result.status, doing, raw)
+        return _late('the controller', result.status, activity, raw)
     if result.status is GoalStatus.CANCELED:
-        return SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.', raw)
+        return SkillError(Code.CANCELLED, f'the robot was stopped while {activity}.', raw)
     if result.status is GoalStatus.REJECTED:
         return SkillError(
-            Code.GOAL_REJECTED, f'the controller refused the motion for {doing}.', raw
+            Code.GOAL_REJECTED, f'the controller refused the motion for {activity}.', raw
         )
     if result.error_code is FollowError.PATH_TOLERANCE_VIOLATED:
         return SkillError(
             Code.PATH_TOLERANCE,
-            f'the arm was held back while {doing}; something may be in its way.',
+            f'the arm was held back while {activity}; something may be in its way.',
             raw,
         )
     if result.error_code is FollowError.GOAL_TOLERANCE_VIOLATED:
         return SkillError(
-            Code.GOAL_TOLERANCE, f'the arm did not get to its goal in time while {doing}.', raw
+            Code.GOAL_TOLERANCE, f'the arm did not get to its goal in time while {activity}.', raw
         )
-    return SkillError(Code.CONTROLLER_ABORTED, f'the controller gave up while {doing}.', raw)
+    return SkillError(Code.CONTROLLER_ABORTED, f'the controller gave up while {activity}.', raw)
 
 
-def gripper_failure(result: GripperResult, doing: str) -> SkillError | None:
+def gripper_failure(result: GripperResult, activity: str) -> SkillError | None:
     """Return why a goal of the hand could not be carried out, None where it could."""
     if result.status is GoalStatus.SUCCEEDED and result.success:
         return None
     if result.status is GoalStatus.CANCELED:
-        return SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.', result.error)
+        return SkillError(Code.CANCELLED, f'the robot was stopped while {activity}.', result.error)
     if result.status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
-        return _late('the hand', result.status, doing, result.error)
+        return _late('the hand', result.status, activity, result.error)
     told = f': {result.error.rstrip(".!")}' if result.error else ' and did not tell why'
-    return SkillError(Code.GRIPPER_FAILED, f'the hand failed while {doing}{told}.', result.error)
+    return SkillError(
+        Code.GRIPPER_FAILED, f'the hand failed while {activity}{told}.', result.error
+    )
 
 
-def misopened(result: GripperResult, width_m: float, doing: str) -> SkillError:
+def misopened(result: GripperResult, width_m: float, activity: str) -> SkillError:
     """Return that fingers which should have gone to a width [m] stopped at another."""
     return SkillError(
         Code.GRIPPER_FAILED,
         f'the fingers stopped {result.width_m * 100:.1f} cm apart instead of '
-        f'{width_m * 100:.1f} cm while {doing}.',
+        f'{width_m * 100:.1f} cm while {activity}.',
         result.error,
     )
 
 
 def missed_grasp(name: str, width_m: float, result: GripperResult) -> SkillError:
-    """Return why a grasp that was carried out did not hold what it should [m]."""
+    """Return why a grasp that was carried out missed its object [m]."""
     if result.width_m < EMPTY_WIDTH_M:
         return SkillError(Code.GRASP_FAILED, f'grasp of {name} failed: fingers closed on nothing.')
     return SkillError(
@@ -199,7 +201,7 @@ def unlifted(name: str, cap_n: float, raw: str = '') -> SkillError:
 
 
 def unfelt(name: str, silence: str) -> SkillError:
-    """Return that nobody tells how hard a lift pulls; *silence* says who is silent."""
+    """Return that the force of a lift is not reported; *silence* names the source."""
     failure = SkillError(
         Code.TIMEOUT,
         f'{name} was not lifted, as nobody would notice if it is fixed: the robot has stopped '
@@ -242,10 +244,12 @@ def misplaced(scene: Scene, motion: ExpectAt, tolerance_m: float) -> SkillError 
     )
 
 
-def _late(who: str, status: GoalStatus, doing: str, raw: str) -> SkillError:
+def _late(who: str, status: GoalStatus, activity: str, raw: str) -> SkillError:
     ended = (
         'its goal was cancelled'
         if status is GoalStatus.TIMED_OUT
         else 'its goal did not even end when it was cancelled, so the driver may hang'
     )
-    return SkillError(Code.TIMEOUT, f'{who} did not finish in time while {doing}; {ended}.', raw)
+    return SkillError(
+        Code.TIMEOUT, f'{who} did not finish in time while {activity}; {ended}.', raw
+    )

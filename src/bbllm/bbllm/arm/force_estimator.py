@@ -16,10 +16,10 @@ KEPT = 64
 
 
 class SilentForceError(BbllmError):
-    """The force was told once, and is not told now; the text says who is silent."""
+    """The force was reported before, and is not now; the text names the source."""
 
 
-class PullMeter:
+class ForceEstimator:
     """The mean of the newest readings of the vertical force on the hand; thread-safe."""
 
     def __init__(self) -> None:
@@ -36,11 +36,11 @@ class PullMeter:
     @contextmanager
     def heard_by(self, listener: Callable[[], bool]) -> Iterator[None]:
         """
-        Call somebody after every reading meanwhile, in the thread that brings it.
+        Call a listener after every reading meanwhile, in the thread that brings it.
 
         Args:
-            listener: Returns whether it has heard enough, and is not called again then. Nor is it
-                once this has ended, which waits for a call that is under way.
+            listener: Returns True to receive no more. It is not called after this has ended, which
+                waits for a call that is under way.
         """
         with self._listening:
             self._listener = listener
@@ -70,13 +70,10 @@ class PullMeter:
 
     def mean_n(self, since_s: float = float('-inf')) -> float | None:
         """
-        Return the mean over the last 20 ms that were heard of [N].
+        Return the mean over the last 20 ms of readings; None without any [N].
 
         Args:
-            since_s: What was measured before it does not count [s].
-
-        Returns:
-            The mean; None without a reading that counts.
+            since_s: Earlier measurements do not count [s].
         """
         with self._news:
             if not self._readings:
@@ -90,7 +87,7 @@ class PullMeter:
         return sum(recent) / len(recent) if recent else None
 
     def wait_until(self, stamp_s: float, timeout_s: float) -> bool:
-        """Wait for a reading of a time or later, by the wall clock; tells whether it came [s]."""
+        """Wait for a reading of a time or later, on the wall clock; False where none came [s]."""
         with self._news:
             return self._news.wait_for(
                 lambda: bool(self._readings) and self._readings[-1][0] >= stamp_s, timeout_s

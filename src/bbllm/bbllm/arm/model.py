@@ -33,7 +33,7 @@ def robot_spec() -> mujoco.MjSpec:
     """
     Return a fresh, editable model of arm and hand.
 
-    Body fr3_link0 lies in the world's origin. Geom groups: 2 looks, 3 solid, 4 capsules that
+    Body fr3_link0 lies in the world's origin. Geom groups: 2 visuals, 3 solid, 4 capsules that
     only meet the robot itself; contact bit 1 is the world, bit 2 the robot. The finger boxes and
     pads are solid and in group 2.
     """

@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
 
@@ -43,7 +44,7 @@ class Held:
     """The obstacle that is in the hand and moves with it."""
 
     name: str
-    """Name of an obstacle that the checker knows."""
+    """Name of an obstacle of the checker."""
     T_tcp_object: Array
     """Pose of its centre in the tool frame, shape (4, 4)."""
 
@@ -70,13 +71,8 @@ def obstacle_from_object(item: SceneObject) -> Obstacle:
 
 def matrix_from_pose(pose: Pose) -> Array:
     """Return a pose as a homogeneous matrix, shape (4, 4)."""
-    x, y, z, w = np.array(pose.quat_xyzw) / np.linalg.norm(pose.quat_xyzw)
     T = np.eye(4)
-    T[:3, :3] = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
+    T[:3, :3] = Rotation.from_quat(pose.quat_xyzw).as_matrix()
     T[:3, 3] = pose.position_m
     return T
 

@@ -1,8 +1,8 @@
 """
 Causes of a stop, derived from the state of the robot: cause, message and remedy.
 
-The names of errors are those of franka_msgs/Errors (franka_ros2 3.4.0); what each of them means
-is told in Franka's documentation of libfranka's `franka::Errors`.
+The names of errors are those of franka_msgs/Errors (franka_ros2 3.4.0); libfranka's documentation
+of `franka::Errors` explains them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _BY_CAUSE = {
 }
 """In the order of what matters most, where several are set at once."""
 CAUSES = {error: cause for cause, errors in _BY_CAUSE.items() for error in errors}
-"""What each field of franka_msgs/Errors says about why the robot stopped."""
+"""The cause of a stop by each field of franka_msgs/Errors."""
 
 _REASONS = {
     'self_collision_avoidance_violation': 'it came too near to itself',
@@ -154,15 +154,15 @@ class Stop:
         """What a person should do about it."""
         return _ADVICE[self.cause]
 
-    def sentence(self, doing: str) -> str:
-        """Return what happened, for the Brain; *doing* as in `lifting red_cube`."""
+    def sentence(self, activity: str) -> str:
+        """Return what happened, for the Brain; *activity* as in `lifting red_cube`."""
         text = _SENTENCES[self.cause] if self.told else _OUTSIDE
         reason = next((_REASONS[error] for error in self.errors if error in _REASONS), _FORCE)
         errors = ', '.join(error.replace('_', ' ') for error in self.errors)
-        return text.format(doing=doing, reason=reason, errors=errors)
+        return text.format(doing=activity, reason=reason, errors=errors)
 
     def or_known(self, later: Stop) -> Stop:
-        """Return what a later look has found out, or this where it found nothing more."""
+        """Return the cause that a later diagnosis found, or this where it found no more."""
         if later.cause is StopCause.UNKNOWN or (self.needs_person and not later.needs_person):
             return self
         return later if later.told or self.cause is StopCause.UNKNOWN else self
@@ -172,13 +172,13 @@ def hardware_is_up(*, shown: bool, answered: bool, controllers_active: bool) -> 
     """
     Return whether the hardware component counts as active.
 
-    What stopped a robot hangs on it: with the hardware up, a controller was only taken down by
-    somebody. Where the newest answer about it does not come nobody knows that, and a person has
-    to be asked; only controllers that are active show it by themselves.
+    The cause of a stop depends on it: with the hardware up, a client has deactivated the
+    controller. Without a newer answer the state is unknown, and a person has to be asked; only
+    active controllers prove it.
 
     Args:
-        shown: Whether it was active when it was heard of last.
-        answered: Whether that was told since somebody asked.
+        shown: Whether it was active in its newest state.
+        answered: Whether that state arrived since the request.
         controllers_active: Whether the controllers are active.
     """
     return shown and (answered or controllers_active)
@@ -186,13 +186,13 @@ def hardware_is_up(*, shown: bool, answered: bool, controllers_active: bool) -> 
 
 def diagnose(condition: RobotCondition, *, hardware_was_down: bool) -> Stop:
     """
-    Return why the robot stopped, as far as its state tells.
+    Return why the robot stopped, as far as its state shows.
 
     Args:
-        condition: Of the robot after the stop. A mode MOVE was heard before it, and so were the
-            errors beside it.
-        hardware_was_down: Whether the stop took the hardware component down. A robot that shows
-            no error after that was stopped from outside.
+        condition: Of the robot after the stop; a mode MOVE, and the errors with it, are from
+            before it.
+        hardware_was_down: Whether the stop took the hardware component down. A robot that shows no
+            error after that was stopped from outside.
     """
     if condition.mode is RobotMode.USER_STOPPED:
         return Stop(cause=StopCause.USER_STOP)

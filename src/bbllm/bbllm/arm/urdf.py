@@ -46,7 +46,7 @@ Frame = tuple[Array, Array]
 
 
 def robot_description() -> str:
-    """Return links, joints, looks, collision shapes and inertials of arm and hand."""
+    """Return links, joints, visuals, collision shapes and inertials of arm and hand."""
     spec = robot_spec()
     model = spec.compile()
     robot = ElementTree.Element('robot', name='fr3')
@@ -239,7 +239,7 @@ class FrameJoint:
 
     @property
     def moves(self) -> bool:
-        """Whether a joint state says where the child is."""
+        """Whether the pose of the child depends on a joint state."""
         return self.kind != 'fixed'
 
     def at(self, value: float) -> tuple[Array, Array]:

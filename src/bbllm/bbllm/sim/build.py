@@ -2,8 +2,8 @@
 The MuJoCo model of a scene: robot, tables, objects and solver settings.
 
 The settings are those that gave 200 grasps of 200 in the measurements this project starts from:
-implicitfast, elliptic cones with impratio 10, condim 4, stiff pads (their contact time constant
-is two steps; slower ones let a held cube creep by millimetres during a carry), no welds.
+implicitfast, elliptic cones with impratio 10, condim 4, stiff pads (their contact time constant is
+two steps; slower ones let a grasped cube creep by millimetres during a carry), no welds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from PIL import ImageColor
 
 from bbllm.arm.model import robot_spec
 from bbllm.core.types import Kind, Quat, SceneObject
-from bbllm.sim.object_models import GOODS, Good, ObjectPart
+from bbllm.sim.object_models import OBJECT_MODELS, ObjectModel, ObjectPart
 from bbllm.sim.scene_file import SceneFile
 
 OBJECT_BITS = 1
@@ -33,11 +33,7 @@ SHAPES = {
 
 
 def rgba_of(color: str) -> tuple[float, float, float, float]:
-    """
-    Return how a colour word looks.
-
-    Any CSS colour name; a word that is none gets a colour of its own, always the same.
-    """
+    """Return the colour of a CSS name; any other word gets a fixed colour of its own."""
     try:
         red, green, blue = ImageColor.getrgb(color.replace(' ', '').replace('_', ''))[:3]
         return (red / 255, green / 255, blue / 255, 1.0)
@@ -53,8 +49,8 @@ def add_body(spec: mujoco.MjSpec, item: SceneObject) -> mujoco.MjsBody:
     )
 
 
-def add_good(
-    spec: mujoco.MjSpec, item: SceneObject, good: Good, mass_kg: float, contact_s: float
+def add_model(
+    spec: mujoco.MjSpec, item: SceneObject, good: ObjectModel, mass_kg: float, contact_s: float
 ) -> mujoco.MjsBody:
     """
     Add a body of several geoms; its mass is shared out by their volumes.
@@ -109,7 +105,7 @@ __all__ = ['CAMERA', 'build_model', 'rgba_of']
 FLOOR_Z_M = -0.75
 """The table tops are at z = 0; what falls off lies here [m]."""
 CAMERA = 'overview'
-"""Name of the camera that looks at the table from in front of the robot."""
+"""Name of the camera that shows the table from in front of the robot."""
 
 CONTACT_STEPS = 5
 """
@@ -140,8 +136,10 @@ def build_model(scene: SceneFile, timestep_s: float) -> mujoco.MjModel:
     for place in scene.places:
         _add_marker(spec, place)
     for item, given in zip(scene.movables, scene.objects, strict=True):
-        if given.kind in GOODS:
-            body = add_good(spec, item, GOODS[given.kind], given.mass, CONTACT_STEPS * timestep_s)
+        if given.kind in OBJECT_MODELS:
+            body = add_model(
+                spec, item, OBJECT_MODELS[given.kind], given.mass, CONTACT_STEPS * timestep_s
+            )
         else:
             body = _add_object(spec, item, given.mass, timestep_s)
         if item.name not in scene.fixed:  # a body without a joint is part of the world

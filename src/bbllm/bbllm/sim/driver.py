@@ -19,7 +19,7 @@ from bbllm.arm.driver import (
     Tolerances,
     may_be_cut,
 )
-from bbllm.arm.force_estimator import PullMeter
+from bbllm.arm.force_estimator import ForceEstimator
 from bbllm.core.errors import LostNodeError
 from bbllm.sim.controllers.gripper import GripperPending
 from bbllm.sim.controllers.trajectory_goal import Pending, Result, goal_from_trajectory
@@ -28,9 +28,9 @@ from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.robot_settings import collision_order
 
 CHUNK_S = 0.02
-"""Simulated time between looks at a goal, `stop` and `on_advance` [s]."""
+"""Simulated time between checks of a goal, `stop` and `on_advance` [s]."""
 FINE_S = 0.005
-"""The same where `follow` is asked to look out for something [s]."""
+"""The same where `follow` has an `until` [s]."""
 GIVE_UP_S = 2.0
 """How much longer than planned, and than its tolerance, a trajectory may take [s]."""
 GRIPPER_GIVE_UP_S = 15.0
@@ -63,7 +63,7 @@ class SimDriver:
         self._stop = threading.Event()
         self._limited: tuple[FaultMonitor, ContactLimits] | None = None
         self._due_s = time.monotonic()
-        self._pull = PullMeter()
+        self._pull = ForceEstimator()
         self._acted_s = 0.0
         """When the last goal had ended: what was felt before it did not settle since [s]."""
 
@@ -100,7 +100,7 @@ class SimDriver:
         )
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
-        """Return what the world does to the hand along z of the base [N]; here it always tells."""
+        """Return the force of the world on the hand along z of the base [N]; always available."""
         self._pull.add(self.robot.vertical_force_n(), self.robot.time_s)
         return self._pull.mean_n(self._acted_s if settled else 0.0)
 
@@ -139,7 +139,7 @@ class SimDriver:
             raise RecoveryError('the hardware component did not become active.')
 
     def activate_broadcasters(self) -> None:
-        """Third step: here the states need nobody to publish them."""
+        """Third step: the simulated states need no publisher."""
 
     def wait_fresh(self, timeout_s: float) -> None:
         """Fourth step: let time pass, and see that the states do too [s]."""
@@ -162,12 +162,7 @@ class SimDriver:
         return self._limited[1]
 
     def limit_contacts(self, limits: ContactLimits) -> None:
-        """
-        Set the thresholds of the simulated robot.
-
-        Its controller stays up: that only an idle robot takes them is the business of whoever
-        speaks to a robot, as `nodes.ros_driver` does.
-        """
+        """Set the thresholds of the simulated robot, whose controller stays up meanwhile."""
         lower = (*limits.contact_joint_nm, *limits.contact_wrench)
         upper = (*limits.collision_joint_nm, *limits.collision_wrench)
         with self.robot.paused():
@@ -231,8 +226,8 @@ class SimDriver:
             pending: The goal.
             allowed_s: How long it may take [s].
             cancel: Ends it.
-            is_cut: Tells whether a stop of the robot is to end it, which does not by itself.
-            until: Tells whether it is to end now.
+            is_cut: Whether a stop of the robot is to end it, which does not by itself.
+            until: Whether it is to end now.
         """
         step_s = CHUNK_S if until is None else FINE_S
         self._due_s = time.monotonic()
@@ -253,7 +248,7 @@ class SimDriver:
         return pending.result is not None
 
     def _give_up(self, pending: Pending[Result], cancel: Callable[[], None]) -> GoalStatus:
-        """Cancel a goal that never ended; tell whether it ended by that."""
+        """Cancel a goal that never ended; the status shows whether that ended it."""
         cancel()
         self._settle()
         self._acted_s = self.robot.time_s

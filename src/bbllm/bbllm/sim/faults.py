@@ -48,13 +48,13 @@ MANUAL_TEXT = (
     'libfranka: Automatic Error Recovery command rejected: manual error recovery required!'
 )
 PRESSED_TEXT = 'libfranka: Automatic Error Recovery command aborted: User Stop pressed!'
-"""Why error recovery fails, as the driver's log says."""
+"""Why error recovery fails, in the words of the driver's log."""
 FILTER_S = 0.02
 """Time constant of the filter on external torques and forces [s]."""
 
 
 class FaultMonitor:
-    """Watches external forces and keeps the robot's mode; knows no physics."""
+    """Watches external forces and keeps the robot's mode; independent of the physics."""
 
     def __init__(self) -> None:
         """Start without faults."""

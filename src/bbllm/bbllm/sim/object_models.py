@@ -1,8 +1,8 @@
 """
 Containers and everyday objects, each put together from a few plain shapes.
 
-A thing's own frame has its origin where a hand takes it: in the middle of the box of its size, and
-of the part that is between the fingers. What leans out of that box does so by millimetres. All
+An object's own frame has its origin where a hand takes it: in the middle of the box of its size,
+and of the part that is between the fingers. Parts may lean out of that box by millimetres. All
 that is round has some rolling friction, as fruit has, since it would never come to rest otherwise.
 """
 
@@ -39,12 +39,12 @@ class ObjectPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Good:
+class ObjectModel:
     """A kind of object that scene files can name."""
 
     kind: Kind
     size_m: Vector
-    """Extents of the box by which hands and planners know it [m]."""
+    """Extents of the box that hands and planners use [m]."""
     mass_kg: float
     color: str
     parts: tuple[ObjectPart, ...]
@@ -218,62 +218,62 @@ _DRILL = (
     between((0.055, 0, 0.045), (0.075, 0, 0.045), 0.008, color='black'),
 )
 
-GOODS: dict[str, Good] = {
-    'plate': Good(
+OBJECT_MODELS: dict[str, ObjectModel] = {
+    'plate': ObjectModel(
         kind=Kind.CONTAINER,
         size_m=(0.28, 0.28, 0.014),
         mass_kg=0.5,
         color='ivory',
         parts=_ring(0.112, 0.137, 0.014),
     ),
-    'bowl': Good(
+    'bowl': ObjectModel(
         kind=Kind.CONTAINER,
         size_m=(0.20, 0.20, 0.045),
         mass_kg=0.5,
         color='steelblue',
         parts=_ring(0.072, 0.097, 0.045),
     ),
-    'box': Good(
+    'box': ObjectModel(
         kind=Kind.CONTAINER,
         size_m=(0.26, 0.20, 0.05),
         mass_kg=0.5,
         color='peru',
         parts=_open_box(0.26, 0.20, 0.05),
     ),
-    'banana': Good(
+    'banana': ObjectModel(
         kind=Kind.OTHER, size_m=(0.124, 0.036, 0.036), mass_kg=0.12, color='gold', parts=_banana()
     ),
-    'pear': Good(
+    'pear': ObjectModel(
         kind=Kind.OTHER,
         size_m=(0.11, 0.056, 0.056),
         mass_kg=0.15,
         color='yellowgreen',
         parts=_PEAR,
     ),
-    'strawberry': Good(
+    'strawberry': ObjectModel(
         kind=Kind.OTHER,
         size_m=(0.045, 0.034, 0.034),
         mass_kg=0.03,
         color='crimson',
         parts=_STRAWBERRY,
     ),
-    'orange': Good(
+    'orange': ObjectModel(
         kind=Kind.OTHER, size_m=(0.06, 0.06, 0.06), mass_kg=0.15, color='darkorange', parts=_ORANGE
     ),
-    'bottle': Good(
+    'bottle': ObjectModel(
         kind=Kind.OTHER, size_m=(0.048, 0.048, 0.09), mass_kg=0.15, color='seagreen', parts=_BOTTLE
     ),
-    'ketchup_bottle': Good(
+    'ketchup_bottle': ObjectModel(
         kind=Kind.OTHER,
         size_m=(0.044, 0.044, 0.1),
         mass_kg=0.2,
         color='tomato',
         parts=_KETCHUP_BOTTLE,
     ),
-    'can': Good(
+    'can': ObjectModel(
         kind=Kind.OTHER, size_m=(0.056, 0.056, 0.08), mass_kg=0.2, color='firebrick', parts=_CAN
     ),
-    'drill': Good(
+    'drill': ObjectModel(
         kind=Kind.OTHER, size_m=(0.16, 0.052, 0.14), mass_kg=0.6, color='goldenrod', parts=_DRILL
     ),
 }
@@ -282,9 +282,9 @@ SAME_M = 1e-4
 """Sizes that differ by less are the same [m]."""
 
 
-def good_like(item: SceneObject) -> Good | None:
+def model_like(item: SceneObject) -> ObjectModel | None:
     """Return the kind of object that has an object's size: no two have the same."""
-    for good in GOODS.values():
+    for good in OBJECT_MODELS.values():
         pairs = zip(good.size_m, item.size_m, strict=True)
         if good.kind is item.kind and all(abs(a - b) < SAME_M for a, b in pairs):
             return good

@@ -121,7 +121,7 @@ def _mass_centre_inertia(model: mujoco.MjModel, body: int) -> tuple[float, Array
 
 
 AHEAD_S = 20.0
-"""How much is computed at a time; nobody can talk to the robot meanwhile [s]."""
+"""How much is computed at a time; the robot accepts no command meanwhile [s]."""
 AFTER_S = 0.02
 """What is computed beyond the end of a motion [s]."""
 SPEEDING_RAD_S2 = 0.1
@@ -131,7 +131,7 @@ SOFTEST_NM_RAD = 1.0
 
 
 class Motion(Protocol):
-    """What says where the arm should be: the trajectory controller, or the robot itself."""
+    """A source of desired arm states: the trajectory controller, or the robot itself."""
 
     revision: int
     """Grows whenever `sample` would answer differently from before."""

@@ -63,7 +63,7 @@ class RobotReading:
     collisions: NDArray[np.bool_]
     """Above the upper one, shape (13,)."""
     load: Load
-    """What the robot was told to carry."""
+    """The load that the robot was given."""
     mode: RobotMode
     errors: tuple[str, ...]
     """Fields of franka_msgs/Errors that are set now."""

@@ -37,20 +37,14 @@ class RenderError(ConfigError):
     """No picture can be drawn on this machine; the text names the packages that help."""
 
 
-def render_png(
-    simulation: Simulation, *, width_px: int = 960, height_px: int = 720, camera: str = CAMERA
-) -> bytes:
+def render_png(simulation: Simulation, *, width_px: int = 960, height_px: int = 720) -> bytes:
     """
-    Draw the simulation as it is now.
+    Draw the simulation as it is now; returns a PNG file.
 
     Args:
-        simulation: What to draw; nobody may step it meanwhile (`SimulatedRobot.paused`).
+        simulation: What to draw; it must not step meanwhile (`SimulatedRobot.paused`).
         width_px: At most 1920.
         height_px: At most 1440.
-        camera: Name of a camera of the model; `overview` sees all tables.
-
-    Returns:
-        A PNG file.
 
     Raises:
         RenderError: Neither EGL nor OSMesa works here.
@@ -62,7 +56,7 @@ def render_png(
         size = (str(width_px), str(height_px))
         reasons = []
         for backend in _backends():
-            reason = _draw(backend, (str(model), str(state), str(picture), camera, *size))
+            reason = _draw(backend, (str(model), str(state), str(picture), CAMERA, *size))
             if reason is None:
                 return picture.read_bytes()
             reasons.append(f'{backend}: {reason}')

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 HIDDEN_GROUPS = (3, 4)
-"""Solid shapes under the looks, and capsules that only meet the robot itself."""
+"""Solid shapes under the visuals, and capsules that only meet the robot itself."""
 
 
 def draw(

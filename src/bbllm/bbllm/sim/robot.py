@@ -76,13 +76,13 @@ class GoalLog:
     """The newest goals, oldest first; may be read while goals arrive."""
 
     def __init__(self, on_goal: Callable[[GoalSeen], None] | None = None) -> None:
-        """Start empty; on_goal is told of every goal, by whoever sends it."""
+        """Start empty; on_goal is called with every goal, in the sender's thread."""
         self._goals: deque[GoalSeen] = deque(maxlen=KEPT)
         self._lock = threading.Lock()
         self._on_goal = on_goal
 
     def add(self, goal: GoalSeen) -> None:
-        """Keep a goal, and tell of it."""
+        """Keep a goal and report it."""
         with self._lock:
             self._goals.append(goal)
         if self._on_goal is not None:

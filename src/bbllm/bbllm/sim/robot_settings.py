@@ -51,7 +51,7 @@ def _eye() -> Array:
 
 @dataclass(slots=True, kw_only=True)
 class Load:
-    """What the robot was told to carry beside its hand, in the flange frame."""
+    """The load that the robot was given beside its hand, in the flange frame."""
 
     mass_kg: float = 0.0
     centre_m: Array = field(default_factory=lambda: np.zeros(3))
@@ -67,7 +67,7 @@ class Load:
 
 @dataclass(slots=True, kw_only=True)
 class RobotSettings:
-    """What holds now; the defaults are those of a robot with the Franka Hand."""
+    """The settings in force; the defaults are those of a robot with the Franka Hand."""
 
     T_nominal_ee: Array = field(default_factory=_eye)
     """The tool's centre point in the nominal end-effector frame, shape (4, 4)."""

@@ -44,7 +44,7 @@ from bbllm.core.errors import SceneFileError
 from bbllm.core.naming import color_fault, name_fault
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.force_noise import ForceNoise
-from bbllm.sim.object_models import GOODS
+from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.yaml_files import YamlFiles, explain
 from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z, yaw_pose
@@ -310,12 +310,12 @@ class ObjectSpec(Record):
     yaw_deg: Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)] = 0.0
     """Turn about the vertical [deg]."""
     fixed: bool = False
-    """Whether it is bolted to its table; nothing that a world shows of it tells."""
+    """Whether it is bolted to its table; worlds do not show it."""
 
     @model_validator(mode='before')
     @classmethod
     def _goods_are_as_they_are(cls, data: Any) -> Any:
-        good = GOODS.get(str(data.get('kind'))) if isinstance(data, Mapping) else None
+        good = OBJECT_MODELS.get(str(data.get('kind'))) if isinstance(data, Mapping) else None
         if good is None:
             return data
         size = data.get('size', good.size_m)
@@ -417,7 +417,7 @@ class SceneFile(Record):
             centre = (*spec.xy, self._top_at(spec.xy) + spec.size_m[2] / 2)
         return SceneObject(
             name=spec.name,
-            kind=GOODS[spec.kind].kind if spec.kind in GOODS else Kind(spec.kind),
+            kind=OBJECT_MODELS[spec.kind].kind if spec.kind in OBJECT_MODELS else Kind(spec.kind),
             pose=yaw_pose(centre, math.radians(spec.yaw_deg)),
             size_m=spec.size_m,
             color=spec.color,

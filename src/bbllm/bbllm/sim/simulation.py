@@ -47,9 +47,9 @@ class Simulation:
         Build the model and put everything at its start.
 
         Args:
-            scene: What stands where.
+            scene: The scene.
             timestep_s: Physics step [s].
-            seed: Makes the wrench as noisy as the scene says; exact readings where None.
+            seed: Adds the scene's noise to the wrench; exact readings where None.
         """
         self.scene = scene
         self.timestep_s = timestep_s
@@ -214,10 +214,10 @@ class Simulation:
 
     def flange_wrench(self) -> Array:
         """
-        Return what the world does to the hand, without the hand's own weight.
+        Return the wrench of the world on the hand, without the hand's own weight.
 
-        Force then torque in the flange frame, shape (6,) [N, Nm]: with 0.1 kg in the hand at
-        rest the force points down and is 0.98 N. Holds the inertial force of the hand while it
+        Force then torque in the flange frame, shape (6,) [N, Nm]: with 0.1 kg in the hand at rest
+        the force points down and is 0.98 N. Includes the inertial force of the hand while it
         accelerates. Noisy where the simulation has a seed.
         """
         data = self.data

@@ -30,10 +30,10 @@ class YamlFiles:
     The files of one kind: those that come with the project, by name, and a user's, by path.
 
     Args:
-        kind: What one of them is: `scene`. They lie in the folder `<kind>s` of the configuration.
-        fields: What one may hold, for errors.
-        error: What to raise where one cannot be used.
-        loader: How its YAML is to be read; a safe one.
+        kind: For example `scene`; the files are in the folder `<kind>s` of the configuration.
+        fields: Fields of a file, for errors.
+        error: The class of errors.
+        loader: A safe YAML loader.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ def skills_for(objects: Iterable[SceneObject]) -> tuple[Skill, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A precondition that does not hold; nothing moved."""
+    """A precondition that is not met; nothing moved."""
 
     code: Code
     message: str

@@ -1,9 +1,9 @@
 """
-Free places for a held object in a container, and what is in the container already.
+Free places for a grasped object in a container, and what is in the container already.
 
-Of a container no more is known than its outer size and that it is open at the top, with a floor of
-6 mm and walls that may lean outwards. What is reckoned with is the ellipse that fits into its
-outline: exact for plates and bowls, on the safe side for boxes.
+Of a container only the outer size is given, and that it is open at the top, with a floor of 6 mm
+and walls that may lean outwards. The ellipse that fits into its outline counts: exact for plates
+and bowls, on the safe side for boxes.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def floor_z(container: SceneObject) -> float:
 
 
 def lies_in(item: SceneObject, container: SceneObject) -> bool:
-    """Return whether an object lies in or on a container, as far as poses and sizes say."""
+    """Return whether an object lies in or on a container, by poses and sizes."""
     if not is_container(container) or is_container(item) or item.kind in _NEVER_IN:
         return False
     if not is_upright(container):
@@ -107,14 +107,14 @@ def container_place(
     container: SceneObject, scene: Scene, hand: Hand, params: GraspParams, gap_m: float
 ) -> tuple[PlaceTarget, tuple[Grip, ...]] | Rejection:
     """
-    Return where in a container the held object shall rest, and how to let go of it there.
+    Return where in a container the grasped object shall rest, and how to release it there.
 
     Args:
         container: What to put it in or on.
-        scene: What is there; something is held.
+        scene: The scene, with an object in the hand.
         hand: Where the TCP is and how far the fingers are open.
         params: How much room to keep.
-        gap_m: How far above the floor to let go [m].
+        gap_m: Height above the floor of the release [m].
     """
     assert scene.held is not None  # the caller looked
     held = scene.object(scene.held)

@@ -2,8 +2,8 @@
 Grips from above with room for both fingers, for picking and for placing.
 
 All grips point straight down. At yaw 0 the tool's x axis is the world's x axis and the fingers
-open along the world's y axis. Neighbours are looked at as outlines seen from above, the fingers
-as boxes that grow thicker with height, as in `arm/fr3.xml`.
+open along the world's y axis. Neighbours count as outlines seen from above, the fingers as boxes
+that grow thicker with height, as in `arm/fr3.xml`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class GraspParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grip:
-    """A pose of the tool, pointing down, that holds an object or lets it go."""
+    """A pose of the tool, pointing down, that grips or releases an object."""
 
     position_m: Vector
     """Of the TCP, world frame [m]."""

@@ -1,17 +1,17 @@
 """
 Motions of the tool for a call in a scene, or the reason why nothing may move.
 
-Pure geometry: which grips would do, how high to hover, what to check afterwards. Which of the
-grips the arm can reach, and by which way, is for `arm.execution.executor` to find out.
+Pure geometry: which grips would do, how high to hover, what to check afterwards. `arm.execution`
+finds out which of the grips the arm can reach, and how.
 
-A refusal (`Rejection`) is returned only where the target overlaps with the hand or with what is
-held for certain, so that the message can name what would work; the planner finds all else.
+A refusal (`Rejection`) is returned only where the target certainly overlaps with the hand or the
+grasped object, so that the message can name what would work; the planner finds all else.
 
-Conventions: a pose given as target of `place` is where the centre of the object shall be; it
-is set on the surface under that pose when its underside is within 25 mm of it, so that
-`0.5 0.1 0` and `0.5 0.1 0.02` both put a cube of 4 cm on the table. Without a yaw, an object is
-aligned with what it is set on: the location, the object below, else the axes of the table. A
-pose with a quaternion is where the TCP shall be, for `place` when it lets go.
+Conventions: a pose given as target of `place` is where the centre of the object shall be; it is
+set on the surface under that pose when its underside is within 25 mm of it, so that `0.5 0.1 0`
+and `0.5 0.1 0.02` both put a cube of 4 cm on the table. Without a yaw, an object is aligned with
+what it is set on: the location, the object below, else the axes of the table. A pose with a
+quaternion is where the TCP shall be, for `place` when it releases.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ OVERLAP_M = 0.001
 CLEAR_M = 0.006
 """What the hand keeps from objects on its ways, and a millimetre [m]."""
 HAND_HEIGHT_M = 0.06
-"""How far up the hand is looked at, from the palm [m]."""
+"""Height of the hand that is checked, from the palm [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class ReachTarget:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the hand, or what it holds, as an upright prism in the world frame."""
+    """A part of the hand, or the grasped object, as an upright prism in the world frame."""
 
     name: str
     shape: tuple[Point, ...]
@@ -90,9 +90,9 @@ def reach_target(arg: str, scene: Scene, hand: Hand, hover_m: float) -> ReachTar
 
     Args:
         arg: Name of a location or object, or a pose literal.
-        scene: What is there.
+        scene: The scene.
         hand: Where the TCP is and how far the fingers are open.
-        hover_m: How far above an object the hand, or what it holds, shall be [m].
+        hover_m: Height above an object of the hand, or of the grasped object [m].
     """
     held = None if scene.held is None else scene.object(scene.held)
     yaws = [2 * math.pi * index / REACH_YAWS for index in range(REACH_YAWS)]
@@ -123,7 +123,7 @@ def reach_target(arg: str, scene: Scene, hand: Hand, hover_m: float) -> ReachTar
 
 
 def _below_tcp(held: SceneObject | None, hand: Hand) -> float:
-    """Return how far what is held hangs below the TCP [m]."""
+    """Return how far the grasped object hangs below the TCP [m]."""
     if held is None:
         return 0.0
     return max(0.0, hand.tcp.position_m[2] - held.pose.position_m[2] + half_height(held))
@@ -184,7 +184,7 @@ def _fingers(tcp_m: Vector, yaw_rad: float, width_m: float) -> Iterator[_Part]:
 
 
 def _in_hand(held: SceneObject, tcp_m: Vector, yaw_rad: float, hand: Hand) -> _Part:
-    """Return what is held as it is when the hand is there."""
+    """Return the grasped object as it is when the hand is there."""
     dx, dy, dz = from_tcp(in_tool_frame(held.pose.position_m, hand.tcp), yaw_rad)
     centre = (tcp_m[0] + dx, tcp_m[1] + dy, tcp_m[2] + dz)
     turn = yaw_rad - tool_yaw(hand.tcp)
@@ -246,7 +246,7 @@ class MoveAbove:
     target: str
     """What people call the place: the name of an object or location, or the pose."""
     touching: tuple[str, ...] = ()
-    """Names of what the fingers or the held object may touch on the way down."""
+    """Names of what the fingers or the grasped object may touch on the way down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ class OpenTo:
     """Open the fingers to a width."""
 
     width_m: float | None = None
-    """None: as wide as the chosen grip says [m]."""
+    """None: the opening of the chosen grip [m]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,14 +292,14 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class ExpectHeld:
-    """Look whether an object is in the hand."""
+    """Check whether an object is in the hand."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectAt:
-    """Look whether an object came to rest where it should."""
+    """Check whether an object came to rest where it should."""
 
     name: str
     target: PlaceTarget

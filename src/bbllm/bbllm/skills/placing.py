@@ -1,8 +1,8 @@
 """
-Where a held object comes to rest, and how the hand is turned to set it down there.
+Where a grasped object comes to rest, and how the hand is turned to set it down there.
 
-A target of three or four numbers is the centre of the object; one of seven is the hand when it
-lets go. Either way the object is set on the surface near its underside, and the hand points
+A target of three or four numbers is the centre of the object; one of seven is the hand at the
+release. Either way the object is set on the surface near its underside, and the hand points
 straight down: a tilt by the quaternion (10 degrees at most) is ignored.
 """
 
@@ -68,15 +68,7 @@ class PlaceTarget:
 def pose_target(
     arg: str, held: SceneObject, others: Sequence[SceneObject], hand: Hand
 ) -> PlaceTarget | Rejection:
-    """
-    Turn a pose literal into a place to rest, or say why nothing can stand there.
-
-    Args:
-        arg: The literal.
-        held: What is in the hand.
-        others: Everything else in the scene.
-        hand: Where the TCP is.
-    """
+    """Turn a pose literal into a place to rest, or into the reason why nothing can stand there."""
     literal = parse_pose(arg)
     if literal.quat_xyzw is not None:
         return _below_hand(arg, literal.pose, held, others, hand)
@@ -212,21 +204,13 @@ TOUCHING_M = 0.001
 """Outlines that overlap by more than this cannot stand side by side [m]."""
 SPOT_GRID_M = 0.04
 SPOT_RADII_M = (0.38, 0.62)
-"""Where free spots on a surface are looked for: well within reach [m]."""
+"""Radii of the free spots on a surface: well within reach [m]."""
 SPOT_GAP_M = 0.05
 """What a free spot keeps from everything [m]."""
 
 
 def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> PlaceTarget | Rejection:
-    """
-    Turn the argument of `place` into a place to rest, if it is free.
-
-    Args:
-        arg: Name of a location or object, or a pose literal.
-        held: What is in the hand.
-        scene: What is there.
-        hand: Where the TCP is.
-    """
+    """Turn the argument of `place`, a name or a pose literal, into a free place to rest."""
     others = [item for item in scene.objects if item.name != held.name]
     if looks_like_pose(arg):
         target = pose_target(arg, held, others, hand)
@@ -246,15 +230,15 @@ def place_grips(
     gap_m: float,
 ) -> tuple[Grip, ...] | NoRoom:
     """
-    Return poses of the tool at which the object can be let go, roomiest first.
+    Return poses of the tool at which the object can be released, roomiest first.
 
     Args:
         held: What is in the hand, with its pose there.
         target: Where it shall come to rest.
-        scene: What is there.
+        scene: The scene.
         hand: Where the TCP is and how far the fingers are open.
         params: How much room to keep.
-        gap_m: How far above the surface to let go [m].
+        gap_m: Height above the surface of the release [m].
     """
     centre = in_tool_frame(held.pose.position_m, hand.tcp)
     yaw_now = tool_yaw(hand.tcp)
@@ -279,7 +263,7 @@ def place_grips(
 
 
 def square(item: SceneObject) -> bool:
-    """Return whether an object looks the same from above after a quarter turn."""
+    """Return whether a quarter turn changes nothing of an object seen from above."""
     widths = [extent for _, extent in flat_axes(item)]
     return len(widths) == 2 and abs(widths[0] - widths[1]) < 0.002
 

@@ -29,7 +29,7 @@ nor switches a controller for them, whatever the call before has left undone."""
 
 
 def moves(call: SkillCall) -> bool:
-    """Return whether a call moves the arm or the hand; a skill that nobody knows does."""
+    """Return whether a call moves the arm or the hand; an unknown skill does."""
     return plain(call.skill) not in STILL_SKILLS
 
 
@@ -101,7 +101,7 @@ PHRASES = {
     'open_gripper': (('open', 'hand'), ('open', 'fingers'), ('release',), ('let', 'go')),
     'close_gripper': (('close', 'hand'), ('close', 'fingers')),
 }
-"""Other words for skills without arguments, each a set of which a step says all."""
+"""Other words for skills without arguments, each a set of words that a step must contain."""
 SAME = 1e-6
 """Numbers that differ by less were written down differently [m, deg]."""
 
@@ -133,7 +133,7 @@ def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
 
 
 def _paraphrased(skill: str, said: str) -> bool:
-    """Return whether a text holds the words of a skill, though not one right after the other."""
+    """Return whether a text contains the words of a skill, in any order."""
     choices = (tuple(skill.split('_')), *PHRASES.get(skill, ()))
     return any(all(_words(word) in said for word in choice) for choice in choices)
 
@@ -144,7 +144,7 @@ def _words(text: str) -> str:
 
 
 def _names(said: str, name: str, names: tuple[str, ...]) -> bool:
-    """Return whether a name is said by itself and not only as part of a longer one."""
+    """Return whether a name occurs by itself and not only as part of a longer one."""
     wanted = _words(name)
     for other in names:
         longer = _words(other)
@@ -154,7 +154,7 @@ def _names(said: str, name: str, names: tuple[str, ...]) -> bool:
 
 
 def _says_numbers(text: str, pose: str) -> bool:
-    """Return whether a text holds the numbers of a pose, one after the other."""
+    """Return whether a text contains the numbers of a pose, one after the other."""
     literal = parse_pose(pose)
     said = _NUMBER.findall(text)
     if literal.quat_xyzw is not None:

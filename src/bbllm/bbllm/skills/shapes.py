@@ -78,7 +78,7 @@ def vertical_axis(item: SceneObject) -> int | None:
 
 
 def is_round(item: SceneObject) -> bool:
-    """Return whether an object looks the same from above however it is turned."""
+    """Return whether no turn about the vertical changes an object seen from above."""
     return item.kind is Kind.CYLINDER and vertical_axis(item) == 2
 
 

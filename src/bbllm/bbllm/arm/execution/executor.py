@@ -1,9 +1,9 @@
 """
 Execution of skill calls, one at a time, on an arm behind `ArmDriver`.
 
-Every call goes the same way: look, check the call, turn it into motions, plan all of them,
-move, look again. What does not hold beforehand is REJECTED and nothing moves; what goes wrong
-afterwards is FAILED, and the arm is raised out of it where that is possible.
+Every call goes the same way: observe, check the call, turn it into motions, plan all of them,
+move, observe again. A precondition that does not apply is REJECTED and nothing moves; a later
+failure is FAILED, and the arm is raised where that is possible.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from dataclasses import replace
 
 from bbllm.arm.driver import ArmDriver
 from bbllm.arm.execution.skill_execution import ExecutorParams, SkillRun
-from bbllm.arm.execution.trajectory_executor import MotionGuard, TrajectoryExecutor
+from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
+from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.approval import AskPerson, Permit, Provenance
 from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call, plain
@@ -76,9 +77,6 @@ def grab_and_putin(
     )
 
 
-__all__ = ['ExecutorParams', 'SkillExecutor']
-
-
 class SkillExecutor:
     """
     The skills of one arm.
@@ -87,14 +85,13 @@ class SkillExecutor:
         driver: The arm.
         observe: Returns the scene as it is now; may raise SceneError.
         params: How to move, send and judge.
-        on_activity: Told what the arm is doing, for people: `closing the hand on red_cube`.
-        guard: Refuses motions that break a rule of safety; by default nothing is refused.
-        permit: Asked before every call whether it may be tried; by default all may.
-        ask_person: Asked whether the robot, which has stopped, may go on; by default nobody
-            says so.
+        on_activity: Receives what the arm is activity: `closing the hand on red_cube`.
+        guard: Refuses motions that break a safety rule; by default none is refused.
+        permit: Decides before every call whether it may be tried; by default all may.
+        ask_person: Decides whether a stopped robot may go on; by default it may not.
 
     Raises:
-        ConfigError: A lift would pull harder than the robot takes by the guard's limits.
+        ConfigError: A lift would pull harder than the guard's limits allow.
     """
 
     def __init__(
@@ -104,7 +101,7 @@ class SkillExecutor:
         *,
         params: ExecutorParams | None = None,
         on_activity: Callable[[str], None] | None = None,
-        guard: MotionGuard | None = None,
+        guard: EnvelopeGuard | None = None,
         permit: Permit | None = None,
         ask_person: AskPerson | None = None,
     ) -> None:
@@ -128,7 +125,7 @@ class SkillExecutor:
         self._planner = GraspPlanner(ways)
 
     def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
-        """Tell somebody else from now on what the arm is doing."""
+        """Replace the receiver of activities."""
         self._executor.on_activity = on_activity
 
     def hand(self) -> Hand:
@@ -140,7 +137,7 @@ class SkillExecutor:
         call: SkillCall,
         provenance: Provenance | None = None,
         *,
-        unwanted: Callable[[], bool] = bool,
+        should_abort: Callable[[], bool] = bool,
     ) -> Outcome:
         """
         Execute one call to its end; a second one waits for its turn.
@@ -148,7 +145,7 @@ class SkillExecutor:
         Args:
             call: What to do.
             provenance: The plan and step that it comes from; None where it stands alone.
-            unwanted: Returns whether it was stopped before its turn came; by default never.
+            should_abort: Returns whether it was stopped before its turn came; by default never.
 
         Raises:
             WorldError: The driver has gone.
@@ -157,7 +154,7 @@ class SkillExecutor:
             with self._state:
                 self._executor.begin()
                 self._running = True
-                if unwanted():  # `stop` found nothing to stop when that was said
+                if should_abort():  # `stop` found nothing to stop when that was said
                     self._executor.cancel()
             try:
                 # First of all: a robot that is stopped shows no scene, and its clock stands.
@@ -175,7 +172,7 @@ class SkillExecutor:
             return replace(outcome, duration_s=self._driver.now_s() - start_s)
 
     def stop(self) -> None:
-        """Stop the call that runs now, from any thread; what is held stays held."""
+        """Stop the running call, from any thread; the grip stays."""
         with self._state:
             if self._running:
                 self._executor.cancel()
@@ -213,7 +210,7 @@ class SkillExecutor:
             return stopped.outcome(call)
 
     def _unlimited(self, call: SkillCall) -> Outcome | None:
-        """Tell the robot the forces at which it stops, if it has to be; returns why not."""
+        """Set the robot's contact thresholds where needed; returns why not."""
         if not moves(call):  # the controller is taken down for it, as no permit allows
             return None
         try:

@@ -1,9 +1,10 @@
 """
 Recovery of a stopped robot in the order that its driver requires, or after a person agreed.
 
-Error recovery, hardware component, broadcasters, fresh joint states, the forces at which it stops,
+Error recovery, hardware component, broadcasters, fresh joint states, contact thresholds,
 controller of the arm. The controller comes last, so that the broadcasters, which a stop takes down
-too, can tell why the robot stopped before anything could move; only an idle robot takes forces.
+too, can report why the robot stopped before anything could move; only an idle robot accepts
+thresholds.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ STEP = f'setting of the forces at which it stops (safety rule {SafetyRule.CONTAC
 REST_S = 1.0
 """How long an arm that still moves may take to come to rest, on the world's clock [s]."""
 LOOKS = 20
-"""How often it is looked at meanwhile."""
+"""Number of checks in that time."""
 
 
 class ContactLimiter:
     """
-    Sets the robot's own thresholds, where they are not in force.
+    Sets the robot's own thresholds where they are not in force.
 
-    Not when a program begins: the robot may not be there yet, or somebody else may move it, and
-    it has to be idle. But before the first motion, and again when the robot has begun anew.
+    Not at the start of a program, when the robot may be absent or in use, but before the first
+    motion, and again after the robot has restarted.
 
     Args:
         driver: The robot.
-        limits: What it is told; None leaves it as it is.
-        still_rad_s: Joints that are slower than this rest [rad/s].
+        limits: The thresholds; None leaves the robot's own.
+        still_rad_s: Joints that are slower than this are at rest [rad/s].
     """
 
     def __init__(
@@ -58,12 +59,12 @@ class ContactLimiter:
         if self._limits is not None:
             self._driver.limit_contacts(self._limits)
 
-    def need(self, doing: str) -> None:
+    def need(self, activity: str) -> None:
         """
         Set them now where they are not in force.
 
         Args:
-            doing: What the arm is about, for the sentence: `moving above red_cube`.
+            activity: What the arm is about, for the sentence: `moving above red_cube`.
 
         Raises:
             SkillError: That is not possible, so that nothing may move.
@@ -72,13 +73,13 @@ class ContactLimiter:
             return
         if not self._rests():
             why = 'the robot takes the forces at which it stops only at rest, and its arm moves'
-            raise _unsafe(doing, f'{why}; a robot that nobody else moves would do', '')
+            raise _unsafe(activity, f'{why}; a robot that nobody else moves would do', '')
         try:
             self.set()
         except RecoveryError as error:
             told = str(error).rstrip('.')
             raise _unsafe(
-                doing,
+                activity,
                 f'the robot was not told the forces at which it stops: {told}; a robot that is '
                 'idle, with no other program on it, would do, or a contact_force in the safety '
                 'file that it takes',
@@ -93,18 +94,18 @@ class ContactLimiter:
         return False
 
 
-def _unsafe(doing: str, why: str, raw: str) -> SkillError:
+def _unsafe(activity: str, why: str, raw: str) -> SkillError:
     named = f'safety rule {SafetyRule.CONTACT_FORCE.value}'
     return SkillError(
         Code.UNSAFE,
-        refusal(SafetyRule.CONTACT_FORCE, doing, why),
+        refusal(SafetyRule.CONTACT_FORCE, activity, why),
         f'{named}: {raw}' if raw else named,
     )
 
 
 MOST_AUTOMATIC = 2
 """How often the robot is recovered without asking, since the last call that succeeded: what stops
-it again will go on doing so."""
+it again will go on activity so."""
 MOST_QUESTIONS = 3
 """How often a person is asked about one stop: each time the last answer did not help."""
 FRESH_S = 5.0
@@ -116,34 +117,34 @@ class _Case:
     """A stop from which the robot was not brought back yet."""
 
     stop: Stop
-    doing: str
+    activity: str
     was_down: bool
     """Whether it took the hardware component down."""
 
 
 class Recovery:
     """
-    The way back from a stop, and the count of how often it was gone.
+    Recovers the robot, and counts the recoveries.
 
     Args:
         driver: The robot.
-        ask_person: Asked where a program may not, or can not, recover by itself; by default
-            nobody is there.
-        tell: Told what is done, for people.
-        limiter: Sets the forces at which the robot stops, while it is idle.
+        ask_person: Decides where a program may not, or can not, recover by itself; by default the
+            robot stays stopped.
+        on_activity: Receives what is done.
+        limiter: Sets the contact thresholds while the robot is idle.
     """
 
     def __init__(
         self,
         driver: ArmDriver,
         ask_person: AskPerson | None,
-        tell: Callable[[str], None],
+        on_activity: Callable[[str], None],
         limiter: ContactLimiter | None = None,
     ) -> None:
         self._driver = driver
         self._limiter = limiter
         self._ask_person = ask_person
-        self._tell = tell
+        self._on_activity = on_activity
         self._automatic = 0
         self._open: _Case | None = None
 
@@ -158,13 +159,13 @@ class Recovery:
         """Begin to count anew: a call has moved the robot and succeeded."""
         self._automatic = 0
 
-    def run(self, doing: str, look: Callable[[], None]) -> Stop:
+    def run(self, activity: str, check_cancelled: Callable[[], None]) -> Stop:
         """
         Recover the robot and return what had stopped it.
 
         Args:
-            doing: What the arm was about: `lifting red_cube`.
-            look: Called all the time; what it raises ends the recovery.
+            activity: What the arm was about: `lifting red_cube`.
+            check_cancelled: Called at every step; its exception ends the recovery.
 
         Raises:
             StuckError: It stays stopped, with code NEEDS_PERSON.
@@ -174,33 +175,33 @@ class Recovery:
         if self._open is None:
             was_down = not condition.hardware_active
             stop = diagnose(condition, hardware_was_down=was_down)
-            self._open = _Case(stop, doing, was_down)
+            self._open = _Case(stop, activity, was_down)
         # Else an attempt was in vain: hardware and broadcasters may be up since, and what had
         # stopped the robot is still what a person has to see to.
-        stop = self._solve(self._open, look)
+        stop = self._solve(self._open, check_cancelled)
         self._open = None
         return stop
 
-    def _solve(self, case: _Case, look: Callable[[], None]) -> Stop:
+    def _solve(self, case: _Case, check_cancelled: Callable[[], None]) -> Stop:
         problem, asked = self._too_often(), 0
         while True:  # every time but the first a person is asked
             if problem or (case.stop.needs_person and not asked):
                 if asked == MOST_QUESTIONS:
                     raise _stuck(case, problem)
-                self._ask(case, problem, look)
+                self._ask(case, problem, check_cancelled)
                 asked += 1
             else:
                 self._automatic += 1
-            self._tell('recovering the robot')
+            self._on_activity('recovering the robot')
             try:
-                self._bring_up_states(look)
+                self._bring_up_states(check_cancelled)
                 case.stop, problem = case.stop.or_known(self._told(case)), ''
                 if case.stop.needs_person and not asked:
                     continue
-                look()
+                check_cancelled()
                 if self._limiter is not None:
                     _do(STEP, self._limiter.set)
-                look()
+                check_cancelled()
                 _do('activation of the controller', self._driver.activate_controller)
                 if self._driver.condition().able:
                     return replace(case.stop, asked=asked > 0)
@@ -215,8 +216,8 @@ class Recovery:
             return ''
         return f'It was recovered {MOST_AUTOMATIC} times already, and no call has succeeded since.'
 
-    def _bring_up_states(self, look: Callable[[], None]) -> None:
-        """Clear the error and bring back what tells of the robot, all but what moves it."""
+    def _bring_up_states(self, check_cancelled: Callable[[], None]) -> None:
+        """Clear the error and activate the sources of states, but nothing that moves the robot."""
         driver = self._driver
         for name, step in (
             ('error recovery', driver.clear_errors),
@@ -224,15 +225,15 @@ class Recovery:
             ('activation of the broadcasters', driver.activate_broadcasters),
             ('a wait for fresh joint states', lambda: driver.wait_fresh(FRESH_S)),
         ):
-            look()
+            check_cancelled()
             _do(name, step)
 
     def _peek(self, case: _Case) -> Stop:
         """
-        Look why the robot does not recover.
+        Return why the robot does not recover.
 
         Its broadcasters went down with the stop; hardware and broadcasters, which move nothing,
-        can be brought up in any mode.
+        can be activated in any mode.
         """
         try:
             self._driver.activate_hardware()
@@ -247,10 +248,10 @@ class Recovery:
     def _told(self, case: _Case) -> Stop:
         return diagnose(self._driver.condition(), hardware_was_down=case.was_down)
 
-    def _ask(self, case: _Case, problem: str, look: Callable[[], None]) -> None:
+    def _ask(self, case: _Case, problem: str, check_cancelled: Callable[[], None]) -> None:
         """Wait for a person's word; raises StuckError without it."""
-        text = _sentences(case.stop.sentence(case.doing), problem, case.stop.advice)
-        if self._ask_person is None or not self._ask_person(text, look):
+        text = _sentences(case.stop.sentence(case.activity), problem, case.stop.advice)
+        if self._ask_person is None or not self._ask_person(text, check_cancelled):
             raise _stuck(case, problem)
 
 
@@ -265,7 +266,7 @@ def _stuck(case: _Case, problem: str) -> StuckError:
     return StuckError(
         Code.NEEDS_PERSON,
         _sentences(
-            case.stop.sentence(case.doing),
+            case.stop.sentence(case.activity),
             problem,
             'It stays stopped, as nobody has allowed it to go on.',
             case.stop.advice,

@@ -6,6 +6,7 @@ import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import singledispatchmethod
 from typing import TypeVar
 
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor, TrajectoryExecutorParams
@@ -52,8 +53,7 @@ from bbllm.skills.shapes import Vector, rotation_of
 
 LEAST_SLIP_M = 0.0002
 MOST_SLIP_M = 0.01
-"""How far a held object may have slipped for the descent to make up for it: less is noise, more
-is something else than a slip [m]."""
+"""Range of a slip that the descent compensates: less is noise, more is another failure [m]."""
 
 
 def shift_for_slip(before: Vector, now: Vector, tcp: Pose) -> Vector | None:
@@ -87,24 +87,24 @@ def lift_off(
     params: LiftParams,
 ) -> GraspPlan:
     """
-    Lift an object that is gripped a little; returns the way up that is left.
+    Lift an object that is gripped a little; returns the rest of the way up.
 
-    Where nobody ever told the force there is nothing to find out, and all of the way is left.
+    Without a reported force there is nothing to measure, and all of the way is left.
 
     Raises:
-        SkillError: WOULD_NOT_RISE, or TIMEOUT where the force is not told any more, with the
+        SkillError: WOULD_NOT_RISE, or TIMEOUT where the force is no longer reported, with the
             object still gripped; or the arm failed otherwise, or was stopped.
     """
-    doing = f'lifting {name}'
+    activity = f'lifting {name}'
     watch = _felt(lambda: LiftWatch(executor.driver, params.cap_n), executor, name)
     if watch.blind:
         return way
     first, left = planner.parted(way, params)
     failure = None
     try:
-        executor.follow(first, doing, until=watch)
+        executor.follow(first, activity, until=watch)
     except SkillError as failed:
-        executor.check(doing)  # who stops the arm is heard first
+        executor.check(activity)  # who stops the arm is heard first
         if isinstance(failed, StuckError) or (
             failed.stopped and failed.code is not Code.CANCELLED
         ):
@@ -118,15 +118,15 @@ def lift_off(
     return left
 
 
-def _felt(look: Callable[[], T], executor: TrajectoryExecutor, name: str) -> T:
-    """Look at the force; once more where the robot was silent because it had stopped."""
+def _felt(read: Callable[[], T], executor: TrajectoryExecutor, name: str) -> T:
+    """Read the force; once more where the robot was silent because it had stopped."""
     try:
-        return look()
+        return read()
     except SilentForceError as silence:
         if not executor.ready(f'lifting {name}'):
             raise unfelt(name, str(silence)) from silence
     try:
-        return look()
+        return read()
     except SilentForceError as silence:
         raise unfelt(name, str(silence)) from silence
 
@@ -134,8 +134,8 @@ def _felt(look: Callable[[], T], executor: TrajectoryExecutor, name: str) -> T:
 RETREAT_M = 0.08
 """How far the arm is raised after a failure [m]."""
 TOO_MUCH_CODES = frozenset({Code.REFLEX, Code.CONTROLLER_ABORTED})
-"""Failures of a lift after which the arm stays where it is: with what is in its hand it would
-fail again, and nothing tells that this is fixed and has to be let go of."""
+"""Failures of a lift after which the arm stays: with its load it would fail again, and whether the
+load is fixed and must be released is unknown."""
 
 
 def back_off(
@@ -148,19 +148,18 @@ def back_off(
     release: Callable[[], None],
 ) -> SkillError:
     """
-    Raise the arm where it may still move; what may be fixed is let go of first.
+    Raise the arm where it may still move, after releasing what may be fixed.
 
     Args:
         failure: Why the call fails.
         executor: The arm.
         planner: Finds the way up.
-        opening_m: How far the fingers were open before they closed; None where no grip was
-            chosen [m].
-        lifts: What was being lifted; None where nothing was.
-        release: Lets go of it.
+        opening_m: Opening of the fingers before they closed; None where no grip was chosen [m].
+        lifts: The object that was being lifted, if any.
+        release: Opens the hand.
 
     Returns:
-        The failure, which tells of the hand that has let go.
+        The failure, which mentions a release.
     """
     too_much = lifts is not None and failure.code in TOO_MUCH_CODES
     if not failure.may_back_off or too_much or isinstance(failure, StuckError):
@@ -190,11 +189,10 @@ class ExecutorParams:
     placed_m: float = 0.01
     """An object that rests further than this from its target is misplaced [m]."""
     settle_s: float = 0.1
-    """How long an object may settle before it is looked at [s]."""
+    """How long an object may settle before it is observed [s]."""
     weigh_s: float = 0.25
-    """How long the arm holds still in the end with something in its hand, so that the force there
-    can be read: the time of the filter in worlds.hand_force, and what the arm takes to come to
-    rest [s]."""
+    """How long the arm rests at the end with a load, so that its weight can be read: the time of
+    the filter in worlds.hand_force, and that to come to rest [s]."""
 
 
 class SkillRun:
@@ -232,7 +230,7 @@ class SkillRun:
     def outcome(self) -> Outcome:
         """Run to the end, whatever it is."""
         try:
-            motions = self.prepare(self._look())
+            motions = self.prepare(self._observed())
             if self._carried and self._executor.grip_interrupted and moves(self._call):
                 self._grip_again(self._carried)
             for motion in motions:
@@ -254,9 +252,9 @@ class SkillRun:
         motions = plan_motions(self._call, scene, hand, self._params.motions)
         if isinstance(motions, Rejection):
             raise SkillError(motions.code, motions.message, moved=False)
-        self._planner.look(scene, hand)
+        self._planner.update(scene, hand)
         if self._executor.guard is not None:
-            self._executor.guard.look(scene, hand)
+            self._executor.guard.update(scene, hand)
             if any(isinstance(motion, CloseOn | Close) for motion in motions):
                 self._executor.guard.check_grip(self._params.motions.force_n, f'{self._call}')
         self._carried = scene.held
@@ -264,52 +262,44 @@ class SkillRun:
             self._held_at = self._in_hand(scene, scene.held)
         return motions
 
-    def _look(self) -> Scene:
+    def _observed(self) -> Scene:
         self._executor.ready('looking at the scene')
         try:
             self._scene = self._observe()
             return self._scene
         except SceneError as error:
             if self._executor.ready('looking at the scene'):
-                return self._look()  # it had stopped just now, and shows itself again
+                return self._observed()  # it had stopped just now, and shows itself again
             empty = 'scene is empty' in str(error)
             code = Code.EMPTY_SCENE if empty else Code.STALE_SCENE
             raise SkillError(code, str(error), moved=self._touched) from error
 
+    @singledispatchmethod
     def _do(self, motion: Motion) -> None:
-        match motion:
-            case MoveAbove():
-                self._move_above(motion)
-            case OpenTo():
-                self._open(motion)
-            case Descend():
-                self._descend()
-            case LiftOff():
-                self._lifting = True
-                self._way = lift_off(
-                    motion.name, self._chosen(), self._executor, self._planner, self._params.lift
-                )
-                self._lifting = False
-            case Rise():
-                self._rise()
-            case CloseOn():
-                self._close_on(motion)
-            case Close():
-                self._close()
-            case MoveToBase():
-                trajectory = self._planner.to_base(self._executor.q_start())
-                self._executor.check_ahead(trajectory, 'moving back to base')
-                self._touched = True
-                self._executor.follow(trajectory, 'moving back to base')
-                self._check_carried('on the way back to base')
-            case ExpectHeld():
-                self._expect_held(motion)
-            case ExpectAt():
-                self._expect_at(motion)
-            case Pause():
-                self._executor.tell(f'waiting {motion.duration_s:g} s')
-                self._executor.wait(motion.duration_s, 'waiting')
+        """Execute a motion; the annotation of each method below names its motion."""
+        raise SkillError(Code.INTERNAL, f'there is no execution of {motion}.')
 
+    @_do.register
+    def _lift_off(self, motion: LiftOff) -> None:
+        self._lifting = True
+        parts = (self._executor, self._planner, self._params.lift)
+        self._way = lift_off(motion.name, self._chosen(), *parts)
+        self._lifting = False
+
+    @_do.register
+    def _move_to_base(self, _: MoveToBase) -> None:
+        trajectory = self._planner.to_base(self._executor.q_start())
+        self._executor.check_ahead(trajectory, 'moving back to base')
+        self._touched = True
+        self._executor.follow(trajectory, 'moving back to base')
+        self._check_carried('on the way back to base')
+
+    @_do.register
+    def _pause(self, motion: Pause) -> None:
+        self._executor.report(f'waiting {motion.duration_s:g} s')
+        self._executor.wait(motion.duration_s, 'waiting')
+
+    @_do.register
     def _move_above(self, motion: MoveAbove) -> None:
         self._target = motion.target
         self._way = self._planner.above(motion, self._executor.q_start())
@@ -323,7 +313,8 @@ class SkillRun:
         self._executor.follow(self._way.transit, f'moving above {motion.target}')
         self._check_carried(f'on the way to {motion.target}')
 
-    def _descend(self) -> None:
+    @_do.register
+    def _descend(self, _: Descend) -> None:
         if self._carried is not None:
             self._make_up_for_slip(self._carried)
         way = self._chosen()
@@ -335,7 +326,7 @@ class SkillRun:
         return f'lowering {what}'
 
     def _make_up_for_slip(self, name: str) -> None:
-        """Shift the descent by as much as the held object has slipped in the hand on the way."""
+        """Shift the descent by as much as the grasped object has slipped on the way."""
         if self._scene is None:
             return
         now = self._in_hand(self._scene, name)  # looked at since the arm came to rest here
@@ -350,13 +341,15 @@ class SkillRun:
         """Return where the centre of an object is in the frame of the TCP [m]."""
         return in_tool_frame(scene.object(name).pose.position_m, self._executor.hand().tcp)
 
-    def _rise(self) -> None:
+    @_do.register
+    def _rise(self, _: Rise) -> None:
         way = self._chosen()
         if way.ascent is not None:
             self._lifting = True
             self._executor.follow(way.ascent, f'lifting {self._carried or "the hand"}')
             self._lifting = False
 
+    @_do.register
     def _open(self, motion: OpenTo) -> None:
         width = motion.width_m
         if width is None:
@@ -373,6 +366,7 @@ class SkillRun:
         released = f' to let go of {self._carried}' if self._carried else ''
         return f'opening the hand{released}'
 
+    @_do.register
     def _close_on(self, motion: CloseOn) -> None:
         params = self._params.motions
         middle = (motion.width_m + motion.widest_m) / 2
@@ -390,12 +384,13 @@ class SkillRun:
         self._touched = True
         width, window = self._executor.hand().width_m, self._params.motions.width_window_m
         asked, force = max(0.0, width - window), self._params.motions.force_n
-        doing = f'closing the hand on {name} again'
-        result = self._executor.grasp(asked, force, window, 2 * window, doing)
+        activity = f'closing the hand on {name} again'
+        result = self._executor.grasp(asked, force, window, 2 * window, activity)
         if not result.success:
             raise missed_grasp(name, width, result)
 
-    def _close(self) -> None:
+    @_do.register
+    def _close(self, _: Close) -> None:
         self._executor.check_hand(0.0, 'closing the hand')
         self._touched = True
         # The window is wide open: closing on something is as good as closing on nothing.
@@ -405,21 +400,23 @@ class SkillRun:
         if not result.success:
             raise unclosed(result)
 
+    @_do.register
     def _expect_held(self, motion: ExpectHeld) -> None:
-        if self._look().held == motion.name:
+        if self._observed().held == motion.name:
             return
         self._carried = None
         raise unheld(motion.name, self._executor.hand().width_m)
 
     def _check_carried(self, where: str) -> None:
-        """Look whether what was in the hand still is."""
-        if self._carried is not None and self._look().held != self._carried:
+        """Fail where the grasped object is no longer in the hand."""
+        if self._carried is not None and self._observed().held != self._carried:
             lost, self._carried = self._carried, None
             raise SkillError(Code.OBJECT_LOST, f'{lost} was lost {where}.')
 
+    @_do.register
     def _expect_at(self, motion: ExpectAt) -> None:
         self._executor.wait(self._params.settle_s, f'looking where {motion.name} came to rest')
-        failure = misplaced(self._look(), motion, self._params.placed_m)
+        failure = misplaced(self._observed(), motion, self._params.placed_m)
         if failure is not None:
             raise failure
 

@@ -6,14 +6,12 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
 from bbllm.arm.driver import (
     ArmDriver,
     Array,
-    ContactLimits,
     GoalStatus,
     GraspGoal,
     GripperResult,
@@ -29,55 +27,18 @@ from bbllm.arm.failures import (
     stop_failure,
 )
 from bbllm.arm.kinematics import forward
+from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
 from bbllm.core.constants import SAME_S
-from bbllm.core.types import Code, Scene
+from bbllm.core.types import Code
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
-
-
-class MotionGuard(Protocol):
-    """The last look at a motion before it is commanded."""
-
-    contact_limits: ContactLimits | None
-    """Where the robot itself has to stop; None: as it likes."""
-
-    def look(self, scene: Scene, hand: Hand) -> None:
-        """Learn where objects are and what is held, before the motions of a call are planned."""
-        ...
-
-    def carry(self, name: str | None, hand: Hand) -> None:
-        """Learn what is in the hand from now on, in mid-call; None where nothing is."""
-        ...
-
-    def check_motion(
-        self, trajectory: JointTrajectory, doing: str, *, width_m: float | None = None
-    ) -> None:
-        """
-        Raise SkillError with code UNSAFE, naming the rule, where a motion breaks one.
-
-        `width_m` is how far the fingers will be open on it, None: as they are now [m].
-        """
-        ...
-
-    def check_hand(self, position_rad: Array, width_m: float, doing: str) -> None:
-        """
-        Raise the same where fingers that go to a width would, with the arm at a joint position.
-
-        The position has the shape (7,) [rad], the width is the distance between the fingers [m].
-        """
-        ...
-
-    def check_grip(self, force_n: float, doing: str) -> None:
-        """Raise the same where the fingers would press too hard [N]."""
-        ...
-
 
 STOP_S = 0.5
 """How long after a goal that was aborted or refused the signs of a stop may come, wall [s]."""
 DEACTIVATED_S = 3.0
-"""The same where the controller said itself that it was deactivated [s]."""
+"""The same where the controller reports that it was deactivated [s]."""
 INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.ENDLESS})
 """Endings of a goal of the hand that may leave it half-way."""
 
@@ -87,7 +48,7 @@ class TrajectoryExecutorParams:
     """How closely motions are watched, and how fast the fingers move."""
 
     tolerances: Tolerances = field(default_factory=Tolerances)
-    """What the controller holds every trajectory to."""
+    """The limits that the controller enforces on every trajectory."""
     rest: RestParams = field(
         default_factory=lambda: RestParams(final_rad=0.02, still_rad_s=0.05, settle_s=1.0)
     )
@@ -100,8 +61,8 @@ class TrajectoryExecutorParams:
     """How far an opening may be off [m]."""
 
 
-LOOK_S = 0.02
-"""How often it is looked, on the world's clock [s]."""
+CHECK_S = 0.02
+"""Period of the checks, on the world's clock [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,17 +78,21 @@ class RestParams:
 
 
 def check_rest(
-    driver: ArmDriver, goal: Array, params: RestParams, doing: str, look: Callable[[], object]
+    driver: ArmDriver,
+    goal: Array,
+    params: RestParams,
+    activity: str,
+    check_cancelled: Callable[[], object],
 ) -> None:
     """
-    Wait until the arm rests at a goal.
+    Wait until the arm rests at a goal of shape (7,) [rad].
 
     Args:
         driver: The arm.
-        goal: Shape (7,) [rad].
+        goal: The joint position.
         params: What counts as rest.
-        doing: What the arm was about.
-        look: Called all the time; what it raises ends the wait.
+        activity: What the arm was about.
+        check_cancelled: Called at every check; its exception ends the wait.
 
     Raises:
         SkillError: It does not rest there in time.
@@ -141,18 +106,18 @@ def check_rest(
             return
         if driver.now_s() >= deadline:
             break
-        driver.wait(LOOK_S)
-        look()
+        driver.wait(CHECK_S)
+        check_cancelled()
     if moving:
         raise SkillError(
             Code.TIMEOUT,
-            f'the arm did not come to rest within {params.settle_s:.1f} s after {doing}.',
+            f'the arm did not come to rest within {params.settle_s:.1f} s after {activity}.',
         )
     joint = int(errors.argmax())
     raise SkillError(
         Code.GOAL_TOLERANCE,
         f'joint {joint + 1} stopped {math.degrees(float(errors[joint])):.1f} degrees from its '
-        f'goal after {doing}.',
+        f'goal after {activity}.',
     )
 
 
@@ -174,7 +139,7 @@ class TrajectoryExecutor:
         params: TrajectoryExecutorParams | None = None,
         on_activity: Callable[[str], None] | None = None,
         *,
-        guard: MotionGuard | None = None,
+        guard: EnvelopeGuard | None = None,
         ask_person: AskPerson | None = None,
     ) -> None:
         self.driver = driver
@@ -188,7 +153,7 @@ class TrajectoryExecutor:
         self._moved, self._doing = False, ''
         limits = None if guard is None else guard.contact_limits
         self._limiter = ContactLimiter(driver, limits, self.params.rest.still_rad_s)
-        self._recovery = Recovery(driver, ask_person, self.tell, self._limiter)
+        self._recovery = Recovery(driver, ask_person, self.report, self._limiter)
 
     def begin(self) -> None:
         """Begin a call: forget an earlier cancel."""
@@ -202,7 +167,7 @@ class TrajectoryExecutor:
             self._recovery.succeeded()
 
     def cancel(self) -> None:
-        """Stop what runs; the arm holds its place and its grip."""
+        """Stop the motion; the arm keeps its position and its grip."""
         self._cancelled.set()
         self.driver.stop()
 
@@ -228,95 +193,95 @@ class TrajectoryExecutor:
         )
 
     def check_ahead(
-        self, trajectory: JointTrajectory | None, doing: str, width_m: float | None = None
+        self, trajectory: JointTrajectory | None, activity: str, width_m: float | None = None
     ) -> None:
         """Ask the guard before anything moves, so that a refusal leaves all as it was."""
         if self.guard is not None and trajectory is not None:
-            self.guard.check_motion(trajectory, doing, width_m=width_m)
+            self.guard.check_motion(trajectory, activity, width_m=width_m)
 
-    def check_hand(self, width_m: float, doing: str, at: Array | None = None) -> None:
+    def check_hand(self, width_m: float, activity: str, at: Array | None = None) -> None:
         """Ask the guard before the fingers go to a width, with the arm as it is or at a place."""
         if self.guard is not None:
             q = self.driver.joint_state().position_rad if at is None else at
-            self.guard.check_hand(q, width_m, doing)
+            self.guard.check_hand(q, width_m, activity)
 
     def carry(self, name: str | None) -> None:
-        """Let the guard know what is in the hand from now on."""
+        """Set what is in the hand for the guard."""
         if self.guard is not None:
             self.guard.carry(name, self.hand())
 
-    def tell(self, activity: str) -> None:
-        """Tell people what is done now."""
+    def report(self, activity: str) -> None:
+        """Report an activity."""
         if self.on_activity is not None:
             self.on_activity(activity)
 
-    def ready(self, doing: str) -> bool:
+    def ready(self, activity: str) -> bool:
         """
-        See that the robot may move; where it has stopped, recover it and return True.
+        Recover a robot that has stopped; returns whether it had.
 
         Raises:
-            SkillError: Somebody had to be asked about it, which ends the call; StuckError where
-                it stays stopped.
+            SkillError: A person was asked, which ends the call; StuckError where the robot stays
+                stopped.
         """
-        self.check(doing)
+        self.check(activity)
         if self._recovery.able():
             return False
-        before = self._doing or doing  # it stopped during what was done last
+        before = self._doing or activity  # it stopped during what was done last
         stop = self._recover(before)
         if stop.asked:
             raise stop_failure(stop, before)
         return True
 
-    def limit_contacts(self, doing: str) -> bool:
+    def limit_contacts(self, activity: str) -> bool:
         """
-        See that the robot stops at the forces of the envelope; True where it was told them now.
+        Set the contact thresholds of the envelope where needed; returns whether they were set now.
 
         Raises:
-            SkillError: It could not be told, so nothing may move.
+            SkillError: They could not be set, so nothing may move.
         """
         if self._limiter.in_force:
             return False
         self._commanded = None  # the controller begins anew, at what is measured
         try:
-            self._limiter.need(doing)
+            self._limiter.need(activity)
         except SkillError:
             if self._recovery.able(STOP_S):
                 raise
-            self.ready(doing)  # it stopped meanwhile; the recovery tells it too
+            self.ready(activity)  # it stopped meanwhile; the recovery tells it too
         return True
 
-    def follow(self, trajectory: JointTrajectory, doing: str, until: Until = None) -> None:
+    def follow(self, trajectory: JointTrajectory, activity: str, until: Until = None) -> None:
         """
-        Follow a trajectory and look whether the arm rests at its end.
+        Follow a trajectory and check that the arm rests at its end.
 
         Where *until* ends it early, it fails with code CANCELLED; see `ArmDriver.follow`.
 
         Raises:
             SkillError: It does not; StuckError where the robot stopped and did not recover.
         """
-        recovered = self.ready(doing)
-        recovered = self.limit_contacts(doing) or recovered
-        self._begin_to(doing)
+        recovered = self.ready(activity)
+        recovered = self.limit_contacts(activity) or recovered
+        self._begin_to(activity)
         if self.guard is not None:
-            self.guard.check_motion(trajectory, doing)
+            self.guard.check_motion(trajectory, activity)
         goal = trajectory.position_rad[-1]
         self._commanded = None
-        failure = self._send(trajectory, doing, until, recovered=recovered)
+        failure = self._send(trajectory, activity, until, recovered=recovered)
         while failure is not None and failure.code is Code.GOAL_REJECTED:
             if self._recovery.able(STOP_S):
                 raise failure
             # It stopped after the look. Nothing was done yet, so the motion is sent again, but
             # whoever brought it back may have moved it, also where that was done by now.
-            self.ready(doing)
-            failure = self._send(trajectory, doing, until, recovered=True)
+            self.ready(activity)
+            failure = self._send(trajectory, activity, until, recovered=True)
         if failure is not None:
-            raise self._cause_of(failure, doing)
-        self.check(doing)
-        check_rest(self.driver, goal, self.params.rest, doing, lambda: self.ready(doing))
+            raise self._cause_of(failure, activity)
+        self.check(activity)
+        check_rest(self.driver, goal, self.params.rest, activity, lambda: self.ready(activity))
         self._commanded = np.array(goal, dtype=np.float64)
         self._moved = True
 
-    def open_to(self, width_m: float, doing: str) -> None:
+    def open_to(self, width_m: float, activity: str) -> None:
         """
         Open or close the fingers to a width without gripping.
 
@@ -324,17 +289,17 @@ class TrajectoryExecutor:
             SkillError: They did not get there.
         """
         asked = (width_m, self.params.gripper_speed_m_s)
-        result = self._send_hand(lambda: self.driver.move_gripper(*asked), width_m, doing)
-        failure = gripper_failure(result, doing)
+        result = self._send_hand(lambda: self.driver.move_gripper(*asked), width_m, activity)
+        failure = gripper_failure(result, activity)
         if failure is not None:
             raise failure
-        self.check(doing)
+        self.check(activity)
         # The joint states of the hand may be older than its result.
         if abs(result.width_m - width_m) > self.params.width_tolerance_m:
-            raise misopened(result, width_m, doing)
+            raise misopened(result, width_m, activity)
 
     def grasp(
-        self, width_m: float, force_n: float, inner_m: float, outer_m: float, doing: str
+        self, width_m: float, force_n: float, inner_m: float, outer_m: float, activity: str
     ) -> GripperResult:
         """
         Close with a force; missing the width window is a result, not a failure.
@@ -344,33 +309,33 @@ class TrajectoryExecutor:
         """
         goal = GraspGoal(width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m)
         if self.guard is not None:
-            self.guard.check_grip(force_n, doing)
-        result = self._send_hand(lambda: self.driver.grasp(goal), width_m, doing)
+            self.guard.check_grip(force_n, activity)
+        result = self._send_hand(lambda: self.driver.grasp(goal), width_m, activity)
         missed = result.status is not GoalStatus.CANCELED and not result.success
         if missed and not result.error:
             return result
-        failure = gripper_failure(result, doing)
+        failure = gripper_failure(result, activity)
         if failure is not None:
             raise failure
-        self.check(doing)
+        self.check(activity)
         return result
 
-    def wait(self, duration_s: float, doing: str) -> None:
+    def wait(self, duration_s: float, activity: str) -> None:
         """Let time pass on the world's clock; a robot that stops meanwhile is recovered [s]."""
         end_s = self.driver.now_s() + duration_s
-        self.check(doing)
-        self._doing = doing
+        self.check(activity)
+        self._doing = activity
         while (left_s := end_s - self.driver.now_s()) > SAME_S:
             self.driver.wait(left_s)
-            self.ready(doing)
+            self.ready(activity)
 
-    def check(self, doing: str) -> None:
-        """Raise SkillError with code CANCELLED when somebody has stopped the call."""
+    def check(self, activity: str) -> None:
+        """Raise SkillError with code CANCELLED where the call was stopped."""
         if self._cancelled.is_set():
-            raise SkillError(Code.CANCELLED, f'the robot was stopped while {doing}.')
+            raise SkillError(Code.CANCELLED, f'the robot was stopped while {activity}.')
 
     def _send(
-        self, trajectory: JointTrajectory, doing: str, until: Until, *, recovered: bool
+        self, trajectory: JointTrajectory, activity: str, until: Until, *, recovered: bool
     ) -> SkillError | None:
         """Send a goal; after a recovery only where the arm still is where the motion starts."""
         if recovered:
@@ -379,13 +344,13 @@ class TrajectoryExecutor:
             if off_rad > self.params.hold_rad:
                 return SkillError(
                     Code.CONTROLLER_ABORTED,
-                    f'the robot had stopped and has moved meanwhile, so {doing} was not begun.',
+                    f'the robot had stopped and has moved meanwhile, so {activity} was not begun.',
                 )
         result = self.driver.follow(trajectory, self.params.tolerances, until=until)
-        return follow_failure(result, doing)
+        return follow_failure(result, activity)
 
     def _send_hand(
-        self, send: Callable[[], GripperResult], width_m: float, doing: str
+        self, send: Callable[[], GripperResult], width_m: float, activity: str
     ) -> GripperResult:
         """
         Send a goal of the hand, to a width; again where the robot stopped before it had begun.
@@ -394,9 +359,9 @@ class TrajectoryExecutor:
             SkillError: The robot stopped in the middle of it, so that the driver cancelled it.
         """
         while True:
-            self.ready(doing)
-            self._begin_to(doing)
-            self.check_hand(width_m, doing)
+            self.ready(activity)
+            self._begin_to(activity)
+            self.check_hand(width_m, activity)
             result = send()
             if result.status is not GoalStatus.REJECTED or self._recovery.able(STOP_S):
                 break
@@ -404,22 +369,22 @@ class TrajectoryExecutor:
             self.grip_interrupted = result.status in INTERRUPTED
         cut = result.status is GoalStatus.CANCELED and not self._cancelled.is_set()
         if cut and not self._recovery.able(STOP_S):
-            raise stop_failure(self._recover(doing), doing, result.error)
+            raise stop_failure(self._recover(activity), activity, result.error)
         return result
 
-    def _cause_of(self, failure: SkillError, doing: str) -> SkillError:
+    def _cause_of(self, failure: SkillError, activity: str) -> SkillError:
         """Return why a motion failed: where the robot has stopped, it is recovered first."""
         if failure.code not in (Code.CONTROLLER_ABORTED, Code.TIMEOUT):
             return failure
         said_so = 'deactivat' in failure.raw
         if self._recovery.able(DEACTIVATED_S if said_so else STOP_S):
             return failure
-        return stop_failure(self._recover(doing), doing, failure.raw)
+        return stop_failure(self._recover(activity), activity, failure.raw)
 
-    def _begin_to(self, doing: str) -> None:
-        self._doing = doing
-        self.tell(doing)
+    def _begin_to(self, activity: str) -> None:
+        self._doing = activity
+        self.report(activity)
 
-    def _recover(self, doing: str) -> Stop:
+    def _recover(self, activity: str) -> Stop:
         self._commanded = None
-        return self._recovery.run(doing, lambda: self.check(doing))
+        return self._recovery.run(activity, lambda: self.check(activity))

@@ -165,7 +165,7 @@ _LONGEST_S = 5.0
 _KNOT_S = 0.02
 """Longest time between knots [s]."""
 _SAFE = 0.995
-"""Share of the joints' limits that is used: they are only looked at in the points."""
+"""Share of the joints' limits that is used: they are checked only at the points."""
 
 
 def line_path(q_start: Array, T_goal: Array) -> Array:
@@ -194,7 +194,7 @@ def line_path(q_start: Array, T_goal: Array) -> Array:
 
 def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
     """
-    Look at one way only: joint 7 drifts evenly to a value; for choosing among many.
+    Try one path only: joint 7 drifts evenly to a value; for choosing among many.
 
     Args:
         q_start: Joint position at the start of the line, shape (7,) [rad].
@@ -202,7 +202,7 @@ def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
         q7_goal: Where joint 7 ends [rad].
 
     Returns:
-        What `line_path` returns, or None where no joint limit is kept or a joint whirls.
+        What `line_path` returns, or None beyond a joint limit or where a joint whirls.
     """
     line = CartesianLine.between(forward(q_start), T_goal)
     drifts = np.array([q7_goal - q_start[6]])

@@ -1,10 +1,10 @@
 """
-Collision checks of the arm and the held object.
+Collision checks of the arm and the grasped object.
 
 MuJoCo's own collision detection on a model of the robot and the objects around it: forward
-kinematics and contacts only, nothing is simulated. Objects are mocap bodies, so that they move
-without a new model; for every form of object the hand has a hidden twin, shown while one of that
-form is held.
+kinematics and contacts only, no simulation. Objects are mocap bodies, so that they move without a
+new model; for every form of object the hand has a hidden twin, shown while an object of that form
+is grasped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
 TABLE = 'table'
 """Name of everything below z = 0."""
 WIDEST_CLEARANCE_M = 0.02
-"""Largest distance at which objects of the world are looked at [m]."""
+"""Largest distance of a collision check from objects of the world [m]."""
 WORLD_BIT, ROBOT_BIT = 1, 2
 Size = tuple[float, float, float]
 Form = tuple[str, ObstacleShape, Size]
@@ -92,7 +92,7 @@ Ignore = Collection[str | tuple[str, str]]
 """What may be touched: a name (by anything), or a pair of names (by each other only)."""
 
 CLEARANCE_M = 0.005
-"""Distance that counts as contact unless told otherwise; between links of the arm it is 0 [m]."""
+"""Default distance that counts as contact; between links of the arm it is 0 [m]."""
 OPEN_WIDTH_M = 0.08
 
 _LEVER_M: Array = np.array([0.9, 0.9, 0.7, 0.6, 0.35, 0.3, 0.2])
@@ -108,7 +108,7 @@ class Contact:
     """Two objects that touch."""
 
     first: str
-    """Link of the arm (`fr3_link3`, `fr3_hand`, `fr3_leftfinger` ...), or the held object."""
+    """Link of the arm (`fr3_link3`, `fr3_hand`, `fr3_leftfinger` ...), or the grasped object."""
     second: str
     """Scene object, `table`, or another link."""
 
@@ -118,11 +118,11 @@ class Contact:
 
 class CollisionChecker:
     """
-    Says what touches at a joint position; keeps its model between calls.
+    Finds contacts at joint positions; keeps its model between calls.
 
-    The table is everything below z = 0. `update` is cheap while the same objects move about;
-    it needs a new model when their names, shapes or sizes change (some 10 ms where this process
-    has not built that one lately). One thread only.
+    The table is everything below z = 0. `update` is cheap while the same objects move about; it
+    needs a new model when their names, shapes or sizes change (some 10 ms where this process has
+    not built that one lately). One thread only.
     """
 
     def __init__(self, obstacles: Sequence[Obstacle] = (), held: Held | None = None) -> None:
@@ -137,10 +137,10 @@ class CollisionChecker:
         width_m: float = OPEN_WIDTH_M,
     ) -> None:
         """
-        Set where objects are, what is held, and how far the fingers are open.
+        Set the objects, the grasped one, and the opening of the fingers.
 
         Args:
-            obstacles: All solid objects, the held one too (where it is given does not matter).
+            obstacles: All solid objects, the grasped one too (with any pose).
             held: What is in the hand; its name is that of an obstacle.
             width_m: Distance between the fingers [m].
         """
@@ -189,7 +189,7 @@ class CollisionChecker:
 
         Args:
             path: A trajectory, or joint positions of shape (n, 7) that are joined by straight
-                lines [rad]. Looked at so often that nothing moves more than 2 cm between.
+                lines [rad]. Sampled so densely that no part moves more than 2 cm in between.
             ignore: What may be touched.
             clearance_m: Distance to objects that already counts as contact, at most 0.02 [m].
         """
@@ -210,7 +210,7 @@ class CollisionChecker:
         Args:
             path: Joint positions, shape (n, 7) [rad].
             ignore: What may be touched.
-            itself: Whether the robot may not touch itself, or what it holds, either.
+            itself: Whether the robot may not touch itself or the grasped object either.
         """
         start: dict[Contact, float] = {}
         now: dict[Contact, float] = {}
@@ -285,7 +285,7 @@ class CollisionChecker:
         self._index(forms)
 
     def _index(self, forms: tuple[Form, ...]) -> None:
-        """Look up the names and numbers that are needed all the time."""
+        """Cache the names and numbers that every check needs."""
         model = self._model
         twins = twins_of(forms)
         bodies = [model.body(i).name for i in model.geom_bodyid]

@@ -1,22 +1,22 @@
 """
 The first part of a lift, which measures whether the object comes along.
 
-What is fixed to the table, or too heavy, must not be found out by hauling at it. So a lift begins
-with a short and slow goal of its own, by so little that even an arm that nothing gives way to
-pulls only a little harder than an object may weigh. How little depends on how stiffly the arm is
-held. Its joints are springs in a row; what is fixed keeps the hand from going sideways too, but
-lets it turn about the pads of the fingers, so that with J the linear rows of the Jacobian and k
-the stiffnesses of the joints it is
+An object that is fixed to the table, or too heavy, must not be found out by hauling at it. So a
+lift begins with a short and slow goal of its own, so short that even an arm against a fixed object
+pulls only a little harder than an object may weigh. How short depends on the stiffness of the
+joints, which are springs in a row. A fixed object keeps the hand from going sideways too, but lets
+it turn about the pads of the fingers, so that with J the linear rows of the Jacobian and k the
+stiffnesses of the joints it is
 
     force / rise = [(J diag(1/k) J^T)^-1]_zz.
 
 Were the hand kept from turning too, all six rows of J would count: hardly another force in the
 middle of the table, five times as much near the base. But in physics it does turn, and the three
-rows tell the force to a fifth (docs/design/lift-off.md). To go by six would be the worse error:
-the arm would pull with less than the cap, and what is fixed would pass for free.
+rows predict the force to a fifth (docs/design/lift-off.md). Six rows would be the worse error: the
+arm would pull with less than the cap, and a fixed object would pass for free.
 
-The force is looked at on the way, which ends the goal early, and again at its end: who hears the
-robot late still hauls no harder. The rest of the lift follows when the object has come along.
+The force is checked on the way, which ends the goal early, and again at its end, in case its
+readings come late. The rest of the lift follows when the object has come along.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ SERVO_STIFFNESS = (4500.0, 4500.0, 3500.0, 3500.0, 2000.0, 2000.0, 2000.0)
 CONTROLLER_STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
 """Of the real arm by the gains of config/franka/controllers.yaml [Nm/rad]."""
 OVERSHOOT = 1.55
-"""How many times as hard as in the end an arm pulls on the way at most, as servos with much
-damping do: measured in simulation, as docs/design/lift-off.md says."""
+"""How many times the final pull an arm pulls on the way at most, as servos with much damping do:
+measured in simulation (docs/design/lift-off.md)."""
 FURTHEST_M = 0.02
 """Longest first bit of a lift [m]."""
 
@@ -54,10 +54,9 @@ class LiftParams:
     pull: float = 1.5
     """How many times the cap the arm pulls in the end where nothing gives."""
     duration_s: float = 0.22
-    """How long the first bit takes; in less time it pulls harder on the way than OVERSHOOT
-    says [s]."""
+    """Duration of the first bit; a shorter one exceeds OVERSHOOT [s]."""
     stiffness_nm_rad: tuple[float, ...] = SERVO_STIFFNESS
-    """How stiffly the joints are held, shape (7,) [Nm/rad]."""
+    """Stiffness of the joints, shape (7,) [Nm/rad]."""
 
     @classmethod
     def of(cls, *, simulated: bool, cap_n: float) -> LiftParams:
@@ -99,36 +98,36 @@ class LiftParams:
 
 class LiftWatch:
     """
-    Looks whether a lift takes more than it may; the arm is at rest when one is made.
+    Checks whether a lift takes more force than it may; made while the arm is at rest.
 
     Args:
-        driver: Tells the force.
-        cap_n: What it may take [N].
+        driver: Reports the force.
+        cap_n: The largest change of the force [N].
 
     Raises:
-        SilentForceError: The force was told once, and is not told now.
+        SilentForceError: The force was reported before, and is not now.
     """
 
     def __init__(self, driver: ArmDriver, cap_n: float) -> None:
         self._driver, self._cap_n = driver, cap_n
         self._before_n = driver.vertical_force_n(settled=True)
         self.tripped = False
-        """Whether it took more at any look."""
+        """Whether any check exceeded the cap."""
 
     @property
     def blind(self) -> bool:
-        """Whether nobody ever told the force, so that there is nothing to look at."""
+        """Whether no force was ever reported, so that there is nothing to check."""
         return self._before_n is None
 
     def __call__(self, *, settled: bool = False) -> bool:
         """
-        Look once; returns whether it took more at this look or at any before.
+        Check once; returns whether this or an earlier check exceeded the cap.
 
         Args:
-            settled: Look at what was measured since the last motion, which has to come.
+            settled: Use measurements since the last motion, which must come.
 
         Raises:
-            SilentForceError: It does not come.
+            SilentForceError: None comes.
         """
         if self._before_n is None:
             return False

@@ -57,45 +57,43 @@ def plan_transit(
     checker: CollisionChecker,
     *,
     scale: float = 1.0,
-    ignore: Ignore = (),
 ) -> JointTrajectory:
     """
-    Move to a joint position around what stands in the way, from rest to rest.
+    Move to a joint position around obstacles, from rest to rest.
 
-    Tries the straight joint move, then raised ways over, then a random search (seeded, so the
-    same question has the same answer).
+    Tries the straight joint move, then raised ways over, then a random search (seeded, so the same
+    question has the same answer).
 
     Args:
         q_start: Where the arm stands, shape (7,) [rad].
         q_goal: Where it goes, shape (7,) [rad].
-        checker: The objects around, and what is held.
+        checker: The objects around, and the grasped one.
         scale: Share of the velocity and acceleration limits to use, in (0, 1].
-        ignore: What may be touched.
 
     Raises:
         NoPathError: An end touches something, or no way was found; names what is in the way.
     """
     direct = joint_move(q_start, q_goal, scale=scale)
-    blocker = checker.path_clear(direct, ignore)
+    blocker = checker.path_clear(direct)
     if blocker is None:
         return direct
     for q, place in ((q_start, 'where the arm stands'), (q_goal, 'where the arm is to go')):
-        contacts = checker.clear(q, ignore)
+        contacts = checker.clear(q)
         if contacts:
             raise _blocked(f'{contacts[0]} touch {place}', contacts)
     for up, over, down in _raised_ways(q_start, q_goal, scale):
-        if all(checker.path_clear(part, ignore) is None for part in (up, over, down)):
-            risen = join(up, over, checker, scale=scale, ignore=ignore)
-            return join(risen, down, checker, scale=scale, ignore=ignore)
+        if all(checker.path_clear(part) is None for part in (up, over, down)):
+            risen = join(up, over, checker, scale=scale)
+            return join(risen, down, checker, scale=scale)
     for turned in (q_start, q_goal):
         ready = np.concatenate([turned[:1], Q_READY[1:]])
         way = [np.asarray(q_start), ready, np.asarray(q_goal)]
-        if checker.path_clear(np.stack(way), ignore) is None:
-            return _played(way, checker, scale, ignore)
-    found = find_way(q_start, q_goal, lambda path: checker.path_clear(path, ignore) is None)
+        if checker.path_clear(np.stack(way)) is None:
+            return _played(way, checker, scale)
+    found = find_way(q_start, q_goal, lambda path: checker.path_clear(path) is None)
     if found is None:
         raise _blocked(f'{blocker} are in the way, and no way around was found', [blocker])
-    return _played(found, checker, scale, ignore)
+    return _played(found, checker, scale)
 
 
 def join(
@@ -104,24 +102,16 @@ def join(
     checker: CollisionChecker,
     *,
     scale: float = 1.0,
-    ignore: Ignore = (),
 ) -> JointTrajectory:
     """
-    Put two motions one after the other, without a stop between them where that is free.
+    Join two motions, without a stop between them where that is free of contact.
 
-    While both overlap the corner is rounded; the first two fifths of the first motion and the
-    last two of the second, such as the end of a descent, stay exactly as they were.
-
-    Args:
-        first: A motion that ends where *second* starts.
-        second: The motion after it.
-        checker: The objects around, and what is held.
-        scale: Share of the velocity and acceleration limits to use, in (0, 1].
-        ignore: What may be touched.
+    While both overlap the corner is rounded; the first two fifths of the first motion and the last
+    two of the second, such as the end of a descent, stay exactly as they were.
     """
     rounded, saved_s = blend(first, second, scale=scale)
     corner = np.linspace(first.duration_s - saved_s, first.duration_s, _CORNER_SAMPLES)
-    if checker.path_clear(sample(rounded, corner)[0], ignore) is None:
+    if checker.path_clear(sample(rounded, corner)[0]) is None:
         return rounded
     return concatenate(first, second)
 
@@ -143,12 +133,10 @@ def _raised_ways(
             continue  # one of the ends cannot rise that far; another height may do
 
 
-def _played(
-    way: list[Array], checker: CollisionChecker, scale: float, ignore: Ignore
-) -> JointTrajectory:
+def _played(way: list[Array], checker: CollisionChecker, scale: float) -> JointTrajectory:
     """Time a way; with rounded corners where these are free, else with a stop at each."""
     rounded = waypoint_move(way, scale=scale)
-    if checker.path_clear(rounded, ignore) is None:
+    if checker.path_clear(rounded) is None:
         return rounded
     legs = [joint_move(a, b, scale=scale) for a, b in zip(way, way[1:], strict=False)]
     return concatenate(*legs)
@@ -176,7 +164,7 @@ _LIKING_S = 0.05
 _SPREAD = 4
 """Of the solutions of one pose on one branch, every so many-th is tried, best first."""
 _TRIES = 40
-"""Most candidates that are looked at."""
+"""Most candidates that are checked."""
 _WHIRLING_TRIES = 3
 """Most candidates of those that go down a hard way, where there is no other."""
 
@@ -216,23 +204,23 @@ def choose_grasp_configuration(
     Choose postures for a pick or a place: the best few, best first.
 
     Every pose of *poses* (a grasp in several directions, say) with every solution of inverse
-    kinematics is ranked by how near it is to a comfortable posture and to *q_now* and how far
-    from the limits. Kept are those whose straight descent is within limits and, with a checker,
-    whose hover and descent touch nothing. Those with a direct transit from *q_now* come first.
+    kinematics is ranked by how near it is to a comfortable posture and to *q_now* and how far from
+    the limits. Kept are those whose straight descent is within limits and, with a checker, whose
+    hover and descent touch nothing. Those with a direct transit from *q_now* come first.
 
     Args:
-        poses: T_base_tcp that would all do, each of shape (4, 4), in order of liking.
+        poses: T_base_tcp that would all do, each of shape (4, 4), in order of preference.
         q_now: Where the arm is, shape (7,) [rad].
         hover_m: Height of the hover pose above the end pose, along base z [m].
-        checker: Collision model, or None to look at limits only.
+        checker: Collision model, or None to check limits only.
         ignore: What may be touched on the descent (not on the transit).
-        widths_m: How far the fingers are open on the descent to each pose [m]; None leaves
-            the checker as it is.
+        widths_m: How far the fingers are open on the descent to each pose [m]; None leaves the
+            checker as it is.
         count: How many to return at most.
 
     Raises:
-        NoPathError: Nothing is left; states whether reach or contact was the reason, and
-            `blockers` names what was touched.
+        NoPathError: Nothing is left; names the reason, reach or contact; `blockers` are the names
+            of what was touched.
     """
     search = _Search(poses, q_now, checker, ignore, widths_m)
     whirling: list[_Candidate] = []
@@ -286,7 +274,7 @@ class _Search:
         return self.direct + self.detour
 
     def add(self, candidate: _Candidate, path: Array) -> bool:
-        """Keep a candidate if it touches nothing; tell whether its transit is direct."""
+        """Keep a candidate if it touches nothing; returns whether its transit is direct."""
         direct = True
         if self._checker is not None:
             if self._widths_m is not None:
@@ -366,7 +354,7 @@ def _cost(hovers: Array, ends: Array, q_now: Array) -> Array:
 TCP_SPEED_M_S = 3.0
 """What the robot allows its tool [m/s]."""
 _SAFE = 0.995
-"""Share of a speed that is aimed at: it is looked at every so often only."""
+"""Share of a speed that is aimed at: it is sampled."""
 _SLOWINGS = 4
 
 
@@ -387,7 +375,7 @@ class GraspPlannerParams:
     postures: int = 3
     """How many postures to try a transit for."""
     slow_line_s: float = 1.5
-    """Straight parts that take longer make it worth while to look at another posture [s]."""
+    """Straight parts that take longer justify trying another posture [s]."""
     escape_m: float = 0.1
     """How far to rise first where the arm starts in contact with something [m]."""
 
@@ -427,8 +415,8 @@ class GraspPlanner:
         self._holding = False
         self._width_m = 0.08
 
-    def look(self, scene: Scene, hand: Hand) -> None:
-        """Take in where objects are, what is held and how far the fingers are open."""
+    def update(self, scene: Scene, hand: Hand) -> None:
+        """Set the objects, the grasped one and the opening of the fingers."""
         held = None
         if scene.held is not None:
             item = scene.object(scene.held)
@@ -461,11 +449,7 @@ class GraspPlanner:
 
     def shifted(self, way: GraspPlan, shift_m: Vector) -> GraspPlan:
         """
-        Come down a little beside the grip, since what is held has slipped on the way there.
-
-        Args:
-            way: A way whose transit has been moved along.
-            shift_m: World frame [m].
+        Come down beside the grip by a shift in the world frame, since the object has slipped [m].
 
         Raises:
             NoPathError: The line there leaves the joint limits.
@@ -555,7 +539,7 @@ class GraspPlanner:
         return GraspPlan(grip=grip, transit=transit, descent=descent, ascent=ascent, up=up)
 
     def _both_ways(self, path: Array) -> tuple[JointTrajectory, JointTrajectory]:
-        """Return the motions down and up along one path: the posture is the one looked at."""
+        """Return the motions down and up along the path that was checked."""
         return self._line(path), self._line(path[::-1])
 
     def _line(self, path: Array) -> JointTrajectory:
@@ -621,12 +605,12 @@ def _by_room(grips: Sequence[Grip]) -> list[list[Grip]]:
     return [group for group in (roomy, tight) if group]
 
 
-def _trespass(doing: str, problem: NoPathError) -> SkillError:
+def _trespass(activity: str, problem: NoPathError) -> SkillError:
     """Return that there is no way but through what the arm is kept out of."""
     boxes = listed(kept_out(problem.blockers))
     why = f'every way that was tried leads through {boxes}; a target further from it would do'
     return SkillError(
-        Code.UNSAFE, refusal(SafetyRule.KEEP_OUT, doing, why), str(problem), moved=False
+        Code.UNSAFE, refusal(SafetyRule.KEEP_OUT, activity, why), str(problem), moved=False
     )
 
 

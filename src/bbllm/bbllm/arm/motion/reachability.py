@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.arm.kinematics import Q7_GRID, inverse, inverse_branches, q7_grid
-from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker, Ignore
+from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker
 
 Array = NDArray[np.float64]
 
@@ -62,25 +62,23 @@ def reachable_top_down(
     *,
     hover_m: float = 0.1,
     checker: CollisionChecker | None = None,
-    ignore: Ignore = (),
 ) -> bool:
     """
     Return whether the tool can come down on a point from above in one of some directions.
 
-    The grasp pose and the hover pose above it must be within limits with the same posture;
-    with a checker, also free of contact with the arm itself, the table and what else it holds.
+    The grasp pose and the hover pose above it must be within limits with the same posture; with a
+    checker, also free of contact with the arm itself, the table and its obstacles.
 
     Args:
         position_m: Where the TCP goes, base frame, shape (3,) [m].
         yaws_rad: Directions that would do [rad].
         hover_m: Height above from where the tool comes down [m].
-        checker: Collision model, or None to look at limits only.
-        ignore: What may be touched.
+        checker: Collision model, or None to check limits only.
     """
     for n_q7 in Q7_GRIDS:
         for yaw_rad in yaws_rad:
             ends, hovers = approach_postures(top_down(position_m, yaw_rad), hover_m, n_q7)
-            if len(ends) and (checker is None or _some_clear(ends, hovers, checker, ignore)):
+            if len(ends) and (checker is None or _some_clear(ends, hovers, checker)):
                 return True
     return False
 
@@ -141,10 +139,8 @@ def _too_far(T_base_tcp: Array) -> bool:
     return float(away @ away) > _FARTHEST_M**2
 
 
-def _some_clear(ends: Array, hovers: Array, checker: CollisionChecker, ignore: Ignore) -> bool:
+def _some_clear(ends: Array, hovers: Array, checker: CollisionChecker) -> bool:
     for end, hover in zip(ends, hovers, strict=True):
-        if not checker.clear(end, ignore, clearance_m=CLEARANCE_M / 5) and not checker.clear(
-            hover, ignore
-        ):
+        if not checker.clear(end, clearance_m=CLEARANCE_M / 5) and not checker.clear(hover):
             return True
     return False

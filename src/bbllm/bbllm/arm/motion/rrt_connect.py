@@ -17,7 +17,7 @@ from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
 Array = NDArray[np.float64]
 
 Clear = Callable[[Array], bool]
-"""Tells whether straight joint moves through positions, shape (n, 7), touch nothing."""
+"""Returns whether straight joint moves through positions, shape (n, 7), touch nothing."""
 
 _STEP_RAD = 0.5
 """Longest branch that is added at once [rad]."""

@@ -1,8 +1,8 @@
 """
-The swept volume of a motion: poses of tool, links and held object along it, as arrays.
+The swept volume of a motion: poses of tool, links and grasped object along it, as arrays.
 
-The solid shapes are those of `arm/fr3.xml` that meet the world; that of a finger is looked at
-both closed and wide open, since the lowest point of anything between is between the two.
+The solid shapes are those of `arm/fr3.xml` that meet the world; that of a finger counts both
+closed and wide open, since the lowest point of anything between is between the two.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from bbllm.arm.model import arm_model
 from bbllm.arm.motion.trajectory import sample
 
 STEP_S = 0.02
-"""Time between two looks at a motion: at 1.7 m/s the tool moves 3 cm, and at the 9 m/s^2 that the
-robot allows it is never more than 0.5 mm beside the straight line between two of them [s]."""
+"""Time between two samples of a motion: at 1.7 m/s the tool moves 3 cm, and at the 9 m/s^2 that
+the robot allows it is at most 0.5 mm beside the straight line between two of them [s]."""
 FINGERS = ('fr3_leftfinger', 'fr3_rightfinger')
 _BODIES = (*(f'fr3_link{i}' for i in range(2, 8)), 'fr3_hand', *FINGERS)
 """What moves and could go below the table; links 0 and 1 stand on it and turn."""
@@ -40,7 +40,7 @@ _WORLD_BIT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """A motion, looked at densely."""
+    """A motion, densely sampled."""
 
     position_rad: Array
     """Shape (n, 7) [rad]."""
@@ -94,7 +94,7 @@ class Sweep:
 
 
 def sweep(trajectory: JointTrajectory) -> Sweep:
-    """Look at a motion every so often, and at its knots where these are few."""
+    """Sample a motion evenly, and at its knots where these are few."""
     count = max(2, int(np.ceil(trajectory.duration_s / STEP_S)) + 1)
     time_s = np.linspace(0.0, trajectory.duration_s, count)
     if len(trajectory.time_s) < count:  # else they are nearer to each other anyway

@@ -40,7 +40,7 @@ Array = NDArray[np.float64]
 _LINES = 8
 """Lines that stand for the falling part of the bound."""
 _GRID = 24
-"""Points on each at which it is held below the bound."""
+"""Points on each at which it is kept below the bound."""
 _SHORTEST_PHASE_S = 1e-4
 """Corners of the chain nearer to each other than this are one [s]."""
 _SHORTEST_S = 1e-5
@@ -335,7 +335,7 @@ def excess(move: JointTrajectory) -> float:
     """
     Return by what factor a motion would have to be slower to be legal; 1 or less where it is.
 
-    Looks at velocities (position dependent) and accelerations at the knots and between them.
+    Checks velocities (position dependent) and accelerations at the knots and between them.
     """
     time_s = np.concatenate([move.time_s, np.linspace(0.0, move.duration_s, _CHECKS)])
     position, velocity, acceleration = sample(move, time_s)
@@ -395,7 +395,7 @@ _BISECTIONS = 4
 
 
 class NoPathError(BbllmError):
-    """No legal motion was found; the text says what stands in the way."""
+    """No legal motion was found; the text names the obstacle."""
 
     def __init__(self, reason: str, blockers: tuple[str, ...] = ()):
         super().__init__(reason)

@@ -100,7 +100,7 @@ def call_request(call: SkillCall, provenance: Provenance | None, reason: str) ->
 
 
 def denial(what: str, answer: Answer) -> str:
-    """Say that something was not approved, and why."""
+    """Return why something was not approved."""
     if not answer.by:
         return f'A person has to approve {what}, and {answer.reason}.'
     if not answer.reason:
@@ -109,12 +109,12 @@ def denial(what: str, answer: Answer) -> str:
 
 
 def refused(call: SkillCall, message: str) -> Outcome:
-    """Return the outcome of a call that nobody has approved."""
+    """Return the outcome of a call that is not approved."""
     return Outcome(call=call, status=Status.REJECTED, code=Code.NOT_APPROVED, message=message)
 
 
 def unseen(call: SkillCall, error: SceneError) -> Outcome:
-    """Return the outcome of a call for which there is no scene to look at."""
+    """Return the outcome of a call without a scene."""
     code = Code.EMPTY_SCENE if 'scene is empty' in str(error) else Code.STALE_SCENE
     return Outcome(call=call, status=Status.REJECTED, code=code, message=str(error))
 
@@ -132,7 +132,7 @@ STOPPED = frozenset(
 LONGEST = 200
 """So much of a text that is refused is quoted [characters]."""
 REVOKING = frozenset({Code.USER_STOP, Code.NEEDS_PERSON})
-"""After these nothing that was approved before holds any more."""
+"""Codes that revoke all earlier approvals."""
 
 
 class PlanState(Enum):
@@ -220,7 +220,7 @@ def plan_fault(provenance: Provenance, known: PlanApproval | None) -> str:
 
 
 def text_fault(provenance: Provenance) -> str:
-    """Return why a person could not read what a plan says; empty if everything is visible."""
+    """Return why a person could not read the text of a plan; empty if everything is visible."""
     parts = [('its episode id', provenance.episode_id)]
     parts += [(f'step {step.index} of its plan', step.text) for step in provenance.plan.steps]
     for what, text in parts:
@@ -248,7 +248,7 @@ KEPT_EPISODES = 1000
 
 
 class EndedEpisodes:
-    """Ids of episodes that have ended, told and asked from any thread."""
+    """Ids of episodes that have ended; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -267,7 +267,7 @@ class EndedEpisodes:
                 self._ids.append(episode_id)
 
     def __contains__(self, episode_id: str) -> bool:
-        """Return whether an episode has ended; one whose beginning was not heard has not."""
+        """Return whether an episode has ended; one without a recorded beginning has not."""
         with self._lock:
             return episode_id in self._ids
 
@@ -328,7 +328,7 @@ class ApprovalGate:
         self._moment = Moment(stops=0, revocations=0, why='')
         self.ended = EndedEpisodes()
         self.running = ''
-        """Id of the episode that runs now, whoever gives calls; empty where none does."""
+        """Id of the running episode, whatever its client; empty where none runs."""
         self._brain = ''
         self._asked: deque[str] = deque(maxlen=KEPT)
 

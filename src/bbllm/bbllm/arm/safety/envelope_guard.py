@@ -28,9 +28,9 @@ SLACK_M = 5e-4
 """How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
 
 
-def unsafe(rule: SafetyRule, doing: str, why: str) -> SkillError:
+def unsafe(rule: SafetyRule, activity: str, why: str) -> SkillError:
     """Return the refusal of a rule; *why* ends with what would do."""
-    return SkillError(Code.UNSAFE, refusal(rule, doing, why), f'safety rule {rule.value}')
+    return SkillError(Code.UNSAFE, refusal(rule, activity, why), f'safety rule {rule.value}')
 
 
 def rounded_up(value: float) -> str:
@@ -57,9 +57,9 @@ SLACK_SHARE = 1e-3
 SAME_WIDTH_M = 1e-3
 """Openings nearer to each other than this are the same [m]."""
 FINGER_STEP_M = 0.005
-"""Between two looks at fingers on their way their distance changes by this at most [m]."""
+"""Largest step of the finger distance between two checks [m]."""
 HELD = 'held'
-"""What is held is called so in collision models: objects of one form share one."""
+"""Name of the grasped object in collision models: objects of one form share one."""
 MOST_FORMS = 8
 """How many of these models are kept."""
 
@@ -78,16 +78,16 @@ def bounded(ways: GraspPlannerParams, envelope: SafetyEnvelope) -> GraspPlannerP
 
 class EnvelopeGuard:
     """
-    Implements `arm.sending.MotionGuard`: refuses with Code.UNSAFE, and names the rule.
+    Refuses motions with Code.UNSAFE, and names the rule.
 
-    A motion that starts outside of a rule, as after somebody has led the arm there by hand, may
+    A motion that starts outside of a rule, as after a person has led the arm there by hand, may
     only lead back: never deeper, and less deep at its end. One thread only.
 
     Args:
         envelope: The rules.
         width_m: Returns how far the fingers are open now [m].
-        scene_age_s: Returns how old the newest scene is, by the wall clock [s]; without it the
-            scene is looked at in this process and is never stale.
+        scene_age_s: Returns the age of the newest scene, by the wall clock [s]; without it the
+            scene comes from this process and is never stale.
     """
 
     def __init__(
@@ -109,8 +109,8 @@ class EnvelopeGuard:
         self._held: Held | None = None
         self._allowed: list[tuple[JointTrajectory, Held | None, float]] = []
 
-    def look(self, scene: Scene, hand: Hand) -> None:
-        """Learn where objects are and what is held, before the motions of a call are planned."""
+    def update(self, scene: Scene, hand: Hand) -> None:
+        """Set the objects and the grasped one, before the motions of a call are planned."""
         self._scene = scene
         self._allowed.clear()
         self.carry(scene.held, hand)
@@ -125,52 +125,53 @@ class EnvelopeGuard:
         self._held = Held(name=name, T_tcp_object=T_tcp_base @ self._item.T_base_obstacle)
 
     def check_motion(
-        self, trajectory: JointTrajectory, doing: str, *, width_m: float | None = None
+        self, trajectory: JointTrajectory, activity: str, *, width_m: float | None = None
     ) -> None:
         """
-        Look at a motion all along it.
+        Check a motion all along it.
 
         Args:
             trajectory: The motion.
-            doing: What the arm is about, for the sentence: `moving above red_cube`.
-            width_m: How far the fingers will be open on it; None: as they are now [m].
+            activity: What the arm is about, for the sentence: `moving above red_cube`.
+            width_m: Opening of the fingers on it; None: as now [m].
 
         Raises:
             SkillError: It breaks a rule.
         """
-        self._check_age(doing)
+        self._check_age(activity)
         width_m = self._width_m() if width_m is None else width_m
         if self._was_allowed(trajectory, width_m):
             return
         if not np.isfinite(trajectory.position_rad).all():
             raise unsafe(
-                SafetyRule.WORKSPACE, doing, 'it leads nowhere; a motion of numbers would do'
+                SafetyRule.WORKSPACE, activity, 'it leads nowhere; a motion of numbers would do'
             )
         way = sweep(trajectory)
         held_m = None
         if self._held is not None and self._item is not None:
             held_m = way.points_m(corners(self._item.size_m, self._held.T_tcp_object))
-        self._check_workspace(way, held_m, doing)
-        self._check_table(way, held_m, doing)
-        self._check_speeds(way, doing)
-        self._check_contacts(way, width_m, doing)
+        self._check_workspace(way, held_m, activity)
+        self._check_table(way, held_m, activity)
+        self._check_speeds(way, activity)
+        self._check_contacts(way, width_m, activity)
         self._allowed.append((trajectory, self._held, width_m))
 
-    def check_hand(self, position_rad: Array, width_m: float, doing: str) -> None:
+    def check_hand(self, position_rad: Array, width_m: float, activity: str) -> None:
         """
-        Look at the fingers on their way to another width, where the arm is or will be.
+        Check the fingers on their way to another width, where the arm is or will be.
 
-        The table is none of it: a motion is held to it with the fingers closed and wide open.
+        The table is not checked here: motions are checked against it with the fingers closed and
+        wide open.
 
         Args:
             position_rad: Where the arm is then, shape (7,) [rad].
-            width_m: How far the fingers will be apart [m].
-            doing: What the hand is about, for the sentence: `opening the hand`.
+            width_m: Distance of the fingers at the end [m].
+            activity: What the hand is about, for the sentence: `opening the hand`.
 
         Raises:
             SkillError: They would enter a box, or the scene is stale.
         """
-        self._check_age(doing)
+        self._check_age(activity)
         if not self._boxes or not np.isfinite(width_m):
             return
         now_m = self._width_m()
@@ -179,27 +180,27 @@ class EnvelopeGuard:
             position_rad, np.linspace(now_m, width_m, count), (TABLE,)
         )
         if contact is not None:
-            raise self._touching(contact, doing)
+            raise self._touching(contact, activity)
 
-    def check_grip(self, force_n: float, doing: str) -> None:
+    def check_grip(self, force_n: float, activity: str) -> None:
         """Raise SkillError where the fingers would press too hard [N]."""
         most_n = self.envelope.grip_force.max_n
         if not force_n <= most_n:
             raise unsafe(
                 SafetyRule.GRIP_FORCE,
-                doing,
+                activity,
                 f'the fingers would press with {force_n:g} N, and may with {most_n:g} N; a force '
                 f'of {most_n:g} N or less would do',
             )
 
     def _was_allowed(self, trajectory: JointTrajectory, width_m: float) -> bool:
-        """Return whether this very motion was looked at ahead, with the same in the hand."""
+        """Return whether this very motion was checked ahead, with the same in the hand."""
         return any(
             trajectory is one and held is self._held and abs(width - width_m) < SAME_WIDTH_M
             for one, held, width in self._allowed
         )
 
-    def _check_age(self, doing: str) -> None:
+    def _check_age(self, activity: str) -> None:
         if self.scene_age_s is None:
             return
         age_s, most_s = self.scene_age_s(), self.envelope.stale_scene.max_age_s
@@ -207,12 +208,12 @@ class EnvelopeGuard:
             seen = f'is {age_s:.1f} s old' if math.isfinite(age_s) else 'has never been heard of'
             raise unsafe(
                 SafetyRule.STALE_SCENE,
-                doing,
+                activity,
                 f'the scene {seen}, and may be {most_s:g} s old at most; a scene that is '
                 'published again would do',
             )
 
-    def _check_workspace(self, way: Sweep, held_m: Array | None, doing: str) -> None:
+    def _check_workspace(self, way: Sweep, held_m: Array | None, activity: str) -> None:
         low, high = (
             np.array(self.envelope.workspace.min_m),
             np.array(self.envelope.workspace.max_m),
@@ -231,12 +232,12 @@ class EnvelopeGuard:
             would = float(points[row, point, side % 3])
             raise unsafe(
                 SafetyRule.WORKSPACE,
-                doing,
+                activity,
                 f'{name} would come to {axis} = {would:.3f} m, and may come to {limit:g} m; a way '
                 f'that stays {rounded_up(excess)} m further in would do',
             )
 
-    def _check_table(self, way: Sweep, held_m: Array | None, doing: str) -> None:
+    def _check_table(self, way: Sweep, held_m: Array | None, activity: str) -> None:
         rule, names = self.envelope.table_height, solid_names()
         lows = way.lowest_m(rule.top_m)
         floors = np.array([rule.fingers_m if name in FINGERS else 0.0 for name in names])
@@ -252,18 +253,18 @@ class EnvelopeGuard:
         limit = rule.top_m - floors[solid]
         raise unsafe(
             SafetyRule.TABLE_HEIGHT,
-            doing,
+            activity,
             f'{names[solid]} would come down to z = {lows[row, solid]:.3f} m, and may to '
             f'{limit:.3f} m; a place {rounded_up(float(below[row, solid]))} m higher would do',
         )
 
-    def _check_speeds(self, way: Sweep, doing: str) -> None:
+    def _check_speeds(self, way: Sweep, activity: str) -> None:
         most = self.envelope.tcp_speed.max_m_s
         speed = float(way.tcp_speed_m_s.max())
         if not speed <= most * (1 + SLACK_SHARE):
             raise unsafe(
                 SafetyRule.TCP_SPEED,
-                doing,
+                activity,
                 f'the tool would move at {speed:.2f} m/s, and may at {most:g} m/s; the same way '
                 f'{rounded_up(speed / most)} times as slow would do',
             )
@@ -273,36 +274,36 @@ class EnvelopeGuard:
             joint = int(shares.argmax())
             raise unsafe(
                 SafetyRule.JOINT_SPEED,
-                doing,
+                activity,
                 f'joint {joint + 1} would turn at {shares[joint] * 100:.0f} % of its limit, and '
                 f'may at {most * 100:g} %; the same way '
                 f'{rounded_up(float(shares[joint]) / most)} times as slow would do',
             )
 
-    def _check_contacts(self, way: Sweep, width_m: float, doing: str) -> None:
+    def _check_contacts(self, way: Sweep, width_m: float, activity: str) -> None:
         itself = self.envelope.self_collision.enabled
         if not itself and not self._boxes:
             return
         contact = self._checker(width_m).first_deeper(way.position_rad, (TABLE,), itself=itself)
         if contact is not None:
-            raise self._touching(contact, doing)
+            raise self._touching(contact, activity)
 
-    def _touching(self, contact: Contact, doing: str) -> SkillError:
+    def _touching(self, contact: Contact, activity: str) -> SkillError:
         first, second = (self._called(name) for name in (contact.first, contact.second))
         if not kept_out((second,)):
             why = f'{first} would touch {second}; another place or direction would do'
-            return unsafe(SafetyRule.SELF_COLLISION, doing, why)
+            return unsafe(SafetyRule.SELF_COLLISION, activity, why)
         box = next(box for box in self.envelope.keep_out if box.obstacle.name == second)
         low, high = (', '.join(f'{x:g}' for x in corner) for corner in (box.min_m, box.max_m))
         return unsafe(
             SafetyRule.KEEP_OUT,
-            doing,
+            activity,
             f'{first} would enter {box.name}, which reaches from ({low}) to ({high}) m; a place '
             'further from it would do',
         )
 
     def _checker(self, width_m: float) -> CollisionChecker:
-        """Return a collision model of the boxes and what is held; there is one for each form."""
+        """Return a collision model of the boxes and the grasped object, cached by its form."""
         item, held = self._item, self._held
         form = None if item is None else (item.shape, item.size_m)
         things = self._boxes

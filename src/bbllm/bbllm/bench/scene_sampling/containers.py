@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bbllm.bench.scene_sampling.placement import Dice, NoRoomError, Point
 from bbllm.bench.suites.scene_recipe import Group, Recipe
 from bbllm.core.types import Kind
-from bbllm.sim.object_models import GOODS
+from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import ObjectSpec
 
 DRAWS = 80
@@ -47,7 +47,11 @@ def lay_goods(recipe: Recipe, dice: Dice) -> list[tuple[Group, ObjectSpec]]:
         xy = _spot(kind, group, recipe, laid, dice)
         laid.append((kind, xy))
         # A container keeps to the axes of the table; the rest lies any way.
-        yaw = 0.0 if GOODS[kind].kind is Kind.CONTAINER else float(dice.number((0, 359)) - 180)
+        yaw = (
+            0.0
+            if OBJECT_MODELS[kind].kind is Kind.CONTAINER
+            else float(dice.number((0, 359)) - 180)
+        )
         spec = {'name': kind, 'kind': kind, 'xy': xy, 'yaw_deg': yaw}
         found.append((group, ObjectSpec.model_validate(spec)))
     return found
@@ -55,7 +59,7 @@ def lay_goods(recipe: Recipe, dice: Dice) -> list[tuple[Group, ObjectSpec]]:
 
 def _spot(kind: str, group: Group, recipe: Recipe, laid: Sequence[Laid], dice: Dice) -> Point:
     least, most = recipe.reach_m if group.reach else recipe.beyond_m
-    if GOODS[kind].kind is Kind.CONTAINER and group.reach:
+    if OBJECT_MODELS[kind].kind is Kind.CONTAINER and group.reach:
         least, most = CONTAINERS_M
     (x, y), (a, b) = recipe.table.xy, recipe.table.size
     edge = _radius_m(kind)
@@ -82,11 +86,11 @@ def _spot(kind: str, group: Group, recipe: Recipe, laid: Sequence[Laid], dice: D
 
 
 def _apart_m(one: str, other: str) -> float:
-    tall = any(GOODS[kind].size_m[2] > TALL_M for kind in (one, other))
+    tall = any(OBJECT_MODELS[kind].size_m[2] > TALL_M for kind in (one, other))
     return _radius_m(one) + _radius_m(other) + GAP_M + (PALM_M if tall else 0.0)
 
 
 def _radius_m(kind: str) -> float:
     """Return half the diagonal of a kind's box seen from above, however it is turned [m]."""
-    x, y, _ = GOODS[kind].size_m
+    x, y, _ = OBJECT_MODELS[kind].size_m
     return float((x * x + y * y) ** 0.5 / 2)

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from bbllm.sim.force_noise import ForceNoise
-from bbllm.sim.object_models import GOODS
+from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, TableSpec
 
 CUBE_COLORS = (
@@ -165,8 +165,10 @@ class GoodsGroup(Group):
     @model_validator(mode='after')
     def _kinds_are_known_and_enough(self) -> GoodsGroup:
         for kind in self.kinds:
-            if kind not in GOODS:
-                raise ValueError(f'{kind!r} is no kind of thing; there are {", ".join(GOODS)}')
+            if kind not in OBJECT_MODELS:
+                raise ValueError(
+                    f'{kind!r} is no kind of thing; there are {", ".join(OBJECT_MODELS)}'
+                )
         if self.count is not None and greatest(self.count) > len(self.kinds):
             raise ValueError(f'a count of {self.count} does not fit {len(self.kinds)} kinds')
         return self

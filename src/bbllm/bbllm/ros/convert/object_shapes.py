@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from visualization_msgs.msg import Marker
 
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.sim.object_models import ObjectPart, good_like
+from bbllm.sim.object_models import ObjectPart, model_like
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.scene.transforms import compose
 
@@ -32,7 +32,7 @@ def looks_of(item: SceneObject) -> list[Look]:
     Those of `sim.object_models` are known by their size. Other containers and objects
     are drawn round if they are as long as wide, else as a box.
     """
-    good = good_like(item)
+    good = model_like(item)
     if good is not None:
         return [look for part in good.parts for look in _looks_of_part(part, item)]
     round_ = item.kind is Kind.CYLINDER or (

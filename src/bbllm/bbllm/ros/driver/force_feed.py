@@ -13,7 +13,7 @@ import time
 
 from geometry_msgs.msg import WrenchStamped
 
-from bbllm.arm.force_estimator import MEAN_S, PullMeter, SilentForceError
+from bbllm.arm.force_estimator import MEAN_S, ForceEstimator, SilentForceError
 from bbllm.ros.convert.arm import force_from_wrench
 from bbllm.ros.convert.qos import BEST_EFFORT
 from bbllm.ros.convert.records import stamp_from_msg
@@ -70,7 +70,7 @@ class PullFeed:
     """Listens to the wrench for what it is along the vertical, also while the arm moves."""
 
     def __init__(self, poller: Poller):
-        self.meter = PullMeter()
+        self.meter = ForceEstimator()
         poller.subscribe(WrenchStamped, TOPIC, self._hear, BEST_EFFORT)
 
     def settled_n(self, since_s: float) -> float | None:

@@ -27,7 +27,7 @@ from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.worlds.perception.detections import Doubts, SightingParams, SightingReader
-from bbllm.worlds.perception.grasp_tracker import Carrying
+from bbllm.worlds.perception.grasp_tracker import GraspTracker
 from bbllm.worlds.perception.sources import CAMERAS, SceneSource, SourceConfig
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
 from bbllm.worlds.scene.transforms import TransformTree
@@ -71,7 +71,7 @@ class TableFeed:
         self._reader = SightingReader(tree, config.catalogue, reserved, self._doubts, believed)
         tracker = ObjectTracker(_tracking(params), self._doubts)
         self._table = ObservedTable(
-            config.fixed, config.things, tracker, Carrying(), hidden_m=params.hidden_m
+            config.fixed, config.things, tracker, GraspTracker(), hidden_m=params.hidden_m
         )
         self._heard_s: dict[str, float] = {}
         self._news = threading.Condition()

@@ -170,7 +170,9 @@ class SkillServer:
                 call, Status.REJECTED, Code.GOAL_REJECTED, f'{call} was not tried: {error}'
             ), 0.0
         try:
-            outcome = self._skills.execute(call, provenance, unwanted=lambda: self._unwanted(goal))
+            outcome = self._skills.execute(
+                call, provenance, should_abort=lambda: self._unwanted(goal)
+            )
             stamp_s = self._now_s()
         except WorldError as error:
             code = Code.LOST_NODE if isinstance(error, LostNodeError) else Code.TIMEOUT

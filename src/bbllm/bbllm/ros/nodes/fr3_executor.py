@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rclpy.clock import Clock, ClockType
 
-from bbllm.arm.execution.executor import ExecutorParams, SkillExecutor
+from bbllm.arm.execution.executor import SkillExecutor
+from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.lifting import LiftParams
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.safety.envelope_guard import bounded

@@ -3,7 +3,7 @@ The Franka Hand as a state machine: homing, move, grasp and stop as in franka_gr
 
 Results carry the texts that libfranka gives: an empty one when a grasp missed its width window
 (the hand then opens again), `Command failed!` for what cannot be done, `Command aborted!` when
-another command or a stop came. No physics and no clock in here: `update` is told both.
+another command or a stop came. Physics and clock are inputs of `update`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GripperCommand:
-    """What the fingers are told for the time until the next update."""
+    """The command of the fingers until the next update."""
 
     width_m: float
     """Set point of the width at that time [m]."""
@@ -65,7 +65,7 @@ class Gripper:
     """One hand; one command at a time, a new one aborts the old."""
 
     def __init__(self, width_m: float = MAX_WIDTH_M, *, homed: bool = True) -> None:
-        """Start idle, at a width [m]; a hand that was not homed yet knows no width."""
+        """Start idle, at a width [m]; a hand that was not homed yet has no widest opening."""
         self.phase = Phase.IDLE
         self.max_width_m = MAX_WIDTH_M if homed else 0.0
         """Widest opening, as the last homing found it; 0 before the first [m]."""
@@ -138,15 +138,12 @@ class Gripper:
 
     def update(self, duration_s: float, measured_m: float, speed_m_s: float) -> GripperCommand:
         """
-        Go on for a while.
+        Advance; returns the command at the end of that time, to be ramped up to.
 
         Args:
             duration_s: Time until the next update [s].
             measured_m: Width between the fingers [m].
             speed_m_s: Its rate [m/s].
-
-        Returns:
-            What the fingers should be told at the end of that time; ramp up to it.
         """
         arrived = self._set_m == self._target_m
         still = abs(speed_m_s) < STALL_SPEED_M_S
@@ -210,7 +207,7 @@ class Gripper:
         self._go(Phase.MOVING, self._opened_m, self._speed_m_s, MOVE_FORCE_N)
 
     def _begin(self, measured_m: float) -> GripperPending:
-        """Abort what runs and make a new goal; it has failed at once where a fault says so."""
+        """Abort what runs and make a new goal; a fault lets it fail at once."""
         if self._pending is not None:
             self.stop(measured_m)
         self._pending = pending = GripperPending()

@@ -125,7 +125,7 @@ class Hardware(Protocol):
         ...
 
     def stop_control(self) -> None:
-        """Take the arm controller down: its goal ends, the arm holds."""
+        """Take the arm controller down: its goal ends, the arm stays."""
         ...
 
 

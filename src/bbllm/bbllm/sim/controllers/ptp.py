@@ -68,10 +68,10 @@ class PtpGoal:
 
 
 class PtpMotion:
-    """Drives one motion, then holds its end; `sim.playback` plays it."""
+    """Drives one motion, then keeps its end; `sim.playback` plays it."""
 
     def __init__(self) -> None:
-        """Hold nothing yet."""
+        """Start without a motion."""
         self.revision = 0
         """Grows whenever `sample` would answer differently from before."""
         self.start_s = 0.0
@@ -137,7 +137,7 @@ class PtpMotion:
         return self._spline.at(t - self.start_s)
 
     def effort(self, t: Array) -> None:
-        """Return nothing: the robot adds no torque of its own."""
+        """Return None: the robot adds no torque of its own."""
 
     def _end(self, result: PtpResult) -> None:
         pending, self._pending = self._pending, None

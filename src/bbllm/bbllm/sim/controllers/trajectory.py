@@ -1,10 +1,10 @@
 """
 The joint trajectory controller: which goals it accepts, how it follows and ends them.
 
-States and texts are those of ros2_controllers' joint_trajectory_controller on Jazzy, so that a
-client cannot tell the two apart. No physics and no clock in here: `update` is told both.
-One difference: where the original stops dead (cancel, violated tolerance), this one brakes within
-a seventh of a second and holds the place where it comes to rest, as a real arm must.
+States and texts are those of ros2_controllers' joint_trajectory_controller on Jazzy, so that
+clients see no difference. Physics and clock are inputs of `update`. One exception: where the
+original stops dead (cancel, violated tolerance), this one brakes within a seventh of a second and
+keeps the place where it comes to rest, as a real arm must.
 """
 
 from __future__ import annotations
@@ -56,17 +56,10 @@ class Query:
 
 
 class TrajectoryController:
-    """Follows one goal at a time, holds still between goals."""
+    """Follows one goal at a time, keeps still between goals."""
 
     def __init__(self, position_rad: Array, constraints: Constraints | None = None) -> None:
-        """
-        Start active, holding a position.
-
-        Args:
-            position_rad: Shape (7,) [rad].
-            constraints: What holds where goals say nothing; by default nothing is checked but
-                that the arm stands at the end.
-        """
+        """Start active at a position, shape (7,) [rad]; *constraints* are the goals' defaults."""
         self.active = True
         self.hold_results = False
         """Fault for tests of clients: goals never end by themselves while this is True."""
@@ -123,10 +116,10 @@ class TrajectoryController:
 
     def replace(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> str | None:
         """
-        Take a trajectory from the topic, which nobody hears of again.
+        Take a trajectory from the topic, which has no result.
 
-        A goal that runs is not ended by it: it goes on with the new trajectory, under its own
-        tolerances. Returns why it is ignored, None where it is followed.
+        A running goal goes on with the new trajectory, under its own tolerances. Returns why it is
+        ignored, None where it is followed.
         """
         reason = self.refusal(goal, now_s)
         if reason is None:
@@ -154,7 +147,7 @@ class TrajectoryController:
         return Query(success=inside, state=self.set_point(time_s))
 
     def cancel(self, now_s: float, q: Array, dq: Array) -> None:
-        """Give the goal up as a client asked, and hold."""
+        """Give the goal up as a client asked, and stay."""
         if self._pending is not None:
             self._brake(now_s, q, dq)
             self._end(GoalStatus.CANCELED, FollowError.SUCCESSFUL, '')
@@ -167,7 +160,7 @@ class TrajectoryController:
             self._end(GoalStatus.ABORTED, FollowError.INVALID_GOAL, DEACTIVATED_TEXT)
 
     def activate(self, now_s: float, q: Array, dq: Array) -> None:
-        """Take goals again; holds where the arm is."""
+        """Take goals again; stays where the arm is."""
         if not self.active:
             self.active = True
             self._brake(now_s, q, dq)
@@ -186,7 +179,7 @@ class TrajectoryController:
 
     def update(self, now_s: float, q: Array, dq: Array) -> Setpoint:
         """
-        Check the goal's tolerances, end it where it has to end, and say where the arm should be.
+        Check the goal's tolerances, end it where it has to end, and return the set point.
 
         Args:
             now_s: The clock [s].
@@ -249,7 +242,7 @@ class TrajectoryController:
         self._follows = self._unseen = True
 
     def _brake(self, now_s: float, q: Array, dq: Array) -> None:
-        """Slow all joints down together along their direction, then hold."""
+        """Slow all joints down together along their direction, then stay."""
         self._follows = False
         self._taken_s = self._origin_s = now_s
         self._set(Spline.braking(q, dq, BRAKING_RAD_S2), now_s)

@@ -51,7 +51,7 @@ class Constraints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedTolerances:
-    """What a goal says of them, shape (7,) each; 0: the default, -1: no limit."""
+    """Tolerances of a goal, shape (7,) each; 0: the default, -1: no limit."""
 
     path_rad: Array = field(default_factory=_none)
     path_rad_s: Array = field(default_factory=_none)
@@ -59,11 +59,11 @@ class AskedTolerances:
     goal_rad_s: Array = field(default_factory=_none)
     goal_time_s: float = 0.0
     legible: bool = True
-    """False where they name an unknown joint: then all defaults hold."""
+    """False where they name an unknown joint: then all defaults apply."""
 
 
 def in_force(asked: AskedTolerances, default: Constraints) -> Constraints:
-    """Return what holds for a goal; one value that has no meaning leaves all at the defaults."""
+    """Return the limits of a goal; one value that has no meaning leaves all at the defaults."""
     arrays = (asked.path_rad, asked.path_rad_s, asked.goal_rad, asked.goal_rad_s)
     values = np.concatenate([*arrays, [asked.goal_time_s]])
     if not asked.legible or bool(((values < 0) & (values != ERASED)).any()):

@@ -16,7 +16,7 @@ B = 1
 
 
 def any_of(*predicates: Predicate) -> Predicate:
-    """At least one of these holds."""
+    """At least one of these is true."""
 
     def holds(s: ActionSituation) -> bool:
         for predicate in predicates:  # noqa: SIM110  # any() takes twice the time
@@ -28,7 +28,7 @@ def any_of(*predicates: Predicate) -> Predicate:
 
 
 def no(predicate: Predicate) -> Predicate:
-    """It does not hold."""
+    """It is not true."""
     return lambda s: not predicate(s)
 
 
@@ -97,7 +97,7 @@ def carries_character(which: int) -> Predicate:
 
 
 def holding(which: int) -> Predicate:
-    """The character holds it in a hand."""
+    """The character has it in a hand."""
 
     def holds(s: ActionSituation) -> bool:
         node_id = s.objects[which].id
@@ -107,12 +107,12 @@ def holding(which: int) -> Predicate:
 
 
 def hand_is_free(s: ActionSituation) -> bool:
-    """At least one hand holds nothing."""
+    """At least one hand is free."""
     return free_hand(s) is not None
 
 
 def hand_is_full(s: ActionSituation) -> bool:
-    """At least one hand holds something."""
+    """At least one hand is full."""
     return any(s.graph.targets(s.character.id, hand) for hand in HANDS)
 
 
@@ -125,7 +125,7 @@ def free_hand(s: ActionSituation) -> Relation | None:
 
 
 def holding_a_knife(s: ActionSituation) -> bool:
-    """A hand holds something whose class has `knife` in it."""
+    """An object in a hand has `knife` in its class."""
     return any(
         'knife' in s.graph.nodes[node_id].class_name
         for hand in HANDS
@@ -243,7 +243,7 @@ def above(graph: Graph, node_id: int) -> set[int]:
 
 
 def carried(graph: Graph, character: int) -> set[int]:
-    """Return what goes along with a character: what it holds and wears, and what that carries."""
+    """Return what goes along with a character: in its hands, worn, and what that carries."""
     roots = {held for hand in HANDS for held in graph.targets(character, hand)}
     roots.update(graph.sources(character, Relation.ON))
     return (roots | _all(graph, tuple(roots), up=False)) - {character}
@@ -275,7 +275,7 @@ def not_under_character(which: int) -> Predicate:
 
 
 def not_carried(which: int) -> Predicate:
-    """The character neither holds nor wears it, nor anything that it is in or on."""
+    """The character neither carries nor wears it, nor anything that it is in or on."""
     return lambda s: s.objects[which].id not in carried(s.graph, s.character.id)
 
 

@@ -56,7 +56,7 @@ class HoldsAtMost(_Record):
 
 
 class Constraint(_Record):
-    """One object that is otherwise than a house's rules say."""
+    """One exception to a house's rules."""
 
     not_graspable: NotGraspable | None = None
     holds_at_most: HoldsAtMost | None = None
@@ -86,12 +86,12 @@ class Constraint(_Record):
 
 def constrained(rules: _Rules, constraints: Iterable[Constraint], graph: Graph) -> _Rules:
     """
-    Return rules with what constraints ask beside them.
+    Return rules with the checks of constraints added.
 
     Args:
         rules: One rule for each action.
-        constraints: What is otherwise.
-        graph: The house at the start; it says which objects are meant.
+        constraints: The constraints.
+        graph: The house at the start; it shows which objects are meant.
     """
     for constraint in constraints:
         for action, check in _checks(constraint, graph):

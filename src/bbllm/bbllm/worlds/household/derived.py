@@ -2,12 +2,12 @@
 Derived states of objects beside VirtualHome's: heated, washed, toasted, used.
 
 After ProgPrompt's and FLTRNN's additions. Differences: a sink washes while a faucet in its own
-room is on, and not any faucet of the house; what works on the objects inside it does so only while
-its door is not open; a washing machine washes clothes; who washes an object by hand has washed it.
+room is on, and not any faucet of the house; a device works on the objects inside it only while its
+door is not open; a washing machine washes clothes; washing an object by hand counts.
 
 `published` follows `utils_aug_env` of ProgPrompt's release, to score its own data: one faucet of
 the house washes for all its sinks, doors do not matter, and there are no ovens, pots, dishwashers,
-toasters or washing by hand. The release looks only at what the person sees, which depends on the
+toasters or washing by hand. The release considers only what the person sees, which depends on the
 order in which Python lists a set of ids; here the whole house counts.
 """
 
@@ -40,7 +40,8 @@ _MAKING = {HEATED: HEATING, TOASTED: TOASTERS, WASHED: WASHING}
 """Classes of what does it, while it is on."""
 
 Derived = frozenset[tuple[int, str]]
-"""Pairs of a thing's id and one of WORDS, alone and with the device that did it (`by_device`)."""
+"""Pairs of an object's id and one of WORDS, alone and with the device that did it
+(`by_device`)."""
 
 
 def derived(

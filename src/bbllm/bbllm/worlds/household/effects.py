@@ -1,7 +1,7 @@
 """
 Effects of rules: the small changes that the table of rules is built from.
 
-No step raises once the checks hold: what could is looked up by the rule's checks.
+No effect raises once the checks of its rule are passed.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def walk_to(which: int) -> Effect:
     """
     The character goes to it.
 
-    It is close then to the thing, to what the thing is in or on, to the thing's contents where it
-    can be opened, and to its own body. What it holds comes along, yet is INSIDE the room that the
-    character came from, as in VirtualHome.
+    It is close then to the object, to what the object is in or on, to the object's contents where
+    it can be opened, and to its own body. What it carries comes along, yet is INSIDE the room that
+    the character came from, as in VirtualHome.
     """
 
     def change(s: ActionSituation) -> None:
@@ -126,7 +126,7 @@ def take(which: int) -> Effect:
 
 
 def unhand(which: int) -> Effect:
-    """No hand holds it."""
+    """It is in no hand."""
     return lambda s: let_go(s, s.objects[which].id)
 
 
@@ -234,8 +234,8 @@ def go_to(which: int) -> Effect:
     """
     The character goes to it, and with it what it carries.
 
-    It is close then to the thing, to what the thing is in or on, to the contents of a thing that
-    is not closed, to its own body and to what it carries.
+    It is close then to the object, to what the object is in or on, to the contents of an object
+    that is not closed, to its own body and to what it carries.
     """
 
     def change(s: ActionSituation) -> None:

@@ -40,7 +40,7 @@ class Node:
     id: int
     class_name: str
     category: str = ''
-    """`Rooms` for a room; VirtualHome's other words are not looked at."""
+    """`Rooms` for a room; VirtualHome's other words have no effect."""
     prefab_name: str | None = None
     properties: frozenset[Property] = frozenset()
     states: set[State] = field(default_factory=set)
@@ -131,7 +131,7 @@ def _read_nodes(data: object) -> Iterator[Node]:
 
 
 class Graph:
-    """Nodes by id, and edges that are found from either end in one look-up."""
+    """Nodes by id, and edges that are indexed from both ends."""
 
     def __init__(self) -> None:
         self.nodes: dict[int, Node] = {}
@@ -233,7 +233,7 @@ class Graph:
 
     @property
     def body_parts(self) -> tuple[int, ...]:
-        """Ids of all parts of bodies, which are close to whoever walks."""
+        """Ids of all parts of bodies, which are close to any character that walks."""
         if self._body_parts is None:
             self._body_parts = tuple(
                 node_id
@@ -302,9 +302,9 @@ class Graph:
         """
         Return the room that an object is in, as VirtualHome finds it; a room is in itself.
 
-        Of an object that is in several others only those are looked at, not what they are in
-        themselves. Further outside the first is followed; here that is the one with the lowest
-        id, while VirtualHome leaves it to the order of a set.
+        Of an object that is in several others only those count, not what they are in themselves.
+        Further outside the first is followed; here that is the one with the lowest id, while
+        VirtualHome leaves it to the order of a set.
 
         Raises:
             CycleError: Objects stand inside each other in a ring.

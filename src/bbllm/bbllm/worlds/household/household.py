@@ -23,7 +23,7 @@ from bbllm.worlds.household.vocabulary import Action
 
 
 class Mode(str, Enum):
-    """Which rules hold; docs/household.md lists what differs."""
+    """Which rules apply; docs/household.md lists the differences."""
 
     PERSISTENT = 'persistent'
     """VirtualHome's rules over one state, its faults included: that a character sits is written
@@ -66,10 +66,10 @@ class Household:
         Take a copy of the graph.
 
         Args:
-            graph: What there is at first.
-            mode: Which rules hold.
+            graph: The household at first.
+            mode: Which rules apply.
             rules: Other rules for the same mode, for tests of the tests.
-            constraints: What is otherwise than the rules say, and told by failed steps only.
+            constraints: Exceptions to the rules, shown by failed steps only.
 
         Raises:
             GraphError: It has no character; or, for the clean rules, a ring of INSIDE.
@@ -78,7 +78,7 @@ class Household:
         """The household as it is now."""
         self.mode = mode
         self.constraints = tuple(constraints)
-        """What is otherwise than the rules say."""
+        """Exceptions to the rules."""
         if self.graph.character is None:
             raise GraphError(
                 'There is no character in the graph; it needs a node of class character that is '
@@ -126,7 +126,7 @@ class Household:
         return probe.step(line).succeeded
 
     def step(self, line: ScriptLine) -> StepResult:
-        """Do what a line says, or nothing at all and tell why not; never raises."""
+        """Execute a line, or change nothing and return the reason; never raises."""
         try:
             result = self._step(line)
         except UnsupportedError as error:

@@ -127,7 +127,7 @@ def _read(name: str, line: object, where: str) -> HouseClass:
 FIELDS = ('description', 'start', 'doors', 'rooms', 'classes')
 ABOUT = ('on', 'inside', 'near', 'facing', 'is')
 MOST_THINGS = 10_000
-"""What a house may hold; a slip such as chair*4000000 shall not fill the memory."""
+"""Objects of a house at most; a slip such as chair*4000000 shall not fill the memory."""
 MOST_DEEP = 20
 """How deep objects may be nested."""
 FIRST_THING = 100
@@ -138,11 +138,7 @@ _COUNTED = re.compile(r'([A-Za-z]\w*)(?:\*([1-9]\d{0,4}))?')
 
 def build(data: Mapping[str, Any], where: str) -> Graph:
     """
-    Expand a house.
-
-    Args:
-        data: What its file holds.
-        where: What errors call the file.
+    Expand the content of a house's file.
 
     Raises:
         HouseFileError: It cannot be built; states where, and what would have worked.
@@ -177,7 +173,7 @@ class _Builder:
     graph: Graph = field(default_factory=Graph)
     rooms: dict[str, int] = field(default_factory=dict)
     facing: list[tuple[int, int, str, str]] = field(default_factory=list)
-    """Thing, its room, the class that it faces, and where the file says so."""
+    """Object, its room, the class that it faces, and the place in the file."""
     things: int = FIRST_THING
 
     def room(self, name: str) -> None:
@@ -215,7 +211,7 @@ class _Builder:
             pass
 
     def turn(self) -> None:
-        """Let objects face what the file says, now that all is there."""
+        """Add what objects face, once all objects exist."""
         for thing, room, name, place in self.facing:
             there = [
                 node_id
@@ -341,8 +337,8 @@ def load_house(name_or_path: str | Path) -> House:
     """
     Return a house by its name, by the path of a .yaml file, or of a graph in JSON.
 
-    JSON is what VirtualHome and the Embodied Agent Interface write: nodes and edges, the whole
-    file or under `init_graph`. A graph in which nobody is gets a person, in its first room.
+    JSON is the format of VirtualHome and the Embodied Agent Interface: nodes and edges, the whole
+    file or under `init_graph`. A graph without a person gets one, in its first room.
 
     Raises:
         UnknownNameError: There is no house of that name.

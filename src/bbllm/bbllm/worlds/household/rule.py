@@ -45,47 +45,47 @@ Effect = Callable[[ActionSituation], None]
 
 
 class OnFailure(Enum):
-    """What follows when a check does not hold."""
+    """The consequence of a failed check."""
 
     FAIL = 'fail'
     """The step fails, and nothing changes."""
     TELL = 'tell'
-    """The message is told, and the step goes on."""
+    """The message is reported, and the step goes on."""
     SKIP = 'skip'
-    """The message is told, and the step succeeds without any effect."""
+    """The message is reported, and the step succeeds without any effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something that has to hold."""
+    """A condition of a rule."""
 
     name: str
     """What is wrong where it does not, for example `not_close`."""
     holds: Predicate
     message: str
-    """What is told then: {C} is the character, {a} and {b} the objects, {room_C} and {room_a}
-    their rooms. Empty: nothing."""
+    """The message of its failure: {C} is the character, {a} and {b} the objects, {room_C} and
+    {room_a} their rooms. Empty: none."""
     otherwise: OnFailure = OnFailure.FAIL
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row: what is checked, in this order, and what changes when all of it holds."""
+    """One row: the checks in their order, and the changes when all of them pass."""
 
     checks: tuple[Check, ...] = ()
     effects: tuple[Effect, ...] = ()
     when: Predicate | None = None
-    """Where this does not hold, the rule `instead` is followed and not this one."""
+    """Where this is false, the rule `instead` is followed and not this one."""
     instead: Rule | None = None
     recalls_place: bool = False
     """Whether {b} is where {a} was taken from; checks that use it stand behind `remembered`."""
     misses_things: bool = True
-    """Whether a thing that does not exist is told as such; where not, the original breaks off."""
+    """Whether a missing object has a message of its own; where not, the original breaks off."""
 
 
 def follow(rule: Rule, s: ActionSituation) -> tuple[str, tuple[str, ...]]:
     """
-    Do what a rule says, or nothing.
+    Apply a rule, or change nothing.
 
     Returns:
         The name of the check that failed, '' where none did, and all messages.

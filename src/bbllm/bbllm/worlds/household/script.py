@@ -25,7 +25,7 @@ class ScriptLine(NamedTuple):
 
     action: Action
     objects: tuple[tuple[str, int], ...] = ()
-    """Class name and id of each object; only the id says which object is meant."""
+    """Class name and id of each object; only the id identifies it."""
     number: int = 0
     """Number of the line; messages end with it."""
 
@@ -36,7 +36,7 @@ class ScriptLine(NamedTuple):
 
 def parse_line(text: str, number: int = 0) -> ScriptLine:
     """
-    Read one line; what stands between the objects and behind them is not looked at.
+    Read one line; text between the objects and behind them is ignored.
 
     Raises:
         ScriptError: It is no line; states which action is nearest, or how many objects it takes.

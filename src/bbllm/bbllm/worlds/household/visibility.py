@@ -21,8 +21,8 @@ class Visibility:
     """
 
     reach: Literal['full', 'room'] = 'full'
-    """`room`: what is in the character's room, in nothing that hides it; all rooms; what is held.
-    """
+    """`room`: what is in the character's room, in nothing that hides it; all rooms; what it
+    carries."""
     hides: Literal['closed', 'not_open'] = 'closed'
     """Which containers hide what is in them: those that are CLOSED, or all that are not OPEN."""
     accumulating: bool = False
@@ -38,9 +38,9 @@ SEEN: Mapping[str, Visibility] = {
     'rooms_seen': Visibility(reach='room', accumulating=True),
     'rooms_seen_open_only': Visibility(reach='room', hides='not_open', accumulating=True),
 }
-"""By the word of suites and of the command line: all is told; what is in the character's room and
-in nothing CLOSED; the same of all rooms that it has been in; with `open_only`, what is in
-containers is told only while they are OPEN."""
+"""By the word of suites and of the command line: everything; what is in the character's room and
+in nothing CLOSED; the same of all rooms that it has been in; with `open_only`, containers hide
+their content unless they are OPEN."""
 
 
 def visibility_of(word: str) -> Visibility:

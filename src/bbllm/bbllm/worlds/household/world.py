@@ -50,14 +50,14 @@ def build_scene(
     whole: bool = True,
 ) -> Scene:
     """
-    Tell a graph as objects and facts; of CLOSE only what is close to a character is told.
+    Return a graph as objects and facts; of CLOSE only what is close to a character.
 
     Args:
         graph: The household.
-        known: Ids of what may be told of.
-        derived: What has become of objects.
-        skills: What can be done.
-        stamp_s: When it was looked at [s].
+        known: Ids of the objects to include.
+        derived: Derived states of objects.
+        skills: The available skills.
+        stamp_s: When it was observed [s].
         whole: Whether nothing can be out of sight.
     """
     names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
@@ -125,7 +125,7 @@ SKILLS = tuple(Skill(action.skill, _PARAMS[action.arity], action.summary) for ac
 
 
 STEP_S = 1.0
-"""How far the clock goes with each step; a household of symbols has no time of its own [s]."""
+"""Duration of each step: a household of symbols has no clock [s]."""
 
 
 class HouseholdWorld:
@@ -135,12 +135,11 @@ class HouseholdWorld:
     Args:
         house: Name of a house, path of a house file or of a graph, the house or graph itself; it
             is not changed.
-        mode: Which rules hold.
-        visibility: How much of it a scene tells. What is not told cannot be named in a call.
-        derived: Remembers what becomes of objects; None goes by the rules of `derived`.
-        seed: Nothing in the household is left to chance; taken so that all worlds can be given
-            one.
-        constraints: What no scene tells and a step may fail by, see `constraints`.
+        mode: Which rules apply.
+        visibility: How much of it a scene shows. Only shown objects can be named in a call.
+        derived: Collects derived states; None applies the rules of `derived`.
+        seed: Unused: the household is deterministic.
+        constraints: Hidden reasons of failures, see `constraints`.
 
     Raises:
         UnknownNameError: No house of that name.
@@ -189,7 +188,7 @@ class HouseholdWorld:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills that `execute` knows."""
+        """The skills of `execute`."""
         return SKILLS
 
     @property
@@ -198,7 +197,7 @@ class HouseholdWorld:
         return self._steps * STEP_S
 
     def observe(self) -> Scene:
-        """Return what the character knows now."""
+        """Return the character's view of the household."""
         if self._scene is None:
             known = self._sight.look(self.graph)
             # How much there is beyond what was seen nobody tells, not even that it is nothing.
@@ -210,7 +209,7 @@ class HouseholdWorld:
 
     def execute(self, call: SkillCall) -> Outcome:
         """
-        Do one action, or nothing and tell why not in VirtualHome's own words.
+        Do one action, or nothing and return why, in VirtualHome's own words.
 
         The name of the check that failed is the outcome's `raw`, for example `not_close`.
         """

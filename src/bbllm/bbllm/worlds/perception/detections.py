@@ -1,7 +1,7 @@
 """
 Detections as objects in the world frame; implausible ones are left out.
 
-Each reason to leave something out is told once for each object it happens to, and counted always.
+Each reason to leave something out is reported once for each object, and counted always.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ AHEAD_S = 0.5
 FARTHEST_M = 3.0
 """What is further from the base along an axis is a slip of the detector [m]."""
 ODD_LENGTH = 0.05
-"""Quaternions whose length is off by more are told of."""
+"""Quaternions whose length is off by more are reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """One object as a detector tells of it."""
+    """One object as a detector reports it."""
 
     name: str
-    """Its name, the class that the catalogue knows it by, or the frame of its AprilTag."""
+    """Its name, its class in the catalogue, or the frame of its AprilTag."""
     position_m: Vector
     """Of its centre, or of its tag where that names it, in the detector's frame [m]."""
     quat_xyzw: Quat
-    """As told: perhaps not of length 1; four zeros where the detector knows no orientation."""
+    """Perhaps not of length 1; four zeros where the detector has no orientation."""
     confidence: float = 1.0
     kind: str = ''
-    """Empty: as the catalogue says."""
+    """Empty: the catalogue's."""
     color: str = ''
     size_m: Vector = (0.0, 0.0, 0.0)
-    """Zeros: as the catalogue says [m]."""
+    """Zeros: the catalogue's [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,37 +59,32 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """What one look of one source showed."""
+    """The objects that one source saw at one moment."""
 
     source: str
-    """Who looked, for example a topic with the camera's frame."""
+    """The source, for example a topic with the camera's frame."""
     stamp_s: float
     """When, on the world's clock [s]."""
     sightings: tuple[Sighting, ...]
     camera_m: Vector | None = None
-    """Where it was looked from, world frame; None where that is not known [m]."""
+    """Position of the camera, world frame; None where that is unknown [m]."""
 
 
 class Doubts:
-    """Tells each reason to leave something out once, and counts all of them."""
+    """Reports each reason to leave something out once, and counts all of them."""
 
     def __init__(self, on_warning: Callable[[str], None]):
-        """
-        Start without any.
-
-        Args:
-            on_warning: Told each sentence that is new.
-        """
+        """Start without any; *on_warning* receives each new sentence."""
         self.counts: Counter[str] = Counter()
         """How often, by reason: `low confidence`, `unknown name` and so on."""
         self.newest = ''
-        """The sentence that was noted last, whether it was told or not."""
+        """The newest sentence, whether it was reported or not."""
         self._on_warning = on_warning
         self._told: set[tuple[str, str]] = set()
 
     def note(self, reason: str, about: str, text: str) -> None:
         """
-        Count a reason; tell it if it is the first time for this object.
+        Count a reason; report it if it is the first time for this object.
 
         Args:
             reason: Short, as in `counts`.
@@ -149,11 +144,11 @@ class SightingReader:
         now_s: float,
     ) -> Picture | None:
         """
-        Return what a picture shows; None where the picture as a whole cannot be used.
+        Return the objects in a picture; None where the picture as a whole cannot be used.
 
         Args:
-            detections: As told.
-            source: Who told.
+            detections: The detections.
+            source: Where they come from.
             frame: Which frame their poses are in.
             stamp_s: When the picture was taken, on the world's clock [s].
             now_s: The world's clock [s].

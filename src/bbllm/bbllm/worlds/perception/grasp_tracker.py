@@ -1,9 +1,9 @@
 """
 The object in the hand, from the state of the hand: no camera sees what the fingers cover.
 
-When the fingers close and stop at the width of a thing that is known to be between them, it moves
-with the TCP from then on. When they open it falls onto the highest support below; when they close
-further it has slipped out, and nobody knows where it is.
+When the fingers close and stop at the width of an object between them, it moves with the TCP from
+then on. When they open it falls onto the highest support below; when they close further it has
+slipped out, and its place is unknown.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from bbllm.worlds.scene.transforms import angle_between, compose, inverse, multi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CarryParams:
-    """When fingers stand, hold and let go."""
+class GraspTrackerParams:
+    """When fingers count as stopped, gripping and open."""
 
     stopped_s: float = 0.1
     """Fingers that keep their width for so long have stopped [s]."""
@@ -51,7 +51,7 @@ class CarryParams:
 
 @dataclass(frozen=True, slots=True)
 class Grasped:
-    """The fingers hold an object."""
+    """The fingers grip an object."""
 
     name: str
 
@@ -77,11 +77,11 @@ class Slipped:
 HandEvent = Grasped | Released | Slipped
 
 
-class Carrying:
-    """Follows the fingers; told of every measurement of the hand, in their order."""
+class GraspTracker:
+    """Follows the fingers by every measurement of the hand, in their order."""
 
-    def __init__(self, params: CarryParams | None = None) -> None:
-        self.params = params or CarryParams()
+    def __init__(self, params: GraspTrackerParams | None = None) -> None:
+        self.params = params or GraspTrackerParams()
         self.name: str | None = None
         """What is in the hand."""
         self._T_tcp_thing = Pose(position_m=(0.0, 0.0, 0.0))
@@ -118,7 +118,7 @@ class Carrying:
         return None if self.name is None else compose(hand.tcp, self._T_tcp_thing)
 
     def forget(self) -> None:
-        """Believe somebody who has seen that the object is not in the hand."""
+        """Accept that a camera sees the object elsewhere than in the hand."""
         self.name = None
         self._closing = False
 

@@ -11,14 +11,14 @@ from bbllm.sim.scene_file import list_scenes, load_scene
 from bbllm.worlds.scene.catalogue import Catalogue, load_catalogue
 
 BARE_TABLE = 'empty_table'
-"""The scene file that is taken where cameras tell of the objects and no file is named."""
+"""The default scene file where cameras report the objects."""
 
 
 class SceneSource(str, Enum):
-    """Who tells where objects are."""
+    """Where the poses of objects come from."""
 
     OBJECTS = 'objects'
-    """The topic `objects`: everything there is, as mujoco_sim tells."""
+    """The topic `objects`: everything there is, from mujoco_sim."""
     STATIC = 'static'
     """The scene file, and the hand that moves objects."""
     DETECTIONS = 'detections'
@@ -41,7 +41,7 @@ class SourceConfig:
     fixed: tuple[SceneObject, ...]
     """Furniture and places of the scene file."""
     things: tuple[SceneObject, ...]
-    """Where the file says that objects are; empty unless `static` is a source."""
+    """The file's objects; empty unless `static` is a source."""
     catalogue: Catalogue
     """What objects are: the catalogue's, then the scene file's."""
 

@@ -22,10 +22,10 @@ from bbllm.worlds.scene.symmetry import difference, mean, nearest_alike
 FRESH_S = 1.0
 """Disagreeing sightings older than this, counted from the newest picture, decide nothing [s]."""
 LONGEST_GAP_S = 1.0
-"""A longer pause between pictures counts as one of this length: nobody looked meanwhile [s]."""
+"""A longer pause between pictures counts as one of this length [s]."""
 
 Hidden = Callable[[SceneObject], bool]
-"""Tells whether a picture could not show an object where it is."""
+"""Returns whether a picture could not show an object where it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Track:
     pose: Pose | None = None
     """Where it is, world frame; None where that is not known, or in the hand."""
     estimated: bool = False
-    """Nobody has seen it there: it was put there, as far as the hand tells."""
+    """Whether the pose comes from the hand that put it there, and from no picture."""
     seen_s: float = 0.0
     """When it was there last, on the world's clock [s]."""
     last: Pose | None = None
@@ -125,13 +125,13 @@ class ObjectTracker:
         )
 
     def believe(self, item: SceneObject) -> None:
-        """Take an object to be where a file says."""
+        """Take the pose of an object from a file."""
         self.tracks[item.name] = Track(
             item.name, item.kind, item.size_m, item.color, pose=item.pose, last=item.pose
         )
 
     def hold(self, name: str, stamp_s: float) -> None:
-        """Take in that an object is in the hand; only sightings elsewhere tell of it then."""
+        """Take in that an object is in the hand; only sightings elsewhere contradict that."""
         track = self.tracks[name]
         track.held, track.pose, track.estimated = True, None, True
         self._start_again(track, stamp_s)
@@ -181,7 +181,7 @@ class ObjectTracker:
         return tuple(found)
 
     def _saw(self, sighting: Sighting, picture: Picture) -> bool:
-        """Take in a sighting; tell whether it shows the object to be somewhere new."""
+        """Take in a sighting; returns whether it shows the object to be somewhere new."""
         name, stamp_s = sighting.name, picture.stamp_s
         track = self.tracks.get(name)
         if track is None:
@@ -226,7 +226,7 @@ class ObjectTracker:
     def _missed(
         self, track: Track, passed_s: float, hidden: Hidden, sighting: Sighting | None
     ) -> None:
-        """Count the time in which a thing was not where it is known to be; lose it in the end."""
+        """Count the time in which an object was not at its place; lose it in the end."""
         if track.pose is None or self.params.lost_after_s <= 0.0:
             return
         if sighting is None and hidden(track.as_object(track.pose)):

@@ -81,7 +81,7 @@ class Catalogue:
 
     @classmethod
     def of_objects(cls, objects: Iterable[SceneObject]) -> Catalogue:
-        """Make a catalogue of objects as a scene file tells of them."""
+        """Make a catalogue of the objects of a scene file."""
         return cls(
             CatalogueEntry(name=item.name, kind=item.kind, size_m=item.size_m, color=item.color)
             for item in objects
@@ -125,7 +125,7 @@ class Catalogue:
 
 
 class TagSpec(Record):
-    """The AprilTag on an object, as a file tells of it."""
+    """The AprilTag on an object, in a file."""
 
     frame: Annotated[str, Field(min_length=1, max_length=100)]
     xyz: tuple[Coordinate, Coordinate, Coordinate] = (0.0, 0.0, 0.0)
@@ -135,7 +135,7 @@ class TagSpec(Record):
 
 
 class EntrySpec(Record):
-    """One object, as a file tells of it."""
+    """One object, in a file."""
 
     name: Name
     kind: Literal['cube', 'cylinder', 'other']
@@ -172,7 +172,7 @@ class EntrySpec(Record):
 
 
 class CatalogueFile(Record):
-    """A catalogue as a file tells of it."""
+    """The content of a catalogue file."""
 
     name: str = ''
     description: str = ''

@@ -1,10 +1,10 @@
 """
 The force on the hand for weighing: a mean while the arm rests.
 
-A sensor at the wrist, or an estimate from the torques of the joints, feels every acceleration of
-hand and arm, and its readings scatter. So readings in motion are left out, and those at rest are
-averaged over a short time. What closes or opens the fingers takes longer than that time, so that
-no mean holds both what was in the hand before and what is in it now.
+A sensor at the wrist, or an estimate from the torques of the joints, includes every acceleration
+of hand and arm, and its readings scatter. So readings in motion are left out, and those at rest
+are averaged over a short time. Closing or opening the fingers takes longer than that time, so that
+no mean mixes loads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WINDOW_S = 0.2
 STILL_RAD_S = 0.02
 """An arm whose fastest joint is faster than this moves [rad/s]."""
 PERIOD_S = 0.01
-"""The least time from one reading to the next; denser ones tell hardly more [s]."""
+"""The least time from one reading to the next; denser ones add hardly any information [s]."""
 
 ALSO_Y = 0.1
 """How much y counts beside x in the sign of a hand's quaternion: x alone changes its own sign at a
@@ -92,14 +92,14 @@ def hand_reading(hand: Hand, force_n: Force | None) -> HandReading:
     """
     Return what the hand measures.
 
-    Of the two quaternions of one turn it is the one that is told for a hand with a yaw from about
+    Of the two quaternions of one turn it is the one whose sign is constant for yaws from about
     -169 to 191 degrees. Of a hand that points down z and w are about zero, and a rule about their
-    signs would turn on every reading; so would one that changes over where hands often are, as
-    at 90, 135 or 180 degrees.
+    signs would flip on every reading; so would one that changes over where hands often are, as at
+    90, 135 or 180 degrees.
 
     Args:
         hand: Where the TCP is and how far the fingers are open.
-        force_n: What the world does to the hand; None where it is not measured [N].
+        force_n: Force of the world on the hand; None where it is not measured [N].
     """
     x, y, z, w = hand.tcp.quat_xyzw
     sign = -1.0 if x + ALSO_Y * y < 0.0 else 1.0

@@ -56,12 +56,12 @@ class RelationParams:
     pad_half_m: float = 0.009
     """Half extent of a finger pad [m]."""
     pad_overlap_m: float = 0.002
-    """How much of a pad must be on an object for it to be held [m]."""
+    """Least overlap of a pad and an object in the grip [m]."""
     off_middle_m: float = 0.01
-    """How far a held object's centre may be from the middle between the fingers [m]."""
+    """Largest distance of a grasped object's centre from the middle between the fingers [m]."""
     width_below_m: float = 0.004
     width_above_m: float = 0.0025
-    """Fingers hold an object when they are at most this much nearer together, or further apart,
+    """Fingers grip an object when they are at most this much nearer together, or further apart,
     than it is wide [m]."""
 
 
@@ -70,7 +70,7 @@ HAND = 'hand'
 
 TARGETS = MOVABLE | {Kind.LOCATION, Kind.CONTAINER}
 ReachTest = Callable[[SceneObject], bool]
-"""Tells whether the hand can come down on an object or location from above."""
+"""Returns whether the hand can come down on an object or location from above."""
 
 
 def build_scene(
@@ -93,15 +93,15 @@ def build_scene(
     Args:
         objects: Everything that has a name, as sensed.
         hand: Where the TCP is and how far the fingers are open; None where there is no hand.
-        skills: What the robot can do.
+        skills: The skills of the robot.
         stamp_s: When it was sensed, on the world's clock [s].
         now_s: The world's clock [s].
         reach: Reachability test; without it there are no `reachable` triples.
         params: How near is near enough.
-        carried: What is in the hand, where that is known from the hand alone.
+        carried: What is in the hand, where the hand alone shows it.
         estimated: Names of objects whose pose was inferred; what rests on them is marked so.
-        lost: Objects that are no longer there to be seen.
-        force_n: What the world does to the hand, in world axes; None where nobody measures [N].
+        lost: Objects that are no longer seen.
+        force_n: Force of the world on the hand, in world axes; None where it is not measured [N].
 
     Raises:
         SceneError: There are no objects, or they were sensed too long ago.
@@ -123,7 +123,7 @@ def build_scene(
 
 
 def _need_news(objects: Sequence[SceneObject], age_s: float, params: RelationParams) -> None:
-    """Raise SceneError where nothing can be said of the table as it is now."""
+    """Raise SceneError where the table as it is now is unknown."""
     if age_s > params.max_age_s:
         raise SceneError(
             f'The scene is stale: it was sensed {age_s:.1f} s ago, and at most '
@@ -134,7 +134,7 @@ def _need_news(objects: Sequence[SceneObject], age_s: float, params: RelationPar
 
 
 def _marked(facts: Sequence[Fact], estimated: Collection[str]) -> list[Fact]:
-    """Mark what is told of an object whose pose was inferred."""
+    """Mark the facts of objects whose pose was inferred."""
     return [
         replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
         for fact in facts

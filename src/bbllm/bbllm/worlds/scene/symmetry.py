@@ -1,4 +1,4 @@
-"""Orientations that look alike: 24 of a cube, a whole circle of a cylinder."""
+"""Equivalent orientations: 24 of a cube, a whole circle of a cylinder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ that is the nearest."""
 
 def nearest_alike(quat: Quat, reference: Quat, kind: Kind, size_m: Vector) -> Quat:
     """
-    Return, of all orientations in which an object looks as it does, the one nearest to another.
+    Return the orientation nearest to a reference among those that cannot be distinguished.
 
     Args:
-        quat: How it was seen.
-        reference: How it was known before.
-        kind: A box and a cylinder have symmetries; anything else is taken to have none.
+        quat: The observed one.
+        reference: The earlier one.
+        kind: A box and a cylinder have symmetries; other kinds count as having none.
         size_m: Full extent along its own axes [m].
     """
     if kind is Kind.CYLINDER:

@@ -105,7 +105,7 @@ class _Link:
 
 
 class TransformTree:
-    """All frames that were heard of; may be written and read from several threads."""
+    """The tree of all frames; thread-safe."""
 
     def __init__(self, *, kept_s: float = KEPT_S, hold_s: float = HOLD_S) -> None:
         self._kept_s = kept_s
@@ -115,14 +115,14 @@ class TransformTree:
 
     def add(self, parent: str, child: str, pose: Pose, stamp_s: float, static: bool) -> None:
         """
-        Take in where a frame is in its parent.
+        Set the pose of a frame in its parent.
 
         Args:
             parent: Name of the frame that the pose is given in.
             child: Name of the frame whose pose it is; a new parent replaces an old one.
             pose: Of the child.
             stamp_s: When it was measured [s].
-            static: It holds for all time.
+            static: Whether it is valid for all time.
 
         Raises:
             FrameError: A frame without a name, its own parent, or a pose that is none.

@@ -2,8 +2,8 @@
 Menus beside objects: what a person may choose in a scene, and the task of each choice.
 
 A choice becomes a task in plain language, as if the person had typed it, so plans, approvals and
-journals are the same whoever asked. What the scene says is impossible is not offered; what it
-says may be wrong, so whatever is chosen is still checked below.
+journals are the same for all clients. Choices that the scene excludes are not offered; as the
+scene may be wrong, every choice is still checked below.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class MenuChoice:
     instruction: str = ''
     """Of a task: what is asked for, in plain language."""
     hash: str = ''
-    """Of an answer: what it names, so that nobody approves something else than what was read."""
+    """Of an answer: the request that it names, so that it approves only what was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class MenuItem:
 
     title: str
     choice: MenuChoice | None = None
-    """None where the line only opens a menu of its own, or only tells something."""
+    """None where the line only opens a menu of its own, or only informs."""
     entries: tuple[MenuItem, ...] = ()
 
 
@@ -87,11 +87,11 @@ def scene_menus(scene: Scene) -> tuple[Menu, ...]:
 
 def robot_menu(tasks: Mapping[str, str], waiting: ApprovalRequest | None) -> Menu:
     """
-    Return the menu beside the robot: what waits for an answer, tasks, and a way to stop.
+    Return the menu beside the robot: a waiting request, tasks, and a way to stop.
 
     Args:
         tasks: Instructions by the names of their tasks.
-        waiting: What a person is asked to allow; None where nobody waits.
+        waiting: What a person is asked to allow, if anything.
     """
     entries: list[MenuItem] = []
     if waiting is not None:
@@ -116,9 +116,10 @@ class Numbers:
     """
     Numbers of entries, which stand for the same choice for ever.
 
-    Whoever opened a menu before it changed still chooses what was read there, and an answer to
-    what no longer waits names what it was for. They begin somewhere else in each process: rviz
-    outlives nodes, and a menu from before a restart must not stand for anything offered since.
+    A menu that was opened before it changed still gives the choices that were read there, and an
+    answer to what no longer waits names its request. The numbers begin somewhere else in each
+    process: rviz outlives nodes, and a menu from before a restart must not stand for anything
+    offered since.
     """
 
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ class Mood(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusBoard:
-    """What was heard last, of everything that people are shown."""
+    """The newest state of everything that people are shown."""
 
     task: str = ''
     """What is asked for now; empty where nothing is."""
@@ -87,7 +87,7 @@ class StatusBoard:
         return replace(self, waiting=request)
 
     def saw(self, scene: Scene) -> StatusBoard:
-        """Return the board after a look at the table."""
+        """Return the board after an observation of the table."""
         return replace(self, lost=lost_names(scene))
 
     def lines(self) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ from bbllm.skills.shapes import (
 )
 from bbllm.worlds.perception.detections import Picture, Sighting
 from bbllm.worlds.perception.grasp_tracker import (
-    Carrying,
     Grasped,
+    GraspTracker,
     HandEvent,
     Released,
     rest_below,
@@ -33,9 +33,9 @@ HAND_LENGTH_M = 0.25
 SHOULDER_M: Vector = (0.0, 0.0, 0.333)
 """Where the arm comes from [m]; height: the FR3's first link in its URDF."""
 ARM_STEPS = 12
-"""In how many pieces each of the two parts of the arm is looked at."""
+"""Number of pieces of each of the two parts of the arm in visibility checks."""
 ABOVE_M = 5.0
-"""Height of a camera of which nobody knows where it is [m]."""
+"""Height of a camera whose place is unknown [m]."""
 CARRIED_M = 0.03
 """A camera that sees an object this near to where the hand carries it agrees with the hand [m]."""
 TOUCH_M = 0.01
@@ -44,7 +44,7 @@ TOUCH_M = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableView:
-    """What a source of objects knows at one moment; `relations.build_scene` makes it a scene."""
+    """The state of a source of objects at one moment; `relations.build_scene` makes it a scene."""
 
     objects: tuple[SceneObject, ...]
     """Where everything is, world frame."""
@@ -53,23 +53,23 @@ class TableView:
     stamp_s: float
     """When the oldest part of it was sensed, on the world's clock [s]."""
     carried: str | None = None
-    """What is in the hand, as far as the fingers tell."""
+    """What is in the hand, by the fingers."""
     estimated: frozenset[str] = frozenset()
-    """What nobody has seen where it is told to be."""
+    """Objects that were never seen at their pose."""
     lost: tuple[LostObject, ...] = ()
 
 
 class ObservedTable:
     """
-    Joins pictures and measurements of the hand; to be told of both in the order of their coming.
+    Joins pictures and measurements of the hand, in the order of their arrival.
 
     Args:
         fixed: Furniture and places, from a scene file.
-        objects: Where objects are at the start, from a scene file; empty where only cameras tell.
+        objects: Objects at the start, from a scene file; empty where only cameras report them.
         tracker: Follows objects in pictures.
         carrying: Follows the fingers.
-        hidden_m: What is nearer to the line from the shoulder over the wrist to the TCP, as the
-            camera sees it, is hidden by the arm [m].
+        hidden_m: The arm hides what is nearer to the line from the shoulder over the wrist to the
+            TCP, as seen by the camera [m].
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class ObservedTable:
         fixed: Iterable[SceneObject],
         things: Iterable[SceneObject],
         tracker: ObjectTracker,
-        carrying: Carrying,
+        carrying: GraspTracker,
         *,
         hidden_m: float,
     ) -> None:
@@ -163,7 +163,7 @@ class ObservedTable:
         )
 
     def behind(self, not_before_s: float) -> tuple[str, ...]:
-        """Return what could be seen and was not looked at since a time [s]."""
+        """Return what could be seen and was in no picture since a time [s]."""
         visible = set(self.expected())
         return tuple(
             track.name

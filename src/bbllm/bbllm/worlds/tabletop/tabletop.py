@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bbllm.arm.driver import ArmDriver
 from bbllm.arm.envelope import SafetyEnvelope, load_envelope
-from bbllm.arm.execution.executor import ExecutorParams, SkillExecutor
-from bbllm.arm.kinematics import forward
+from bbllm.arm.execution.executor import SkillExecutor
+from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import MOVABLE, Kind, Outcome, Pose, Scene, Skill, SkillCall
@@ -18,8 +18,6 @@ from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scene_file import SceneFile, load_scene
 from bbllm.sim.simulation import Simulation
 from bbllm.skills.catalog import skills_for
-from bbllm.skills.grasps import Hand
-from bbllm.skills.shapes import pose_of_matrix
 from bbllm.worlds.scene.hand_force import PERIOD_S, ForceFilter
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.scene.relations import build_scene
@@ -38,13 +36,13 @@ class TabletopWorld:
 
     Args:
         scene: Name of a scene, path of a scene file, or the scene itself.
-        seed: Makes the wrench as noisy as the scene says, with this seed; exact where None.
+        seed: Adds the scene's noise to the wrench, with this seed; exact where None.
         speed: Simulated seconds per second; 1 is real time, 0 as fast as it goes.
         params: How the executor moves and judges.
         on_advance: Called after every 20 ms of simulated time, for pictures; may call `stop`.
-        ask_person: Asked whether the robot, which has stopped, may go on; by default nobody is.
+        ask_person: Decides whether a stopped robot may go on; by default it may not.
         wrap_driver: Puts something between executor and arm, such as a recorder of trajectories.
-        safety: What no motion may do; that of config/safety.yaml by default.
+        safety: The safety rules; those of config/safety.yaml by default.
 
     Raises:
         UnknownNameError: No scene of that name.
@@ -81,7 +79,7 @@ class TabletopWorld:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills that `execute` knows."""
+        """The skills of `execute`."""
         return self._skills
 
     @property
@@ -106,38 +104,34 @@ class TabletopWorld:
         return self._scene()
 
     def _scene(self) -> Scene:
-        state = self.driver.joint_state()
-        hand = Hand(
-            tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
-        )
         return build_scene(
             self.robot.objects(),
-            hand,
+            self.executor.hand(),
             skills=self._skills,
-            stamp_s=state.stamp_s,
+            stamp_s=self.driver.joint_state().stamp_s,
             now_s=self.time_s,
             reach=self._reach,
             force_n=self._force.force_n(self.time_s),
         )
 
     def execute(self, call: SkillCall) -> Outcome:
-        """Execute one call to its end and tell what happened."""
+        """Execute one call to its end and return its outcome."""
         return self.executor.execute(call)
 
     def stop(self) -> None:
-        """Stop the call that runs now, from any thread; what is held stays held."""
+        """Stop the running call, from any thread; the grip stays."""
         self.executor.stop()
 
     def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
-        """Tell somebody from now on what the arm is doing, in words."""
+        """Replace the receiver of activities."""
         self.executor.set_activity_callback(on_activity)
 
     def settled(self, timeout_s: float = 3.0) -> dict[str, Pose]:
         """
-        Let time pass until nothing moves any more; return where the movable objects rest.
+        Let time pass until all objects rest; return where the movable ones are.
 
         Args:
-            timeout_s: When to look at them even if they still move, simulated time [s].
+            timeout_s: Longest time to wait, simulated [s].
         """
         deadline_s = self.time_s + timeout_s
         self.driver.begin()
