@@ -66,6 +66,7 @@ ROOMS = (
     'ros/estimator',
     'ros/executor',
     'ros/nodes',
+    'api',
     'cli/views',
     'cli/support',
     'cli',
@@ -183,8 +184,8 @@ def test_core_needs_the_standard_library_only(path: Path) -> None:
 
 @pytest.mark.parametrize(
     'path',
-    [file for file in FILES if layer_of(file) == 'cli'],
+    [file for file in FILES if layer_of(file) in ('api', 'cli')],
     ids=lambda path: str(path.relative_to(PACKAGE)),
 )
-def test_cli_reaches_nodes_only_when_a_verb_needs_them(path: Path) -> None:
+def test_api_and_cli_reach_nodes_only_when_they_need_them(path: Path) -> None:
     assert not {name for name in imports_at_start(path) if name.startswith('bbllm.ros')}

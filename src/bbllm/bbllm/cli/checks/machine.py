@@ -175,7 +175,7 @@ def _check_interfaces() -> Finding:
 
 def check_stack(namespace: str | None = None) -> list[Finding]:
     """Look for running stacks, and whether publishers and subscribers understand each other."""
-    from bbllm.cli.support.ros import missing_ros
+    from bbllm.api.ros_environment import missing_ros
 
     # Where the middleware does not load, rcl ends the whole process: first try it in another.
     if missing_ros() or _python(_JOIN) is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bbllm.api.ros_environment import missing_ros
 from bbllm.cli.checks.findings import Finding, Level
 from bbllm.cli.checks.machine import joins
 from bbllm.cli.checks.real_graph import Starts, judge_graph
@@ -19,7 +20,6 @@ from bbllm.cli.checks.real_machine import (
     check_network,
     check_safety,
 )
-from bbllm.cli.support.ros import missing_ros
 from bbllm.core.errors import BbllmError
 from bbllm.core.namespaces import REAL_NAMESPACE
 

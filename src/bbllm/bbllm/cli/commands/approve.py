@@ -7,11 +7,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bbllm.api.ros_environment import choose_domain, need_ros
 from bbllm.cli.support.discovery import found_stack, look_for
 from bbllm.cli.support.exit import leave
 from bbllm.cli.support.options import JsonOption, StackOptions, seconds
 from bbllm.cli.support.requests import option
-from bbllm.cli.support.ros import choose_domain, need_ros
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.question import (

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import typer
 
+from bbllm.api.ros_environment import choose_domain, need_ros
 from bbllm.cli.support.options import DomainOption, JsonOption
 from bbllm.cli.support.requests import option
-from bbllm.cli.support.ros import choose_domain, need_ros
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError

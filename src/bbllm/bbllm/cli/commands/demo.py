@@ -109,7 +109,7 @@ def check(ran: Ran) -> tuple[bool, str]:
 
 def _run_on_nodes(request: DemoRequest, speed: float | None, output: Output) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
-    from bbllm.cli.support.ros import need_ros
+    from bbllm.api.ros_environment import need_ros
     from bbllm.cli.support.stack_session import run_on_stack
     from bbllm.core.tasks import make_task
     from bbllm.sim.scene_file import load_scene

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from bbllm.api.ros_environment import choose_domain
 from bbllm.cli.checks.findings import Finding, Level
 from bbllm.cli.checks.machine import CHECKS, check_stack
 from bbllm.cli.checks.real_checkup import ROBOT_IP, RealArm, look_at_real_arm
 from bbllm.cli.support.exit import leave
 from bbllm.cli.support.options import DomainOption, JsonOption
-from bbllm.cli.support.ros import choose_domain
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bbllm.api.ros_environment import choose_domain, need_ros
 from bbllm.cli.support.discovery import found_stack, look_for
 from bbllm.cli.support.options import DomainOption, JsonOption, NamespaceOption
-from bbllm.cli.support.ros import choose_domain, need_ros
 from bbllm.cli.views.output import Output
 
 BELIEVER = 'state_estimator'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bbllm.api.ros_environment import choose_domain
 from bbllm.cli.support.exit import leave
 from bbllm.cli.support.options import (
     JsonOption,
@@ -15,7 +16,6 @@ from bbllm.cli.support.options import (
     scene_option,
 )
 from bbllm.cli.support.requests import fill
-from bbllm.cli.support.ros import choose_domain
 from bbllm.cli.support.session import Options, make_chosen_models, open_stage
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bbllm.api.ros_environment import choose_domain
 from bbllm.cli.support.exit import draw, exit_code, leave, summary_of, tell_files
 from bbllm.cli.support.options import (
     HouseOptions,
@@ -20,7 +21,6 @@ from bbllm.cli.support.options import (
     seconds,
 )
 from bbllm.cli.support.requests import fill, flag_of, given, option
-from bbllm.cli.support.ros import choose_domain
 from bbllm.cli.support.session import HOUSE, STEPS, Options, Ran, run_here
 from bbllm.cli.views.output import Output
 from bbllm.core.budget import Limits

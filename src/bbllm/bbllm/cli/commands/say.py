@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from bbllm.api.ros_environment import choose_domain, need_ros
 from bbllm.cli.support.discovery import found_stack, look_for
 from bbllm.cli.support.options import DomainOption, NamespaceOption
-from bbllm.cli.support.ros import choose_domain, need_ros
 from bbllm.cli.views.output import Output
 from bbllm.core.tasks import make_task
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bbllm.api.ros_environment import choose_domain, need_ros
 from bbllm.cli.support.options import (
     MODELS,
     DomainOption,
@@ -26,7 +27,6 @@ from bbllm.cli.support.options import (
     viewer_option,
 )
 from bbllm.cli.support.requests import given, option
-from bbllm.cli.support.ros import choose_domain, need_ros
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.options import (
     LIMITS,
     JsonOption,
@@ -20,7 +21,6 @@ from bbllm.cli.support.options import (
     seconds,
 )
 from bbllm.cli.support.requests import fill, option
-from bbllm.cli.support.ros import need_ros
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import state_dir

@@ -10,8 +10,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.requests import expand_request
-from bbllm.cli.support.ros import need_ros
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import checkout_dir
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.approval_prompt import Attendant
 from bbllm.cli.support.discovery import found_stack, look_for
-from bbllm.cli.support.ros import need_ros
 from bbllm.cli.support.session import Ran
 from bbllm.cli.support.supervision import watch
 from bbllm.cli.views.output import Output
