@@ -18,10 +18,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
 import scripted_models
 from paper_world import PaperWorld
 
+from bbllm.api.options import EpisodeOptions
+from bbllm.api.stage import Stage
 from bbllm.cli.commands import plan
 from bbllm.cli.main import app
 from bbllm.cli.support import session
-from bbllm.cli.support.session import Options, Stage
 from bbllm.sim.render import RenderError
 
 Command = Callable[..., Result]
@@ -58,7 +59,7 @@ def environment(
 
 
 @contextmanager
-def paper_stage(options: Options) -> Iterator[Stage]:
+def paper_stage(options: EpisodeOptions) -> Iterator[Stage]:
     """Open a world of paper, which cannot be rendered."""
     world = PaperWorld(options.scene)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bbllm.cli.support.session import Options, open_stage
+from bbllm.api.options import EpisodeOptions
+from bbllm.api.stage import open_stage
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 
 def forces(seed: int | None) -> np.ndarray:
     """Read the force on the hand at one moment again and again, shape (400, 3) [N]."""
-    with open_stage(Options(scene='tabletop', seed=seed)) as stage:
+    with open_stage(EpisodeOptions(scene='tabletop', seed=seed)) as stage:
         assert isinstance(stage.world, TabletopWorld)
         return np.array([stage.world.robot.flange_wrench()[:3] for _ in range(400)])
 

@@ -15,7 +15,7 @@ from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.core.registry import (
     EVERYWHERE,
     PlannerSpec,
-    find_planner,
+    load_planner,
     load_planners,
     planner_names,
 )
@@ -31,7 +31,7 @@ def varied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def built(spec: str) -> Any:
     nobody: Any = None
-    planner: Any = find_planner(spec).build(nobody, nobody, k=2)
+    planner: Any = load_planner(spec).build(nobody, nobody, k=2)
     return planner.built
 
 
@@ -50,7 +50,7 @@ def test_options_after_a_colon_reach_the_planner(spec: str, expected: tuple[Any,
 
 @pytest.mark.parametrize('spec', ['varied', 'varied:check=graph'])
 def test_a_planner_with_options_says_of_itself_what_it_says_without(spec: str) -> None:
-    factory = find_planner(spec)
+    factory = load_planner(spec)
 
     assert not factory.uses_feedback
     assert factory.tells_force
@@ -79,21 +79,21 @@ def test_an_option_that_is_none_is_answered_with_those_there_are(
     spec: str, kind: type[BbllmError], told: str
 ) -> None:
     with pytest.raises(kind) as caught:
-        find_planner(spec)
+        load_planner(spec)
 
     assert told in str(caught.value)
 
 
 @pytest.mark.parametrize('name', planner_names())
 def test_every_option_of_an_installed_planner_can_be_chosen(name: str) -> None:
-    for key, values in find_planner(name).choices.items():
+    for key, values in load_planner(name).choices.items():
         assert len(set(values)) == len(values) > 1
         for value in values:
-            find_planner(f'{name}:{key}={value}')
+            load_planner(f'{name}:{key}={value}')
 
 
 def test_a_planner_that_says_nothing_of_worlds_plays_in_all() -> None:
-    assert find_planner('brain_body').domains == EVERYWHERE
+    assert load_planner('brain_body').domains == EVERYWHERE
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_planner_that_cannot_be_imported_is_refused_and_does_not_hide_the_othe
     monkeypatch.setattr(registry, '_points', lambda: points)
 
     with pytest.raises(ConfigError, match=f'broken is installed, but {value} .*{told}'):
-        find_planner('broken')
+        load_planner('broken')
     factories, faults = load_planners()
 
     assert 'brain_body' in factories
@@ -123,10 +123,10 @@ def test_options_of_which_one_makes_nothing_of_the_other_are_refused_together_on
     with pytest.raises(
         ConfigError, match=r'exclude each other in fltrnn.*`fltrnn:paper_code=yes`'
     ):
-        find_planner('fltrnn:verify=yes,demos=fixed,paper_code=yes')
+        load_planner('fltrnn:verify=yes,demos=fixed,paper_code=yes')
 
     for spec in ('verify=yes', 'paper_code=yes', 'verify=no,paper_code=yes'):
-        assert find_planner(f'fltrnn:{spec}').choices
+        assert load_planner(f'fltrnn:{spec}').choices
 
 
 class Good:
@@ -156,7 +156,7 @@ class Numbers:
 def loaded(monkeypatch: pytest.MonkeyPatch, found: object) -> PlannerSpec:
     """Find a planner whose entry point names an object."""
     monkeypatch.setattr(sys.modules['varied_planner'], 'VARIED', found)
-    return find_planner('varied')
+    return load_planner('varied')
 
 
 @pytest.mark.parametrize(

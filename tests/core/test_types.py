@@ -8,7 +8,7 @@ import pytest
 
 from bbllm.core import errors
 from bbllm.core.errors import BbllmError, TaskError, UnknownNameError
-from bbllm.core.registry import find_planner, planner_names
+from bbllm.core.registry import load_planner, planner_names
 from bbllm.core.tasks import MAX_TASK_CHARACTERS, make_task, new_episode_id
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject, SkillCall
 
@@ -81,7 +81,7 @@ def test_episode_ids_differ() -> None:
 
 def test_an_unknown_planner_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match='brain_body'):
-        find_planner('brian_body')
+        load_planner('brian_body')
 
 
 def test_the_paper_s_planner_and_its_baseline_are_installed() -> None:

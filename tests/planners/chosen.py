@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 
 
 def chosen(planner: str, **options: str) -> Any:
     """Return the options of a planner, some of them chosen: `chosen("fltrnn", demos="fixed")`."""
     words = ','.join(f'{key}={value}' for key, value in options.items())
-    return find_planner(f'{planner}:{words}' if words else planner).options
+    return load_planner(f'{planner}:{words}' if words else planner).options

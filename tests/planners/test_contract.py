@@ -20,7 +20,7 @@ from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.protocols import ChatModel, Message, Planner, Reply, Situation, in_episode
 from bbllm.core.registry import (
-    find_planner,
+    load_planner,
     load_planners,
 )
 from bbllm.core.types import Task
@@ -86,7 +86,7 @@ def play(request: pytest.FixtureRequest) -> Callable[..., Episode]:
 
 def build(run: EpisodeRun, name: str, brain: Any, body: Any) -> Planner:
     """Build a planner, with an embedder where it works with nothing else."""
-    factory = find_planner(name)
+    factory = load_planner(name)
     if not factory.needs_embedder:
         return build_planner(run, factory, Models(brain, body), k=3)
     models = Models(brain, body, embedder=LexicalEmbedder())
@@ -173,7 +173,7 @@ def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(
     body = Overheard(offline())
     world = Scales(busy_table(), dict.fromkeys(['red_cube', 'blue_cube', None], 7.77))
     run = EpisodeRun(Task('t', TASK), planner=name, brain='b', body='b', limits=Limits())
-    factory = find_planner(name)
+    factory = load_planner(name)
 
     episode = run.execute(build(run, name, brain, body), world)
 

@@ -12,7 +12,7 @@ from small_house import SmallHouse
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ConfigError, GaveUpError
 from bbllm.core.protocols import PASS, Pass
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
@@ -194,7 +194,7 @@ def test_words_of_actions_are_of_skills_that_are_offered() -> None:
 
 
 def test_the_zero_shot_planner_is_refused_without_an_embedder_with_what_would_work() -> None:
-    factory = find_planner('huang:correction=no')
+    factory = load_planner('huang:correction=no')
 
     check_mapping('huang', factory, MappingMethod.EMBEDDING)
     with pytest.raises(ConfigError, match=r'the mapping is auto\. Use `--mapping embedding`'):
@@ -203,4 +203,4 @@ def test_the_zero_shot_planner_is_refused_without_an_embedder_with_what_would_wo
         check_mapping('huang', factory, None)
     with pytest.raises(ConfigError, match=r'its Body is words\. Use --mapping embedding'):
         factory.build(ScriptedModel(), WordBody(), k=0)
-    check_mapping('lang_prompt', find_planner('lang_prompt'), MappingMethod.AUTO)
+    check_mapping('lang_prompt', load_planner('lang_prompt'), MappingMethod.AUTO)

@@ -14,7 +14,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.protocols import ChatModel
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
@@ -224,7 +224,7 @@ def test_two_replies_that_are_no_program_end_it_before_anything_moves(diary: Dia
 def test_an_episode_keeps_the_whole_name_of_its_planner_and_what_was_found_out() -> None:
     spec = 'prog_prompt:check=graph,grounding=held_first'
     run = EpisodeRun(TASK, planner=spec, brain='b', body='b')
-    planner = find_planner(spec).build(run.model(ScriptedModel([FRIDGE]), 'brain'), NOBODY, k=3)
+    planner = load_planner(spec).build(run.model(ScriptedModel([FRIDGE]), 'brain'), NOBODY, k=3)
 
     episode = run.execute(planner, SmallHouse())
 

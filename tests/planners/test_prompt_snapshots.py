@@ -26,7 +26,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import JsonSchema, Message, Reply
-from bbllm.core.registry import find_planner, planner_names
+from bbllm.core.registry import load_planner, planner_names
 from bbllm.core.types import Code, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.models.factory import Models
@@ -119,7 +119,7 @@ def play(path: Path, tabletop: Callable[..., Any]) -> tuple[str, list[tuple[str,
     )
     said = [settings['said']] if 'said' in settings else []
     brain.on_reply = lambda: run.hear(said.pop()) if said else None
-    factory = find_planner(name)
+    factory = load_planner(name)
     if factory.needs_embedder:
         models = Models(brain, body, embedder=LexicalEmbedder())
         planner = build_planner(run, factory, models, k=3, mapping=MappingMethod.EMBEDDING)

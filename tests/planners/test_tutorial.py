@@ -21,7 +21,7 @@ from bbllm.core import registry
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.registry import find_planner, load_planners
+from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Code, Task
 from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
@@ -93,7 +93,7 @@ def installed(folder: Path, visible: Callable[[Path], None]) -> None:
 def play(world: Any, replies: list[str], name: str = 'notebook') -> tuple[Episode, ScriptedModel]:
     brain = ScriptedModel(replies)
     run = EpisodeRun(Task('t', 'tidy up'), planner=name, brain='b', body='b')
-    planner = build_planner(run, find_planner(name), Models(brain, brain), k=3)
+    planner = build_planner(run, load_planner(name), Models(brain, brain), k=3)
     return run.execute(planner, world), brain
 
 
@@ -121,12 +121,12 @@ def test_the_test_of_the_page_passes() -> None:
 
 @pytest.mark.usefixtures('installed')
 def test_its_planner_is_found_by_its_entry_point_with_its_options() -> None:
-    factory = find_planner('notebook:note=no')
+    factory = load_planner('notebook:note=no')
 
     assert factory.choices == {'note': ('yes', 'no')}
     assert not factory.uses_feedback
     with pytest.raises(UnknownNameError, match="Did you mean 'notebook'"):
-        find_planner('notebok')
+        load_planner('notebok')
 
 
 @pytest.mark.usefixtures('installed')
@@ -265,7 +265,7 @@ def test_a_package_that_is_broken_is_refused_with_what_is_wrong_and_hides_no_oth
     visible(install(tmp_path, project, broken_planner=code))
 
     with pytest.raises(ConfigError) as caught:
-        find_planner(name)
+        load_planner(name)
     factories, faults = load_planners()
 
     assert told in str(caught.value)

@@ -53,7 +53,7 @@ from bbllm.core.events import (
 from bbllm.core.observation import observed
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.records import to_json
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 from bbllm.core.types import Code, Plan, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner
@@ -223,7 +223,7 @@ def test_an_episode_of_a_planner_with_a_model_survives_the_round_trip() -> None:
         settings={'feedback_loops': 3, 'world': 'paper'},
     )
     models = Models(brain=offline(), body=offline())
-    planner = build_planner(run, find_planner('brain_body'), models, k=3)
+    planner = build_planner(run, load_planner('brain_body'), models, k=3)
 
     run.execute(planner, PaperWorld('tabletop'))
 

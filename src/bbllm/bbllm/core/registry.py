@@ -76,7 +76,7 @@ def plain_name(spec: str) -> str:
     return spec.partition(':')[0]
 
 
-def find_planner(spec: str) -> PlannerSpec:
+def load_planner(spec: str) -> PlannerSpec:
     """
     Return the spec of the planner of that name, with the options that the name chooses.
 
@@ -197,7 +197,7 @@ def _load(point: EntryPoint) -> PlannerSpec:
             'take another planner.'
         ) from error
     spec = found if isinstance(found, PlannerSpec) else PlannerSpec(factory=cast(Any, found))
-    if fault := _fault_of(spec):
+    if fault := fault_of(spec):
         raise ConfigError(
             f'The planner {point.name} is installed, but {point.value} is no planner: {fault}. '
             'docs/writing-a-planner.md shows one. Mend the package that brings it, or take '
@@ -206,7 +206,7 @@ def _load(point: EntryPoint) -> PlannerSpec:
     return spec
 
 
-def _fault_of(spec: PlannerSpec) -> str:
+def fault_of(spec: PlannerSpec) -> str:
     """
     Return why a spec builds no planner, '' if nothing is wrong with it.
 

@@ -15,7 +15,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import find_provider
 from bbllm.core.registry import (
     PlannerSpec,
-    find_planner,
+    load_planner,
     load_planners,
 )
 from bbllm.planners.assembly import check_domain
@@ -97,7 +97,7 @@ def choose(request: RunRequest, said: str, folder: Path, embeddings: str | None 
     contenders, left_out = list[Contender](), list[LeftOut]()
     for planner, must in _expanded(named):
         try:
-            make = find_planner(planner)
+            make = load_planner(planner)
             check_domain(planner, make, domain_of(suite))
             own = _own(request, planner, make, embeddings)
             contenders.append(Contender(planner, prepare(own, folder / folder_name(planner))))

@@ -42,7 +42,7 @@ from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 from bbllm.llm.config import LlmConfig, load_config
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import check_domain, check_mapping
@@ -83,8 +83,8 @@ def tabletop(
     chosen = load_suite(suite)
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     spec = planner if isinstance(planner, str) else ','.join(planner)
-    check_domain(spec, find_planner(spec), domain_of(chosen))
-    check_mapping(spec, find_planner(spec), _method(mapping))
+    check_domain(spec, load_planner(spec), domain_of(chosen))
+    check_mapping(spec, load_planner(spec), _method(mapping))
     if trials < 1 or k < 0:
         raise ConfigError(f'trials={trials}, k={k}: give at least one trial, and no negative k.')
     return Task(

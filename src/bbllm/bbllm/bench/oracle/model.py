@@ -21,7 +21,7 @@ from bbllm.core.protocols import (
     Reply,
     Situation,
 )
-from bbllm.core.registry import find_planner, plain_name
+from bbllm.core.registry import load_planner, plain_name, planner_names
 from bbllm.llm.scripted import cut_at_stop
 
 Answer = Callable[[PromptRequest, Situation], str]
@@ -154,5 +154,7 @@ def expert(brief: Mapping[str, object] | None) -> ChatModel:
 
 
 def _is_ours(planner: str) -> bool:
-    factory = find_planner(plain_name(planner)).factory
+    if plain_name(planner) not in planner_names():
+        return False  # a class that was given to `run_episode`
+    factory = load_planner(plain_name(planner)).factory
     return factory.__module__.partition('.')[0] == __name__.partition('.')[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from bbllm.bench.log.run_settings import RunSettings
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.model_providers import find_provider, needs_goal, provider_names
-from bbllm.core.registry import find_planner, plain_name
+from bbllm.core.registry import load_planner, plain_name
 
 NOT_MODELS: Mapping[str, str] = {
     'lexical': 'compares words, not meanings: a deterministic stand-in, not an embedding model',
@@ -63,7 +63,7 @@ def notices_about(
 
 def _asks_body(planner: str) -> bool:
     try:
-        return find_planner(plain_name(planner)).asks_body
+        return load_planner(plain_name(planner)).asks_body
     except (ConfigError, UnknownNameError):
         return True  # made elsewhere, or it is no longer whole: rather one notice too many
 

@@ -15,7 +15,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Event
 from bbllm.core.journal import line_of
 from bbllm.core.protocols import EventSink, Planner
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner, heard_by
@@ -85,7 +85,7 @@ def make_run(
 def make_planner(run: EpisodeRun, job: EpisodeSpec, models: Models) -> Planner:
     """Return the planner of a job."""
     mapping = MappingMethod(job.config.mapping)
-    return build_planner(run, find_planner(job.config.planner), models, job.key.k, mapping)
+    return build_planner(run, load_planner(job.config.planner), models, job.key.k, mapping)
 
 
 class JournalText:

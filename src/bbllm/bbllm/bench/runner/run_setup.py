@@ -26,7 +26,7 @@ from bbllm.bench.suites.suite import Suite, TaskSpec, load_suite
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import fallback_name, find_provider, needs_goal
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
 from bbllm.llm.models.factory import (
     Models,
@@ -96,7 +96,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     suite = load_suite(request.suite, data=request.data)
     request = replace(request, world=world_of(suite, request.world))
     tasks = _tasks(suite, request.tasks)
-    check_domain(request.planner, find_planner(request.planner), domain_of(suite))
+    check_domain(request.planner, load_planner(request.planner), domain_of(suite))
     request, loops_notice = _with_what_matters(request)
     prices = load_prices(request.prices) if request.prices is not None else None
     if request.replay is None:
@@ -105,7 +105,7 @@ def prepare(request: RunRequest, folder: Path) -> Prepared:
     else:
         answering = _replaying(request.replay, MappingMethod(request.mapping))
     check_brain(request.planner, answering.models.brain)
-    check_mapping(request.planner, find_planner(request.planner), MappingMethod(request.mapping))
+    check_mapping(request.planner, load_planner(request.planner), MappingMethod(request.mapping))
     check = check_houses if any(task.houses for task in tasks) else check_goals
     check(tasks, answering.models, request.planner)
     settings = _settings(request, suite, tasks, answering, prices, folder)
@@ -135,7 +135,7 @@ def _with_body(request: RunRequest) -> RunRequest:
 
 def _with_what_matters(request: RunRequest) -> tuple[RunRequest, str]:
     """Return the request without what makes no difference to its planner, and a notice of that."""
-    planner = find_planner(request.planner)
+    planner = load_planner(request.planner)
     matched = request.mapping == MappingMethod.EMBEDDING.value
     unasked = not matched and not planner.asks_body
     if unasked and (request.body is None or needs_goal(request.body)):

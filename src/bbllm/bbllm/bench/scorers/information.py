@@ -19,7 +19,7 @@ from bbllm.bench.suites.goals import Hold, Needs, Tower
 from bbllm.core.events import Episode, Event, ModelCall, SceneRecorded
 from bbllm.core.observation import Observed
 from bbllm.core.phrases import listed
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 RISEN_M = 0.05
@@ -60,7 +60,7 @@ def gathered(case: Case, episode: Episode) -> Information:
     if case.needs == 'none':
         return Information(needed='none', holds=True)
     # What was measured informs only whom it was shown.
-    if case.needs == 'weights' and not find_planner(episode.planner).tells_force:
+    if case.needs == 'weights' and not load_planner(episode.planner).tells_force:
         return _lacking('weights', f'The prompts of {episode.planner} tell no force')
     story = _told(case, episode.events)
     decision, decided = _decision(case, story)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bbllm.api.options import EpisodeOptions
 from bbllm.cli.support.exit import draw, exit_code, leave, summary_of, tell_files
 from bbllm.cli.support.options import (
     JsonOption,
@@ -18,7 +19,7 @@ from bbllm.cli.support.options import (
     scenes,
 )
 from bbllm.cli.support.requests import fill, option
-from bbllm.cli.support.session import Options, Ran, run_here
+from bbllm.cli.support.session import Ran, run_here
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import scenes_of
 from bbllm.core.events import Ending
@@ -71,7 +72,7 @@ def demo(request: DemoRequest) -> None:
     if request.ros:
         ran = _run_on_nodes(request, speed, output)
     else:
-        ran = run_here(request.task, fill(Options, request, speed=speed), output)
+        ran = run_here(request.task, fill(EpisodeOptions, request, speed=speed), output)
     asked = request.task == TASK and ran.episode.ending is Ending.FINISHED
     passed, finding = check(ran) if asked else (True, '')
     pictures = draw(ran, finding)

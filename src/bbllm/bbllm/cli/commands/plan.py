@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bbllm.api.options import EpisodeOptions
 from bbllm.api.ros_environment import choose_domain
+from bbllm.api.setup import make_chosen_models, make_setup
+from bbllm.api.stage import open_stage
 from bbllm.cli.support.exit import leave
 from bbllm.cli.support.options import (
     JsonOption,
@@ -16,47 +19,15 @@ from bbllm.cli.support.options import (
     scene_option,
 )
 from bbllm.cli.support.requests import fill
-from bbllm.cli.support.session import Options, make_chosen_models, open_stage
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import progress_of
 from bbllm.cli.views.progress import Progress, StepState
-from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode
 from bbllm.core.journal import summarize
-from bbllm.core.registry import find_planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import (
-    Outcome,
-    Scene,
-    Skill,
-    SkillCall,
-    Status,
-)
-
-
-class StillWorld:
-    """A world in which every call succeeds and nothing moves."""
-
-    def __init__(self, scene: Scene):
-        self._scene = scene
-
-    @property
-    def skills(self) -> tuple[Skill, ...]:
-        """The skills of the scene."""
-        return self._scene.skills
-
-    def observe(self) -> Scene:
-        """Return the scene as it was, whatever was called."""
-        return self._scene
-
-    def execute(self, call: SkillCall) -> Outcome:
-        """Say that it worked."""
-        return Outcome(call=call, status=Status.SUCCEEDED)
-
-    def stop(self) -> None:
-        """Nothing moves."""
+from bbllm.core.types import Scene
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,35 +76,19 @@ def plan(request: PlanRequest) -> None:
 
 
 def _plan(request: PlanRequest, output: Output) -> Episode:
-    from bbllm.planners.assembly import build_planner, check_brain, check_domain, check_mapping
-    from bbllm.planners.body.mapping import body_name
-
-    options = fill(Options, request)
+    options = fill(EpisodeOptions, request)
     task = make_task(request.task)
-    make_planner = find_planner(options.planner)
-    models = make_chosen_models(options)
-    check_brain(options.planner, models.brain)
-    check_mapping(options.planner, make_planner, options.mapping)
-    for notice in models.notices:
+    setup = make_setup(options, make_chosen_models(options), options.domain)
+    for notice in setup.models.notices:
         output.say(notice, style='yellow')
-    scene = _observe(request, options, output)
-    check_domain(options.planner, make_planner, scene.domain)
-    world = StillWorld(scene)
-    run = EpisodeRun(
-        task,
-        planner=options.planner,
-        brain=models.brain.name,
-        body=body_name(options.mapping, models),
-    )
-    planner = build_planner(run, make_planner, models, k=0, mapping=options.mapping)
-    episode = run.execute(planner, world)
+    episode = setup.plan_only(task, _observe(request, options, output))
     if episode.ending is Ending.CANCELLED:
         # Only Ctrl-C cancels a plan; nothing moves, so that there is nothing to wait for.
         raise KeyboardInterrupt
     return episode
 
 
-def _observe(request: PlanRequest, options: Options, output: Output) -> Scene:
+def _observe(request: PlanRequest, options: EpisodeOptions, output: Output) -> Scene:
     if request.ros:
         from bbllm.cli.support.stack_session import scene_of_stack
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bbllm.api.options import HOUSE, STEPS, EpisodeOptions
 from bbllm.api.ros_environment import choose_domain
 from bbllm.cli.support.exit import draw, exit_code, leave, summary_of, tell_files
 from bbllm.cli.support.options import (
@@ -21,7 +22,7 @@ from bbllm.cli.support.options import (
     seconds,
 )
 from bbllm.cli.support.requests import fill, flag_of, given, option
-from bbllm.cli.support.session import HOUSE, STEPS, Options, Ran, run_here
+from bbllm.cli.support.session import Ran, run_here
 from bbllm.cli.views.output import Output
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
@@ -111,7 +112,7 @@ def _run_here(request: RunRequest, house: str | None, output: Output) -> Ran:
         world = WorldName.household if house else request.world
         raise ConfigError(f'--yes is for a running stack; --world {world.value} asks nobody.')
     limits = Limits(steps=request.session.limits.limit_steps or STEPS, wall_s=request.timeout)
-    options = fill(Options, request, house=house or '', limits=limits)
+    options = fill(EpisodeOptions, request, house=house or '', limits=limits)
     return run_here(request.task, options, output)
 
 

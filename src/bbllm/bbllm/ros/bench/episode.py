@@ -25,7 +25,7 @@ from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.events import Episode
 from bbllm.core.journal import read_episode
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
 from bbllm.llm.config import GOAL_SUFFIX
 from bbllm.planners.common.methods import MappingMethod
@@ -48,7 +48,7 @@ SEEDS = 2**31
 
 def play(job: EpisodeSpec) -> EpisodeRecord:
     """Play an episode through the five nodes; see `log.episodes.Play`."""
-    find_planner(job.config.planner)
+    load_planner(job.config.planner)
     if job.replay is None:
         # What cannot be used at all shows here, in words, and not as a node that died.
         models_of(job)

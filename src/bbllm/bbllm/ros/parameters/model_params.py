@@ -8,7 +8,7 @@ from typing import Protocol
 from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import find_provider
 from bbllm.core.protocols import ChatModel
-from bbllm.core.registry import PlannerSpec, find_planner
+from bbllm.core.registry import PlannerSpec, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
 from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, models_for
@@ -58,7 +58,7 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
         UnknownNameError: There is no such planner.
         ConfigError: The models cannot be made as configured, or do not fit the planner.
     """
-    spec = find_planner(params.planner)
+    spec = load_planner(params.planner)
     check_domain(params.planner, spec, 'tabletop')
     models = models_of(params)
     check_brain(params.planner, models.brain)

@@ -11,7 +11,7 @@ from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.suite import TaskSpec
 from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import fallback_name, find_provider
-from bbllm.core.registry import find_planner
+from bbllm.core.registry import load_planner
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 from bbllm.planners.body.mapping import MappingMethod, models_for
@@ -84,7 +84,7 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
         ConfigError: Names what would work.
     """
     asked = {'brain': models.brain}
-    if find_planner(planner).asks_body:
+    if load_planner(planner).asks_body:
         asked['body'] = models.body
     for role, model in asked.items():
         if model.name != NAME and find_provider(model.name) is not None:

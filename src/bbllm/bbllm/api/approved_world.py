@@ -1,0 +1,79 @@
+"""A world in which no plan moves anything before a callable has approved it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bbllm.arm.safety.approval_gate import ApprovalGate
+from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, Provenance
+from bbllm.core.events import ApprovalAnswered, Event, EventData, PlanMade, StepBegun
+from bbllm.core.protocols import World
+from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Task
+
+Approve = Callable[[ApprovalRequest], bool]
+BY = 'the approve function'
+
+
+class ApprovedWorld:
+    """
+    A world for one episode, behind the same gate that `fr3_executor` has.
+
+    Pass `observe_event` to the episode as a sink: it follows which plan is in force.
+    """
+
+    def __init__(self, inner: World, approve: Approve, task: Task, brain: str):
+        self._inner = inner
+        self._approve = approve
+        self._task = task
+        self._gate = ApprovalGate(self._ask, inner.observe, mode=ApprovalMode.PLAN)
+        self._gate.begin_episode(task.id, brain)
+        self._plan = PlanMade((), 0)
+        self._step = -1
+        self.emit: Callable[[EventData], None] = lambda data: None
+        """Records an answer in the episode."""
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        return self._inner.skills
+
+    def observe(self) -> Scene:
+        return self._inner.observe()
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Ask first, where the plan or the call is not approved yet."""
+        provenance = Provenance(
+            episode_id=self._task.id,
+            revision=self._plan.revision,
+            plan=self._plan.plan,
+            step=self._step,
+        )
+        outcome = self._gate.permit(call, provenance, lambda: None) or self._inner.execute(call)
+        self._gate.settle(outcome)
+        return outcome
+
+    def stop(self) -> None:
+        self._inner.stop()
+
+    def observe_event(self, event: Event) -> None:
+        """Follow the plan in force and the step that is worked on."""
+        match event.data:
+            case PlanMade() as plan:
+                self._plan, self._step = plan, -1
+            case StepBegun(index=index):
+                self._step = index
+
+    def _ask(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+        look()
+        answer = Answer(granted=bool(self._approve(request)), by=BY, automatic=True)
+        self.emit(
+            ApprovalAnswered(
+                what=request.kind.value,
+                hash=request.hash,
+                title=request.title,
+                granted=answer.granted,
+                by=answer.by,
+                automatic=True,
+                text=answer.told_of(request),
+            )
+        )
+        return answer

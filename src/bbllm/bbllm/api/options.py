@@ -1,0 +1,77 @@
+"""What can be chosen for episodes in this process, and the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bbllm.core.budget import Limits
+from bbllm.core.protocols import ChatModel, Planner
+from bbllm.core.registry import PlannerSpec
+from bbllm.planners.common.methods import MappingMethod
+
+SCENE = 'tabletop'
+HOUSE = 'family_flat'
+MODE = 'sane'
+VISIBILITY = 'full'
+PLANNER = 'brain_body'
+FEEDBACK_LOOPS = 3
+STEPS = 200
+
+AnyPlanner = str | PlannerSpec | Callable[..., Planner]
+"""A planner's name, with or without options; its spec; or its class, called as
+`factory(brain, body, k=K)`."""
+AnyModel = str | ChatModel
+"""A model's name, a provider such as `offline`, or a model itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeOptions:
+    """What was chosen for the episodes of one world."""
+
+    scene: str = SCENE
+    """Name of a scene, or the path of a scene file."""
+    house: str = ''
+    """Name of a house, or the path of its file: a household in place of the table."""
+    mode: str = MODE
+    """The rules of a house, a value of worlds.household.household.Mode."""
+    visibility: str = VISIBILITY
+    """How much of a house is known, a word of worlds.household.visibility.SEEN."""
+    planner: AnyPlanner = PLANNER
+    brain: AnyModel | None = None
+    """None takes what config/llm.yaml says."""
+    body: AnyModel | None = None
+    mapping: MappingMethod = MappingMethod.AUTO
+    """How steps become calls."""
+    k: int = FEEDBACK_LOOPS
+    """Feedback loops."""
+    seed: int | None = None
+    """Of the noise of the sensors; 0 where None."""
+    speed: float | None = None
+    """Simulated seconds per second; 0 is as fast as the simulation runs, None chooses."""
+    viewer: bool = False
+    record: Path | None = None
+    replay: Path | None = None
+    llm_config: Path | None = None
+    safety: str = ''
+    """File with the safety envelope, or the name of one; empty is config/safety.yaml."""
+    limits: Limits = Limits(steps=STEPS)  # noqa: RUF009  # frozen, so sharing it is safe
+
+    @property
+    def domain(self) -> str:
+        """The kind of world: `household` or `tabletop`."""
+        return 'household' if self.house else 'tabletop'
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What journals record of these options, as JSON values."""
+        rules = {'mode': self.mode, 'visibility': self.visibility} if self.house else {}
+        return {
+            'world': self.domain,
+            'scene': self.house or self.scene,
+            **rules,
+            'seed': self.seed or 0,
+            'feedback_loops': self.k,
+            'mapping': self.mapping.value,
+        }

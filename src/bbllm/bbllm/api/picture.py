@@ -1,0 +1,24 @@
+"""A scene as a picture."""
+
+from __future__ import annotations
+
+from bbllm.core.types import Scene
+from bbllm.viz.floor_plan import draw_floor_plan
+from bbllm.viz.png import to_png
+from bbllm.viz.reach import reach_ring
+from bbllm.viz.shapes import Page
+from bbllm.viz.table import draw_scene
+from bbllm.viz.view import view_of
+
+TABLE_PX = 480.0
+HOUSE_PX = 1000.0
+
+
+def picture_of(scene: Scene) -> bytes:
+    """Draw a table from above, or a house as its rooms, as a PNG file."""
+    if scene.domain == 'household':
+        panel = draw_floor_plan(scene, HOUSE_PX, (0.0, 0.0))
+    else:
+        panel = draw_scene(scene, view_of([scene], TABLE_PX), (0.0, 0.0), reach_m=reach_ring())
+    page = Page(width=panel.width, height=panel.height, title='The scene', shapes=(panel,))
+    return to_png(page)

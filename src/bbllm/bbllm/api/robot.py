@@ -1,0 +1,294 @@
+"""The front door: one object for a robot, simulated here or behind a ROS 2 stack."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+
+from bbllm.api.approved_world import Approve
+from bbllm.api.backends import Backend, LocalBackend, StackBackend
+from bbllm.api.options import (
+    FEEDBACK_LOOPS,
+    HOUSE,
+    PLANNER,
+    SCENE,
+    STEPS,
+    AnyModel,
+    AnyPlanner,
+    EpisodeOptions,
+)
+from bbllm.api.setup import make_chosen_models, make_setup
+from bbllm.api.stage import open_stage
+from bbllm.core.background import Background
+from bbllm.core.budget import Limits
+from bbllm.core.errors import ConfigError, ParseError, UnknownNameError, WorldError
+from bbllm.core.events import Episode, Event
+from bbllm.core.namespaces import NAMESPACE
+from bbllm.core.protocols import World
+from bbllm.core.tasks import make_task
+from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
+
+NAMES = ('sim', 'household', 'ros')
+GRACE_S = 5.0
+"""How long an episode that was cancelled may take to end, wall clock [s]."""
+CALL = re.compile(r'\s*(?P<skill>\w+)\s*(?:\((?P<args>[^()]*)\))?\s*')
+
+
+class Robot:
+    """
+    A robot that does tasks given in plain words.
+
+        with Robot('sim') as robot:
+            episode = robot.do('stack the red cube on the blue cube')
+            print(episode.ending.name)
+
+    The world stays as it is between tasks. A `Robot` is also a `World`: `run_episode` and worlds
+    that wrap another one take it.
+
+    Args:
+        world: `sim`: an FR3 at a table, simulated in this process. `household`: a house of
+            symbols. `ros`: the stack that `bbllm up sim` or a launch file started. Or a `World`.
+        scene: Name or file of the scene (`bbllm scenes` lists them); of the house in a household.
+        planner: Name of the planner, its spec, or its class; see `run_episode`.
+        brain: Model that plans: a name, `offline`, or a `ChatModel`. None takes what
+            config/llm.yaml and the environment say.
+        body: Model that turns steps into calls; as the Brain.
+        feedback_loops: How often the planner may repair a plan; 3 by default, in a stack what
+            that was started with.
+        speed: Simulated seconds per second; 0 is as fast as the simulation runs.
+        seed: Of the noise of the sensors.
+        limits: What each episode may use; 200 calls by default.
+        approve: Asked before a plan moves anything, with an `ApprovalRequest` (`title`, `lines`,
+            `reason`); a plan that is denied does not move the robot. It is asked again for each
+            repaired plan, and for a call that its step does not name. `execute` does not ask.
+        record: Record the conversation with the models in this new file.
+        replay: Answer from such a file; no model is asked.
+        journal: Whether episodes are recorded for `bbllm show`.
+        namespace: Of the stack; `bbllm_real` for a real arm.
+
+    Raises:
+        BbllmError: Something that was asked for cannot be had; the text contains what can.
+    """
+
+    def __init__(
+        self,
+        world: str | World = 'sim',
+        *,
+        scene: str | Path | None = None,
+        planner: AnyPlanner | None = None,
+        brain: AnyModel | None = None,
+        body: AnyModel | None = None,
+        feedback_loops: int | None = None,
+        speed: float | None = None,
+        seed: int | None = None,
+        limits: Limits | None = None,
+        approve: Approve | None = None,
+        record: str | Path | None = None,
+        replay: str | Path | None = None,
+        journal: bool = True,
+        namespace: str | None = None,
+    ):
+        self._episode: Episode | None = None
+        self._busy = threading.Lock()
+        if world == 'ros':
+            at_start = {
+                'scene': scene,
+                'planner': planner,
+                'brain': brain,
+                'body': body,
+                'speed': speed,
+                'seed': seed,
+                'limits': limits,
+                'approve': approve,
+                'record': record,
+                'replay': replay,
+            }
+            _refuse_at_stack([name for name, value in at_start.items() if value is not None])
+            self._backend: Backend = StackBackend(namespace or NAMESPACE, feedback_loops)
+            return
+        if namespace is not None:
+            raise ConfigError("namespace is for a running stack: Robot('ros', namespace=...).")
+        name = world if isinstance(world, str) else ''
+        if name not in ('', *NAMES):
+            raise _no_robot(name)
+        if not name and (scene, speed, seed) != (None, None, None):
+            raise ConfigError('scene, speed and seed belong to the world that was given.')
+        house = str(scene or HOUSE) if name == 'household' else ''
+        options = EpisodeOptions(
+            scene=str(scene or SCENE) if name == 'sim' else type(world).__name__,
+            house=house,
+            planner=planner or PLANNER,
+            brain=brain,
+            body=body,
+            k=FEEDBACK_LOOPS if feedback_loops is None else feedback_loops,
+            seed=seed,
+            speed=speed,
+            limits=limits or Limits(steps=STEPS),
+            record=None if record is None else Path(record),
+            replay=None if replay is None else Path(replay),
+        )
+        domain = options.domain if isinstance(world, str) else world.observe().domain
+        setup = make_setup(options, make_chosen_models(options), domain)
+        for notice in setup.models.notices:
+            logging.getLogger('bbllm').warning(notice)
+        stack = ExitStack()
+        if isinstance(world, str):
+            world = stack.enter_context(open_stage(options)).world
+        self._backend = LocalBackend(world, setup, stack, approve=approve, journal=journal)
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """What the robot can do."""
+        return self._backend.skills
+
+    @property
+    def episode(self) -> Episode | None:
+        """The record of the last task; None before the first has ended."""
+        return self._episode
+
+    def do(self, task: str, *, on_event: Callable[[Event], None] | None = None) -> Episode:
+        """
+        Do a task and return the record of it, whether or not it was finished.
+
+        Ctrl-C stops the robot, which keeps what it holds, and raises KeyboardInterrupt;
+        `episode` then has the record.
+
+        Args:
+            task: What to do, in plain words.
+            on_event: Called with each event as it happens, in this thread.
+
+        Raises:
+            TaskError: The task is empty or too long, or the stack refused it.
+            BbllmError: The journal cannot be written, or the stack has gone.
+        """
+        with closing(self.events(task)) as events:
+            for event in events:
+                if on_event is not None:
+                    on_event(event)
+        assert self._episode is not None
+        return self._episode
+
+    def events(self, task: str) -> Generator[Event, None, None]:
+        """
+        Do a task and yield each event as it happens; `episode` has the record afterwards.
+
+        The episode starts with the first `next`. To leave the iterator (`break` and `close()`)
+        stops the robot. Raises as `do`.
+        """
+        if not self._busy.acquire(blocking=False):
+            raise WorldError('The robot does another task; wait for its end, or call stop().')
+        try:
+            queue = SimpleQueue[Event | None]()
+            running = self._backend.begin(make_task(task), queue.put)
+
+            def work() -> Episode:
+                try:
+                    return running.execute()
+                finally:
+                    queue.put(None)
+
+            worker = Background(work, 'episode')
+            try:
+                while (event := queue.get()) is not None:
+                    yield event
+            finally:
+                if not worker.wait(0.0):
+                    running.cancel('The program stopped the task.')
+                    worker.wait(GRACE_S)
+                if worker.wait(0.0):
+                    self._episode = worker.result()
+        finally:
+            self._busy.release()
+
+    def plan(self, task: str) -> Plan:
+        """
+        Return the plan for a task; nothing moves.
+
+        What is out of reach shows only when it is tried, so steps of the plan may fail.
+
+        Raises:
+            TaskError: There is no plan; says why.
+        """
+        return self._backend.plan(make_task(task))
+
+    def observe(self) -> Scene:
+        """
+        Return the scene as it is now: objects, skills and facts.
+
+        Raises:
+            WorldError: The world has gone, or its scene is stale.
+        """
+        return self._backend.observe()
+
+    def execute(self, call: SkillCall | str) -> Outcome:
+        """
+        Execute one call to its end: `SkillCall('pick', ('red_cube',))` or `'pick(red_cube)'`.
+
+        A call that fails or is refused is an `Outcome`, with a code and a sentence.
+
+        Raises:
+            ParseError: The text is no call.
+            WorldError: The world has gone.
+        """
+        return self._backend.execute(_call_of(call) if isinstance(call, str) else call)
+
+    def stop(self) -> None:
+        """Stop the call that runs now, from any thread; what is held stays held."""
+        self._backend.stop()
+
+    def picture(self) -> bytes:
+        """Draw the scene as it is now, from above, as a PNG file."""
+        from bbllm.api.picture import picture_of
+
+        return picture_of(self.observe())
+
+    def close(self) -> None:
+        """Release the simulation, or leave the graph; the robot is of no use afterwards."""
+        self._backend.close()
+
+    def __enter__(self) -> Robot:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _call_of(text: str) -> SkillCall:
+    found = CALL.fullmatch(text)
+    if found is None:
+        raise ParseError(
+            f'{text[:80]!r} is no call. A call is a skill with its arguments, such as '
+            "'pick(red_cube)', 'place(location_B)' or 'return_to_base()'."
+        )
+    parts = (part.strip() for part in (found['args'] or '').split(','))
+    return SkillCall(found['skill'], tuple(filter(None, parts)))
+
+
+def _no_robot(name: str) -> Exception:
+    """Return the error for a name that is no kind of robot."""
+    from bbllm.sim.scene_file import list_scenes
+    from bbllm.worlds.household.houses import list_houses
+
+    for kind, names in (('sim', list_scenes()), ('household', list_houses())):
+        if name in names:
+            return ConfigError(f'{name!r} is a scene: write Robot({kind!r}, scene={name!r}).')
+    return UnknownNameError('robot', name, NAMES)
+
+
+def _refuse_at_stack(names: list[str]) -> None:
+    if names:
+        raise ConfigError(
+            f'A running stack cannot take {", ".join(names)} any more: these are options of '
+            "`bbllm up` and of the launch files. Robot('sim') takes them."
+        )

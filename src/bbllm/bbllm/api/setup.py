@@ -1,0 +1,225 @@
+"""Planner and models put together for episodes in this process; what fails, fails before them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from bbllm.api.options import (
+    FEEDBACK_LOOPS,
+    STEPS,
+    AnyModel,
+    AnyPlanner,
+    EpisodeOptions,
+)
+from bbllm.core.budget import Limits
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Episode, Event
+from bbllm.core.protocols import EventSink, Planner, World
+from bbllm.core.registry import PlannerSpec, fault_of, load_planner
+from bbllm.core.tasks import make_task
+from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
+from bbllm.planners.common.methods import MappingMethod
+
+if TYPE_CHECKING:
+    from bbllm.llm.models.factory import Models
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeSetup:
+    """A planner and models that fit each other and their world."""
+
+    planner: str
+    """Name of the planner, with its options."""
+    spec: PlannerSpec
+    models: Models
+    mapping: MappingMethod = MappingMethod.AUTO
+    k: int = FEEDBACK_LOOPS
+    limits: Limits = field(default_factory=Limits)
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """JSON values that journals record."""
+
+    def begin(
+        self, task: Task, sinks: Sequence[EventSink] = (), *, k: int | None = None
+    ) -> tuple[EpisodeRun, Planner]:
+        """Return an episode that can be executed, and its planner."""
+        from bbllm.planners.assembly import build_planner
+        from bbllm.planners.body.mapping import body_name
+
+        run = EpisodeRun(
+            task,
+            planner=self.planner,
+            brain=self.models.brain.name,
+            body=body_name(self.mapping, self.models),
+            limits=self.limits,
+            sinks=sinks,
+            settings=self.settings,
+        )
+        loops = self.k if k is None else k
+        return run, build_planner(run, self.spec, self.models, loops, self.mapping)
+
+    def plan_only(self, task: Task, scene: Scene) -> Episode:
+        """Run the planner on a scene in which every call succeeds and nothing moves."""
+        run, planner = self.begin(task, k=0)
+        return run.execute(planner, StillWorld(scene))
+
+
+class StillWorld:
+    """A world in which every call succeeds and nothing moves."""
+
+    def __init__(self, scene: Scene):
+        self._scene = scene
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills of the scene."""
+        return self._scene.skills
+
+    def observe(self) -> Scene:
+        """Return the scene as it was, whatever was called."""
+        return self._scene
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Return success."""
+        return Outcome(call=call, status=Status.SUCCEEDED)
+
+    def stop(self) -> None:
+        """Nothing moves."""
+
+
+def make_setup(options: EpisodeOptions, models: Models, domain: str) -> EpisodeSetup:
+    """
+    Check that planner, models and world fit each other.
+
+    Args:
+        options: What was chosen.
+        models: What `make_chosen_models` made of it.
+        domain: The kind of world, `tabletop` or `household`.
+
+    Raises:
+        BbllmError: They do not fit; the text contains what would have worked.
+    """
+    from bbllm.planners.assembly import check_brain, check_domain, check_mapping
+
+    name, spec = _spec_of(options.planner)
+    check_domain(name, spec, domain)
+    check_brain(name, models.brain)
+    check_mapping(name, spec, options.mapping)
+    return EpisodeSetup(
+        planner=name,
+        spec=spec,
+        models=models,
+        mapping=options.mapping,
+        k=options.k,
+        limits=options.limits,
+        settings=options.settings,
+    )
+
+
+def make_chosen_models(options: EpisodeOptions) -> Models:
+    """
+    Build what plans and what maps, from config file, options and environment.
+
+    Raises:
+        ConfigError: See `llm.models.factory.make_models`.
+    """
+    from bbllm.core.model_providers import fallback_name
+    from bbllm.llm.models.factory import Models, load_config
+    from bbllm.planners.body.mapping import models_for
+
+    brain, body = options.brain, options.body
+    own = {role: model for role, model in (('brain', brain), ('body', body)) if _is_own(model)}
+    if own and (options.record or options.replay):
+        raise ConfigError('record and replay are for models that are given by their names.')
+    if own and options.mapping is not MappingMethod.EMBEDDING and body is None:
+        body = brain
+    if isinstance(brain, str | None) and isinstance(body, str | None):
+        return models_for(
+            options.mapping,
+            load_config(options.llm_config),
+            brain=brain,
+            body=body,
+            record=options.record,
+            replay=options.replay,
+        )
+    if not isinstance(brain, str | None) and not isinstance(body, str | None):
+        return Models(brain, body)
+    # The name in place of a model that was given is never asked.
+    made = models_for(
+        options.mapping,
+        load_config(options.llm_config),
+        brain=brain if isinstance(brain, str | None) else fallback_name(),
+        body=body if isinstance(body, str | None) else fallback_name(),
+    )
+    if isinstance(brain, str | None):
+        return made if isinstance(body, str | None) else replace(made, body=body)
+    return replace(made, brain=brain)
+
+
+def run_episode(
+    task: str | Task,
+    planner: AnyPlanner,
+    world: World,
+    *,
+    brain: AnyModel | None = None,
+    body: AnyModel | None = None,
+    feedback_loops: int = FEEDBACK_LOOPS,
+    limits: Limits | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> Episode:
+    """
+    Run a planner on a task in a world, and return the record of it.
+
+    A step that fails, a refusal of the planner and a model that cannot be reached are endings of
+    the episode, not exceptions: see `Episode.ending` and `Episode.message`.
+
+    Args:
+        task: What to do, in plain words.
+        planner: Its name, with or without options (`llm_state:states=no`), its spec, or its
+            class, which is called as `planner(brain, body, k=feedback_loops)`.
+        world: Where to do it: a `Robot`, or anything with the methods of `World`.
+        brain: Model that plans: a name, `offline`, or a `ChatModel`. None takes what
+            config/llm.yaml and the environment say.
+        body: Model that turns steps into calls; where it is None, a `ChatModel` that is the
+            Brain is also the Body.
+        feedback_loops: How often the planner may repair its plan (K).
+        limits: What the episode may use.
+        on_event: Called with each event, in this thread.
+
+    Raises:
+        BbllmError: Something that was asked for cannot be had; nothing has moved.
+    """
+    from bbllm.planners.assembly import heard_by
+
+    task = make_task(task) if isinstance(task, str) else task
+    options = EpisodeOptions(
+        planner=planner,
+        brain=brain,
+        body=body,
+        k=feedback_loops,
+        limits=limits or Limits(steps=STEPS),
+    )
+    setup = make_setup(options, make_chosen_models(options), world.observe().domain)
+    setup = replace(setup, settings={'feedback_loops': feedback_loops})
+    run, built = setup.begin(task, [on_event] if on_event is not None else [])
+    with heard_by(run):
+        return run.execute(built, world)
+
+
+def _is_own(model: AnyModel | None) -> bool:
+    return model is not None and not isinstance(model, str)
+
+
+def _spec_of(planner: AnyPlanner) -> tuple[str, PlannerSpec]:
+    """Return the name of a planner and how to build it."""
+    if isinstance(planner, str):
+        return planner, load_planner(planner)
+    spec = planner if isinstance(planner, PlannerSpec) else PlannerSpec(factory=planner)
+    if fault := fault_of(spec):
+        raise ConfigError(
+            f'The planner cannot be used: {fault}. Give its name (`bbllm run --help` lists them), '
+            'its class, or a function that is called as planner(brain, body, k=3) and returns it.'
+        )
+    return getattr(spec.factory, '__name__', type(spec.factory).__name__), spec

@@ -1,0 +1,91 @@
+"""Worlds in this process: the simulated table of a scene, or a house."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bbllm.api.options import EpisodeOptions
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.protocols import World
+from bbllm.core.types import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A world in this process, and what can be done with it beyond the seam."""
+
+    world: World
+    clock: Callable[[], float]
+    """The world's clock [s]."""
+    settle: Callable[[], Scene]
+    """Lets time pass until nothing moves, and returns the scene."""
+    render: Callable[[Path], None]
+    """Draws the world as it is now into a PNG file; raises BbllmError where it cannot."""
+
+
+@contextmanager
+def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
+    """Build the simulated table of a scene, with a window where one is asked for, or a house."""
+    if options.house:
+        yield _household(options)
+        return
+    from bbllm.arm.envelope import load_envelope
+    from bbllm.sim.render import save_picture, viewer
+    from bbllm.sim.scene_file import load_scene
+    from bbllm.worlds.tabletop.tabletop import TabletopWorld
+
+    window: list[Any] = []
+
+    def show() -> None:
+        for view in window:
+            view.sync()
+
+    speed = options.speed
+    if speed is None:
+        speed = 1.0 if options.viewer else 0.0
+    world = TabletopWorld(
+        load_scene(options.scene),
+        seed=options.seed or 0,
+        speed=speed,
+        on_advance=show,
+        safety=load_envelope(options.safety),
+    )
+
+    def settle() -> Scene:
+        world.settled()
+        return world.observe()
+
+    def render(path: Path) -> None:
+        with world.robot.paused() as simulation:
+            save_picture(simulation, path)
+
+    with ExitStack() as stack:
+        stack.callback(world.close)
+        if options.viewer:
+            window.append(stack.enter_context(viewer(world.robot)))
+        yield Stage(world, lambda: world.time_s, settle, render)
+
+
+def _household(options: EpisodeOptions) -> Stage:
+    from bbllm.worlds.household.household import Mode
+    from bbllm.worlds.household.visibility import visibility_of
+    from bbllm.worlds.household.world import HouseholdWorld
+
+    modes = {mode.value: mode for mode in Mode}
+    if options.mode not in modes:
+        raise UnknownNameError('mode', options.mode, modes)
+    world = HouseholdWorld(
+        options.house,
+        mode=modes[options.mode],
+        visibility=visibility_of(options.visibility),
+        seed=options.seed,
+    )
+
+    def render(path: Path) -> None:
+        raise ConfigError(f'A household is symbols, so there is no {path.name} to draw.')
+
+    return Stage(world, lambda: world.time_s, world.observe, render)

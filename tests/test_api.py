@@ -1,0 +1,245 @@
+"""The front door: `import bbllm` has the documented names, and `Robot` does tasks."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import bbllm
+from bbllm import Robot, SkillCall, World, errors, events, load_planner, run_episode
+from bbllm.core.approval import ApprovalRequest
+from bbllm.core.paths import episodes_dir
+from bbllm.core.types import Code
+
+sys.path.insert(0, str(Path(__file__).parent / 'doubles'))
+
+from paper_world import PaperWorld
+
+PUBLIC = {
+    *('Task', 'Scene', 'Skill', 'SkillCall', 'Outcome', 'Status', 'Plan', 'PlanStep'),
+    *('Planner', 'World', 'ChatModel', 'Message', 'Reply', 'EpisodeContext'),
+    *('Robot', 'run_episode', 'load_planner', 'load_suite', 'errors', 'events'),
+}
+STACK = 'stack the red cube on the blue cube'
+OFFLINE = {'brain': 'offline', 'body': 'offline'}
+LIGHT = """
+import sys, bbllm
+from bbllm import SkillCall, Task, events
+assert bbllm.__version__ and 'Robot' in dir(bbllm)
+heavy = {'mujoco', 'numpy', 'scipy', 'pydantic', 'openai', 'rclpy'} & set(sys.modules)
+sys.exit(f'imported: {heavy}' if heavy else 0)
+"""
+
+
+def test_all_is_the_documented_api() -> None:
+    assert set(bbllm.__all__) == PUBLIC
+
+
+@pytest.mark.parametrize('name', sorted(PUBLIC))
+def test_public_name_resolves_and_type_checkers_see_it(name: str) -> None:
+    assert getattr(bbllm, name) is not None
+    tree = ast.parse(Path(bbllm.__file__).read_text())
+    seen = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+
+    assert name in {alias.name for node in seen for alias in node.names}
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match='no attribute'):
+        _ = bbllm.Robots
+
+
+def test_import_loads_no_large_library() -> None:
+    done = subprocess.run(
+        [sys.executable, '-c', LIGHT], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def world() -> PaperWorld:
+    return PaperWorld('tabletop')
+
+
+def test_robot_does_a_task_and_keeps_a_journal(world: PaperWorld) -> None:
+    heard: list[events.Event] = []
+    with Robot(world, **OFFLINE) as robot:
+        episode = robot.do(STACK, on_event=heard.append)
+
+        assert episode.ending is events.Ending.FINISHED, episode.message
+        assert robot.episode is episode
+        assert tuple(heard) == episode.events
+    assert (episodes_dir() / f'{episode.id}.jsonl').is_file()
+
+
+def test_journal_can_be_left_out(world: PaperWorld) -> None:
+    episode = Robot(world, journal=False, **OFFLINE).do(STACK)
+
+    assert not (episodes_dir() / f'{episode.id}.jsonl').exists()
+
+
+def test_plan_moves_nothing(world: PaperWorld) -> None:
+    world.on_call = lambda: pytest.fail('something moved')
+    plan = Robot(world, **OFFLINE).plan(STACK)
+
+    assert str(plan).splitlines()[:2] == ['0: pick red_cube', '1: place red_cube on blue_cube']
+
+
+def test_plan_of_what_is_not_understood_is_an_error(world: PaperWorld) -> None:
+    with pytest.raises(errors.TaskError, match='There is no plan'):
+        Robot(world, **OFFLINE).plan('sing a song')
+
+
+@pytest.mark.parametrize(
+    'call', ['pick(red_cube)', ' pick ( red_cube ) ', SkillCall('pick', ('red_cube',))]
+)
+def test_call_is_executed(world: PaperWorld, call: SkillCall | str) -> None:
+    robot = Robot(world, **OFFLINE)
+
+    assert robot.execute(call).succeeded
+    assert robot.observe().held == 'red_cube'
+    assert robot.execute('return_to_base').succeeded
+
+
+def test_text_that_is_no_call_is_an_error_with_the_form(world: PaperWorld) -> None:
+    with pytest.raises(errors.ParseError, match=r'pick\(red_cube\)'):
+        Robot(world, **OFFLINE).execute('pick the red cube')
+
+
+def test_events_come_while_the_task_runs(world: PaperWorld) -> None:
+    robot = Robot(world, **OFFLINE)
+    reached = threading.Event()
+    world.on_call = lambda: reached.wait(10.0)
+
+    for event in robot.events(STACK):
+        if isinstance(event.data, SkillCall):
+            reached.set()  # the call waits for this, so its event was here before its end
+
+    assert robot.episode is not None
+    assert robot.episode.ending is events.Ending.FINISHED
+
+
+def test_leaving_the_iterator_stops_the_robot(world: PaperWorld) -> None:
+    robot = Robot(world, **OFFLINE)
+    world.on_call = lambda: world.stopped.wait(10.0)
+
+    stream = robot.events(STACK)
+    while not isinstance(next(stream).data, SkillCall):
+        pass
+    stream.close()
+
+    assert world.stopped.is_set()
+    assert robot.episode is not None
+    assert robot.episode.ending is events.Ending.CANCELLED
+
+
+def test_second_task_at_a_time_is_refused(world: PaperWorld) -> None:
+    robot = Robot(world, **OFFLINE)
+    stream = robot.events(STACK)
+    next(stream)
+
+    with pytest.raises(errors.WorldError, match='another task'):
+        robot.do(STACK)
+    stream.close()
+
+
+def test_denied_plan_moves_nothing(world: PaperWorld) -> None:
+    world.on_call = lambda: pytest.fail('something moved')
+    asked: list[ApprovalRequest] = []
+
+    def deny(request: ApprovalRequest) -> bool:
+        asked.append(request)
+        return False
+
+    episode = Robot(world, approve=deny, **OFFLINE).do(STACK)
+
+    assert asked[0].lines[:2] == ('0: pick red_cube', '1: place red_cube on blue_cube')
+    assert 'deterministic stand-in' in asked[0].title
+    assert episode.ending is events.Ending.GAVE_UP
+    codes = [e.data.code for e in episode.events if isinstance(e.data, bbllm.Outcome)]
+    assert set(codes) == {Code.NOT_APPROVED}
+    assert any(isinstance(e.data, events.ApprovalAnswered) for e in episode.events)
+
+
+def test_approved_plan_is_asked_for_once(world: PaperWorld) -> None:
+    asked: list[ApprovalRequest] = []
+    episode = Robot(world, approve=lambda request: not asked.append(request), **OFFLINE).do(STACK)
+
+    assert episode.ending is events.Ending.FINISHED, episode.message
+    assert [request.kind.value for request in asked] == ['plan']
+
+
+class TwoCalls:
+    """A planner that needs no model."""
+
+    def __init__(self, brain: bbllm.ChatModel, body: object, *, k: int):
+        self.k = k
+
+    def run(self, task: bbllm.Task, world: World, context: bbllm.EpisodeContext) -> None:
+        for text in ('pick(red_cube)', 'place(blue_cube)'):
+            skill, _, args = text.rstrip(')').partition('(')
+            step = bbllm.PlanStep(0, text)
+            context.emit(events.PlanMade.of(bbllm.Plan((step,)), 0))
+            context.emit(events.StepBegun.of(step))
+            assert world.execute(SkillCall(skill, (args,))).succeeded
+
+
+def test_own_planner_runs_on_a_robot_as_its_world(world: PaperWorld) -> None:
+    episode = run_episode(STACK, TwoCalls, Robot(world, **OFFLINE), brain='offline')
+
+    assert (episode.planner, episode.ending, episode.steps) == (
+        'TwoCalls',
+        events.Ending.FINISHED,
+        2,
+    )
+
+
+class Silent:
+    """A Brain that always gives the same reply."""
+
+    name = 'silent'
+    supports_schema = False
+
+    def complete(self, messages: object, **options: object) -> bbllm.Reply:
+        return bbllm.Reply(text='CANNOT: I do not know how.', model=self.name)
+
+
+def test_own_model_is_brain_and_body(world: PaperWorld) -> None:
+    episode = run_episode(STACK, 'brain_body', world, brain=Silent())
+
+    assert (episode.brain, episode.ending) == ('silent', events.Ending.GAVE_UP)
+    assert episode.body.startswith('silent')
+
+
+@pytest.mark.parametrize(
+    ('choice', 'text'),
+    [
+        ({'world': 'simm'}, "Did you mean 'sim'"),
+        ({'world': 'plus_sign'}, r"Robot\('sim', scene='plus_sign'\)"),
+        ({'world': 'studio'}, r"Robot\('household', scene='studio'\)"),
+        ({'world': 'sim', 'planner': 'brain_bodi'}, "Did you mean 'brain_body'"),
+        ({'world': 'sim', 'planner': 42}, 'is int and no class'),
+        ({'world': 'sim', 'planner': 'ft_cot', 'brain': 'offline'}, 'offline'),
+        ({'world': 'sim', 'scene': 'plus_sgn'}, "Did you mean 'plus_sign'"),
+        ({'world': 'sim', 'namespace': 'bbllm_real'}, r"Robot\('ros', namespace"),
+        ({'world': 'ros', 'brain': 'offline', 'seed': 1}, 'cannot take brain, seed'),
+        ({'world': 'sim', 'brain': Silent(), 'record': 'x.jsonl'}, 'by their names'),
+        ({'world': PaperWorld('tabletop'), 'seed': 1}, 'belong to the world'),
+    ],
+)
+def test_what_cannot_be_had_is_an_error_with_what_can(
+    choice: dict[str, object], text: str
+) -> None:
+    with pytest.raises(errors.BbllmError, match=text):
+        Robot(**choice)  # type: ignore[arg-type]
+
+
+def test_load_planner_and_suite_by_name() -> None:
+    assert load_planner('llm_state:states=no').options.states is False
+    assert bbllm.load_suite('tabletop').task('plus_sign').instruction
