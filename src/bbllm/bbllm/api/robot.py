@@ -6,6 +6,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing
 from pathlib import Path
 from queue import SimpleQueue
@@ -25,7 +26,6 @@ from bbllm.api.options import (
 )
 from bbllm.api.setup import make_chosen_models, make_setup
 from bbllm.api.stage import open_stage
-from bbllm.core.background import Background
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError, ParseError, UnknownNameError, WorldError
 from bbllm.core.events import Episode, Event
@@ -187,22 +187,26 @@ class Robot:
             queue = SimpleQueue[Event | None]()
             running = self._backend.begin(make_task(task), queue.put)
 
-            def work() -> Episode:
-                try:
-                    return running.execute()
-                finally:
-                    queue.put(None)
+            future: Future[Episode] = Future()
 
-            worker = Background(work, 'episode')
+            def work() -> None:
+                try:
+                    future.set_result(running.execute())
+                except BaseException as error:  # raised again in the caller's thread
+                    future.set_exception(error)
+                queue.put(None)
+
+            # A daemon: a model that never answers must not keep the process from ending.
+            threading.Thread(target=work, name='episode', daemon=True).start()
             try:
                 while (event := queue.get()) is not None:
                     yield event
             finally:
-                if not worker.wait(0.0):
+                if not future.done():
                     running.cancel('The program stopped the task.')
-                    worker.wait(GRACE_S)
-                if worker.wait(0.0):
-                    self._episode = worker.result()
+                    wait((future,), GRACE_S)
+                if future.done():
+                    self._episode = future.result()
         finally:
             self._busy.release()
 
