@@ -20,7 +20,7 @@ from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.bench.safety.limit_audit import NOTHING, Audit, audit
 from bbllm.bench.safety.recording import RecordingDriver
-from bbllm.bench.scorers.plus_fit import check_plus
+from bbllm.bench.scorers.patterns import check_plus
 from bbllm.core.types import Outcome, Pose, SkillCall
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.shapes import rotation_of
@@ -188,7 +188,7 @@ def plus_trial(seed: int, scale: float) -> Trial:
     poses = bench.settled(SETTLE_S)
     wanted = {name: (*places[index], EDGE_M / 2) for name, index in zip(names, order, strict=True)}
     return _shape_trial(
-        'plus', seed, bench, failure, poses, wanted, lambda: check_plus(poses, EDGE_M).reason
+        'plus', seed, bench, failure, poses, wanted, lambda: check_plus(poses, EDGE_M)[0]
     )
 
 

@@ -78,4 +78,4 @@ def situation(household: Household) -> Hashable:
 
 def holds(wanted: HouseholdGoal, household: Household) -> bool:
     graph = household.graph
-    return judge_household(wanted, graph, derived(graph)).findings[0].passed
+    return judge_household(wanted, graph, derived(graph)).passed

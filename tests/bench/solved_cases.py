@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Triangle
-from bbllm.bench.suites.situation import Situation
+from bbllm.bench.suites.scores import FinalState
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import half_height
 
@@ -25,10 +25,10 @@ def objects_of(case: Case) -> dict[str, SceneObject]:
     return {item.name: item for item in (*scene.fixtures, *scene.movables, *scene.places)}
 
 
-def start_of(case: Case) -> Situation:
+def start_of(case: Case) -> FinalState:
     """The table as it is at the start."""
     now = objects_of(case)
-    return Situation(objects=now, start=now, out_of_reach=frozenset(case.out_of_reach))
+    return FinalState(objects=now, start=now, out_of_reach=frozenset(case.out_of_reach))
 
 
 def in_reach(case: Case, kind: Kind) -> list[SceneObject]:
@@ -37,7 +37,7 @@ def in_reach(case: Case, kind: Kind) -> list[SceneObject]:
     return [item for item in items if item.kind is kind and item.name not in case.out_of_reach]
 
 
-def solved(case: Case) -> Situation:
+def solved(case: Case) -> FinalState:
     """The table as the goal wants it, with things on free locations within reach."""
     start = start_of(case)
     now = dict(start.objects)

@@ -13,7 +13,7 @@ from tabletop_cases import SUITE, TASKS, case_of
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import LetterL, PlusSign, Triangle
-from bbllm.bench.suites.situation import Verdict
+from bbllm.bench.suites.scores import Verdict
 from bbllm.core.types import Kind
 from bbllm.sim.simulation import Simulation
 from bbllm.worlds.scene.reaching import ReachCache

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from bbllm.bench.optimal.house_state import HouseState
 from bbllm.bench.optimal.least_steps import least_steps
 from bbllm.bench.optimal.relaxed_house import NotProvenError
-from bbllm.bench.oracle.household.house_state import HouseState
 from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.suite import Suite, parse_suite

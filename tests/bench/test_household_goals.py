@@ -12,9 +12,9 @@ from made_results import make_result, make_settings
 from rich.console import Console
 
 from bbllm.bench.metrics.task_groups import groups_of
+from bbllm.bench.optimal.house_state import HouseState
 from bbllm.bench.optimal.least_steps import least_steps
 from bbllm.bench.optimal.relaxed_house import NotProvenError
-from bbllm.bench.oracle.household.house_state import HouseState
 from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.report.summary_table import print_summary

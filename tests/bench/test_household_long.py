@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from bbllm.bench.oracle.household.house_state import HouseState
+from bbllm.bench.optimal.house_state import HouseState
 from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.scene_sampling.generator import fingerprint, make_case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import clashing
 from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.situation import Verdict
+from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import Suite, load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.budget import Limits

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 from household_cases import SUITE, case_of
 
-from bbllm.bench.oracle.household.house_state import HouseState, NoPlanError
+from bbllm.bench.optimal.house_state import HouseState, NoPlanError
 from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.situation import Verdict
+from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import load_suite
 from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.household import Household, Mode

@@ -13,7 +13,7 @@ from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
 
 from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
 from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.situation import Verdict
+from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.paths import config_dir

@@ -8,8 +8,14 @@ import pytest
 from least_steps_by_force import STEADY, brute_force, goal, holds, house
 
 from bbllm.bench.optimal.least_bound import bound
-from bbllm.bench.optimal.least_steps import Here, beginning, followers, least_steps, short_plan
-from bbllm.bench.optimal.relaxed_house import NOWHERE, NotProvenError, RelaxedHouse, relax
+from bbllm.bench.optimal.least_steps import followers, least_steps, short_plan
+from bbllm.bench.optimal.relaxed_house import (
+    NOWHERE,
+    NotProvenError,
+    RelaxedHouse,
+    RelaxedState,
+    relax,
+)
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import build, load_house
@@ -78,7 +84,7 @@ FULLER = [
 def test_the_bound_never_says_more_than_is_missing_whatever_was_done_before(number: int) -> None:
     household, wanted = FULLER[number]
     house_here = relax(household.graph, wanted)
-    first = beginning(house_here)
+    first = house_here.start()
 
     missing = all_missing(house_here, first)
 
@@ -90,15 +96,15 @@ def test_the_bound_never_says_more_than_is_missing_whatever_was_done_before(numb
 
 def test_among_those_situations_are_some_with_full_hands_and_ends_with_things_held() -> None:
     houses = [relax(household.graph, wanted) for household, wanted in FULLER]
-    found = [(each, here) for each in houses for here in all_missing(each, beginning(each))]
+    found = [(each, here) for each in houses for here in all_missing(each, each.start())]
 
     assert sum(here.n_held == 2 for _, here in found) > 100
     assert any(here.n_held and reached(each, here) for each, here in found)
 
 
-def all_missing(house_here: RelaxedHouse, first: Here) -> dict[Here, int]:
+def all_missing(house_here: RelaxedHouse, first: RelaxedState) -> dict[RelaxedState, int]:
     """Return the true number of missing steps of all situations that can come about."""
-    before: dict[Here, list[Here]] = {first: []}
+    before: dict[RelaxedState, list[RelaxedState]] = {first: []}
     waiting = [first]
     while waiting:
         here = waiting.pop()
@@ -116,7 +122,7 @@ def all_missing(house_here: RelaxedHouse, first: Here) -> dict[Here, int]:
     return missing
 
 
-def reached(house_here: RelaxedHouse, here: Here) -> bool:
+def reached(house_here: RelaxedHouse, here: RelaxedState) -> bool:
     def is_so(node_id: int, word: str) -> bool:
         now = here.open if word in ('open', 'closed') else here.on
         return (node_id in now) is (word in ('open', 'on'))

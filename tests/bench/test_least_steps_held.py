@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bbllm.bench.optimal.least_bound import bound
-from bbllm.bench.optimal.least_steps import beginning, least_steps
+from bbllm.bench.optimal.least_steps import least_steps
 from bbllm.bench.optimal.relaxed_house import NotProvenError, relax
 from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm.worlds.household.constraints import Constraint
@@ -226,4 +226,4 @@ def test_the_bound_counts_no_door_that_one_can_do_without_and_none_twice(
     house = relax(graph, goal(*conditions))
 
     assert len(steps(items, *conditions)) == least
-    assert bound(house, beginning(house)) <= least
+    assert bound(house, house.start()) <= least

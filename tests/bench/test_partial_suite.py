@@ -15,7 +15,7 @@ from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_ca
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Corners, Hold, Tower
-from bbllm.bench.suites.situation import Situation, Verdict
+from bbllm.bench.suites.scores import FinalState, Verdict
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.types import Kind, Pose, SceneObject
@@ -54,7 +54,7 @@ def cases_of(name: str) -> list[Case]:
     return [make_case(SUITE, name, seed=0, trial=trial) for trial in range(TRIALS)]
 
 
-def unseen(case: Case, situation: Situation) -> Situation:
+def unseen(case: Case, situation: FinalState) -> FinalState:
     """Tell what only the judge knows."""
     return dataclasses.replace(
         situation,
@@ -63,7 +63,7 @@ def unseen(case: Case, situation: Situation) -> Situation:
     )
 
 
-def done_by_hand(case: Case, choose: Callable[[Case], list[str]]) -> Situation:
+def done_by_hand(case: Case, choose: Callable[[Case], list[str]]) -> FinalState:
     """Put the blocks that were chosen, in that order, where the goal wants them, if they move."""
     start = unseen(case, start_of(case))
     names = choose(case)

@@ -11,7 +11,7 @@ from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.scene_sampling.generator import fingerprint
 from bbllm.bench.scorers import scoring
 from bbllm.bench.scorers.scoring import NO_CALL, lost, score
-from bbllm.bench.suites.situation import Condition, Finding, Judgement, Situation, Verdict
+from bbllm.bench.suites.scores import Condition, FinalState, Score, Verdict
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -69,12 +69,12 @@ def test_what_stood_there_before_is_no_merit() -> None:
 
 
 def test_where_two_formulations_disagree_it_did_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    def torn(goal: object, situation: Situation) -> Judgement:
-        return Judgement(
+    def torn(goal: object, situation: FinalState) -> Score:
+        return Score(
             verdict=Verdict.DISPUTED,
             reason='One says so, the other does not.',
-            conditions=(Condition('a', situation.objects != situation.start),),
-            findings=(Finding(True), Finding(False, 'No.')),
+            conditions=(Condition('a', 'No.' if situation.objects == situation.start else ''),),
+            faults=('', 'No.'),
         )
 
     monkeypatch.setattr(scoring, 'judge', torn)

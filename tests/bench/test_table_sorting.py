@@ -9,7 +9,7 @@ import pytest
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.situation import Judgement, Situation, Verdict
+from bbllm.bench.suites.scores import FinalState, Score, Verdict
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending
@@ -33,10 +33,10 @@ def program(case: Case) -> str:
     )
 
 
-def judged(case: Case, before: Scene, after: Scene) -> Judgement:
+def judged(case: Case, before: Scene, after: Scene) -> Score:
     return judge(
         case.table_goal,
-        Situation(
+        FinalState(
             objects={item.name: item for item in after.objects},
             start={item.name: item for item in before.objects},
         ),

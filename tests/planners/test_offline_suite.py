@@ -10,7 +10,7 @@ from offline_runs import DiaryType, Tabletop, run
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.situation import Judgement, Situation, Verdict
+from bbllm.bench.suites.scores import FinalState, Score, Verdict
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -20,10 +20,10 @@ TASKS = [task.name for task in SUITE.tasks]
 TRIALS = 8
 
 
-def judged(case: Case, before: Scene, after: Scene) -> Judgement:
+def judged(case: Case, before: Scene, after: Scene) -> Score:
     return judge(
         case.goal,
-        Situation(
+        FinalState(
             objects={item.name: item for item in after.objects},
             start={item.name: item for item in before.objects},
             out_of_reach=frozenset(case.out_of_reach),

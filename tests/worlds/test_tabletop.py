@@ -19,7 +19,7 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.bench.safety.recording import RecordingDriver
-from bbllm.bench.scorers.plus_fit import check_plus
+from bbllm.bench.scorers.patterns import check_plus
 from bbllm.core.errors import LostNodeError, UnknownNameError
 from bbllm.core.types import Code, Outcome, Pose, Status
 from bbllm.sim.faults import Fault
@@ -96,9 +96,9 @@ def test_the_plus_sign_of_the_demo_scene_is_one_and_what_is_out_of_reach_is_told
         'white_cube is out of the workspace of the robot.',
     ]
     poses = {name: pose for name, pose in world.settled().items() if 'cube' in name}
-    verdict = check_plus(poses, 0.04)
-    assert verdict.passed, verdict.reason
-    assert verdict.cubes[0] == 'red_cube'
+    reason, fit = check_plus(poses, 0.04)
+    assert fit is not None and not reason, reason
+    assert fit.names[0] == 'red_cube'
 
 
 def test_a_location_out_of_reach_is_rejected_and_the_cube_stays_in_the_hand() -> None:

@@ -18,7 +18,7 @@ from bbllm.bench.suites.goals import (
     Segregated,
     Triangle,
 )
-from bbllm.bench.suites.situation import Judgement, Situation, Verdict
+from bbllm.bench.suites.scores import FinalState, Score, Verdict
 from bbllm.core.types import Kind, Pose, SceneObject
 
 EDGE_M = 0.04
@@ -103,10 +103,10 @@ def objects(spots: Spots) -> dict[str, SceneObject]:
     return {'table': TABLE, **{name: thing(name, spot) for name, spot in spots.items()}}
 
 
-def table(spots: Spots, *, start: Spots | None = None, beyond: Collection[str] = ()) -> Situation:
+def table(spots: Spots, *, start: Spots | None = None, beyond: Collection[str] = ()) -> FinalState:
     """Make a settled table; before, everything lay as `start` says, which may leave things out."""
     now = objects(spots)
-    return Situation(
+    return FinalState(
         objects=now, start={**now, **objects(start or {})}, out_of_reach=frozenset(beyond)
     )
 
@@ -122,7 +122,7 @@ def moved(spots: Spots, name: str, x: float, y: float, z: float = 0.0) -> dict[s
     return {**spots, name: (now[0] + x, now[1] + y, now[2] + z)}
 
 
-def leaning(situation: Situation, name: str, degrees: float, z_m: float = 0.0) -> Situation:
+def leaning(situation: FinalState, name: str, degrees: float, z_m: float = 0.0) -> FinalState:
     """Return a table on which one thing is tipped about x in place, and z higher."""
     item, half = situation.objects[name], math.radians(degrees) / 2
     x, y, z = item.pose.position_m
@@ -145,29 +145,27 @@ def pattern(
     return {name: (point.real, point.imag) for name, point in zip(names, points, strict=False)}
 
 
-def judged(goal: Goal, situation: Situation) -> Judgement:
+def judged(goal: Goal, situation: FinalState) -> Score:
     """Judge a table, and check what must be so of every judgement."""
     found = judge(goal, situation)
     texts = [condition.text for condition in found.conditions]
     before = judge(goal, dataclasses.replace(situation, objects=situation.start, held=''))
     assert len(set(texts)) == len(texts), 'GCR keeps conditions by their texts'
     assert texts == [condition.text for condition in before.conditions]
-    assert all(condition.holds for condition in found.conditions) == found.findings[0].passed
-    for finding in found.findings:
-        assert finding.passed == (finding.reason == '')
-        assert finding.passed or finding.reason.endswith('.')
+    first, second = found.faults
+    assert all(condition.holds for condition in found.conditions) is not bool(first)
+    assert all(fault.endswith('.') for fault in found.faults if fault)
     assert (found.reason == '') == (found.verdict is Verdict.PASSED)
-    agree = found.findings[0].passed == found.findings[1].passed
-    assert agree == (found.verdict is not Verdict.DISPUTED)
+    assert (bool(first) is bool(second)) == (found.verdict is not Verdict.DISPUTED)
     return found
 
 
-def assert_passes(goal: Goal, situation: Situation) -> None:
+def assert_passes(goal: Goal, situation: FinalState) -> None:
     found = judged(goal, situation)
     assert found.verdict is Verdict.PASSED, found.reason
 
 
-def assert_fails(goal: Goal, situation: Situation, about: str = '') -> None:
+def assert_fails(goal: Goal, situation: FinalState, about: str = '') -> None:
     """Both formulations must fail it; the reason must speak of something."""
     found = judged(goal, situation)
     assert found.verdict is Verdict.FAILED, found.reason

@@ -35,7 +35,7 @@ from unseen_layouts import BY_WEIGHT, CORNERS, HEAVIEST, NAMES, small_table, wei
 
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.goals import Goal
-from bbllm.bench.suites.situation import Situation, Verdict
+from bbllm.bench.suites.scores import FinalState, Verdict
 from bbllm.core.types import Kind
 
 TABLES = 1500
@@ -70,7 +70,7 @@ def clutter(rng: random.Random, count: int) -> dict[str, Spot]:
     return {name: (rng.gauss(0.5, 0.15), rng.gauss(-0.1, 0.2)) for name in names}
 
 
-def overlap(situation: Situation) -> bool:
+def overlap(situation: FinalState) -> bool:
     """Tell whether things are nearer than two cubes that touch, which no table can show."""
     spots = [
         item.pose.position_m
@@ -81,14 +81,14 @@ def overlap(situation: Situation) -> bool:
 
 
 def drawn(
-    make: Callable[[random.Random], Situation], rng: random.Random, count: int
-) -> Iterator[Situation]:
+    make: Callable[[random.Random], FinalState], rng: random.Random, count: int
+) -> Iterator[FinalState]:
     """Yield tables that could be."""
     tables = (make(rng) for _ in itertools.count())
     return itertools.islice((one for one in tables if not overlap(one)), count)
 
 
-def sides(rng: random.Random) -> Situation:
+def sides(rng: random.Random) -> FinalState:
     names = ['red_cube', 'blue_cube', 'grey_cylinder', 'white_cylinder']
     spots: dict[str, Spot] = {
         name: (rng.uniform(0.3, 0.7), sign * max(-0.02, rng.gauss(0.05, 0.04)))
@@ -97,7 +97,7 @@ def sides(rng: random.Random) -> Situation:
     return table(shaken(rng, spots, 0.01), start=spots)
 
 
-def a_line(rng: random.Random) -> Situation:
+def a_line(rng: random.Random) -> FinalState:
     colors = sorted(rng.sample(RAINBOW, rng.randint(2, 7)), key=RAINBOW.index)
     if rng.random() < 0.2:
         rng.shuffle(colors)
@@ -109,7 +109,7 @@ def a_line(rng: random.Random) -> Situation:
     return table({**shaken(rng, spots, 0.015), **clutter(rng, rng.randint(0, 1))})
 
 
-def pairs(rng: random.Random) -> Situation:
+def pairs(rng: random.Random) -> FinalState:
     places: dict[str, Spot] = {
         f'location_{letter}': (rng.uniform(0.3, 0.7), sign * rng.uniform(0.0, 0.4))
         for letter, sign in zip('ABCDEF', (1, 1, 1, -1, -1, -1))
@@ -120,7 +120,7 @@ def pairs(rng: random.Random) -> Situation:
     return table({**places, **shaken(rng, spots, 0.012)})
 
 
-def a_triangle(rng: random.Random) -> Situation:
+def a_triangle(rng: random.Random) -> FinalState:
     names = ['red_cube', 'pink_cube', 'salmon_cube']
     spots: dict[str, Spot] = {
         name: (rng.gauss(0.5, 0.07), rng.gauss(-0.15, 0.07)) for name in names
@@ -128,18 +128,18 @@ def a_triangle(rng: random.Random) -> Situation:
     return table({**spots, **clutter(rng, rng.randint(0, 2))})
 
 
-def an_l(rng: random.Random) -> Situation:
+def an_l(rng: random.Random) -> FinalState:
     cells = rng.choice([(0, 1, 2, -1j), (0, 1, 2, -1j, -2j), (0, 1, 2, 3, -1j, -2j)])
     spots = pattern(cells, rng.uniform(0.038, 0.105), turn_deg=rng.gauss(0, 6))
     return table({**shaken(rng, spots, 0.012), **clutter(rng, rng.randint(0, 2))})
 
 
-def a_plus(rng: random.Random) -> Situation:
+def a_plus(rng: random.Random) -> FinalState:
     spots = pattern((0, 1, -1, 1j, -1j), rng.uniform(0.038, 0.105), turn_deg=rng.gauss(0, 8))
     return table({**shaken(rng, spots, 0.015), **clutter(rng, rng.randint(0, 2))})
 
 
-def a_tower(rng: random.Random) -> Situation:
+def a_tower(rng: random.Random) -> FinalState:
     """Three cubes on each other, or two with the third beside, in an order that may be wrong."""
     names = rng.sample(NAMES, 3)
     if rng.random() < 0.7:
@@ -153,7 +153,7 @@ def a_tower(rng: random.Random) -> Situation:
     return weighing(small_table(spots))
 
 
-def at_corners(rng: random.Random) -> Situation:
+def at_corners(rng: random.Random) -> FinalState:
     spots: dict[str, Spot] = {}
     for name, (sx, sy) in zip(NAMES, rng.sample([(1, 1), (1, -1), (-1, 1), (-1, -1)], 3)):
         x, y = 0.5 + sx * (0.18 - rng.uniform(0, 0.07)), sy * (0.3 - rng.uniform(0, 0.07))
@@ -161,7 +161,7 @@ def at_corners(rng: random.Random) -> Situation:
     return small_table(spots)
 
 
-def in_the_hand(rng: random.Random) -> Situation:
+def in_the_hand(rng: random.Random) -> FinalState:
     spots: dict[str, Spot] = {'red_cube': (0.4, 0.1), 'green_cube': (0.6, -0.1)}
     held = rng.choice(NAMES)
     z = EDGE_M / 2 + rng.uniform(0.0, 0.1)
@@ -170,7 +170,7 @@ def in_the_hand(rng: random.Random) -> Situation:
     )
 
 
-MAKERS: dict[str, tuple[Goal, Callable[[random.Random], Situation]]] = {
+MAKERS: dict[str, tuple[Goal, Callable[[random.Random], FinalState]]] = {
     'one_side': (CUBES_RIGHT, sides),
     'segregated': (SEGREGATED, sides),
     'color_line': (LINE, a_line),
@@ -202,14 +202,14 @@ def banded(goal: Goal, sign: int) -> Goal:
     return goal.model_copy(update=changes)
 
 
-def is_borderline(goal: Goal, situation: Situation) -> bool:
-    tight, wide = (judge(banded(goal, sign), situation).findings[0].passed for sign in (-1, 1))
+def is_borderline(goal: Goal, situation: FinalState) -> bool:
+    tight, wide = (not judge(banded(goal, sign), situation).faults[0] for sign in (-1, 1))
     return tight != wide
 
 
 @pytest.mark.parametrize(('goal', 'make'), MAKERS.values(), ids=MAKERS.keys())
 def test_formulations_agree_but_on_the_borderline(
-    goal: Goal, make: Callable[[random.Random], Situation]
+    goal: Goal, make: Callable[[random.Random], FinalState]
 ) -> None:
     rng = random.Random(7)
     verdicts: Counter[Verdict] = Counter()
@@ -231,7 +231,7 @@ def test_formulations_agree_but_on_the_borderline(
 def test_formulations_agree_on_tables_where_things_lie_anyhow(goal: Goal) -> None:
     names = [f'{color}_cube' for color in (*RAINBOW, 'pink', 'salmon')]
 
-    def anyhow(rng: random.Random) -> Situation:
+    def anyhow(rng: random.Random) -> FinalState:
         chosen = [*rng.sample(names, 7), 'grey_cylinder', 'white_cylinder']
         return table(scattered(rng, [*chosen, 'location_A', 'location_B']))
 

@@ -8,7 +8,7 @@ import pytest
 
 from bbllm.bench.suites.house_goals import STATE_WORDS, FinalStateGoal, HouseholdGoal
 from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.situation import Judgement, Verdict
+from bbllm.bench.suites.scores import Score, Verdict
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.vocabulary import Relation, State
 
@@ -29,7 +29,7 @@ def graph() -> Graph:
     return made
 
 
-def judged(graph: Graph, *conditions: dict[str, Any], derived: Any = frozenset()) -> Judgement:
+def judged(graph: Graph, *conditions: dict[str, Any], derived: Any = frozenset()) -> Score:
     goal = HouseholdGoal.model_validate({'kind': 'household', 'all': conditions})
     return judge_household(goal, graph, frozenset(derived))
 

@@ -26,11 +26,11 @@ from layouts import (
     thing,
 )
 
-from bbllm.bench.scorers import plus_sign
+from bbllm.bench.scorers import judging, patterns
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.scorers.table import Table
-from bbllm.bench.suites.goals import Goal, Resting
-from bbllm.bench.suites.situation import Finding, Situation, Verdict
+from bbllm.bench.suites.goals import Goal, PlusSign, Resting
+from bbllm.bench.suites.scores import FinalState, Verdict
 from bbllm.core.types import Pose
 
 CROSS = pattern((0, 1, -1, 1j, -1j))
@@ -180,7 +180,7 @@ def test_without_a_table_the_frame_s_origin_is_its_height() -> None:
     situation = table({'red_cube': (0.4, -0.2)})
     bare = {'red_cube': situation.objects['red_cube']}
 
-    assert judge(CUBES_RIGHT, Situation(objects=bare, start=bare)).verdict is Verdict.PASSED
+    assert judge(CUBES_RIGHT, FinalState(objects=bare, start=bare)).verdict is Verdict.PASSED
 
 
 @pytest.mark.parametrize('first', [True, False])
@@ -192,9 +192,10 @@ def test_formulations_that_disagree_make_a_dispute_that_tells_both(
         told = 'the first formulation found nothing against it, the second said: it is odd.'
     else:
         goal, situation = PLUS, table(moved(CROSS, 'red_cube', 0.03, 0))
-        told = 'from its place, the second found nothing against it.'
-    other = Finding(False, 'it is odd.') if first else Finding(True)
-    monkeypatch.setattr(plus_sign, 'second_look', lambda goal, table: other)
+        told = ', the second found nothing against it.'
+    other = 'it is odd.' if first else ''
+    both = (patterns.plus_sign, lambda goal, table: other)
+    monkeypatch.setattr(judging, 'FORMULATIONS', {PlusSign: both})
 
     found = judged(goal, situation)
 
@@ -205,4 +206,4 @@ def test_formulations_that_disagree_make_a_dispute_that_tells_both(
 def test_a_dispute_is_no_pass_where_something_hangs_in_the_air() -> None:
     found = judged(PLUS, table({**CROSS, 'white_cube': (0.6, 0.4, 0.3)}))
 
-    assert [finding.passed for finding in found.findings] == [False, False]
+    assert all(found.faults)

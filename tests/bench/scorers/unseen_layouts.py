@@ -8,7 +8,7 @@ from collections.abc import Collection
 from layouts import STANDING, Spots, table
 
 from bbllm.bench.suites.goals import Corners, Hold, Tower
-from bbllm.bench.suites.situation import Situation
+from bbllm.bench.suites.scores import FinalState
 from bbllm.core.types import Pose
 
 NAMES = ('red_cube', 'green_cube', 'blue_cube')
@@ -24,7 +24,7 @@ MOVABLE_CORNERS = CORNERS.model_copy(update={'which': 'movable'})
 HEAVIEST = Hold(kind='hold', which='heaviest', raised_m=0.05, **STANDING)
 
 
-def small_table(spots: Spots, *, start: Spots | None = None) -> Situation:
+def small_table(spots: Spots, *, start: Spots | None = None) -> FinalState:
     """A table of 36 by 60 cm, whose corners are within reach."""
     found = table(spots, start=start)
     top = dataclasses.replace(
@@ -35,6 +35,6 @@ def small_table(spots: Spots, *, start: Spots | None = None) -> Situation:
     )
 
 
-def weighing(situation: Situation, *, held: str = '', fixed: Collection[str] = ()) -> Situation:
+def weighing(situation: FinalState, *, held: str = '', fixed: Collection[str] = ()) -> FinalState:
     """The same table, with weights, and with what is in the hand or fixed."""
     return dataclasses.replace(situation, mass_kg=MASSES_KG, held=held, fixed=frozenset(fixed))

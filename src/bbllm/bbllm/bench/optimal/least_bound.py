@@ -22,38 +22,13 @@ reaches by fewer steps than before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from bbllm.bench.optimal.relaxed_house import NOWHERE, RelaxedHouse
+from bbllm.bench.optimal.relaxed_house import NOWHERE, RelaxedHouse, RelaxedState
 from bbllm.worlds.household.vocabulary import HANDS
 
 N_HANDS = len(HANDS)
-
-
-class Situation(Protocol):
-    """What the bound is of, see `least_steps.Here`."""
-
-    @property
-    def zone(self) -> int:
-        """Zone of who acts."""
-        ...
-
-    @property
-    def things(self) -> tuple[tuple[int, ...], ...]:
-        """By class: the spots of its things."""
-        ...
-
-    @property
-    def open(self) -> frozenset[int]:
-        """Ids of what is open."""
-        ...
-
-    @property
-    def on(self) -> frozenset[int]:
-        """Ids of what is on."""
-        ...
 
 
 @dataclass(slots=True)
@@ -95,7 +70,7 @@ Known = dict[tuple[int, tuple[int, ...], frozenset[int]], _Missing]
 """By class, where its things are, and what is open: what is missing of them."""
 
 
-def bound(house: RelaxedHouse, here: Situation, known: Known | None = None) -> int:
+def bound(house: RelaxedHouse, here: RelaxedState, known: Known | None = None) -> int:
     """
     Return a number of steps that are missing in any case.
 
@@ -117,7 +92,7 @@ def bound(house: RelaxedHouse, here: Situation, known: Known | None = None) -> i
     return missing.acts + changes + _ways(here, missing)
 
 
-def _of_class(house: RelaxedHouse, here: Situation, c: int, spots: Sequence[int]) -> _Missing:
+def _of_class(house: RelaxedHouse, here: RelaxedState, c: int, spots: Sequence[int]) -> _Missing:
     """Return what is missing of the things of one class; of the rest only doors matter to it."""
     missing = _Missing()
     placed = [s for s in spots if s != NOWHERE]
@@ -141,7 +116,7 @@ def _of_class(house: RelaxedHouse, here: Situation, c: int, spots: Sequence[int]
 
 def _sources(
     house: RelaxedHouse,
-    here: Situation,
+    here: RelaxedState,
     grabs: int,
     needs: Sequence[tuple[int, int]],
     placed: Sequence[int],
@@ -169,7 +144,7 @@ def _sources(
 
 def _target(
     house: RelaxedHouse,
-    here: Situation,
+    here: RelaxedState,
     i: int,
     n: int,
     in_zone: Mapping[int, int],
@@ -187,58 +162,30 @@ def _target(
         missing.coming[zone] += max(0, n - n_local)
 
 
-def _changes(house: RelaxedHouse, here: Situation, missing: _Missing) -> int:
+def _changes(house: RelaxedHouse, here: RelaxedState, missing: _Missing) -> int:
     """Count what is opened, closed and switched in any case; add where that has to be done."""
     opened, off = set(missing.forced), {n for n in missing.forced if n in here.on}
     n_steps = len(opened) + len(off)
     for n, ids, word in house.states:
-        now, forth, back = _now(here, ids, word, opened, off)
-        # What is brought into the other state on the way has to be brought back.
-        changes = max(0, n - now + back) - forth
+        of_door, positive = word in ('open', 'closed'), word in ('open', 'on')
+        inside, counted = (here.open, opened) if of_door else (here.on, off)
+        wrong = [node for node in ids if (node in inside) is not positive]
+        done = len(counted & ids)
+        lacking = n - (len(ids) - len(wrong))
+        # What is counted already leads there, or has to be brought back afterwards.
+        leads = word in ('open', 'off')
+        changes = max(0, lacking) - done if leads else max(0, lacking + done)
         if changes > 0:
             n_steps += changes
-            _visit(house, here, ids, word, n, changes, missing)
+            if len(ids) == n:
+                missing.visits.update(house.zone_of[node] for node in wrong)
+            else:
+                missing.scattered.append((Counter(house.zone_of[node] for node in wrong), changes))
     missing.visits.update(house.zone_of[n] for n in opened)
     return n_steps
 
 
-def _now(
-    here: Situation, ids: Iterable[int], word: str, opened: set[int], off: set[int]
-) -> tuple[int, int, int]:
-    """Return how many are so, come to be so by what is counted, and cease to be so by it."""
-    is_so = [(n in (here.open if word in ('open', 'closed') else here.on)) for n in ids]
-    if word in ('open', 'on'):
-        now = sum(is_so)
-        return (
-            now,
-            len(opened & set(ids)) if word == 'open' else 0,
-            (0 if word == 'open' else len(off & set(ids))),
-        )
-    now = len(is_so) - sum(is_so)
-    counted = opened if word == 'closed' else off
-    n = len(counted & set(ids))
-    return (now, 0, n) if word == 'closed' else (now, n, 0)
-
-
-def _visit(
-    house: RelaxedHouse,
-    here: Situation,
-    ids: frozenset[int],
-    word: str,
-    n: int,
-    changes: int,
-    missing: _Missing,
-) -> None:
-    """Add the zones of what is not so yet: of all of it, or of as many as have to be changed."""
-    inside = here.open if word in ('open', 'closed') else here.on
-    wrong = [node for node in ids if (node in inside) is not (word in ('open', 'on'))]
-    if len(ids) == n:
-        missing.visits.update(house.zone_of[node] for node in wrong)
-    else:
-        missing.scattered.append((Counter(house.zone_of[node] for node in wrong), changes))
-
-
-def _ways(here: Situation, missing: _Missing) -> int:
+def _ways(here: RelaxedState, missing: _Missing) -> int:
     """Count ways: a stay in a zone for what has to come, to leave, or to be done there."""
     stays = dict.fromkeys(missing.visits, 1)
     for load in (missing.coming, missing.leaving):

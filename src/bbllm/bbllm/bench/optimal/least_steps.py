@@ -11,36 +11,30 @@ suffice, `NotProvenError` says so, and nothing is claimed.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 
+from bbllm.bench.optimal.house_state import HouseState, NoPlanError
 from bbllm.bench.optimal.least_bound import Known, bound
-from bbllm.bench.optimal.relaxed_house import NOWHERE, NotProvenError, RelaxedHouse, relax
-from bbllm.bench.optimal.relaxed_plan import Done, carried_out
+from bbllm.bench.optimal.relaxed_house import (
+    NOWHERE,
+    NotProvenError,
+    RelaxedHouse,
+    RelaxedState,
+    relax,
+)
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.vocabulary import HANDS
+from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation
 
 EFFORT = 6000
 """How many situations one proof looks at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
-    """A situation of the relaxed household."""
-
-    zone: int
-    things: tuple[tuple[int, ...], ...]
-    """By class: the spots of its things, sorted; NOWHERE of those that are held."""
-    open: frozenset[int]
-    on: frozenset[int]
-
-    @property
-    def n_held(self) -> int:
-        """How many things are held."""
-        return sum(spots.count(NOWHERE) for spots in self.things)
+Done = tuple[str, int, int]
+"""What is done, to which class, zone or id, and at which spot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +80,15 @@ def short_plan(household: Household, goal: HouseholdGoal, *, effort: int = EFFOR
     """
     house = relax(household.graph, goal)
     done, looked_at = _shortest(house, effort)
-    lines = carried_out(household, house, done, goal)
-    return Least(lines, looked_at)
-
-
-def beginning(house: RelaxedHouse) -> Here:
-    """Return the situation at the start."""
-    things = tuple(tuple(sorted(spot for _, spot in many)) for many in house.things)
-    return Here(house.zone, things, house.open, house.on)
+    return Least(_carried_out(HouseState.beginning(household), house, done, goal), looked_at)
 
 
 def _shortest(house: RelaxedHouse, effort: int) -> tuple[tuple[Done, ...], int]:
-    start, known = beginning(house), Known()
+    start, known = house.start(), Known()
     ticket = count()
     waiting = [(bound(house, start, known), 0, next(ticket), start)]
     steps = {start: 0}
-    came: dict[Here, tuple[Here, Done]] = {}
+    came: dict[RelaxedState, tuple[RelaxedState, Done]] = {}
     for looked_at in range(1, effort + 1):
         if not waiting:
             raise NotProvenError('the goal cannot be reached')
@@ -121,7 +108,9 @@ def _shortest(house: RelaxedHouse, effort: int) -> tuple[tuple[Done, ...], int]:
     raise NotProvenError(f'{effort} situations were looked at, and the least is not known')
 
 
-def _way(came: dict[Here, tuple[Here, Done]], here: Here) -> tuple[Done, ...]:
+def _way(
+    came: dict[RelaxedState, tuple[RelaxedState, Done]], here: RelaxedState
+) -> tuple[Done, ...]:
     found: list[Done] = []
     while here in came:
         here, done = came[here]
@@ -129,18 +118,18 @@ def _way(came: dict[Here, tuple[Here, Done]], here: Here) -> tuple[Done, ...]:
     return tuple(reversed(found))
 
 
-def followers(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+def followers(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
     """Yield each step that may help from a situation, and what follows from it."""
     for zone in house.parks:
         if zone != here.zone:
-            yield ('go', zone, NOWHERE), Here(zone, here.things, here.open, here.on)
+            yield ('go', zone, NOWHERE), replace(here, zone=zone)
     yield from _taking(house, here)
     yield from _putting(house, here)
     yield from _opening(house, here)
     yield from _switching(house, here)
 
 
-def _taking(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+def _taking(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
     if here.n_held >= len(HANDS):
         return
     for c, spots in enumerate(here.things):
@@ -152,7 +141,7 @@ def _taking(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
                 yield ('grab', c, s), _moved(here, c, s, NOWHERE)
 
 
-def missing_of(house: RelaxedHouse, here: Here, c: int) -> int:
+def missing_of(house: RelaxedHouse, here: RelaxedState, c: int) -> int:
     """Return how many things of a class still have to be put somewhere, or held at the end."""
     spots = here.things[c]
     placed = [s for s in spots if s != NOWHERE]
@@ -164,7 +153,7 @@ def missing_of(house: RelaxedHouse, here: Here, c: int) -> int:
     return missing
 
 
-def _putting(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+def _putting(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
     for c, spots in enumerate(here.things):
         if NOWHERE not in spots:
             continue
@@ -176,20 +165,22 @@ def _putting(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
                 yield ('put', c, s), _moved(here, c, NOWHERE, s)
 
 
-def _opening(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+def _opening(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
     for door in house.doors:
         if house.zone_of[door] != here.zone or not here.open.issuperset(house.shut_by[door]):
             continue
         if door in here.open:
             if door in house.closing:
                 changed = here.open - {door}
-                yield ('close', door, NOWHERE), Here(here.zone, here.things, changed, here.on)
+                yield (
+                    ('close', door, NOWHERE),
+                    replace(here, open=changed),
+                )
         elif door not in here.on and here.n_held < len(HANDS):
-            changed = here.open | {door}
-            yield ('open', door, NOWHERE), Here(here.zone, here.things, changed, here.on)
+            yield ('open', door, NOWHERE), replace(here, open=here.open | {door})
 
 
-def _switching(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
+def _switching(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
     for switch in house.switches:
         near = house.zone_of[switch] == here.zone
         useful = switch in (house.stopping if switch in here.on else house.starting)
@@ -197,16 +188,116 @@ def _switching(house: RelaxedHouse, here: Here) -> Iterator[tuple[Done, Here]]:
             is_on = switch in here.on
             on = here.on - {switch} if is_on else here.on | {switch}
             word = 'switchoff' if is_on else 'switchon'
-            yield (word, switch, NOWHERE), Here(here.zone, here.things, here.open, on)
+            yield (word, switch, NOWHERE), replace(here, on=on)
 
 
-def _at_hand(house: RelaxedHouse, here: Here, s: int) -> bool:
+def _at_hand(house: RelaxedHouse, here: RelaxedState, s: int) -> bool:
     spot = house.spots[s]
     return spot.zone == here.zone and here.open.issuperset(spot.shut_by)
 
 
-def _moved(here: Here, c: int, old: int, new: int) -> Here:
+def _moved(here: RelaxedState, c: int, old: int, new: int) -> RelaxedState:
     spots = list(here.things[c])
     spots.remove(old)
     things = (*here.things[:c], tuple(sorted((*spots, new))), *here.things[c + 1 :])
-    return Here(here.zone, things, here.open, here.on)
+    return replace(here, things=things)
+
+
+# --- a plan of the relaxed household, done in the household itself ------------------------------
+
+
+def _carried_out(
+    state: HouseState, house: RelaxedHouse, done: Sequence[Done], goal: HouseholdGoal
+) -> tuple[ScriptLine, ...]:
+    """Return the lines that do a plan of the relaxed household in the real one, way by way."""
+    where: Mapping[int, int] = {n: spot for many in house.things for n, spot in many}
+    for part in _parts(done):
+        for stop in _stops(house, part):
+            try:
+                state, where = _done(state, house, part, stop, where)
+                break
+            except NoPlanError:
+                continue
+        else:
+            raise NotProvenError('in the house itself something more has to be gone to')
+    if not state.holds(goal.all):
+        raise NotProvenError('what suffices with closeness made easy does not in the house itself')
+    return state.lines
+
+
+def _parts(done: Sequence[Done]) -> Iterator[Sequence[Done]]:
+    """Yield what is done between two ways, each with the way before it."""
+    starts = [i for i, item in enumerate(done) if item[0] == 'go' or i == 0]
+    for start, end in zip(starts, [*starts[1:], len(done)], strict=False):
+        yield done[start:end]
+
+
+def _stops(house: RelaxedHouse, part: Sequence[Done]) -> list[int]:
+    """Return what can be gone to, the likeliest first; NOWHERE if there is no way."""
+    if part[0][0] != 'go':
+        return [NOWHERE]
+    likely = [n for word, n, _ in part if word in ('open', 'close', 'switchon', 'switchoff')]
+    likely += [house.spots[s].place for word, _, s in part if word in ('grab', 'put')]
+    others = sorted(n for n, zone in house.zone_of.items() if zone == part[0][1])
+    return list(dict.fromkeys(n for n in (*likely, *others) if n != NOWHERE))
+
+
+def _done(
+    state: HouseState,
+    house: RelaxedHouse,
+    part: Sequence[Done],
+    stop: int,
+    where: Mapping[int, int],
+) -> tuple[HouseState, Mapping[int, int]]:
+    """
+    Return the state after one part that begins with a way, and where things are then.
+
+    Raises:
+        NoPlanError: A step cannot be done.
+    """
+    where = {**where}
+    if stop != NOWHERE:
+        state = state.after(Action.WALK, stop)
+        part = part[1:]
+    for item in part:
+        able = (
+            (action, ids, spot)
+            for action, ids, spot in _meanings(state, house, item, where)
+            if state.can(action, *ids)
+        )
+        action, ids, spot = next(able, (Action.WALK, (), None))
+        if not ids:
+            raise NoPlanError(f'{item[0]} cannot be done.')
+        state = state.after(action, *ids)
+        if spot is not None:
+            where[ids[0]] = spot
+    return state, where
+
+
+def _meanings(
+    state: HouseState, house: RelaxedHouse, item: Done, where: Mapping[int, int]
+) -> Iterator[tuple[Action, tuple[int, ...], int | None]]:
+    """Yield the actions that a step can mean, and where the object is after it."""
+    word, what, s = item
+    if word not in ('grab', 'put'):
+        yield Action(word.upper()), (what,), None
+        return
+    found = [node_id for node_id, _ in house.things[what]]
+    if word == 'grab':
+        yield from ((Action.GRAB, (n,), NOWHERE) for n in found if where[n] == s)
+        return
+    spot = house.spots[s]
+    places = [spot.place] if spot.relation is not None else _furniture(state, house, spot.zone)
+    action = Action.PUTIN if spot.relation is Relation.INSIDE else Action.PUTBACK
+    yield from ((action, (n, p), s) for n in found if where[n] == NOWHERE for p in places)
+
+
+def _furniture(state: HouseState, house: RelaxedHouse, zone: int) -> list[int]:
+    """Return furniture of a zone, what things stand on first."""
+    nodes = state.graph.nodes
+    fixed = [
+        n
+        for n, of_zone in sorted(house.zone_of.items())
+        if of_zone == zone and Property.GRABBABLE not in nodes[n].properties
+    ]
+    return sorted(fixed, key=lambda n: Property.SURFACES not in nodes[n].properties)

@@ -23,9 +23,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from bbllm.bench.optimal.zones import held_by, zones
+from bbllm.bench.optimal.house_state import held_by
 from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.household import lies
+from bbllm.bench.suites.household import HouseView, lying
 from bbllm.core.errors import BbllmError
 from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.derived import WORDS
@@ -95,6 +95,27 @@ class RelaxedHouse:
     open: frozenset[int] = frozenset()
     on: frozenset[int] = frozenset()
 
+    def start(self) -> RelaxedState:
+        """Return the situation at the start."""
+        things = tuple(tuple(sorted(spot for _, spot in many)) for many in self.things)
+        return RelaxedState(self.zone, things, self.open, self.on)
+
+
+@dataclass(frozen=True, slots=True)
+class RelaxedState:
+    """A situation of the relaxed household."""
+
+    zone: int
+    things: tuple[tuple[int, ...], ...]
+    """By class: the spots of its objects, sorted; NOWHERE of those that are held."""
+    open: frozenset[int]
+    on: frozenset[int]
+
+    @property
+    def n_held(self) -> int:
+        """How many objects are held."""
+        return sum(spots.count(NOWHERE) for spots in self.things)
+
 
 def relax(graph: Graph, goal: HouseholdGoal) -> RelaxedHouse:
     """
@@ -111,7 +132,7 @@ def relax(graph: Graph, goal: HouseholdGoal) -> RelaxedHouse:
     held = held_by(graph)
     # What else is in a hand at the start can be put down; of its class nothing else matters.
     idle = {graph.nodes[n].class_name for n in held} - moved.keys()
-    house = RelaxedHouse(goal.all, (*moved, *sorted(idle)), zone_of=zones(graph))
+    house = RelaxedHouse(goal.all, (*moved, *sorted(idle)), zone_of=_zones(graph))
     house.zone = _zone_of_person(graph, house.zone_of)
     for i, condition in enumerate(goal.all):
         _add_condition(house, i, condition, graph)
@@ -228,11 +249,10 @@ def _spot(house: RelaxedHouse, relation: Relation, place: int, graph: Graph) -> 
 
 
 def _counts(condition: HouseCondition, relation: Relation, place: int, graph: Graph) -> bool:
-    """Tell whether what lies there is where a condition wants it, as it is judged."""
+    """Whether what lies there is where a condition wants it, as it is scored."""
     wanted = Relation.INSIDE if condition.inside else Relation.ON
-    if wanted is relation and graph.nodes[place].class_name == condition.place:
-        return True
-    return lies(graph, place, wanted, condition.place or '')
+    places = HouseView(graph, frozenset()).of_class(condition.place or '')
+    return (wanted is relation and place in places) or place in lying(graph, wanted, places)
 
 
 def _shut_by(graph: Graph, node_id: int) -> tuple[int, ...]:
@@ -285,3 +305,24 @@ def _park(house: RelaxedHouse, zone: int) -> None:
     if zone not in house.parks:
         house.spots.append(Spot(zone, (), frozenset()))
         house.parks[zone] = len(house.spots) - 1
+
+
+def _zones(graph: Graph) -> dict[int, int]:
+    """Return for each object the lowest id of its zone: what is in, on or next to it."""
+    zone: dict[int, int] = {}
+    for first in sorted(graph.nodes):
+        waiting = [] if first in zone or _apart(graph, first) else [first]
+        while waiting:
+            node_id = waiting.pop()
+            if node_id in zone:
+                continue
+            zone[node_id] = first
+            for relation in (Relation.CLOSE, Relation.ON, Relation.INSIDE):
+                around = graph.targets(node_id, relation) | graph.sources(node_id, relation)
+                waiting.extend(n for n in around if not _apart(graph, n))
+    return zone
+
+
+def _apart(graph: Graph, node_id: int) -> bool:
+    """Whether a node makes no zone: rooms, and the character."""
+    return graph.nodes[node_id].is_room or node_id == graph.character

@@ -12,10 +12,10 @@ from bbllm.bench.runner.episode_setup import (
     play_alone,
     settings_of,
 )
-from bbllm.bench.scorers.goal_watch import GoalWatch
+from bbllm.bench.scorers.goal_watch import WatchedHousehold
 from bbllm.bench.scorers.scoring import score
 from bbllm.bench.suites.house_goals import FinalStateGoal
-from bbllm.bench.suites.situation import Verdict
+from bbllm.bench.suites.scores import Verdict
 from bbllm.core.protocols import EventSink
 from bbllm.llm.models.factory import Models
 from bbllm.worlds.household.derived import DerivedStates, add_published
@@ -58,7 +58,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         **around.settings,
     }
     run = make_run(job, models, sink, settings)
-    watch = GoalWatch(world, goal)
+    watch = WatchedHousehold(world, goal)
     before, start = world.observe(), watch.judge()
     with around.hearing(run):
         planner = make_planner(run, job, models)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from bbllm.bench.scene_sampling.placement import Dice
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.household import judge_household, things_of
+from bbllm.bench.suites.household import HouseView, judge_household
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import with_states
@@ -60,7 +60,7 @@ def draw_start(
             _arrange(drawn, condition, dice)
         arranged = frozenset(each.thing for each in at_first if each.thing)
         _vary(drawn, arranged, _spoken_of(goal, at_first), dice)
-        if not judge_household(goal, drawn, derived(drawn)).findings[0].passed:
+        if not judge_household(goal, drawn, derived(drawn)).passed:
             return drawn
     raise NoStartError(
         f'each of {TRIES} starts has reached the goal already; say with `at_first` how things are '
@@ -120,7 +120,7 @@ def _arrange(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
 
 def _clear(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
     """Put everything that can be grabbed on another surface of the room."""
-    for node_id in things_of(condition, graph):
+    for node_id in HouseView(graph, frozenset()).objects_of(condition):
         for place in tuple(graph.targets(node_id, Relation.ON)):
             if graph.nodes[place].class_name == condition.on:
                 others = [

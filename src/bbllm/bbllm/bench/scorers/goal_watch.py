@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
 from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.situation import Judgement, Verdict
+from bbllm.bench.suites.scores import Score, Verdict
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.worlds.household.world import HouseholdWorld
 
 
-class GoalWatch:
+class WatchedHousehold:
     """
     A world that remembers whether its goal was ever reached.
 
@@ -47,7 +47,7 @@ class GoalWatch:
         """Stop the household."""
         self._world.stop()
 
-    def judge(self) -> Judgement:
+    def judge(self) -> Score:
         """Judge the household as it is now."""
         world = self._world
         return judge_household(self._goal, world.graph, world.derived.now, seat=world.seat)

@@ -1,28 +1,18 @@
 """
-One function that judges any goal: two formulations, and what they say together.
+Score a settled table by two formulations of its goal.
 
-Each goal has a module of its own with `parts_of`, the first formulation, which is also what GCR
-counts, and `second_look`, written with other mathematics. Whatever the goal, everything must have
-come to rest on the table or on another thing: what is in the hand or in the air fails it, unless
+Each goal has a function for its conditions, the first formulation, which GCR counts, and a second
+formulation with other mathematics, which returns a fault. Whatever the goal, everything must have
+come to rest on the table or on another object: what is in the hand or in the air fails it, unless
 the goal is to hold something.
 """
 
 from __future__ import annotations
 
-from bbllm.bench.scorers import (
-    color_line,
-    contained,
-    corners,
-    hold,
-    letter_l,
-    one_side,
-    pairs_a_side,
-    plus_sign,
-    resting,
-    segregated,
-    tower,
-    triangle,
-)
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bbllm.bench.scorers import hidden, line_and_triangle, patterns, sides, stacks
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import (
     ColorLine,
@@ -39,69 +29,43 @@ from bbllm.bench.suites.goals import (
     Tower,
     Triangle,
 )
-from bbllm.bench.suites.parts import Part, finding_of
-from bbllm.bench.suites.situation import Finding, Judgement, Situation, Verdict
+from bbllm.bench.suites.scores import Condition, FinalState, Score, Verdict, first_fault
+
+Formulations = tuple[Callable[[Any, Table], list[Condition]], Callable[[Any, Table], str]]
+FORMULATIONS: Mapping[type[object], Formulations] = {
+    OneSide: (sides.one_side, sides.one_side_fault),
+    Segregated: (sides.segregated, sides.segregated_fault),
+    PairsASide: (sides.pairs_a_side, sides.pairs_a_side_fault),
+    LetterL: (patterns.letter_l, patterns.letter_l_fault),
+    PlusSign: (patterns.plus_sign, patterns.plus_sign_fault),
+    ColorLine: (line_and_triangle.color_line, line_and_triangle.color_line_fault),
+    Triangle: (line_and_triangle.triangle, line_and_triangle.triangle_fault),
+    Resting: (stacks.resting, stacks.resting_fault),
+    Contained: (stacks.contained, stacks.contained_fault),
+    Tower: (stacks.tower, stacks.tower_fault),
+    Corners: (hidden.corners, hidden.corners_fault),
+    Hold: (hidden.hold, hidden.hold_fault),
+}
 
 
-def judge(goal: Goal, situation: Situation) -> Judgement:
+def judge(goal: Goal, state: FinalState) -> Score:
     """
-    Judge a settled table.
+    Score a settled table.
 
-    Judge the start of an episode with `objects` and `start` the same, to compare conditions.
+    To compare conditions, score the start of an episode with `objects` and `start` the same.
     """
-    table = Table(situation, level_m=goal.level_m, tilt_deg=goal.tilt_deg)
-    parts, second = _both(goal, table)
-    unrest = table.unrest_but(situation.held) if isinstance(goal, Hold) else table.unrest
-    parts = [*parts, Part('everything at rest', unrest)]
-    if second.passed and unrest:
-        second = Finding(False, unrest)
-    findings = (finding_of(parts), second)
-    verdict, reason = _together(*findings)
-    return Judgement(
-        verdict=verdict,
-        reason=reason,
-        conditions=tuple(part.condition for part in parts),
-        findings=findings,
-    )
+    table = Table(state, level_m=goal.level_m, tilt_deg=goal.tilt_deg)
+    conditions_of, fault_of = FORMULATIONS[type(goal)]
+    unrest = table.unrest(state.held if isinstance(goal, Hold) else '')
+    conditions = (*conditions_of(goal, table), Condition('everything at rest', unrest))
+    faults = (first_fault(conditions), fault_of(goal, table) or unrest)
+    verdict, reason = _together(*faults)
+    return Score(verdict=verdict, reason=reason, conditions=conditions, faults=faults)
 
 
-def _both(goal: Goal, table: Table) -> tuple[list[Part], Finding]:
-    """Return what both formulations of a goal say."""
-    match goal:
-        case OneSide():
-            return one_side.parts_of(goal, table), one_side.second_look(goal, table)
-        case LetterL():
-            return letter_l.parts_of(goal, table), letter_l.second_look(goal, table)
-        case ColorLine():
-            return color_line.parts_of(goal, table), color_line.second_look(goal, table)
-        case PairsASide():
-            return pairs_a_side.parts_of(goal, table), pairs_a_side.second_look(goal, table)
-        case Triangle():
-            return triangle.parts_of(goal, table), triangle.second_look(goal, table)
-        case PlusSign():
-            return plus_sign.parts_of(goal, table), plus_sign.second_look(goal, table)
-        case Segregated():
-            return segregated.parts_of(goal, table), segregated.second_look(goal, table)
-        case Resting():
-            return resting.parts_of(goal, table), resting.second_look(goal, table)
-        case Contained():
-            return contained.parts_of(goal, table), contained.second_look(goal, table)
-        case Tower():
-            return tower.parts_of(goal, table), tower.second_look(goal, table)
-        case Corners():
-            return corners.parts_of(goal, table), corners.second_look(goal, table)
-        case Hold():
-            return hold.parts_of(goal, table), hold.second_look(goal, table)
-
-
-def _together(first: Finding, second: Finding) -> tuple[Verdict, str]:
-    if first.passed and second.passed:
-        return Verdict.PASSED, ''
-    if not first.passed and not second.passed:
-        return Verdict.FAILED, first.reason
-    found = {True: 'found nothing against it', False: 'said'}
-    told = ', the second '.join(
-        f'{found[one.passed]}{"" if one.passed else ": " + one.reason[:-1]}'
-        for one in (first, second)
-    )
-    return Verdict.DISPUTED, f'the first formulation {told}.'
+def _together(first: str, second: str) -> tuple[Verdict, str]:
+    if bool(first) is bool(second):
+        return (Verdict.FAILED, first) if first else (Verdict.PASSED, '')
+    found = [f'said: {fault[:-1]}' if fault else 'found nothing against it'
+             for fault in (first, second)]  # fmt: skip
+    return Verdict.DISPUTED, f'the first formulation {", the second ".join(found)}.'

@@ -15,7 +15,7 @@ from bbllm.bench.scorers.faithfulness import Faithfulness, OtherCaseError, faith
 from bbllm.bench.scorers.information import Information, gathered
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.situation import Judgement, Situation
+from bbllm.bench.suites.scores import FinalState, Score
 from bbllm.core import errors
 from bbllm.core.events import (
     Ending,
@@ -53,7 +53,7 @@ def score(
     after: Scene | None,
     robot_s: float,
     unsafe: int | None,
-    judged: tuple[Judgement, Judgement] | None = None,
+    judged: tuple[Score, Score] | None = None,
     held_once: bool | None = None,
 ) -> EpisodeResult:
     """
@@ -271,8 +271,8 @@ def _known(case: Case, episode: Episode, *, lost: bool) -> Information:
     return gathered(case, episode)
 
 
-def _judged(case: Case, start: Scene, now: Scene) -> Judgement:
-    situation = Situation(
+def _judged(case: Case, start: Scene, now: Scene) -> Score:
+    state = FinalState(
         objects={item.name: item for item in now.objects},
         start={item.name: item for item in start.objects},
         out_of_reach=frozenset(case.out_of_reach),
@@ -280,13 +280,13 @@ def _judged(case: Case, start: Scene, now: Scene) -> Judgement:
         fixed=frozenset(spec.name for spec in case.table.objects if spec.fixed),
         held=now.held or '',
     )
-    return judge(case.table_goal, situation)
+    return judge(case.table_goal, state)
 
 
-def _conditions(judgement: Judgement) -> dict[str, bool]:
+def _conditions(score: Score) -> dict[str, bool]:
     """Return conditions by text; one that is named twice holds where both do."""
     conditions: dict[str, bool] = {}
-    for condition in judgement.conditions:
+    for condition in score.conditions:
         conditions[condition.text] = conditions.get(condition.text, True) and condition.holds
     return conditions
 

@@ -1,21 +1,255 @@
-"""Left and right, in numbers and in words."""
+"""Goals of sides: one kind on one side, two kinds apart, and a pair on each side."""
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections import Counter
+
 from bbllm.bench.scorers.table import Table
-from bbllm.bench.suites.parts import at_least, cm
+from bbllm.bench.suites.goals import OneSide, PairsASide, Segregated
+from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
+from bbllm.core.phrases import count_of
+from bbllm.core.types import Kind, SceneObject
+from bbllm.skills.shapes import Vector, bottom_z, rotation_of
 
 SIGNS = {'left': 1.0, 'right': -1.0}
+OTHER_SIDE = {'left': 'right', 'right': 'left'}
+KINDS = (Kind.CUBE, Kind.CYLINDER)
 
 
-def side_fault(table: Table, name: str, side: str, margin_m: float) -> str:
-    """Say why a thing does not stand on a side, at least a margin from the middle line."""
+def _side_fault(table: Table, name: str, side: str, margin_m: float) -> str:
+    """Return why an object does not stand on a side, at least a margin from the middle line."""
     inside = SIGNS[side] * table.xy(name)[1]
-    if table.fall(name):
+    if table.fall(name) or at_least(inside, margin_m):
         return table.fall(name)
-    if at_least(inside, margin_m):
-        return ''
     if inside >= 0:
         return f'{name} is only {cm(inside)} {side} of the middle line, not {cm(margin_m)}.'
-    other = 'right' if side == 'left' else 'left'
-    return f'{name} is {cm(-inside)} {other} of the middle line.'
+    return f'{name} is {cm(-inside)} {OTHER_SIDE[side]} of the middle line.'
+
+
+# --- one kind on one side, all others where they were -------------------------------------------
+
+
+def one_side(goal: OneSide, table: Table) -> list[Condition]:
+    """Check every object by its own coordinates."""
+    kind = Kind(goal.things)
+    members = table.reachable(kind)
+    if not members:
+        fault = f'no {goal.things} is within reach.'
+        return [Condition(f'a {goal.things} on the {goal.side}', fault)]
+    on_side = [
+        Condition(f'{name} on the {goal.side}', _side_fault(table, name, goal.side, goal.margin_m))
+        for name in members
+    ]
+    return on_side + [
+        Condition(f'{name} where it was', table.moved(name, goal.still_m) or _leant(table, name))
+        for name in _others(table, kind)
+    ]
+
+
+def _others(table: Table, kind: Kind) -> list[str]:
+    return [name for name in table.movables if table.known(name).kind is not kind]
+
+
+def _leant(table: Table, name: str) -> str:
+    """Measure the angle between an object's axis and what it was; a turn about it is allowed."""
+    kind = table.known(name).kind
+    if kind is Kind.CUBE:  # which of its faces it stands on cannot be seen
+        return table.tipped(name)
+    was, now = _axis(table.start[name]), _axis(table.now[name])
+    cosine = sum(a * b for a, b in zip(was, now))
+    if kind is Kind.CYLINDER:  # nor which end is up
+        cosine = abs(cosine)
+    turn = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
+    if at_most(turn, table.tilt_deg):
+        return ''
+    return f'{name} is where it was, but tipped over by {turn:.0f} degrees.'
+
+
+def _axis(item: SceneObject) -> Vector:
+    """Return an object's own z axis in the world frame."""
+    x, y, z = (row[2] for row in rotation_of(item.pose))
+    return x, y, z
+
+
+def one_side_fault(goal: OneSide, table: Table) -> str:
+    """Check the whole: the one nearest to the other side, and what is nearest to each old spot."""
+    kind = Kind(goal.things)
+    members = table.reachable(kind)
+    if not members or not all(map(table.stands, members)):
+        return f'not every {goal.things} within reach stands on the table.'
+    least = min(SIGNS[goal.side] * table.point(name).imag for name in members)
+    if not at_least(least, goal.margin_m):
+        y = cm(SIGNS[goal.side] * least)
+        return f'a {goal.things} at y = {y} is not on the {goal.side}.'
+    for spot in _others(table, kind):
+        if spot not in table.start or spot not in table.now:
+            return f'{spot} is not there both before and after.'
+        was = table.start[spot].pose.position_m
+        squares = {
+            name: sum((a - b) ** 2 for a, b in zip(item.pose.position_m, was))
+            for name, item in table.now.items()
+            if name in table.movables
+        }
+        nearest = min(squares, key=squares.__getitem__)
+        if nearest != spot or not at_most(math.sqrt(squares[spot]), goal.still_m):
+            off = cm(math.sqrt(squares[nearest]))
+            return f'nearest to the old place of {spot} is {nearest}, {off} off.'
+        if not _points_as_before(table, spot):
+            return f'{spot} does not stand as it stood.'
+    return ''
+
+
+def _points_as_before(table: Table, name: str) -> bool:
+    """Compare the tip of an object's axis with where it was, by the chord between the two."""
+    kind = table.known(name).kind
+    if kind is Kind.CUBE:
+        return not table.tipped(name)
+    was, now = _axis(table.start[name]), _axis(table.now[name])
+    chord = math.dist(was, now)
+    if kind is Kind.CYLINDER:
+        chord = min(chord, math.dist(was, [-share for share in now]))
+    return at_most(chord, 2 * math.sin(math.radians(table.tilt_deg) / 2))
+
+
+# --- cubes on one side, cylinders on the other --------------------------------------------------
+
+
+def segregated(goal: Segregated, table: Table) -> list[Condition]:
+    """Check every object against the side that suits the most of them."""
+    both = [_segregated(goal, table, cubes_side) for cubes_side in SIGNS]
+    return max(both, key=lambda conditions: sum(one.holds for one in conditions))
+
+
+def _segregated(goal: Segregated, table: Table, cubes_side: str) -> list[Condition]:
+    sides = dict(zip(KINDS, (cubes_side, OTHER_SIDE[cubes_side])))
+
+    def fault(name: str, kind: Kind) -> str:
+        found = _side_fault(table, name, sides[kind], goal.margin_m)
+        if not found or table.fall(name):
+            return found
+        return f'{found[:-1]}, but the {kind.value}s belong on the {sides[kind]}.'
+
+    empty = [kind.value for kind in KINDS if not table.reachable(kind)]
+    unused = f'no {empty[0]} is within reach, so one side stays empty.' if empty else ''
+    return [
+        *(
+            Condition(f'{name} on the side of the {kind.value}s', fault(name, kind))
+            for kind in KINDS
+            for name in table.reachable(kind)
+        ),
+        Condition('both sides used', unused),
+    ]
+
+
+def segregated_fault(goal: Segregated, table: Table) -> str:
+    """Go over the table from right to left: the kind changes once, across the middle."""
+    row = sorted(
+        (table.xy(name)[1], kind.value, name) for kind in KINDS for name in table.reachable(kind)
+    )
+    fallen = [name for _, _, name in row if not table.stands(name)]
+    if fallen:
+        return f'{fallen[0]} does not stand on the table.'
+    changes = [(last, first) for last, first in itertools.pairwise(row) if last[1] != first[1]]
+    if len(changes) != 1:
+        return f'from right to left the shapes change {len(changes)} times, not once.'
+    ((last, first),) = changes
+    if at_most(last[0], -goal.margin_m) and at_least(first[0], goal.margin_m):
+        return ''
+    return (
+        f'the shapes meet between {last[2]} at y = {cm(last[0])} and {first[2]} at '
+        f'y = {cm(first[0])}; that gap must hold {cm(goal.margin_m)} either side of the middle.'
+    )
+
+
+# --- left and right each one cube and one cylinder, each on a location of its own ---------------
+
+
+def pairs_a_side(goal: PairsASide, table: Table) -> list[Condition]:
+    """Count each side by coordinates, and find the nearest location of every object."""
+    members = [name for kind in KINDS for name in table.reachable(kind)]
+    homes = {name: _home(goal, table, name) for name in members}
+    return [
+        *(
+            Condition(f'one {kind.value} on the {side}', _miscount(goal, table, kind, side))
+            for side in SIGNS
+            for kind in KINDS
+        ),
+        *(
+            Condition(f'{name} on a location of its own', _homeless(table, name, homes))
+            for name in members
+        ),
+    ]
+
+
+def _miscount(goal: PairsASide, table: Table, kind: Kind, side: str) -> str:
+    there = [
+        name
+        for name in table.reachable(kind)
+        if at_least(SIGNS[side] * table.xy(name)[1], goal.margin_m)
+    ]
+    if len(there) == 1:
+        return ''
+    found = (
+        f'{count_of(len(there), kind.value)} ({", ".join(there)})' if there else f'no {kind.value}'
+    )
+    return f'on the {side} is {found}.'
+
+
+def _home(goal: PairsASide, table: Table, name: str) -> str:
+    """Return the nearest location that an object stands on, '' if it stands on none."""
+    if name not in table.now:
+        return ''
+    low = bottom_z(table.now[name])
+    ways = {
+        place: math.dist(table.xy(name), table.xy(place))
+        for place in table.every(Kind.LOCATION)
+        if at_most(abs(low - table.known(place).pose.position_m[2]), goal.level_m)
+    }
+    near = min(ways, key=ways.__getitem__, default='')
+    return near if near and at_most(ways[near], goal.location_m) else ''
+
+
+def _homeless(table: Table, name: str, homes: dict[str, str]) -> str:
+    if table.fall(name):
+        return table.fall(name)
+    if not homes[name]:
+        return f'{name} stands on no location.'
+    others = [other for other, home in homes.items() if home == homes[name] and other != name]
+    return f'{name} shares {homes[name]} with {others[0]}.' if others else ''
+
+
+def pairs_a_side_fault(goal: PairsASide, table: Table) -> str:
+    """Compare the tally of signs with the wanted one, and match objects with locations."""
+    members = [name for kind in KINDS for name in table.reachable(kind)]
+    fallen = [name for name in members if not table.stands(name)]
+    if fallen:
+        return f'{fallen[0]} does not stand on the table.'
+    tally = Counter(
+        (math.copysign(1.0, table.point(name).imag), table.known(name).kind)
+        for name in members
+        if at_least(abs(table.point(name).imag), goal.margin_m)
+    )
+    if tally != Counter({(sign, kind): 1 for sign in SIGNS.values() for kind in KINDS}):
+        counts = ', '.join(
+            f'{tally[sign, kind]} {kind.value} {side}'
+            for side, sign in SIGNS.items()
+            for kind in KINDS
+        )
+        return f'the tally is {counts}.'
+    near = [_near_locations(goal, table, name) for name in members]
+    for i, name in enumerate(members, 1):
+        if not any(len({*chosen}) == i for chosen in itertools.product(*near[:i])):
+            return f'no location within {cm(goal.location_m)} can be given to {name} alone.'
+    return ''
+
+
+def _near_locations(goal: PairsASide, table: Table, name: str) -> list[str]:
+    low, point = bottom_z(table.now[name]), table.point(name)
+    return [
+        place
+        for place in table.every(Kind.LOCATION)
+        if at_most(abs(point - table.point(place)), goal.location_m)
+        and at_most(abs(low - table.known(place).pose.position_m[2]), goal.level_m)
+    ]

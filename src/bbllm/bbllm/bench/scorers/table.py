@@ -1,4 +1,4 @@
-"""A situation as checkers ask about it: what there is, what can be reached, what stands."""
+"""A final state as scorers query it: what there is, what can be reached, what stands."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import math
 from collections.abc import Collection
 from functools import cached_property
 
-from bbllm.bench.suites.parts import at_least, at_most, cm
-from bbllm.bench.suites.situation import Situation
+from bbllm.bench.suites.scores import FinalState, at_least, at_most, cm
 from bbllm.core.types import MOVABLE, Kind, SceneObject
 from bbllm.skills.containers import lies_in
 from bbllm.skills.shapes import (
@@ -24,26 +23,26 @@ class Table:
     """
     A settled table.
 
-    A thing stands on the table when its centre is over a table top and its lowest point near
-    that top; a cube must stand on a face besides, and a cylinder upright. What stands on another
-    thing, is in the hand or has fallen off does not stand on the table, and no goal counts it but
-    `resting`, `contained`, `tower` and `hold`.
+    An object stands on the table when its centre is over a table top and its lowest point near
+    that top; a cube must also stand on a face, and a cylinder upright. What stands on another
+    object, is in the hand or has fallen off does not stand on the table, and no goal counts it
+    but `resting`, `contained`, `tower` and `hold`.
 
     Args:
-        situation: What there is and was.
+        state: What there is and was.
         level_m: How near to the top is near [m].
         tilt_deg: How far what stands may lean [deg].
     """
 
-    def __init__(self, situation: Situation, *, level_m: float, tilt_deg: float) -> None:
+    def __init__(self, state: FinalState, *, level_m: float, tilt_deg: float) -> None:
         self.level_m = level_m
         self.tilt_deg = tilt_deg
-        self.now = situation.objects
-        self.start = situation.start
-        self.out_of_reach = situation.out_of_reach
-        self.mass_kg = situation.mass_kg
-        self.fixed = situation.fixed
-        self.held = situation.held
+        self.now = state.objects
+        self.start = state.start
+        self.out_of_reach = state.out_of_reach
+        self.mass_kg = state.mass_kg
+        self.fixed = state.fixed
+        self.held = state.held
 
     @cached_property
     def tilt_cosine(self) -> float:
@@ -57,19 +56,19 @@ class Table:
 
     @cached_property
     def movables(self) -> tuple[str, ...]:
-        """Names of all things that can be moved."""
+        """Names of all objects that can be moved."""
         return tuple(name for name in self.names if self.known(name).kind in MOVABLE)
 
     def known(self, name: str) -> SceneObject:
-        """Return a thing as it is, or as it was where it has gone."""
+        """Return an object as it is, or as it was if it has gone."""
         return self.now[name] if name in self.now else self.start[name]
 
     def every(self, kind: Kind) -> tuple[str, ...]:
-        """Return the names of all things of a kind."""
+        """Return the names of all objects of a kind."""
         return tuple(name for name in self.names if self.known(name).kind is kind)
 
     def reachable(self, kind: Kind) -> tuple[str, ...]:
-        """Return the names of the things of a kind that the hand could come down on."""
+        """Return the names of the objects of a kind that the hand could come down on."""
         return tuple(name for name in self.every(kind) if name not in self.out_of_reach)
 
     def cubes_but(self, members: Collection[str]) -> tuple[str, ...]:
@@ -77,8 +76,13 @@ class Table:
         cubes = self.every(Kind.CUBE)
         return tuple(name for name in cubes if name in self.now and name not in members)
 
+    def standing_cubes(self) -> dict[str, complex]:
+        """Return the cubes within reach that stand on the table, with their points."""
+        cubes = self.reachable(Kind.CUBE)
+        return {name: self.point(name) for name in cubes if self.stands(name)}
+
     def xy(self, name: str) -> tuple[float, float]:
-        """Return where a thing's centre is, seen from above [m]."""
+        """Return where the centre of an object is, seen from above [m]."""
         x, y, _ = self.known(name).pose.position_m
         return x, y
 
@@ -87,11 +91,11 @@ class Table:
         return complex(*self.xy(name))
 
     def stands(self, name: str) -> bool:
-        """Tell whether a thing stands on the table."""
+        """Whether an object stands on the table."""
         return not self.fall(name)
 
     def fall(self, name: str) -> str:
-        """Say why a thing does not stand on the table, '' where it does."""
+        """Return why an object does not stand on the table, '' if it does."""
         return self._falls[name]
 
     @cached_property
@@ -111,7 +115,7 @@ class Table:
         return self.tipped(name)
 
     def tipped(self, name: str) -> str:
-        """Say that a cube is on no face, or a cylinder not upright; '' where it stands."""
+        """Return that a cube is on no face, or a cylinder not upright; '' if it stands."""
         item = self.now[name]
         ups = [abs(share) for share in rotation_of(item.pose)[2]]
         least = self.tilt_cosine
@@ -122,7 +126,7 @@ class Table:
         return ''
 
     def _tops_under(self, name: str) -> list[float]:
-        """Return the heights of the table tops under a thing's centre [m]."""
+        """Return the heights of the table tops under the centre of an object [m]."""
         if not self.tables:
             return [0.0]  # by the frame's definition
         return [top_z(table) for table in self.tables if contains(outline(table), self.xy(name))]
@@ -132,22 +136,26 @@ class Table:
         """The furniture."""
         return tuple(item for item in self.now.values() if item.kind is Kind.FIXTURE)
 
-    @cached_property
-    def unrest(self) -> str:
-        """Name the first thing that rests neither on the table nor on another, '' where all do."""
-        return self.unrest_but('')
-
-    def unrest_but(self, held: str) -> str:
-        """Say the same of all but one thing, which may be in the hand."""
+    def unrest(self, held: str) -> str:
+        """Return why an object, but for the held one, is not at rest; '' if all are."""
         for name in self.movables:
-            if name not in self.now:
-                return self.fall(name)
-            if name != held and not self.rests(name):
+            if name not in self.now or (name != held and not self.rests(name)):
                 return self.fall(name)
         return ''
 
+    def moved(self, name: str, still_m: float, though: str = '') -> str:
+        """Return why an object is not where it was, '' if it is."""
+        if name not in self.now:
+            return f'{name} is gone.'
+        if name not in self.start:
+            return f'{name} was not there before.'
+        way = math.dist(self.now[name].pose.position_m, self.start[name].pose.position_m)
+        if at_most(way, still_m):
+            return ''
+        return f'{name} has moved by {cm(way)}{though}; {cm(still_m)} are allowed.'
+
     def rests(self, name: str) -> bool:
-        """Tell whether a thing that is there rests on the table or on another, leaning or not."""
+        """Whether an object that is there rests on the table or on another, leaning or not."""
         low = bottom_z(self.now[name])
         on_table = any(at_most(abs(low - top), self.level_m) for top in self._tops_under(name))
         return on_table or self._is_carried(name)

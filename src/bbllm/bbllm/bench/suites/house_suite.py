@@ -11,7 +11,7 @@ from pathlib import Path
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.house_predicates import clashing
 from bbllm.bench.suites.house_states import can_be, can_be_held, can_go, can_rest_on, fits
-from bbllm.bench.suites.household import judge_household, things_of
+from bbllm.bench.suites.household import HouseView, judge_household
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
@@ -117,7 +117,7 @@ def _never(
 ) -> str:
     """Say why a condition of a goal cannot come to hold in a house, '' where it may."""
     if condition.person and condition.on in there and not condition.not_:
-        seats = _of_class(house.graph, str(condition.on))
+        seats = HouseView(house.graph, frozenset()).of_class(str(condition.on))
         if not any(can_rest_on(house.graph, each, condition.person) for each in seats):
             wanted = 'SITTABLE' if condition.person == 'sitting' else 'LIEABLE'
             return (
@@ -133,7 +133,7 @@ def _never(
             f'{there[what]} {what}; name another place'
         )
     graph = house.graph
-    ids = _of_class(graph, what)
+    ids = HouseView(graph, frozenset()).of_class(what)
     ids += ids[:1] * (there[what] - len(ids))  # what is missing at the start is like the first
     for able, need, hint in _able(condition, ids, at_first, graph):
         if able < condition.count:
@@ -165,7 +165,7 @@ def _able(
     ):
         yield sum(each in can_move for each in ids), 'can be carried anywhere', portable
     if condition.room:
-        here = {*things_of(condition, graph), *can_move}
+        here = {*HouseView(graph, frozenset()).objects_of(condition), *can_move}
         able = sum(each in here for each in ids)
         yield able, f'is in the {condition.room} or can be carried there', 'name another'
 
@@ -191,7 +191,7 @@ def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
     word = condition.is_
     if not word or word in WORDS or condition.thing is None:
         return ''
-    ids = _of_class(house.graph, condition.thing)
+    ids = HouseView(house.graph, frozenset()).of_class(condition.thing)
     if all(fits(house.graph, each, word) for each in ids):
         return ''
     return f'at_first: {condition}: not every {condition.thing} of {house.name} can be {word}'
@@ -199,11 +199,7 @@ def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
 
 def _is_so(condition: HouseCondition, graph: Graph) -> bool:
     goal = HouseholdGoal(kind='household', all=(condition,))
-    return judge_household(goal, graph, frozenset()).findings[0].passed
-
-
-def _of_class(graph: Graph, name: str) -> list[int]:
-    return [node_id for node_id, node in graph.nodes.items() if node.class_name == name]
+    return judge_household(goal, graph, frozenset()).passed
 
 
 def _no_start(condition: HouseCondition) -> str:

@@ -2,58 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.parts import Part, finding_of
-from bbllm.bench.suites.situation import Judgement, Verdict
+from bbllm.bench.suites.scores import Condition, Score, Verdict, first_fault
 from bbllm.core.instance_names import instance_name
 from bbllm.core.phrases import listed
 from bbllm.worlds.household.checks import A, close_to
-from bbllm.worlds.household.derived import WORDS, by_device
+from bbllm.worlds.household.derived import WORDS, Derived, by_device
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.rule import ActionSituation as Moment
 from bbllm.worlds.household.rule import Memory
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
-TOLD = 3
-"""How many things of a class a reason tells of."""
+MOST_NAMED = 3
+"""How many objects of a class a reason names."""
 _PLACES = (Relation.INSIDE, Relation.ON)
-
-Derived = Set[tuple[int, str]]
-"""What has become of things, see worlds.household.derived."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Household:
-    """What a condition is held against."""
+class HouseView:
+    """A household as conditions are checked against it."""
 
     graph: Graph
     derived: Derived
-    seat: int | None
+    """What has become of objects, see worlds.household.derived."""
+    seat: int | None = None
+    """What the person sat or lay down on last, if that is known: VirtualHome's own rules leave
+    it ON all that it ever sat on."""
     only: Mapping[str, int] = field(default_factory=dict)
-    """By class: the one thing that counts."""
+    """By class: the one object that counts."""
 
     def of_class(self, class_name: str) -> list[int]:
-        """Return the things of a class that count."""
+        """Return the ids of a class that count, sorted."""
         if class_name in self.only:
             return [self.only[class_name]]
-        return _of_class(self.graph, class_name)
+        nodes = self.graph.nodes.values()
+        return sorted(node.id for node in nodes if node.class_name == class_name)
 
-    def things_of(self, condition: HouseCondition) -> list[int]:
-        """Return all that a condition may be meant of, sorted."""
+    def objects_of(self, condition: HouseCondition) -> list[int]:
+        """Return the ids of all that a condition may be about, sorted."""
         name = condition.thing or condition.held or ''
+        ids = self.of_class(name)
         if name == ANYTHING:
             nodes = self.graph.nodes.values()
-            ids = [node.id for node in nodes if Property.GRABBABLE in node.properties]
-        else:
-            ids = self.of_class(name)
+            ids = sorted(node.id for node in nodes if Property.GRABBABLE in node.properties)
         if condition.room is None:
-            return sorted(ids)
+            return ids
         rooms = self.of_class(condition.room)
-        return sorted(node_id for node_id in ids if self.graph.room_of(node_id) in rooms)
+        return [node_id for node_id in ids if self.graph.room_of(node_id) in rooms]
+
+    def fitting(self, condition: HouseCondition) -> list[int]:
+        """Return the objects that a condition holds of, whatever its count and `not`, sorted."""
+        graph = self.graph
+        if condition.person:
+            sits = graph.character is not None and self._person_fits(condition)
+            return [graph.character] if graph.character is not None and sits else []
+        found = self.objects_of(condition)
+        if condition.held:
+            found = [n for n in found if any(graph.sources(n, hand) for hand in HANDS)]
+        if condition.is_:
+            found = [n for n in found if self._is(n, str(condition.is_), condition.by)]
+        if condition.place:
+            relation = Relation.INSIDE if condition.inside else Relation.ON
+            there = lying(graph, relation, self.of_class(condition.place))
+            found = [n for n in found if n in there]
+        return found
+
+    def _person_fits(self, condition: HouseCondition) -> bool:
+        """
+        Whether the person sits or lies, on what the condition names.
+
+        That it is ON something alone is not enough: by VirtualHome's own rules this stays when
+        it stands up or walks off. Where it sits it is close to, and sat down last.
+        """
+        graph = self.graph
+        assert graph.character is not None  # the caller looked
+        me = graph.nodes[graph.character]
+        if State(str(condition.person).upper()) not in me.states:
+            return False
+        seats = graph.targets(me.id, Relation.ON)
+        return condition.on is None or any(
+            seat in seats
+            and self.seat in (None, seat)
+            and close_to(A)(Moment(graph, me, (graph.nodes[seat],), Memory()))
+            for seat in self.of_class(condition.on)
+        )
+
+    def _is(self, node_id: int, word: str, by: str | None) -> bool:
+        if word in WORDS:
+            return (node_id, word if by is None else by_device(word, by)) in self.derived
+        return State(word.upper()) in self.graph.nodes[node_id].states
 
 
 def judge_household(
@@ -62,30 +103,21 @@ def judge_household(
     derived: Derived,
     *,
     seat: int | None = None,
-) -> Judgement:
+) -> Score:
     """
-    Judge a household.
-
-    There is one formulation, and nothing to dispute: symbols have no tolerances.
+    Score a household; there is one formulation, since symbols have no tolerances.
 
     Args:
         goal: What must be so.
         graph: The household as it is now.
-        derived: What has become of things so far.
-        seat: What the person sat or lay down on last, if that is known: VirtualHome's own rules
-            leave it ON all that it ever sat on.
+        derived: See `HouseView`.
+        seat: See `HouseView`.
     """
-    if isinstance(goal, FinalStateGoal):
-        parts = _final_parts(goal, graph, derived)
-    else:
-        parts = _parts(goal, _Household(graph, derived, seat))
-    finding = finding_of(parts)
-    return Judgement(
-        verdict=Verdict.PASSED if finding.passed else Verdict.FAILED,
-        reason=finding.reason,
-        conditions=tuple(part.condition for part in parts),
-        findings=(finding,),
-    )
+    house = HouseView(graph, derived, seat)
+    conditions = _final(goal, house) if isinstance(goal, FinalStateGoal) else _best(goal, house)
+    fault = first_fault(conditions)
+    verdict = Verdict.FAILED if fault else Verdict.PASSED
+    return Score(verdict=verdict, reason=fault, conditions=tuple(conditions), faults=(fault,))
 
 
 def relations_of(graph: Graph) -> set[str]:
@@ -108,100 +140,35 @@ def states_of(graph: Graph, derived: Derived) -> set[str]:
     }
 
 
-def _final_parts(goal: FinalStateGoal, graph: Graph, derived: Derived) -> list[Part]:
-    relations, states = relations_of(graph), states_of(graph, derived)
+def _final(goal: FinalStateGoal, house: HouseView) -> list[Condition]:
+    relations, states = relations_of(house.graph), states_of(house.graph, house.derived)
+    wanted = [
+        *((text, relations) for text in goal.relations),
+        *((text, states) for text in goal.states),
+    ]
     return [
-        *(Part(text, _missing(text, relations)) for text in goal.relations),
-        *(Part(text, _missing(text, states)) for text in goal.states),
+        Condition(text, '' if text in found else f'It is not so that {text}.')
+        for text, found in wanted
     ]
 
 
-def _missing(text: str, found: Set[str]) -> str:
-    return '' if text in found else f'It is not so that {text}.'
+def _best(goal: HouseholdGoal, house: HouseView) -> list[Condition]:
+    """Check all conditions against a household, with the objects of `same` that do best."""
+    chosen = product(*(house.of_class(name) for name in goal.same))
+    views = [replace(house, only=dict(zip(goal.same, ids))) for ids in chosen]
+    # Without any object of such a class no condition about it holds.
+    tries = [[_checked(each, view) for each in goal.all] for view in views or [house]]
+    return max(tries, key=lambda conditions: sum(one.holds for one in conditions))
 
 
-def _parts(goal: HouseholdGoal, home: _Household) -> list[Part]:
-    """Hold all conditions against a household, with the things of `same` that do best."""
-    chosen = product(*(home.of_class(name) for name in goal.same))
-    tries = [
-        [_part(each, replace(home, only=dict(zip(goal.same, ids)))) for each in goal.all]
-        for ids in chosen
-    ]
-    # Without any thing of such a class no condition that speaks of it holds.
-    return max(
-        tries or [[_part(each, home) for each in goal.all]],
-        key=lambda parts: sum(part.condition.holds for part in parts),
-    )
-
-
-def _part(condition: HouseCondition, home: _Household) -> Part:
-    graph = home.graph
-    fitting = sorted(_fitting(condition, home))
-    enough = len(fitting) >= condition.count
-    if enough is not condition.not_:
-        return Part(str(condition))
+def _checked(condition: HouseCondition, house: HouseView) -> Condition:
+    fitting = house.fitting(condition)
+    if (len(fitting) >= condition.count) is not condition.not_:
+        return Condition(str(condition))
     if condition.not_:
-        which = listed([_name(graph, node_id) for node_id in fitting[:TOLD]])
-        return Part(str(condition), f'It is not wanted, but is so of {which}.')
-    return Part(str(condition), _lack(condition, len(fitting), home))
-
-
-def _fitting(condition: HouseCondition, home: _Household) -> Iterator[int]:
-    """Yield the things that a condition holds of."""
-    graph = home.graph
-    if condition.person:
-        if graph.character is not None and _person_fits(condition, home):
-            yield graph.character
-        return
-    relation = Relation.INSIDE if condition.inside else Relation.ON
-    there = lying(graph, relation, home.of_class(condition.place)) if condition.place else set()
-    for node_id in home.things_of(condition):
-        fits = True
-        if condition.held:
-            fits = any(graph.sources(node_id, hand) for hand in HANDS)
-        if condition.is_:
-            fits = _is(home, node_id, condition.is_, condition.by)
-        if fits and condition.place:
-            fits = node_id in there
-        if fits:
-            yield node_id
-
-
-def things_of(condition: HouseCondition, graph: Graph) -> list[int]:
-    """Return the ids of all things that a condition may be meant of, sorted."""
-    return _Household(graph, frozenset(), None).things_of(condition)
-
-
-def _person_fits(condition: HouseCondition, home: _Household) -> bool:
-    """
-    Tell whether the person sits or lies, and where it does.
-
-    That it is ON something alone says little: by VirtualHome's own rules this stays when it stands
-    up or walks off. Where it sits it is close to, and sat down last.
-    """
-    graph = home.graph
-    assert graph.character is not None  # the caller looked
-    me = graph.nodes[graph.character]
-    if State(str(condition.person).upper()) not in me.states:
-        return False
-    seats = graph.targets(me.id, Relation.ON)
-    return condition.on is None or any(
-        seat in seats
-        and home.seat in (None, seat)
-        and close_to(A)(Moment(graph, me, (graph.nodes[seat],), Memory()))
-        for seat in home.of_class(condition.on)
-    )
-
-
-def _is(home: _Household, node_id: int, word: str, by: str | None) -> bool:
-    if word in WORDS:
-        return (node_id, word if by is None else by_device(word, by)) in home.derived
-    return State(word.upper()) in home.graph.nodes[node_id].states
-
-
-def lies(graph: Graph, node_id: int, relation: Relation, place: str) -> bool:
-    """Tell whether a thing is in or on a thing of a class, or in or on something that is."""
-    return node_id in lying(graph, relation, _of_class(graph, place))
+        which = listed([_name(house.graph, node_id) for node_id in fitting[:MOST_NAMED]])
+        return Condition(str(condition), f'It is not wanted, but is so of {which}.')
+    return Condition(str(condition), _lack(condition, len(fitting), house))
 
 
 def lying(graph: Graph, relation: Relation, places: Iterable[int]) -> set[int]:
@@ -224,25 +191,20 @@ def lying(graph: Graph, relation: Relation, places: Iterable[int]) -> set[int]:
     return found
 
 
-def _of_class(graph: Graph, class_name: str) -> list[int]:
-    return [node_id for node_id, node in graph.nodes.items() if node.class_name == class_name]
-
-
-def _lack(condition: HouseCondition, n_fitting: int, home: _Household) -> str:
-    """Say how it is instead."""
-    graph = home.graph
+def _lack(condition: HouseCondition, n_fitting: int, house: HouseView) -> str:
+    """Return how it is instead."""
+    graph = house.graph
+    ids = house.objects_of(condition)
     if condition.person:
         ids = [] if graph.character is None else [graph.character]
-    else:
-        ids = home.things_of(condition)
-    told = '; '.join(_how_it_is(graph, node_id, home.derived) for node_id in sorted(ids)[:TOLD])
-    more = f', and {len(ids) - TOLD} more' if len(ids) > TOLD else ''
+    found = '; '.join(_how_it_is(graph, node_id, house.derived) for node_id in ids[:MOST_NAMED])
+    more = f', and {len(ids) - MOST_NAMED} more' if len(ids) > MOST_NAMED else ''
     missing = 'It is not so' if condition.count == 1 else f'Only {n_fitting}'
-    return f'{missing}: {condition}. {told[:1].upper()}{told[1:]}{more}.'
+    return f'{missing}: {condition}. {found[:1].upper()}{found[1:]}{more}.'
 
 
 def _how_it_is(graph: Graph, node_id: int, derived: Derived) -> str:
-    """Say where a thing is and what it is: `salmon_103 is on kitchencounter_110, heated`."""
+    """Return where an object is and what it is: `salmon_103 is on kitchencounter_110, heated`."""
     held = any(graph.sources(node_id, hand) for hand in HANDS)
     places = [
         f'{relation.value.lower()} {_name(graph, other)}'

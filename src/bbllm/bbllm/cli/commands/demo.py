@@ -89,7 +89,7 @@ def demo(request: DemoRequest) -> None:
 
 def check(ran: Ran) -> tuple[bool, str]:
     """Measure the settled cubes: whether they form a plus sign, and how well."""
-    from bbllm.bench.scorers.plus_fit import check_plus
+    from bbllm.bench.scorers.patterns import check_plus
     from bbllm.core.types import Kind
 
     scene = ran.settled or scenes_of(ran.episode).get('after')
@@ -98,13 +98,13 @@ def check(ran: Ran) -> tuple[bool, str]:
     cubes = [item for item in scene.objects if item.kind is Kind.CUBE]
     if not cubes:
         return False, 'Check: there are no cubes in the scene.'
-    verdict = check_plus({item.name: item.pose for item in cubes}, cubes[0].size_m[0])
-    if not verdict.passed:
-        return False, f'Check of the settled poses: no plus sign; {verdict.reason}'
+    reason, fit = check_plus({item.name: item.pose for item in cubes}, cubes[0].size_m[0])
+    if reason or fit is None:
+        return False, f'Check of the settled poses: no plus sign; {reason}'
     return True, (
-        f'Check of the settled poses: a plus sign of {len(verdict.cubes)} cubes around '
-        f'{verdict.cubes[0]}, arms {verdict.pitch_m * 100:.1f} cm, '
-        f'no cube more than {verdict.residual_m * 1000:.1f} mm off.'
+        f'Check of the settled poses: a plus sign of {len(fit.names)} cubes around '
+        f'{fit.names[0]}, arms {fit.pitch_m * 100:.1f} cm, '
+        f'no cube more than {fit.residual_m * 1000:.1f} mm off.'
     )
 
 

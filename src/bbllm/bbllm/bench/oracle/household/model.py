@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from bbllm.bench.optimal.house_state import GOING, HouseState, NoPlanError
 from bbllm.bench.oracle.household import reply_format as write
-from bbllm.bench.oracle.household.house_state import GOING, HouseState, NoPlanError
 from bbllm.bench.oracle.household.learned_constraints import LearnedConstraints
 from bbllm.bench.oracle.household.sub_goal_split import groups_of
 from bbllm.bench.oracle.household.subplan import plan_for

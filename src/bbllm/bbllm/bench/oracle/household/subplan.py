@@ -15,11 +15,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice, product
 
+from bbllm.bench.optimal.house_state import HouseState, NoPlanError
 from bbllm.bench.optimal.least_steps import short_plan
 from bbllm.bench.optimal.relaxed_house import NotProvenError
-from bbllm.bench.oracle.household.house_state import HouseState, NoPlanError
 from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.household import lying, things_of
+from bbllm.bench.suites.household import lying
 from bbllm.worlds.household.derived import (
     FAUCETS,
     HEATED,
@@ -80,7 +80,7 @@ def plan_for(
     if shortest and (found := _shortest(start, goal)) is not None:
         return found
     reason: NoPlanError | None = None
-    choices = product(*(_nearest_first(start, start.of_class(name)) for name in goal.same))
+    choices = product(*(_nearest_first(start, start.view.of_class(name)) for name in goal.same))
     for ids in islice(choices, CHOICES):
         only = dict(zip(goal.same, ids, strict=True))
         try:
@@ -193,13 +193,14 @@ class _Achiever:
 
     def _usable(self, state: HouseState, condition: HouseCondition) -> list[int]:
         """Return objects of which a condition does not hold yet and that others can spare."""
-        name = condition.thing or condition.held or ''
-        ids = things_of(condition, state.graph)
-        ids = [n for n in ids if state.only.get(name, n) == n]
-        fits = set(_fitting(state, condition))
+        ids, fits = state.view.objects_of(condition), state.view.fitting(condition)
         free = [n for n in ids if n not in fits and not self._needed(state, condition, n)]
         used = {
-            p for each in self._wanted for n in _fitting(state, each) for p in _places(state, n)
+            p
+            for each in self._wanted
+            if not each.person
+            for n in state.view.fitting(each)
+            for p in _places(state, n)
         }
         # The microwave with the food in it is the one to start.
         return sorted(_nearest_first(state, free), key=lambda n: n not in used)
@@ -211,7 +212,7 @@ class _Achiever:
                 continue
             if state.graph.nodes[n].class_name in state.only:
                 continue
-            fits = _fitting(state, each)
+            fits = state.view.fitting(each)
             if n in fits and len(fits) <= each.count:
                 return True
         return False
@@ -221,8 +222,8 @@ class _Achiever:
         relation = Relation.INSIDE if condition.inside else Relation.ON
         places: list[int | None] = [None]
         if condition.place:
-            ids = _nearest_first(state, state.of_class(condition.place))
-            used = [p for n in _fitting(state, condition) for p in _places(state, n)]
+            ids = _nearest_first(state, state.view.of_class(condition.place))
+            used = [p for n in state.view.fitting(condition) for p in _places(state, n)]
             places = sorted(ids, key=lambda p: p not in used)
         # One that is made already only has to be put.
         things = sorted(
@@ -305,7 +306,7 @@ class _Achiever:
         raise NoPlanError(f'There is nothing to lay {state.graph.nodes[n]} on.')
 
     def _undone(self, state: HouseState, condition: HouseCondition) -> Iterator[Step]:
-        for n in _nearest_first(state, _fitting(state, condition)):
+        for n in _nearest_first(state, state.view.fitting(condition)):
             if condition.place or condition.held:
                 yield partial(self._take_away, n=n)
             elif condition.is_ in OPPOSITE:
@@ -403,37 +404,8 @@ def _devices(state: HouseState, condition: HouseCondition, n: int) -> list[int]:
 
 
 def _is_made(state: HouseState, condition: HouseCondition, n: int) -> bool:
-    return condition.is_ is None or n in _fitting(
-        state, condition.model_copy(update={'inside': None, 'on': None})
-    )
-
-
-def _fitting(state: HouseState, condition: HouseCondition) -> list[int]:
-    """Return the objects of which a positive form of a condition holds."""
-    one = condition.model_copy(update={'count': 1, 'not_': False})
-    if condition.person:
-        return []
-    name = condition.thing or condition.held or ''
-    ids = [n for n in things_of(condition, state.graph) if state.only.get(name, n) == n]
-    held = state.held
-    found = []
-    there = None
-    if condition.place:
-        relation = Relation.INSIDE if condition.inside else Relation.ON
-        there = lying(state.graph, relation, state.of_class(condition.place))
-    for n in ids:
-        if condition.held and n not in held:
-            continue
-        if there is not None and n not in there:
-            continue
-        if one.is_ in WORDS:
-            wanted = one.is_ if one.by is None else f'{one.is_} by {one.by}'
-            if (n, wanted) not in state.derived:
-                continue
-        elif one.is_ and State(one.is_.upper()) not in state.graph.nodes[n].states:
-            continue
-        found.append(n)
-    return found
+    made = condition.model_copy(update={'inside': None, 'on': None})
+    return condition.is_ is None or n in state.view.fitting(made)
 
 
 def _places(state: HouseState, n: int) -> list[int]:

@@ -1,13 +1,12 @@
-"""The state that the planner of the oracle simulates: a household, and what a planner can name."""
+"""A household after some actions of a plan, and what a planner can name of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bbllm.bench.optimal.zones import held_by
 from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
-from bbllm.bench.suites.household import judge_household
+from bbllm.bench.suites.household import HouseView, judge_household
 from bbllm.core.errors import BbllmError
 from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.derived import Derived, derived
@@ -15,7 +14,7 @@ from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import FULL, Visibility, visible
-from bbllm.worlds.household.vocabulary import Action, Relation, State
+from bbllm.worlds.household.vocabulary import HANDS, Action, Relation, State
 
 GOING = frozenset({Action.WALK, Action.RUN, Action.FIND})
 PUTTING = frozenset({Action.PUTIN, Action.PUTBACK})
@@ -23,6 +22,12 @@ PUTTING = frozenset({Action.PUTIN, Action.PUTBACK})
 
 class NoPlanError(BbllmError):
     """No plan reaches the goal; the text names the condition or the step."""
+
+
+def held_by(graph: Graph) -> set[int]:
+    """Return what is in the character's hands."""
+    me = graph.character
+    return set() if me is None else {t for hand in HANDS for t in graph.targets(me, hand)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,11 @@ class HouseState:
     def graph(self) -> Graph:
         """The household's graph; not to be changed."""
         return self.household.graph
+
+    @property
+    def view(self) -> HouseView:
+        """The household as conditions are checked against it."""
+        return HouseView(self.graph, self.derived, only=self.only)
 
     @property
     def me(self) -> int:
@@ -103,13 +113,7 @@ class HouseState:
         goal = HouseholdGoal.model_construct(
             kind='household', all=tuple(conditions), same=tuple(same)
         )
-        return judge_household(goal, self.graph, self.derived).findings[0].passed
-
-    def of_class(self, name: str) -> list[int]:
-        """Return the ids of a class that count, sorted."""
-        if name in self.only:
-            return [self.only[name]]
-        return sorted(n for n, node in self.graph.nodes.items() if node.class_name == name)
+        return judge_household(goal, self.graph, self.derived).passed
 
     def shut_around(self, thing: int) -> list[int]:
         """Return the closed containers around an object, the outermost first."""

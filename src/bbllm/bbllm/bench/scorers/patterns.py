@@ -1,0 +1,535 @@
+"""
+Goals of cubes on the cells of a grid: a capital L and a plus sign.
+
+A pattern is data: its cells, and how its parts are called. The first formulation lays it over the
+cubes by least squares, the second compares cubes with each other. Points are complex numbers: 1
+is away from the robot, 1j to its left [m]. Cells are complex numbers too, in steps of the
+pattern; a fit puts cell t at `origin + step * t`.
+
+The letter is as the robot sees it: an upright bar away from it, and a foot to its right. Cubes of
+a pattern are within reach. A cube that is not of it must be further from it than a pitch and the
+tolerance of a place: nearer, it would fill a place next to the pattern and make it another sign,
+such as an inverted T or a Latin cross.
+"""
+
+from __future__ import annotations
+
+import cmath
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bbllm.bench.scorers.table import Table
+from bbllm.bench.suites.goals import LetterL, PlusSign
+from bbllm.bench.suites.scores import Condition, at_most, between, cm
+from bbllm.core.phrases import count_of, listed
+from bbllm.core.types import Pose
+from bbllm.skills.shapes import contains
+
+UP, RIGHT = 1 + 0j, -1j
+PLUS_CELLS = (0j, 1 + 0j, 1j, -1 + 0j, -1j)
+TURN_SLACK_DEG = 20.0
+"""How much further than allowed a pattern may be turned and still be recognised [deg]; slack of
+the search for fits, which are then measured against the goal, and no tolerance of a verdict."""
+WIDEST_TURN_DEG = 45.0
+"""A plus sign that is turned further is one of other arms that is turned less [deg]."""
+
+Cells = tuple[complex, ...]
+Points = Mapping[str, complex]
+Goal = LetterL | PlusSign
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternFit:
+    """A pattern laid over some points."""
+
+    placed: Mapping[complex, str]
+    """Name of the point on each cell that has one."""
+    at: Mapping[complex, complex]
+    """Where that point is [m]."""
+    origin: complex
+    """Place of cell 0 [m]."""
+    step: complex
+    """From a cell to the next one: its size is the pitch [m], its angle the turn."""
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.placed.values()]
+
+    @property
+    def pitch_m(self) -> float:
+        return abs(self.step)
+
+    @property
+    def turn_deg(self) -> float:
+        return math.degrees(cmath.phase(self.step))
+
+    @property
+    def offsets_m(self) -> dict[complex, float]:
+        """Distance of each point from its place [m]."""
+        return {cell: abs(at - self.origin - self.step * cell) for cell, at in self.at.items()}
+
+    @property
+    def residual_m(self) -> float:
+        """Largest distance of a point from its place [m]."""
+        return max(self.offsets_m.values())
+
+
+def fit_pattern(placed: Mapping[complex, str], points: Points) -> PatternFit:
+    """Fit origin and step to two or more points on given cells, by least squares."""
+    at = {cell: points[name] for cell, name in placed.items()}
+    mean_cell, mean_point = sum(at) / len(at), sum(at.values()) / len(at)
+    top = sum((cell - mean_cell).conjugate() * (point - mean_point) for cell, point in at.items())
+    step = top / sum(abs(cell - mean_cell) ** 2 for cell in at)
+    return PatternFit(placed=placed, at=at, origin=mean_point - step * mean_cell, step=step)
+
+
+def _partial_fits(
+    goal: Goal, cells: Cells, points: Points, turn_deg: float
+) -> Iterator[PatternFit]:
+    """
+    Yield the fits of a pattern to any two or more points, each set of points once.
+
+    Two points on two cells propose a fit; the nearest points to the other cells join it.
+    """
+    residual_m = _residual_m(goal)
+    least, most = _pitch_m(goal)
+    seen: set[tuple[tuple[complex, str], ...]] = set()
+    for (s, t), (a, b) in itertools.product(
+        itertools.permutations(cells, 2), itertools.combinations(points.values(), 2)
+    ):
+        step = (b - a) / (t - s)
+        likely = least - 2 * residual_m <= abs(step) <= most + 2 * residual_m
+        if likely and abs(cmath.phase(step)) <= math.radians(turn_deg):
+            within_m = max(abs(step) / 2, 2 * residual_m)
+            placed = _nearest(cells, points, a - step * s, step, within_m)
+            key = tuple(placed.items())
+            if len(placed) > 1 and key not in seen:
+                seen.add(key)
+                yield fit_pattern(placed, points)
+
+
+def _nearest(
+    cells: Sequence[complex], points: Points, origin: complex, step: complex, within_m: float
+) -> dict[complex, str]:
+    """Return the point nearest to each cell, where one is near enough; none is used twice."""
+    placed: dict[complex, str] = {}
+    for cell in cells:
+        place = origin + step * cell
+        free = [name for name in points if name not in placed.values()]
+        name = min(free, key=lambda name: abs(points[name] - place), default=None)
+        if name is not None and abs(points[name] - place) <= within_m:
+            placed[cell] = name
+    return placed
+
+
+def _pitch_m(goal: Goal) -> tuple[float, float]:
+    return goal.pitch_edges[0] * goal.edge_m, goal.pitch_edges[1] * goal.edge_m
+
+
+def _residual_m(goal: Goal) -> float:
+    return goal.residual_edges * goal.edge_m
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to see a pattern in the cubes, with what is wrong with it."""
+
+    fit: PatternFit
+    faults: tuple[str, ...]
+    """For each place of the pattern, and for three general conditions."""
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        return sum(map(bool, self.faults)), self.fit.residual_m
+
+
+def _read(goal: Goal, noun: str, n: int, fit: PatternFit, cells: Cells, general: Iterable[str],
+          wrong: Iterable[complex] = ()) -> Reading:  # fmt: skip
+    """
+    Return a fit with its faults.
+
+    Args:
+        goal: The goal.
+        noun: What the pattern is called.
+        n: How many places it has.
+        fit: The fit.
+        cells: Those of the pattern.
+        general: Three general faults, which are asked for only where they mean something.
+        wrong: Cells whose cubes do not fill their place for another reason than its distance.
+    """
+    offsets = fit.offsets_m
+    within_m = _residual_m(goal)
+    filled = sum(
+        at_most(offsets[c], within_m) for c in cells if c in offsets and c not in {*wrong}
+    )
+    few = f'{filled} of {n} places of the best {noun} are filled, around {listed(fit.names)}'
+    worst, off_m = max(offsets.items(), key=lambda item: item[1])
+    few += '.' if at_most(off_m, within_m) else f'; {_off_place(fit, worst, off_m)}'
+    places = (few if k > filled else '' for k in range(1, n + 1))
+    # With more than one place empty there is no shape that could be measured.
+    return Reading(fit, (*places, *(general if filled >= n - 1 else (few, few, few))))
+
+
+def _conditions(
+    n: int, texts: Sequence[str], none: str, readings: Iterable[Reading]
+) -> list[Condition]:
+    best = min(readings, key=lambda reading: reading.rank, default=None)
+    texts = [*(f'place {k} of {n} filled' for k in range(1, n + 1)), *texts]
+    return [*map(Condition, texts, [none] * len(texts) if best is None else best.faults)]
+
+
+def _off_place(fit: PatternFit, cell: complex, off_m: float) -> str:
+    return f'{fit.placed[cell]} is {cm(off_m)} from its place.'
+
+
+def _pitch_fault(goal: Goal, fit: PatternFit) -> str:
+    limits = _pitch_m(goal)
+    if between(fit.pitch_m, limits):
+        return ''
+    return f'its pitch is {cm(fit.pitch_m)}, not between {cm(limits[0])} and {cm(limits[1])}.'
+
+
+def _turn_fault(goal: Goal, noun: str, fit: PatternFit) -> str:
+    turned = f'the {noun} is turned by {fit.turn_deg:.0f} degrees.'
+    return '' if at_most(abs(fit.turn_deg), goal.turn_deg) else turned
+
+
+def _crowd_fault(noun: str, others: Points, members: Iterable[complex], free_m: float) -> str:
+    """Return which other cube fills a place next to a pattern, '' if none does."""
+    members = [*members]
+    for name, point in others.items():
+        way = min(abs(point - member) for member in members)
+        if way < free_m:
+            return f'{name} is {cm(way)} from the {noun}; {cm(free_m)} around it are to stay free.'
+    return ''
+
+
+def _first_failed(names: Iterable[str], faults: Iterable[str]) -> tuple[int, str]:
+    """Return how many tests some cubes passed, and the fault of the first that they failed."""
+    passed = 0
+    for passed, fault in enumerate(faults, 1):
+        if fault:
+            return passed - 1, f'{listed([*names])}: {fault}'
+    return passed, ''
+
+
+# --- the letter L -------------------------------------------------------------------------------
+
+
+def _is_letter(goal: LetterL, up: int, right: int) -> bool:
+    """Whether so many cubes before the corner and right of it are an L."""
+    return min(up, right) >= goal.least_bar or (up, right) == goal.smallest
+
+
+def letter_l(goal: LetterL, table: Table) -> list[Condition]:
+    """Lay templates of the letter over the cubes, and take the one that fits best."""
+    points = table.standing_cubes()
+    bars = ((up, goal.least_cubes - 1 - up) for up in range(1, goal.least_cubes))
+    templates = [_letter_cells(up, right) for up, right in bars if _is_letter(goal, up, right)]
+    readings = (
+        _read(goal, 'L', goal.least_cubes, fit, cells, _letter_faults(goal, table, fit))
+        for cells in templates
+        for fit in _letter_fits(goal, cells, points)
+    )
+    texts = ('its cubes at one pitch', 'upright and at a right angle', 'no other cube beside it')
+    none = f'of {count_of(len(points), "standing cube")} no two lie as in an L.'
+    return _conditions(goal.least_cubes, texts, none, readings)
+
+
+def _letter_cells(up: int, right: int) -> Cells:
+    return (0j, *(UP * k for k in range(1, up + 1)), *(RIGHT * k for k in range(1, right + 1)))
+
+
+def _letter_fits(goal: LetterL, cells: Cells, points: Points) -> Iterator[PatternFit]:
+    """Yield fits, and those of the whole letter with further cubes at the ends of its bars."""
+    for fit in _partial_fits(goal, cells, points, goal.turn_deg + TURN_SLACK_DEG):
+        yield fit
+        if len(fit.placed) < len(cells):
+            continue
+        more = [list(_beyond(fit, points, way)) for way in (UP, RIGHT)]
+        for up, right in itertools.product(*(range(len(found) + 1) for found in more)):
+            placed = {**fit.placed, **dict(more[0][:up]), **dict(more[1][:right])}
+            if up + right and len(set(placed.values())) == len(placed):
+                yield fit_pattern(placed, points)
+
+
+def _beyond(fit: PatternFit, points: Points, way: complex) -> Iterator[tuple[complex, str]]:
+    """Yield the cells beyond the end of a bar that have a cube near them, without gaps."""
+    free = {name: at for name, at in points.items() if name not in fit.names}
+    for k in itertools.count(1):
+        if way * k in fit.placed:
+            continue
+        # Half a pitch is slack of this search: the fit that comes of it is measured afterwards.
+        found = _nearest([way * k], free, fit.origin, fit.step, fit.pitch_m / 2)
+        if not found:
+            return
+        yield way * k, found[way * k]
+        del free[found[way * k]]
+
+
+def _letter_faults(goal: LetterL, table: Table, fit: PatternFit) -> Iterator[str]:
+    """Yield what is wrong with pitch, angles and surroundings."""
+    worst, off_m = max(fit.offsets_m.items(), key=lambda item: item[1])
+    near = at_most(off_m, _residual_m(goal))
+    yield _pitch_fault(goal, fit) or ('' if near else _off_place(fit, worst, off_m))
+    yield _turn_fault(goal, 'L', fit) or _bent(goal, fit)
+    up, right = (sum((cell / way).real > 0.5 for cell in fit.placed) for way in (UP, RIGHT))
+    if len(fit.placed) > goal.least_cubes and not _is_letter(goal, up, right):
+        yield f'{count_of(up, "cube")} up and {right} to the right are no L of this size.'
+        return
+    others = {name: table.point(name) for name in table.cubes_but(fit.names)}
+    yield _crowd_fault('L', others, fit.at.values(), fit.pitch_m + _residual_m(goal))
+
+
+def _bent(goal: LetterL, fit: PatternFit) -> str:
+    up, right = (
+        {cell: name for cell, name in fit.placed.items() if abs((cell / way).imag) < 0.5}
+        for way in (UP, RIGHT)
+    )
+    if min(len(up), len(right)) < 2:
+        return 'one of its bars is a single cube.'
+    points = {name: fit.at[cell] for cell, name in fit.placed.items()}
+    one, other = (fit_pattern(bar, points).step for bar in (up, right))
+    off = math.degrees(cmath.phase(one * other.conjugate()))
+    return '' if at_most(abs(off), goal.turn_deg) else f'its corner has {90 + off:.0f} degrees.'
+
+
+def letter_l_fault(goal: LetterL, table: Table) -> str:
+    """Count cubes along the grid lines ahead and right of each cube, and compare them in pairs."""
+    points = table.standing_cubes()
+    found = [
+        _first_failed((corner, *up, *right), _compared(goal, table, points, corner, up, right))
+        for corner in points
+        for up, right in _bars(goal, points, corner)
+    ]
+    none = 'no cube has enough others ahead of it and to its right.'
+    # The fault that got furthest says most.
+    return max(found, key=lambda one: one[0], default=(0, none))[1]
+
+
+def _bars(goal: LetterL, points: Points, corner: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the rows of cubes ahead of a cube and to its right that make enough for an L."""
+    ahead, beside = (_row(goal, points, corner, way) for way in (UP, RIGHT))
+    for up, right in itertools.product(range(1, len(ahead) + 1), range(1, len(beside) + 1)):
+        if 1 + up + right >= goal.least_cubes and _is_letter(goal, up, right):
+            yield ahead[:up], beside[:right]
+
+
+def _row(goal: LetterL, points: Points, corner: str, way: complex) -> list[str]:
+    """Return the cubes in the wedge that a bar can lie in, the nearest first."""
+    slope = math.tan(math.radians(goal.turn_deg))
+    # Slack of this search: who is in the wedge is measured against the goal afterwards.
+    width = 2 * _residual_m(goal) * (1 + slope)
+    rays = {name: (at - points[corner]) / way for name, at in points.items() if name != corner}
+    inside = [
+        name
+        for name, ray in rays.items()
+        if ray.real > 0 and abs(ray.imag) <= min(ray.real, width + slope * ray.real)
+    ]
+    return sorted(inside, key=lambda name: rays[name].real)
+
+
+def _compared(
+    goal: LetterL, table: Table, points: Points, corner: str, up: list[str], right: list[str]
+) -> Iterator[str]:
+    """Yield the faults of an L whose cubes are compared two by two."""
+    cells = dict(zip((corner, *up, *right), _letter_cells(len(up), len(right))))
+    pairs = [
+        (cells[b] - cells[a], points[b] - points[a]) for a, b in itertools.combinations(cells, 2)
+    ]
+    squares = sum(abs(span) ** 2 for span, _ in pairs)
+    pitch = math.sqrt(sum(abs(way) ** 2 for _, way in pairs) / squares)
+    edges = pitch / goal.edge_m
+    uneven = f'neighbours are {edges:.2f} edges apart on average.'
+    yield '' if between(edges, goal.pitch_edges) else uneven
+
+    # The way from each cube to the others, against what it is for one common step.
+    step = sum(span.conjugate() * way for span, way in pairs) / squares
+    for name in cells:
+        drift = sum(
+            points[name] - points[other] - step * (cells[name] - cells[other]) for other in cells
+        )
+        off = abs(drift) / len(cells)
+        if not at_most(off, _residual_m(goal)):
+            yield f'{name} is {cm(off)} from where the others would have it.'
+            return
+    yield ''
+
+    # The direction between each two cubes, against what it should be; far ones count more.
+    turn = math.degrees(
+        sum(abs(span) ** 2 * cmath.phase(way / span) for span, way in pairs) / squares
+    )
+    yield '' if at_most(abs(turn), goal.turn_deg) else f'they lean by {turn:.0f} degrees.'
+
+    # The angle at the corner, from the ends of the bars.
+    top, tip = points[up[-1]] - points[corner], points[right[-1]] - points[corner]
+    cosine = (top.conjugate() * tip).real / (abs(top) * abs(tip))
+    angle = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
+    square = at_most(abs(angle - 90.0), goal.turn_deg)
+    yield '' if square else f'their corner has {angle:.0f} degrees.'
+
+    others = {name: table.point(name) for name in table.cubes_but(cells)}
+    members = (points[name] for name in cells)
+    yield _crowd_fault('L', others, members, pitch + _residual_m(goal))
+
+
+# --- the plus sign ------------------------------------------------------------------------------
+
+
+def plus_sign(goal: PlusSign, table: Table) -> list[Condition]:
+    """Lay the sign over the cubes, and take the reading that fits best."""
+    cubes = {name: table.now[name].pose for name in table.cubes_but(())}
+    points = table.standing_cubes()
+    texts = ('its arms as long as asked', 'not turned', 'no other cube in it or beside it')
+    none = f'of {count_of(len(points), "standing cube")} no two lie as in a plus sign.'
+    return _conditions(len(PLUS_CELLS), texts, none, _plus_readings(goal, points, cubes))
+
+
+def check_plus(cubes: Mapping[str, Pose], edge_m: float) -> tuple[str, PatternFit | None]:
+    """Return why cubes are no plus sign, '' if they are one, and the best fit; for no suite."""
+    goal = PlusSign(
+        kind='plus_sign',
+        edge_m=edge_m,
+        pitch_edges=(1.0, 2.5),
+        residual_edges=0.3,
+        turn_deg=15.0,
+        level_edges=0.3,
+        level_m=0.01,
+        tilt_deg=18.0,
+    )
+    points = {name: complex(*pose.position_m[:2]) for name, pose in cubes.items()}
+    best = min(_plus_readings(goal, points, cubes), key=lambda one: one.rank, default=None)
+    if best is None:
+        return 'no two cubes lie as in a plus sign.', None
+    return next(filter(None, best.faults), ''), best.fit
+
+
+def _plus_readings(goal: PlusSign, points: Points, cubes: Mapping[str, Pose]) -> Iterator[Reading]:
+    for fit in _partial_fits(goal, PLUS_CELLS, points, WIDEST_TURN_DEG):
+        heights = {cell: cubes[name].position_m[2] for cell, name in fit.placed.items()}
+        level = heights.get(0j, min(heights.values()))
+        wrong = [
+            cell
+            for cell, height in heights.items()
+            if not at_most(abs(height - level), goal.level_edges * goal.edge_m)
+        ]
+        general = _plus_faults(goal, cubes, fit)
+        yield _read(goal, 'plus sign', len(PLUS_CELLS), fit, PLUS_CELLS, general, wrong)
+
+
+def _plus_faults(goal: PlusSign, cubes: Mapping[str, Pose], fit: PatternFit) -> Iterator[str]:
+    """Yield what is wrong with pitch, turn and surroundings."""
+    yield _pitch_fault(goal, fit)
+    yield _turn_fault(goal, 'plus sign', fit)
+    others = {
+        name: complex(*pose.position_m[:2])
+        for name, pose in cubes.items()
+        if name not in fit.names
+    }
+    turn = fit.step / abs(fit.step)
+    reach = fit.pitch_m + goal.edge_m / 2
+    rays = {name: (point - fit.origin) / turn for name, point in others.items()}
+    within = [name for name, ray in rays.items() if max(abs(ray.real), abs(ray.imag)) < reach]
+    free_m = fit.pitch_m + _residual_m(goal)
+    spoilt = f'{" and ".join(within)} lies within the plus sign.' if within else ''
+    yield spoilt or _crowd_fault('plus sign', others, fit.at.values(), free_m)
+
+
+@dataclass(frozen=True, slots=True)
+class _Diagonal:
+    """Two cubes that may be opposite arms."""
+
+    ends: tuple[str, str]
+    middle: complex
+    half: complex
+    """From the middle to the first end [m]."""
+
+
+def plus_sign_fault(goal: PlusSign, table: Table) -> str:
+    """Find two pairs of cubes that halve each other at right angles in a fifth cube."""
+    points = table.standing_cubes()
+    found = [
+        _first_failed((centre, *one.ends, *two.ends), _crossed(goal, table, centre, one, two))
+        for one, two in _crossings(goal, points)
+        for centre, at in points.items()
+        if centre not in (*one.ends, *two.ends)
+        and abs(at - (one.middle + two.middle) / 2) <= 3 * _residual_m(goal)
+    ]
+    none = 'no two pairs of cubes cross in a fifth cube midway between them.'
+    # The fault that got furthest says most.
+    return max(found, key=lambda one: one[0], default=(0, none))[1]
+
+
+def _crossings(goal: PlusSign, points: Points) -> Iterator[tuple[_Diagonal, _Diagonal]]:
+    """Yield pairs of diagonals without a common end whose middles are near each other."""
+    # Three times the tolerance is slack of this search: `_crossed` measures what it finds.
+    slack = 3 * _residual_m(goal)
+    longest = _pitch_m(goal)[1] + slack
+    diagonals = [
+        _Diagonal((a, b), (points[a] + points[b]) / 2, (points[a] - points[b]) / 2)
+        for a, b in itertools.combinations(points, 2)
+        if abs(points[a] - points[b]) <= 2 * longest
+    ]
+    for one, two in itertools.combinations(diagonals, 2):
+        if abs(one.middle - two.middle) <= slack and not set(one.ends) & set(two.ends):
+            yield one, two
+
+
+def _crossed(
+    goal: PlusSign, table: Table, centre: str, one: _Diagonal, two: _Diagonal
+) -> Iterator[str]:
+    """Yield the faults of two diagonals and a centre."""
+    first = one.half
+    quarter = first * 1j  # the second diagonal should be the first one turned by a right angle
+    second = min(two.half, -two.half, key=lambda half: abs(half - quarter))
+    off = _unevenness(table.point(centre), one.middle, two.middle, (second - quarter) / 2)
+    uneven = f'they are up to {cm(off)} off two crossing diagonals.'
+    yield '' if at_most(off, _residual_m(goal)) else uneven
+
+    arm = (abs(first) + abs(second)) / 2 / goal.edge_m
+    yield '' if between(arm, goal.pitch_edges) else f'half their diagonals is {arm:.2f} edges.'
+
+    # Four times an angle forgets which axis it was taken from.
+    both = cmath.rect(1, 4 * cmath.phase(first)) + cmath.rect(1, 4 * cmath.phase(second))
+    lean = math.degrees(cmath.phase(both)) / 4
+    leans = f'their diagonals lean by {lean:.0f} degrees.'
+    yield '' if at_most(abs(lean), goal.turn_deg) else leans
+
+    members = (centre, *one.ends, *two.ends)
+    heights = [table.now[name].pose.position_m[2] for name in members]
+    rise = max(max(heights) - heights[0], heights[0] - min(heights))
+    off_level = f'the arms are {cm(rise)} off the level of the centre.'
+    yield '' if at_most(rise, goal.level_edges * goal.edge_m) else off_level
+
+    # Other cubes in the square of the sign, and in a disc around each cube of it.
+    points = [table.point(name) for name in members]
+    square = _square(sum(points) / len(points), (arm + 0.5) * goal.edge_m, lean)
+    others = {name: table.point(name) for name in table.cubes_but(members)}
+    inside = [name for name, at in others.items() if contains(square, (at.real, at.imag))]
+    free_m = (arm + goal.residual_edges) * goal.edge_m
+    spoilt = f'{inside[0]} is in the square.' if inside else ''
+    yield spoilt or _crowd_fault('plus sign', others, points, free_m)
+
+
+def _square(middle: complex, half_m: float, lean_deg: float) -> list[tuple[float, float]]:
+    """Return the corners of the square that the arms reach into, counter-clockwise [m]."""
+    corners = (
+        middle + cmath.rect(half_m * math.sqrt(2), math.radians(lean_deg + 45 + 90 * quarter))
+        for quarter in range(4)
+    )
+    return [(corner.real, corner.imag) for corner in corners]
+
+
+def _unevenness(centre: complex, one: complex, two: complex, skew: complex) -> float:
+    """
+    Return how far the worst of five cubes is from an even cross [m].
+
+    The ends of each diagonal share the error of its middle; what keeps the second from being the
+    first turned by a right angle is split evenly among the four ends, along both diagonals.
+    """
+    middle = (2 * one + 2 * two + centre) / 5
+    ends = [one - middle + sign * 1j * skew for sign in (1, -1)]
+    ends += [two - middle + sign * skew for sign in (1, -1)]
+    return max(abs(error) for error in (centre - middle, *ends))

@@ -1,0 +1,95 @@
+"""The table or house at the end of an episode, and its score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from bbllm.core.types import SceneObject
+
+ROUNDING = 1e-9
+"""What arithmetic may add to a length or angle; no tolerance of a goal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalState:
+    """A table that has come to rest."""
+
+    objects: Mapping[str, SceneObject]
+    """Everything with a name, furniture and locations included, as it rests now."""
+    start: Mapping[str, SceneObject]
+    """The same before the episode."""
+    out_of_reach: frozenset[str] = frozenset()
+    """Names of objects and locations that the hand could not come down on at the start."""
+    mass_kg: Mapping[str, float] = field(default_factory=dict)
+    """Mass of each object, which no scene shows [kg]."""
+    fixed: frozenset[str] = frozenset()
+    """Names of the objects that are fixed to the table, which no scene shows either."""
+    held: str = ''
+    """Name of what is in the hand, '' where it is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One part of a goal; it holds if and only if there is no fault. GCR counts them."""
+
+    text: str
+    """The same words at the start and at the end: they name objects, never where they are."""
+    fault: str = ''
+    """Why it does not hold, in a sentence with figures; empty where it holds."""
+
+    @property
+    def holds(self) -> bool:
+        return not self.fault
+
+
+class Verdict(str, Enum):
+    """Whether the goal of an episode was reached."""
+
+    PASSED = 'passed'
+    FAILED = 'failed'
+    DISPUTED = 'disputed'
+    """Two formulations of the goal disagree; never counted as passed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The verdict of all formulations of a goal."""
+
+    verdict: Verdict
+    reason: str
+    """Why not passed, or what is disputed; empty where passed."""
+    conditions: tuple[Condition, ...]
+    """All hold if and only if the first formulation passed."""
+    faults: tuple[str, ...]
+    """For each formulation why it failed, in one sentence; empty where it passed."""
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict is Verdict.PASSED
+
+
+def first_fault(conditions: Iterable[Condition]) -> str:
+    """Return the first fault of some conditions, '' if all hold."""
+    return next((one.fault for one in conditions if one.fault), '')
+
+
+def at_most(value: float, limit: float) -> bool:
+    """Whether a length or angle keeps below a limit, rounding forgiven."""
+    return value <= limit + ROUNDING
+
+
+def at_least(value: float, limit: float) -> bool:
+    """Whether a length or angle reaches a limit, rounding forgiven."""
+    return value >= limit - ROUNDING
+
+
+def between(value: float, limits: tuple[float, float]) -> bool:
+    """Whether a length or angle is within limits, rounding forgiven."""
+    return at_least(value, limits[0]) and at_most(value, limits[1])
+
+
+def cm(length_m: float) -> str:
+    """Return a length [m] in centimetres, to the millimetre."""
+    return f'{length_m * 100:.1f} cm'

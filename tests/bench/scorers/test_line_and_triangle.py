@@ -1,0 +1,395 @@
+"""Cubes in a line by colour, and as a triangle."""
+
+from __future__ import annotations
+
+import cmath
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import (
+    LINE,
+    RAINBOW,
+    TRIANGLE,
+    Spot,
+    assert_fails,
+    assert_passes,
+    moved,
+    relaid,
+    table,
+)
+
+from bbllm.bench.suites.goals import Goal
+from bbllm.bench.suites.scores import FinalState
+
+# --- Cubes in a line by colour.
+
+
+def line_line(
+    colors: tuple[str, ...] = ('red', 'orange', 'yellow', 'green', 'blue'),
+    pitch: float = 0.07,
+    x: float = 0.5,
+    y: float = 0.0,
+) -> dict[str, Spot]:
+    """Lay cubes from left to right, their middle at (x, y)."""
+    left = y + pitch * (len(colors) - 1) / 2
+    return {f'{color}_cube': (x, left - pitch * index) for index, color in enumerate(colors)}
+
+
+def uneven(*ys: float) -> dict[str, Spot]:
+    """Lay cubes in the order of the spectrum, at any distances."""
+    return {name: (0.5, y) for name, y in zip(LINE_DONE, ys)}
+
+
+LINE_DONE = line_line()
+
+LINE_CYLINDER: dict[str, Spot] = {'grey_cylinder': (0.4, 0.2)}
+
+LINE_WITH_FAR: dict[str, Spot] = {**LINE_DONE, 'violet_cube': (1.0, 0.1)}
+
+PAIR: dict[str, Spot] = {
+    'red_cube': (0.5, 0.1),
+    'red_cube_2': (0.5, 0.03),
+    'blue_cube': (0.5, -0.04),
+}
+
+LINE_PASSING = {
+    'exact': table(LINE_DONE),
+    'all seven colours': table(line_line(RAINBOW, 0.06)),
+    'two cubes': table(line_line(('green', 'violet'))),
+    'cubes that touch': table(line_line(pitch=0.04)),
+    'uneven gaps': table(moved(moved(LINE_DONE, 'orange_cube', 0, 0.02), 'green_cube', 0, -0.02)),
+    'a cube a little further away': table(moved(LINE_DONE, 'green_cube', 0.015, 0)),
+    'some millimetres off each': table(
+        moved(
+            moved(moved(LINE_DONE, 'red_cube', 0.01, 0), 'blue_cube', -0.01, 0),
+            'green_cube',
+            0.01,
+            0,
+        )
+    ),
+    'off the centre a little': table(line_line(x=0.55, y=0.05)),
+    'its middle is midway between its ends': table(uneven(0.14, 0.10, 0.06, 0.02, -0.08)),
+    'as loose as allowed': table(line_line(pitch=0.10)),
+    'closed up where one dropped out': table(
+        {**line_line(('red', 'orange', 'green', 'blue'), y=0.035), 'yellow_cube': (1.0, 0.1)},
+        beyond=['yellow_cube'],
+    ),
+    'one out of reach elsewhere': table(LINE_WITH_FAR, beyond=['violet_cube']),
+    'cylinders about': table({**LINE_DONE, **LINE_CYLINDER}),
+    'a white cube elsewhere': table({**LINE_DONE, 'white_cube': (0.6, 0.3)}),
+    'a white cube beyond an end': table({**LINE_DONE, 'white_cube': (0.5, 0.22)}),
+    'two cubes of one colour': table(PAIR),
+    'two cubes of one colour the other way': table(
+        {**PAIR, 'red_cube': (0.5, 0.03), 'red_cube_2': (0.5, 0.1)}
+    ),
+}
+
+LINE_FAILING: dict[str, tuple[FinalState, str]] = {
+    'mirrored': (table(line_line(('blue', 'green', 'yellow', 'orange', 'red'))), 'right of'),
+    'two exchanged': (
+        table(line_line(('red', 'yellow', 'orange', 'green', 'blue'))),
+        'orange_cube is 7.0 cm right of yellow_cube',
+    ),
+    'the ends exchanged': (
+        table(line_line(('blue', 'orange', 'yellow', 'green', 'red'))),
+        'right',
+    ),
+    'a line away from the robot': (
+        table({name: (0.36 + 0.07 * i, 0.0) for i, name in enumerate(LINE_DONE)}),
+        'off the line',
+    ),
+    'aslant': (
+        table(
+            {name: (0.42 + 0.04 * i, spot[1]) for i, (name, spot) in enumerate(LINE_DONE.items())}
+        ),
+        'off the line',
+    ),
+    'one cube out of the line': (
+        table(moved(LINE_DONE, 'green_cube', 0.03, 0)),
+        'green_cube is 3.0',
+    ),
+    'one cube missing from the line': (
+        table({**LINE_DONE, 'violet_cube': (0.7, 0.1)}),
+        'violet_cube',
+    ),
+    'too near to each other': (
+        table(moved(LINE_DONE, 'orange_cube', 0.01, -0.035)),
+        'orange_cube is 3.5 cm left of yellow_cube',
+    ),
+    'too far from the centre': (table(line_line(x=0.62)), 'the middle of the line is 12.0 cm'),
+    'too far to the left': (table(line_line(y=0.11)), 'the middle of the line is 11.0 cm'),
+    'the middle between its ends too far off': (
+        table(uneven(0.24, 0.14, 0.05, 0.01, -0.03)),
+        'the middle of the line is 10.5 cm',
+    ),
+    'a hole where one dropped out': (
+        table({**LINE_DONE, 'yellow_cube': (1.0, 0.1)}, beyond=['yellow_cube']),
+        'a hole of 14.0 cm between orange_cube and green_cube; 10.0 cm are allowed.',
+    ),
+    'a hole in a tight line': (
+        table(uneven(0.14, 0.10, 0.06, -0.05, -0.09)),
+        'a hole of 11.0 cm between yellow_cube and green_cube',
+    ),
+    'a cylinder in the hole': (
+        table({**uneven(0.14, 0.10, 0.06, -0.05, -0.09), 'grey_cylinder': (0.5, 0.005)}),
+        'a hole of 11.0 cm between yellow_cube and green_cube',
+    ),
+    'an end too far from the others': (
+        table(uneven(0.16, 0.04, 0.0, -0.04, -0.08)),
+        'a hole of 12.0 cm between red_cube and orange_cube',
+    ),
+    'two of one colour with a hole between them': (
+        table({**PAIR, 'red_cube': (0.5, 0.14)}),
+        'a hole of 11.0 cm between red_cube and red_cube_2',
+    ),
+    'none in line with another': (
+        table(
+            {
+                name: (0.3 + 0.1 * i, spot[1])
+                for i, (name, spot) in enumerate(line_line(pitch=0.06).items())
+            }
+        ),
+        'off the line',
+    ),
+    'one on another': (
+        table({**LINE_DONE, 'orange_cube': (*LINE_DONE['yellow_cube'][:2], 0.06)}),
+        'orange_cube is 4.0 cm above',
+    ),
+    'one in the hand': (
+        table(moved(LINE_DONE, 'red_cube', 0, 0, 0.2)),
+        'red_cube is 20.0 cm above',
+    ),
+    'one pushed along that was out of reach': (
+        table({**LINE_WITH_FAR, 'violet_cube': (0.5, 0.035)}, beyond=['violet_cube']),
+        'violet_cube is in the line',
+    ),
+    'a white cube within': (
+        table({**line_line(pitch=0.1), 'white_cube': (0.5, 0.05)}),
+        'white_cube is in the line',
+    ),
+    'a single cube': (table({'red_cube': (0.5, 0.0)}), 'a line needs 2 cubes'),
+    'one colour between two of another': (
+        table({**PAIR, 'red_cube_2': (0.5, -0.04), 'blue_cube': (0.5, 0.03)}),
+        'red_cube_2 is 7.0 cm right of blue_cube',
+    ),
+    'two of one colour on the same spot of the line': (
+        table({**PAIR, 'red_cube_2': (0.515, 0.08), 'red_cube': (0.485, 0.1)}),
+        'red_cube_2 and red_cube are only 2.0 cm apart',
+    ),
+}
+
+colors = st.lists(st.sampled_from(RAINBOW), min_size=4, max_size=7, unique=True).map(
+    lambda some: tuple(sorted(some, key=RAINBOW.index))
+)
+
+
+@given(
+    colors=colors,
+    pitch=st.floats(0.05, 0.08),
+    centre=st.tuples(st.floats(-0.06, 0.06), st.floats(-0.06, 0.06)),
+    which=st.integers(0, 6),
+    sign=st.sampled_from([-1, 1]),
+    share=st.floats(0, 0.95),
+    over=st.floats(1.05, 5),
+)
+def test_a_nudge_out_of_the_line_flips_the_verdict(
+    colors: tuple[str, ...],
+    pitch: float,
+    centre: tuple[float, float],
+    which: int,
+    sign: int,
+    share: float,
+    over: float,
+) -> None:
+    done = line_line(colors, pitch, 0.5 + centre[0], centre[1])
+    name = f'{colors[which % len(colors)]}_cube'
+    # The mean follows a cube by 1/n of its way.
+    limit = sign * LINE.straight_m / (1 - 1 / len(colors))
+
+    assert_passes(LINE, table(done))
+    assert_passes(LINE, table(moved(done, name, share * limit, 0)))
+    assert_fails(LINE, table(moved(done, name, over * limit, 0)))
+
+
+@given(
+    colors=colors,
+    which=st.integers(0, 6),
+    near=st.floats(-0.1, 0.039),
+    kept=st.floats(0.041, 0.099),
+    far=st.floats(0.101, 0.2),
+)
+def test_a_nudge_along_the_line_flips_the_verdict(
+    colors: tuple[str, ...], which: int, near: float, kept: float, far: float
+) -> None:
+    index = which % (len(colors) - 1)
+
+    def with_gap(gap: float) -> FinalState:
+        """Lay a line of 5 cm from cube to cube, but for one gap; its middle is the centre."""
+        gaps = [gap if i == index else 0.05 for i in range(len(colors) - 1)]
+        ys = [sum(gaps) / 2 - sum(gaps[:i]) for i in range(len(colors))]
+        return table({f'{color}_cube': (0.5, y) for color, y in zip(colors, ys)})
+
+    assert_passes(LINE, with_gap(kept))
+    assert_fails(LINE, with_gap(near))
+    assert_fails(LINE, with_gap(far), 'has a hole')
+
+
+# --- Three reddish cubes as a triangle on the right.
+
+TRIO: dict[str, Spot] = {
+    'red_cube': (0.56, -0.20),
+    'pink_cube': (0.48, -0.14),
+    'salmon_cube': (0.48, -0.26),
+}
+
+TRI_DONE: dict[str, Spot] = {**TRIO, 'blue_cube': (0.4, 0.2), 'grey_cylinder': (0.5, -0.2)}
+
+TRI_FAR: dict[str, Spot] = {**TRI_DONE, 'crimson_cube': (1.0, -0.2)}
+
+
+def tri_corners(*points: Spot) -> dict[str, Spot]:
+    return dict(zip(TRIO, points))
+
+
+TRI_PASSING = {
+    'exact': table(TRI_DONE),
+    'pointing at the robot': table(tri_corners((0.4, -0.2), (0.48, -0.14), (0.48, -0.26))),
+    'aslant': table(tri_corners((0.4, -0.1), (0.55, -0.12), (0.45, -0.25))),
+    'large': table(tri_corners((0.35, -0.05), (0.55, -0.05), (0.45, -0.25))),
+    'as small as allowed': table(tri_corners((0.5, -0.2), (0.5, -0.26), (0.552, -0.23))),
+    'an acute one': table(tri_corners((0.4, -0.2), (0.6, -0.16), (0.6, -0.26))),
+    'a fourth reddish one on the left': table({**TRI_DONE, 'crimson_cube': (0.4, 0.1)}),
+    'a fourth one out of reach on the right': table(TRI_FAR, beyond=['crimson_cube']),
+    'other cubes on the right, apart': table({**TRI_DONE, 'green_cube': (0.35, -0.4)}),
+    'another cube just apart enough': table({**TRI_DONE, 'green_cube': (0.399, -0.2)}),
+}
+
+TRI_FAILING: dict[str, tuple[FinalState, str]] = {
+    'mirrored to the left': (table(relaid(TRI_DONE, lambda x, y: (x, -y))), 'only 0 cubes'),
+    'two only': (table({**TRI_DONE, 'red_cube': (0.5, 0.3)}), 'only 2 cubes'),
+    'a single one': (
+        table({**TRI_DONE, 'red_cube': (0.5, 0.3), 'pink_cube': (0.4, 0.3)}),
+        'only 1 cube of the colours stands on the right.',
+    ),
+    'one within the margin': (table(moved(TRI_DONE, 'pink_cube', 0, 0.125)), 'only 2 cubes'),
+    'in a line': (
+        table(tri_corners((0.4, -0.2), (0.5, -0.2), (0.6, -0.2))),
+        'smallest angle is 0',
+    ),
+    'nearly in a line': (
+        table(tri_corners((0.4, -0.2), (0.5, -0.23), (0.6, -0.2))),
+        'smallest angle is 17',
+    ),
+    'too small': (table(tri_corners((0.5, -0.2), (0.5, -0.25), (0.543, -0.225))), 'are 5.0 cm'),
+    'too large': (table(tri_corners((0.3, -0.05), (0.56, -0.05), (0.45, -0.25))), 'are 26.0 cm'),
+    'a blue cube for a red one': (
+        table({**TRI_DONE, 'red_cube': (0.4, 0.3), 'blue_cube': (0.56, -0.2)}),
+        'only 2 cubes',
+    ),
+    'four reddish ones on the right': (
+        table({**TRI_DONE, 'crimson_cube': (0.4, -0.5)}),
+        '4 cubes of the colours',
+    ),
+    'four reddish ones as a square': (
+        table({**tri_corners((0.4, -0.1), (0.4, -0.2), (0.5, -0.1)), 'crimson_cube': (0.5, -0.2)}),
+        'crimson_cube',
+    ),
+    'another cube in it': (table({**TRI_DONE, 'blue_cube': (0.51, -0.2)}), 'blue_cube is 0.0 cm'),
+    'another cube beside a corner': (
+        table({**TRI_DONE, 'blue_cube': (0.60, -0.14)}),
+        'blue_cube is 7.2 cm',
+    ),
+    'another cube beside a side': (table({**TRI_DONE, 'blue_cube': (0.41, -0.2)}), 'is 7.0 cm'),
+    'one out of reach beside it': (
+        table({**TRI_DONE, 'crimson_cube': (0.60, -0.14)}, beyond=['crimson_cube']),
+        'crimson_cube',
+    ),
+    'another cube on a corner': (
+        table({**TRI_DONE, 'blue_cube': (0.56, -0.2, 0.06)}),
+        'blue_cube',
+    ),
+    'a corner on another cube': (
+        table({**moved(TRI_DONE, 'red_cube', 0, 0, 0.04), 'blue_cube': (0.56, -0.2)}),
+        'only 2 cubes',
+    ),
+    'a corner in the air': (table(moved(TRI_DONE, 'red_cube', 0, 0, 0.2)), 'only 2 cubes'),
+    'a corner that is out of reach': (table(TRI_DONE, beyond=['red_cube']), 'only 2 cubes'),
+}
+
+# Three angles that add up to 180 degrees, none below 27.
+angles = st.tuples(st.floats(27, 70), st.floats(27, 70)).map(
+    lambda two: (*two, 180.0 - two[0] - two[1])
+)
+
+
+def of_angles(angles: tuple[float, float, float], shortest: float, turn: float) -> list[complex]:
+    """Return the corners of a triangle by its angles [deg] and its shortest side [m]."""
+    a, b, c = (shortest * math.sin(math.radians(angle)) for angle in angles)
+    a, b, c = (side / math.sin(math.radians(min(angles))) for side in (a, b, c))
+    return [0j, cmath.rect(c, turn), cmath.rect(b, turn + math.radians(angles[0]))]
+
+
+def tri_laid(points: list[complex]) -> dict[str, Spot]:
+    """Lay the corners on the right, well within it."""
+    shift = complex(0.5, -0.04 - max(point.imag for point in points))
+    return tri_corners(*(((point + shift).real, (point + shift).imag) for point in points))
+
+
+@given(angles=angles, shortest=st.floats(0.062, 0.1), turn=st.floats(0, 6.28))
+def test_any_triangle_within_the_limits_passes(
+    angles: tuple[float, float, float], shortest: float, turn: float
+) -> None:
+    assert_passes(TRIANGLE, table(tri_laid(of_angles(angles, shortest, turn))))
+
+
+@given(
+    flat=st.floats(1, 24), share=st.floats(0.3, 0.7), turn=st.floats(0, 6.28), size=st.floats(1, 2)
+)
+def test_a_triangle_with_a_narrow_angle_fails(
+    flat: float, share: float, turn: float, size: float
+) -> None:
+    rest = 180.0 - flat
+    points = of_angles((flat, rest * share, rest * (1 - share)), 0.06 * size, turn)
+
+    assert_fails(TRIANGLE, table(tri_laid(points)))
+
+
+@given(side=st.integers(0, 2), along=st.floats(0, 1), inside=st.floats(0, 0.0795))
+def test_another_cube_nudged_near_flips_the_verdict(
+    side: int, along: float, inside: float
+) -> None:
+    points = [complex(*TRIO[name][:2]) for name in TRIO]
+    a, b, c = points[side], points[side - 2], points[side - 1]
+    foot = a + along * (b - a)
+    outward = (b - a) * 1j / abs(b - a)
+    if ((c - a) * outward.conjugate()).real > 0:
+        outward = -outward
+
+    def with_other(way: float) -> FinalState:
+        spot = foot + way * outward
+        return table({**TRIO, 'blue_cube': (spot.real, spot.imag)})
+
+    assert_fails(TRIANGLE, with_other(inside), 'blue_cube')
+    assert_passes(TRIANGLE, with_other(0.0805))
+
+
+PASSING: dict[str, tuple[Goal, FinalState]] = {
+    **{f'line: {name}': (LINE, state) for name, state in LINE_PASSING.items()},
+    **{f'tri: {name}': (TRIANGLE, state) for name, state in TRI_PASSING.items()},
+}
+FAILING: dict[str, tuple[Goal, FinalState, str]] = {
+    **{f'line: {name}': (LINE, *case) for name, case in LINE_FAILING.items()},
+    **{f'tri: {name}': (TRIANGLE, *case) for name, case in TRI_FAILING.items()},
+}
+
+
+@pytest.mark.parametrize(('goal', 'state'), PASSING.values(), ids=PASSING.keys())
+def test_what_reaches_the_goal_passes(goal: Goal, state: FinalState) -> None:
+    assert_passes(goal, state)
+
+
+@pytest.mark.parametrize(('goal', 'state', 'about'), FAILING.values(), ids=FAILING.keys())
+def test_what_only_nearly_reaches_it_fails(goal: Goal, state: FinalState, about: str) -> None:
+    assert_fails(goal, state, about)

@@ -1,0 +1,368 @@
+"""Goals of sides: tables where they are reached, and tables where they only nearly are."""
+
+from __future__ import annotations
+
+import cmath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import (
+    CUBES_RIGHT,
+    PAIRS,
+    SEGREGATED,
+    STANDING,
+    Spot,
+    assert_fails,
+    assert_passes,
+    leaning,
+    moved,
+    relaid,
+    table,
+)
+
+from bbllm.bench.suites.goals import Goal, OneSide
+from bbllm.bench.suites.scores import FinalState
+
+# --- Cubes to the right only: tables where they are, and tables where they only nearly are.
+
+RIGHT_DONE: dict[str, Spot] = {
+    'red_cube': (0.4, -0.2),
+    'blue_cube': (0.5, -0.1),
+    'green_cube': (0.6, -0.3),
+    'grey_cylinder': (0.4, 0.2),
+    'white_cylinder': (0.5, -0.4),
+}
+
+RIGHT_FAR: dict[str, Spot] = {**RIGHT_DONE, 'aqua_cube': (1.0, 0.3)}
+
+RIGHT_PASSING = {
+    'all cubes on the right': table(RIGHT_DONE),
+    'a cube just past the margin': table(moved(RIGHT_DONE, 'blue_cube', 0, 0.0799)),
+    'a cube exactly at the margin': table({**RIGHT_DONE, 'blue_cube': (0.5, -0.02)}),
+    'one out of reach stays on the left': table(RIGHT_FAR, beyond=['aqua_cube']),
+    'a cylinder moved by millimetres': table(
+        moved(RIGHT_DONE, 'grey_cylinder', 0.005, 0.005), start=RIGHT_DONE
+    ),
+    'a cube moved about on the right': table(
+        moved(RIGHT_DONE, 'red_cube', 0.05, -0.05), start=RIGHT_DONE
+    ),
+    'a cylinder a little askew': leaning(table(RIGHT_DONE), 'grey_cylinder', 17),
+    'a cylinder upside down': leaning(table(RIGHT_DONE), 'grey_cylinder', 180),
+    'a cube not quite level': table(moved(RIGHT_DONE, 'red_cube', 0, 0, 0.004)),
+}
+
+RIGHT_FAILING: dict[str, tuple[FinalState, str]] = {
+    'mirrored: all on the left': (table(relaid(RIGHT_DONE, lambda x, y: (x, -y))), 'red_cube'),
+    'one on the left': (
+        table(moved(RIGHT_DONE, 'blue_cube', 0, 0.2)),
+        'blue_cube is 10.0 cm left',
+    ),
+    'one within the margin': (
+        table(moved(RIGHT_DONE, 'blue_cube', 0, 0.085)),
+        'only 1.5 cm right',
+    ),
+    'one on the middle line': (table(moved(RIGHT_DONE, 'blue_cube', 0, 0.1)), 'blue_cube'),
+    'one on another': (table({**RIGHT_DONE, 'blue_cube': (0.4, -0.2, 0.06)}), '4.0 cm above'),
+    'one in the air': (table(moved(RIGHT_DONE, 'blue_cube', 0, 0, 0.2)), 'above the table'),
+    'one on the floor': (
+        table({**RIGHT_DONE, 'blue_cube': (0.5, -1.2, -0.7)}),
+        'not over the table',
+    ),
+    'a cylinder moved': (
+        table(moved(RIGHT_DONE, 'grey_cylinder', 0.01, 0.01), start=RIGHT_DONE),
+        'grey_cylinder has moved by 1.4 cm',
+    ),
+    'a cylinder tipped onto its side in place': (
+        leaning(table(RIGHT_DONE), 'grey_cylinder', 90),
+        'grey_cylinder is where it was, but tipped over by 90 degrees',
+    ),
+    'a cylinder that leans': (leaning(table(RIGHT_DONE), 'grey_cylinder', 19), 'by 19 degrees'),
+    'a cylinder taken along': (
+        table(moved(RIGHT_DONE, 'grey_cylinder', 0, -0.5), start=RIGHT_DONE),
+        'grey_cylinder',
+    ),
+    'a cylinder on a cube': (
+        table({**RIGHT_DONE, 'grey_cylinder': (0.4, -0.2, 0.06)}, start=RIGHT_DONE),
+        'grey_cylinder',
+    ),
+    'cylinders that changed places': (
+        table(
+            {**RIGHT_DONE, 'grey_cylinder': (0.5, -0.4), 'white_cylinder': (0.4, 0.2)},
+            start=RIGHT_DONE,
+        ),
+        'grey_cylinder',
+    ),
+    'one within reach on the left, one out of reach on the right': (
+        table(RIGHT_FAR, beyond=['red_cube']),
+        'aqua_cube',
+    ),
+    'no cube within reach': (
+        table(RIGHT_DONE, beyond=['red_cube', 'blue_cube', 'green_cube']),
+        'no cube is within reach',
+    ),
+}
+
+
+def test_cylinders_to_the_left_is_the_same_goal_the_other_way() -> None:
+    goal = OneSide(
+        kind='one_side', things='cylinder', side='left', margin_m=0.02, still_m=0.01, **STANDING
+    )
+
+    assert_fails(goal, table(RIGHT_DONE), 'white_cylinder')
+    assert_passes(goal, table({**RIGHT_DONE, 'white_cylinder': (0.5, 0.4)}))
+
+
+def test_a_cube_where_it_was_may_be_on_another_face_but_on_no_edge() -> None:
+    goal = CUBES_RIGHT.model_copy(update={'things': 'cylinder', 'side': 'left'})
+    done = table({**RIGHT_DONE, 'white_cylinder': (0.5, 0.4)})
+
+    assert_passes(goal, leaning(done, 'red_cube', 90))
+    assert_fails(goal, leaning(done, 'red_cube', 45, 0.008), 'red_cube is tipped onto an edge')
+
+
+def test_the_goal_s_own_lean_counts() -> None:
+    strict = CUBES_RIGHT.model_copy(update={'tilt_deg': 5.0})
+
+    assert_passes(CUBES_RIGHT, leaning(table(RIGHT_DONE), 'grey_cylinder', 10))
+    assert_fails(strict, leaning(table(RIGHT_DONE), 'grey_cylinder', 10), 'tipped over by 10')
+
+
+def test_a_thing_that_is_gone_fails() -> None:
+    gone = FinalState(objects=table(RIGHT_DONE).objects, start=table(RIGHT_FAR).objects)
+
+    assert_fails(CUBES_RIGHT, gone, 'aqua_cube is gone')
+
+
+right_nudges = st.floats(-0.1, 0.1)
+
+
+@given(
+    ys=st.lists(st.floats(-0.35, -0.03), min_size=3, max_size=3),  # off the white cylinder
+    which=st.sampled_from(['red_cube', 'blue_cube', 'green_cube']),
+    to=st.floats(-0.019, 0.5),
+    x=right_nudges,
+)
+def test_a_nudge_over_the_margin_flips_the_verdict(
+    ys: list[float], which: str, to: float, x: float
+) -> None:
+    names = ['red_cube', 'blue_cube', 'green_cube']
+    done = {**RIGHT_DONE, **{name: (RIGHT_DONE[name][0], y) for name, y in zip(names, ys)}}
+    inside = {**done, which: (RIGHT_DONE[which][0] + x, -0.021 - abs(to) / 2)}
+
+    assert_passes(CUBES_RIGHT, table(done))
+    assert_passes(CUBES_RIGHT, table(inside))
+    assert_fails(CUBES_RIGHT, table({**done, which: (RIGHT_DONE[which][0] + x, to)}), which)
+
+
+# --- Shapes apart: cubes in one half, cylinders in the other.
+
+APART_DONE: dict[str, Spot] = {
+    'red_cube': (0.4, 0.2),
+    'blue_cube': (0.5, 0.1),
+    'green_cube': (0.6, 0.3),
+    'grey_cylinder': (0.4, -0.2),
+    'white_cylinder': (0.5, -0.1),
+}
+
+APART_FAR: dict[str, Spot] = {**APART_DONE, 'aqua_cube': (1.0, -0.3), 'black_cylinder': (1.0, 0.3)}
+
+APART_MIRRORED = relaid(APART_DONE, lambda x, y: (x, -y))
+
+APART_PASSING = {
+    'cubes left, cylinders right': table(APART_DONE),
+    'cubes right, cylinders left': table(APART_MIRRORED),
+    'just past the margin': table({**APART_DONE, 'blue_cube': (0.5, 0.021)}),
+    'both exactly at the margin': table(
+        {**APART_DONE, 'blue_cube': (0.5, 0.02), 'white_cylinder': (0.5, -0.02)}
+    ),
+    'one of each': table({'red_cube': (0.4, 0.2), 'grey_cylinder': (0.4, -0.2)}),
+    'those out of reach in the wrong half': table(
+        APART_FAR, beyond=['aqua_cube', 'black_cylinder']
+    ),
+}
+
+APART_FAILING: dict[str, tuple[FinalState, str]] = {
+    'a cube among the cylinders': (table(moved(APART_DONE, 'red_cube', 0, -0.5)), 'red_cube'),
+    'a cylinder among the cubes': (table(moved(APART_DONE, 'grey_cylinder', 0, 0.5)), 'grey_cyl'),
+    'one of each in the wrong half': (
+        table(moved(moved(APART_DONE, 'grey_cylinder', 0, 0.5), 'red_cube', 0, -0.5)),
+        'belong on the',
+    ),
+    'all on one side': (table(relaid(APART_DONE, lambda x, y: (x, abs(y)))), 'cylinder'),
+    'all on one side, apart along y': (
+        table(relaid(APART_DONE, lambda x, y: (x, y + 0.25))),
+        'cylinder',
+    ),
+    'apart along x only': (
+        table({'red_cube': (0.3, 0.1), 'blue_cube': (0.3, -0.1), 'grey_cylinder': (0.6, 0.1)}),
+        'middle line',
+    ),
+    'a cube on the middle line': (table({**APART_DONE, 'blue_cube': (0.5, 0.0)}), 'blue_cube'),
+    'a cube within the margin': (table({**APART_DONE, 'blue_cube': (0.5, 0.018)}), 'only 1.8 cm'),
+    'a cube on a cube': (table({**APART_DONE, 'blue_cube': (0.4, 0.2, 0.06)}), 'above the table'),
+    'a cylinder in the air': (
+        table({**APART_DONE, 'grey_cylinder': (0.4, -0.2, 0.2)}),
+        'grey_cylinder is 18.0 cm above',
+    ),
+    'one in the wrong half that is within reach': (
+        table(APART_FAR, beyond=['black_cylinder']),
+        'aqua_cube',
+    ),
+    'no cylinder': (table({'red_cube': (0.4, 0.2)}), 'no cylinder is within reach'),
+    'no cylinder within reach': (
+        table(APART_DONE, beyond=['grey_cylinder', 'white_cylinder']),
+        'no cylinder is within reach',
+    ),
+}
+
+
+@given(
+    which=st.sampled_from(sorted(APART_DONE)),
+    mirrored=st.booleans(),
+    near=st.floats(0.021, 0.5),
+    over=st.floats(-0.5, 0.019),
+)
+def test_a_nudge_over_the_margin_flips_the_verdict_apart(
+    which: str, mirrored: bool, near: float, over: float
+) -> None:
+    layout = APART_MIRRORED if mirrored else APART_DONE
+    sign = 1 if layout[which][1] > 0 else -1
+
+    assert_passes(SEGREGATED, table({**layout, which: (0.7, sign * near)}))
+    assert_fails(SEGREGATED, table({**layout, which: (0.7, sign * over)}))
+
+
+# --- One cube and one cylinder a side, each on a location of its own.
+
+LOCATIONS: dict[str, Spot] = {
+    'location_A': (0.4, 0.1),
+    'location_B': (0.4, 0.3),
+    'location_C': (0.55, 0.2),
+    'location_D': (0.4, -0.1),
+    'location_E': (0.4, -0.3),
+    'location_F': (0.5, 0.0),
+    'location_G': (1.0, 0.2),
+}
+
+PAIR_DONE: dict[str, Spot] = {
+    **LOCATIONS,
+    'red_cube': (0.4, 0.1),
+    'grey_cylinder': (0.4, 0.3),
+    'blue_cube': (0.4, -0.1),
+    'white_cylinder': (0.4, -0.3),
+}
+
+PAIR_FAR: dict[str, Spot] = {**PAIR_DONE, 'aqua_cube': (1.0, 0.4), 'black_cylinder': (1.0, -0.3)}
+
+PAIR_PASSING = {
+    'exact': table(PAIR_DONE),
+    'cubes outside': table(
+        {
+            **PAIR_DONE,
+            'red_cube': (0.4, 0.3),
+            'grey_cylinder': (0.4, 0.1),
+            'blue_cube': (0.4, -0.3),
+            'white_cylinder': (0.4, -0.1),
+        }
+    ),
+    'another location': table({**PAIR_DONE, 'red_cube': (0.55, 0.2)}),
+    'a centimetre off its location': table(moved(PAIR_DONE, 'red_cube', 0.01, -0.01)),
+    'exactly as far off as allowed': table(moved(PAIR_DONE, 'red_cube', 0.02, 0)),
+    'others out of reach on both sides': table(PAIR_FAR, beyond=['aqua_cube', 'black_cylinder']),
+    'a third cube in the middle, on its own location': table(
+        {**PAIR_DONE, 'green_cube': (0.5, 0.0)}
+    ),
+}
+
+PAIR_FAILING: dict[str, tuple[FinalState, str]] = {
+    'two cubes on one side': (
+        table({**PAIR_DONE, 'blue_cube': (0.55, 0.2)}),
+        'on the left is 2 cubes (red_cube, blue_cube)',
+    ),
+    'cubes left, cylinders right': (
+        table({**PAIR_DONE, 'blue_cube': (0.4, 0.3), 'grey_cylinder': (0.4, -0.1)}),
+        'on the left is',
+    ),
+    'one off its location': (
+        table(moved(PAIR_DONE, 'red_cube', 0.02, 0.015)),
+        'red_cube stands on no location',
+    ),
+    'one beside all locations': (
+        table({**PAIR_DONE, 'red_cube': (0.6, 0.35)}),
+        'red_cube stands on no location',
+    ),
+    'two on one location, one on the other': (
+        table({**PAIR_DONE, 'grey_cylinder': (0.4, 0.1, 0.06)}),
+        'grey_cylinder is 4.0 cm above the table',
+    ),
+    'one on the middle line': (
+        table({**PAIR_DONE, 'red_cube': (0.5, 0.0)}),
+        'on the left is no cube',
+    ),
+    'one in the air over its location': (table(moved(PAIR_DONE, 'red_cube', 0, 0, 0.1)), 'above'),
+    'a third cube on one side': (
+        table({**PAIR_DONE, 'green_cube': (0.55, 0.2)}),
+        'on the left is 2 cubes',
+    ),
+    'a third cube that is no longer out of reach': (table(PAIR_FAR), 'on the left is 2 cubes'),
+    'a side without a cylinder': (
+        table({name: spot for name, spot in PAIR_DONE.items() if name != 'white_cylinder'}),
+        'on the right is no cylinder',
+    ),
+}
+
+
+def test_two_things_within_reach_of_two_locations_are_given_one_each() -> None:
+    """Locations as near as 3 cm: each thing has its nearest, and the matching finds the same."""
+    close = {**PAIR_DONE, 'location_C': (0.4, 0.13), 'location_B': (0.4, 0.17)}
+
+    assert_passes(PAIRS, table({**close, 'red_cube': (0.4, 0.11), 'grey_cylinder': (0.4, 0.17)}))
+
+
+def test_one_location_cannot_be_given_to_two_things() -> None:
+    wide = PAIRS.model_copy(update={'location_m': 0.03})
+    spots = {**PAIR_DONE, 'location_A': (0.4, 0.2), 'location_B': (0.6, 0.4)}
+    beside: dict[str, Spot] = {'red_cube': (0.4, 0.178), 'grey_cylinder': (0.4, 0.222)}
+
+    assert_fails(wide, table({**spots, **beside}), 'shares location_A with')
+    assert_passes(wide, table({**spots, **beside, 'location_B': (0.4, 0.23)}))
+
+
+@given(
+    which=st.sampled_from(['red_cube', 'grey_cylinder', 'blue_cube', 'white_cylinder']),
+    angle=st.floats(0, 6.28),
+    inside=st.floats(0, 0.0195),
+    outside=st.floats(0.0205, 0.06),
+)
+def test_a_nudge_off_its_location_flips_the_verdict(
+    which: str, angle: float, inside: float, outside: float
+) -> None:
+    near, off = cmath.rect(inside, angle), cmath.rect(outside, angle)
+
+    assert_passes(PAIRS, table(moved(PAIR_DONE, which, near.real, near.imag)))
+    assert_fails(
+        PAIRS, table(moved(PAIR_DONE, which, off.real, off.imag)), f'{which} stands on no location'
+    )
+
+
+PASSING: dict[str, tuple[Goal, FinalState]] = {
+    **{f'right: {name}': (CUBES_RIGHT, state) for name, state in RIGHT_PASSING.items()},
+    **{f'apart: {name}': (SEGREGATED, state) for name, state in APART_PASSING.items()},
+    **{f'pair: {name}': (PAIRS, state) for name, state in PAIR_PASSING.items()},
+}
+FAILING: dict[str, tuple[Goal, FinalState, str]] = {
+    **{f'right: {name}': (CUBES_RIGHT, *case) for name, case in RIGHT_FAILING.items()},
+    **{f'apart: {name}': (SEGREGATED, *case) for name, case in APART_FAILING.items()},
+    **{f'pair: {name}': (PAIRS, *case) for name, case in PAIR_FAILING.items()},
+}
+
+
+@pytest.mark.parametrize(('goal', 'state'), PASSING.values(), ids=PASSING.keys())
+def test_what_reaches_the_goal_passes(goal: Goal, state: FinalState) -> None:
+    assert_passes(goal, state)
+
+
+@pytest.mark.parametrize(('goal', 'state', 'about'), FAILING.values(), ids=FAILING.keys())
+def test_what_only_nearly_reaches_it_fails(goal: Goal, state: FinalState, about: str) -> None:
+    assert_fails(goal, state, about)

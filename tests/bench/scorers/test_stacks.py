@@ -1,0 +1,271 @@
+"""Objects on others, in containers, and towers."""
+
+from __future__ import annotations
+
+import cmath
+import dataclasses
+from collections.abc import Collection
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import STANDING, Spot, assert_fails, assert_passes, judged, leaning, moved, table
+from unseen_layouts import BY_WEIGHT, LIGHTER_UP, MASSES_KG, ON_FIXED, TWO, small_table, weighing
+
+from bbllm.bench.scorers.judging import judge
+from bbllm.bench.suites.goals import Contained, Goal, Resting
+from bbllm.bench.suites.scores import FinalState, Verdict
+from bbllm.core.types import SceneObject
+from bbllm.sim.scene_file import make_scene
+
+# --- Named things on named things; for suites of one's own.
+
+ON_GOAL = Resting(
+    kind='resting',
+    on={'red_cube': 'blue_cube', 'blue_cube': 'location_A', 'grey_cylinder': 'table'},
+    near_m=0.015,
+    **STANDING,
+)
+
+ON_DONE: dict[str, Spot] = {
+    'location_A': (0.5, 0.1),
+    'location_B': (0.5, -0.1),
+    'blue_cube': (0.5, 0.1),
+    'red_cube': (0.5, 0.1, 0.06),
+    'grey_cylinder': (0.4, 0.3),
+    'green_cube': (0.6, 0.3),
+}
+
+ON_PASSING = {
+    'exact': table(ON_DONE),
+    'a centimetre off': table(moved(ON_DONE, 'red_cube', 0.01, 0.005)),
+    'millimetres above': table(moved(ON_DONE, 'red_cube', 0, 0, 0.003)),
+    'the cylinder elsewhere on the table': table({**ON_DONE, 'grey_cylinder': (0.7, -0.3)}),
+    'another on the tower': table({**ON_DONE, 'green_cube': (0.5, 0.1, 0.10)}),
+    'out of reach or not': table(ON_DONE, beyond=['red_cube']),
+}
+
+ON_FAILING: dict[str, tuple[FinalState, str]] = {
+    'beside it': (table({**ON_DONE, 'red_cube': (0.5, 0.2)}), 'underside of red_cube'),
+    'the tower upside down': (
+        table({**ON_DONE, 'red_cube': (0.5, 0.1), 'blue_cube': (0.5, 0.1, 0.06)}),
+        'red_cube',
+    ),
+    'something between': (
+        table({**ON_DONE, 'green_cube': (0.5, 0.1, 0.06), 'red_cube': (0.5, 0.1, 0.10)}),
+        '4.0 cm above the top of blue_cube',
+    ),
+    'too far off the middle': (table(moved(ON_DONE, 'red_cube', 0.018, 0)), '1.8 cm from'),
+    'in the air over it': (table(moved(ON_DONE, 'red_cube', 0, 0, 0.05)), 'above the top'),
+    'the tower elsewhere': (
+        table({**ON_DONE, 'blue_cube': (0.5, -0.1), 'red_cube': (0.5, -0.1, 0.06)}),
+        'location_A',
+    ),
+    'the cylinder on a cube': (
+        table({**ON_DONE, 'grey_cylinder': (0.6, 0.3, 0.06)}),
+        'above the top of table',
+    ),
+    'the cylinder on its side': (
+        leaning(table(ON_DONE), 'grey_cylinder', 90),
+        'grey_cylinder has toppled',
+    ),
+    'another thing in the hand': (
+        table({**ON_DONE, 'green_cube': (0.6, 0.3, 0.3)}),
+        'green_cube is 28.0 cm above the table',
+    ),
+}
+
+
+def test_a_name_that_is_not_there_fails() -> None:
+    goal = Resting(kind='resting', on={'red_cube': 'tray'}, near_m=0.015, **STANDING)
+
+    assert_fails(goal, table(ON_DONE), 'there is no tray')
+
+
+def test_a_goal_that_names_nothing_never_passes() -> None:
+    assert_fails(
+        Resting(kind='resting', on={}, near_m=0.015, **STANDING), table(ON_DONE), 'names nothing'
+    )
+
+
+@given(angle=st.floats(0, 6.28), inside=st.floats(0, 0.0145), outside=st.floats(0.0155, 0.019))
+def test_a_nudge_off_the_middle_flips_the_verdict(
+    angle: float, inside: float, outside: float
+) -> None:
+    near, off = cmath.rect(inside, angle), cmath.rect(outside, angle)
+
+    assert_passes(ON_GOAL, table(moved(ON_DONE, 'red_cube', near.real, near.imag)))
+    assert_fails(ON_GOAL, table(moved(ON_DONE, 'red_cube', off.real, off.imag)), 'red_cube is 1.')
+
+
+# --- Things in containers: what counts as in, and what does not; both formulations agree.
+
+IN_GOAL = Contained(
+    kind='contained', inside={'orange': 'bowl'}, rim_m=0.02, level_m=0.012, tilt_deg=18
+)
+
+SCENE = make_scene(
+    {
+        'objects': [
+            {'name': 'bowl', 'kind': 'bowl', 'xy': [0.5, 0.0]},
+            {'name': 'orange', 'kind': 'orange', 'xy': [0.5, 0.3]},
+            {'name': 'can', 'kind': 'can', 'xy': [0.4, -0.3]},
+        ]
+    }
+)
+
+IN_START = {item.name: item for item in (*SCENE.fixtures, *SCENE.movables)}
+
+
+def in_moved(name: str, x: float, y: float, z: float) -> SceneObject:
+    return replace(IN_START[name], pose=replace(IN_START[name].pose, position_m=(x, y, z)))
+
+
+def in_verdict(*changed: SceneObject) -> tuple[Verdict, str]:
+    now = {**IN_START, **{item.name: item for item in changed}}
+    judgement = judge(IN_GOAL, FinalState(objects=now, start=IN_START))
+    return judgement.verdict, judgement.reason
+
+
+def test_a_thing_on_the_floor_of_its_container_is_in_it() -> None:
+    assert in_verdict(in_moved('orange', 0.52, 0.01, 0.036)) == (Verdict.PASSED, '')
+
+
+@pytest.mark.parametrize(
+    ('at', 'why'),
+    [
+        ((0.5, 0.3, 0.03), 'the middle of orange is not'),
+        ((0.5, 0.09, 0.075), 'the middle of orange is not'),
+        ((0.5, 0.0, 0.12), 'orange is 4.5 cm above bowl'),
+    ],
+)
+def test_beside_on_the_rim_or_above_is_not_in(at: tuple[float, float, float], why: str) -> None:
+    said, reason = in_verdict(in_moved('orange', *at))
+
+    assert said is Verdict.FAILED
+    assert why in reason
+
+
+def test_on_a_bowl_that_lies_upside_down_is_not_in_it() -> None:
+    bowl = replace(IN_START['bowl'], pose=replace(IN_START['bowl'].pose, quat_xyzw=(1, 0, 0, 0)))
+
+    assert in_verdict(bowl, in_moved('orange', 0.5, 0.0, 0.076)) == (
+        Verdict.FAILED,
+        'bowl is not upright.',
+    )
+
+
+def test_another_thing_in_the_container_fails_the_goal() -> None:
+    said, reason = in_verdict(
+        in_moved('orange', 0.5, 0.04, 0.036), in_moved('can', 0.5, -0.04, 0.046)
+    )
+
+    assert said is Verdict.FAILED
+    assert reason == 'can is in bowl, where it does not belong.'
+
+
+# --- Towers: as high as asked, upright, in the order of the weights, or on the fixed block.
+
+APART: dict[str, Spot] = {'red_cube': (0.45, 0.1), 'green_cube': (0.55, -0.1)}
+
+GREEN_ON_RED: dict[str, Spot] = {'red_cube': (0.45, 0.1), 'green_cube': (0.452, 0.105, 0.06)}
+
+RED_ON_GREEN: dict[str, Spot] = {'green_cube': (0.45, 0.1), 'red_cube': (0.452, 0.105, 0.06)}
+
+THREE: dict[str, Spot] = {**GREEN_ON_RED, 'blue_cube': (0.448, 0.1, 0.1)}
+
+
+def two(spots: dict[str, Spot], *, held: str = '', fixed: Collection[str] = ()) -> FinalState:
+    return weighing(small_table(spots, start=APART), held=held, fixed=fixed)
+
+
+TOWER_PASSING = {
+    'any order, heavier on top': (TWO, two(RED_ON_GREEN)),
+    'any order, lighter on top': (TWO, two(GREEN_ON_RED)),
+    'the lighter on the heavier': (LIGHTER_UP, two(GREEN_ON_RED)),
+    'on the fixed one': (ON_FIXED, two(GREEN_ON_RED, fixed=['red_cube'])),
+    'three by weight': (BY_WEIGHT, two(THREE)),
+    'a third one beside the two': (LIGHTER_UP, two({**GREEN_ON_RED, 'blue_cube': (0.6, 0.2)})),
+    'shifted as far as may be': (TWO, two(moved(GREEN_ON_RED, 'green_cube', 0.016, 0.0))),
+}
+
+TOWER_FAILING = {
+    'side by side': (TWO, two(APART), 'the highest tower has 1 block, not 2'),
+    'shifted too far': (
+        TWO,
+        two(moved(GREEN_ON_RED, 'green_cube', 0.022, 0.0)),
+        'green_cube is 2.5 cm from the middle of red_cube, where 2.0 cm are allowed',
+    ),
+    'tipped on top': (
+        TWO,
+        leaning(two(GREEN_ON_RED), 'green_cube', 30, 0.007),
+        'green_cube is tipped',
+    ),
+    'in the air above it': (TWO, two(moved(GREEN_ON_RED, 'green_cube', 0, 0, 0.02)), 'tower'),
+    'still in the hand': (TWO, two(GREEN_ON_RED, held='green_cube'), 'still holds green_cube'),
+    'the heavier on the lighter': (
+        LIGHTER_UP,
+        two(RED_ON_GREEN),
+        'red_cube, which weighs 150 g, is on green_cube, which weighs 100 g',
+    ),
+    'weights that nobody tells': (
+        LIGHTER_UP,
+        dataclasses.replace(two(GREEN_ON_RED), mass_kg={}),
+        'nothing tells what red_cube and green_cube weigh',
+    ),
+    'weights that are the same': (
+        LIGHTER_UP,
+        dataclasses.replace(two(GREEN_ON_RED), mass_kg=dict.fromkeys(MASSES_KG, 0.1)),
+        '100 g',
+    ),
+    'the fixed one on top': (
+        ON_FIXED,
+        two(GREEN_ON_RED, fixed=['green_cube']),
+        'red_cube, at the bottom, is not the fixed one',
+    ),
+    'the fixed one moved': (
+        ON_FIXED,
+        two(GREEN_ON_RED | {'red_cube': (0.445, 0.112)}, fixed=['red_cube']),
+        'red_cube has moved by 1.3 cm although it is fixed',
+    ),
+    'two of three': (BY_WEIGHT, two({**GREEN_ON_RED, 'blue_cube': (0.6, 0.2)}), '2 blocks, not 3'),
+    'three where two are asked': (TWO, two(THREE), '3 blocks, not 2'),
+    'three in another order': (
+        BY_WEIGHT,
+        two({**RED_ON_GREEN, 'blue_cube': (0.448, 0.1, 0.1)}),
+        'red_cube, which weighs 150 g, is on green_cube',
+    ),
+    'beside the table': (TWO, two({'red_cube': (0.9, 0), 'green_cube': (0.9, 0, 0.06)}), 'block'),
+}
+
+
+@given(order=st.permutations(sorted(MASSES_KG)))
+def test_of_all_orders_one_is_by_weight(order: list[str]) -> None:
+    spots: dict[str, Spot] = {
+        name: (0.5, 0.0, 0.02 + 0.04 * level) for level, name in enumerate(order)
+    }
+
+    passed = judged(BY_WEIGHT, weighing(small_table(spots))).verdict.value == 'passed'
+
+    assert passed == (order == ['red_cube', 'green_cube', 'blue_cube'])
+
+
+PASSING: dict[str, tuple[Goal, FinalState]] = {
+    **{f'on: {name}': (ON_GOAL, state) for name, state in ON_PASSING.items()},
+    **{f'tower: {name}': case for name, case in TOWER_PASSING.items()},
+}
+FAILING: dict[str, tuple[Goal, FinalState, str]] = {
+    **{f'on: {name}': (ON_GOAL, *case) for name, case in ON_FAILING.items()},
+    **{f'tower: {name}': case for name, case in TOWER_FAILING.items()},
+}
+
+
+@pytest.mark.parametrize(('goal', 'state'), PASSING.values(), ids=PASSING.keys())
+def test_what_reaches_the_goal_passes(goal: Goal, state: FinalState) -> None:
+    assert_passes(goal, state)
+
+
+@pytest.mark.parametrize(('goal', 'state', 'about'), FAILING.values(), ids=FAILING.keys())
+def test_what_only_nearly_reaches_it_fails(goal: Goal, state: FinalState, about: str) -> None:
+    assert_fails(goal, state, about)
