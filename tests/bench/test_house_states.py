@@ -9,7 +9,7 @@ from household_cases import case_of
 from pydantic import ValidationError
 
 from bbllm.bench.suites.house_goals import HouseCondition
-from bbllm.bench.suites.house_states import can_be, can_be_held
+from bbllm.bench.suites.house_suite import can_be, can_be_held
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.vocabulary import Property, Relation, State

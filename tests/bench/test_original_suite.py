@@ -13,7 +13,7 @@ import pytest
 
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.original_data import VARIABLE, read_set
+from bbllm.bench.suites.original_suite import VARIABLE, read_set
 from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError

@@ -1,4 +1,4 @@
-"""Whether a scene has what a goal speaks of; otherwise no planner could ever reach it."""
+"""Whether a scene has what a goal requires; otherwise no planner could ever reach it."""
 
 from __future__ import annotations
 
@@ -22,109 +22,134 @@ from bbllm.bench.suites.goals import (
     Triangle,
 )
 from bbllm.bench.suites.scene_recipe import Recipe, greatest, least, location_name
-from bbllm.bench.suites.unseen_needs import unseen_lacks, unseen_never_has
 from bbllm.core.types import Kind, SceneObject
 from bbllm.sim.scene_file import SceneFile
 
 CUBES_OF_A_PLUS = 5
 CUBES_OF_A_TRIANGLE = 3
 CUBES_OF_A_LINE = 2
+CORNERS_OF_A_TABLE = 4
 
 
 def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> list[str]:
     """
-    Return what a goal speaks of and a scene lacks, one sentence part each; empty where nothing.
+    Return what a goal requires and a scene lacks, one sentence part each; empty if nothing.
 
     Args:
         goal: What the table shall look like.
         scene: What it looks like at the start.
-        out_of_reach: Names that do not count, where a goal needs things that can be moved.
+        out_of_reach: Names that do not count, where a goal needs objects that can be moved.
     """
-    if isinstance(goal, Resting):
-        movable = [item.name for item in scene.movables]
-        places = [item.name for item in (*scene.places, *scene.fixtures)]
-        return _faults_of_names(goal, movable, places)
-    if isinstance(goal, Contained):
-        return list(_unknown_goods(goal, [item.name for item in scene.movables]))
-    if isinstance(goal, Tower | Corners | Hold):
-        return unseen_lacks(goal, scene, out_of_reach)
-    near = Counter(item.kind for item in scene.movables if item.name not in out_of_reach)
-    cubes = near[Kind.CUBE]
-    wanted: list[tuple[bool, str]] = []
-    if isinstance(goal, OneSide):
-        kind = Kind(goal.things)
-        wanted = [(near[kind] > 0, f'a {kind.value} within reach')]
-    elif isinstance(goal, LetterL):
-        wanted = [(cubes >= goal.least_cubes, f'{goal.least_cubes} cubes within reach')]
-    elif isinstance(goal, PlusSign):
-        wanted = [(cubes >= CUBES_OF_A_PLUS, f'{CUBES_OF_A_PLUS} cubes within reach')]
-    elif isinstance(goal, PairsASide):
-        pairs = near[Kind.CUBE] == near[Kind.CYLINDER] == 2
-        wanted = [(pairs, 'exactly two cubes and two cylinders within reach')]
-    elif isinstance(goal, Segregated):
-        both = cubes > 0 and near[Kind.CYLINDER] > 0
-        wanted = [(both, 'a cube and a cylinder within reach')]
-    elif isinstance(goal, Triangle | ColorLine):
-        return list(_missing_colors(goal, scene, out_of_reach))
-    return [f'the goal {goal.kind} needs {text}' for holds, text in wanted if not holds]
+    movable = [item.name for item in scene.movables]
+    match goal:
+        case Resting():
+            places = [item.name for item in (*scene.places, *scene.fixtures)]
+            return [*_unknown_names(goal, movable, places), *_circles(goal)]
+        case Contained():
+            return list(_unknown_goods(goal, movable))
+        case Triangle() | ColorLine():
+            return list(_missing_colors(goal, scene, out_of_reach))
+        case Tower() | Corners() | Hold():
+            missing = _missing_blocks(goal, scene, out_of_reach)
+        case _:
+            near = Counter(item.kind for item in scene.movables if item.name not in out_of_reach)
+            missing = _missing_kinds(goal, near[Kind.CUBE], near[Kind.CYLINDER])
+    return [f'the goal {goal.kind} needs {text}' for text in missing]
 
 
 def never_has(goal: Goal, recipe: Recipe) -> list[str]:
     """Return what no scene made by a recipe can have although a goal needs it, one part each."""
-    if isinstance(goal, Triangle | ColorLine):
-        return list(_colors_never_drawn(goal, recipe))
-    if isinstance(goal, Tower | Corners | Hold):
-        return unseen_never_has(goal, recipe)
-    if isinstance(goal, Contained):
-        sure = [group for group in recipe.things if group.count is None]
-        return list(_unknown_goods(goal, [kind for group in sure for kind in group.kinds]))
-    if not isinstance(goal, Resting):
-        return []
-    movable = [group.name_of(color) for group in recipe.objects for color in group.palette]
-    places = [location_name(index) for index in range(recipe.most_locations)]
-    return list(_faults_of_names(goal, movable, [*places, recipe.table.name]))
+    match goal:
+        case Triangle() | ColorLine():
+            return list(_colors_never_drawn(goal, recipe))
+        case Tower() | Corners() | Hold():
+            missing = _blocks_never_made(goal, recipe)
+            return [f'the goal {goal.kind} needs {text}' for text in missing]
+        case Contained():
+            sure = [group for group in recipe.things if group.count is None]
+            return list(_unknown_goods(goal, [kind for group in sure for kind in group.kinds]))
+        case Resting():
+            movable = [group.name_of(color) for group in recipe.objects for color in group.palette]
+            places = [location_name(index) for index in range(recipe.most_locations)]
+            known = _unknown_names(goal, movable, [*places, recipe.table.name])
+            return [*known, *_circles(goal)]
+    return []
+
+
+def unmet(needs: str, *, masses: int, fixed: int) -> list[str]:
+    """
+    Return why what a task says has to be found out cannot be, one sentence part each.
+
+    Args:
+        needs: What has to be found out.
+        masses: How many different masses there may be.
+        fixed: How many blocks may be fixed.
+    """
+    if needs == 'weights' and masses < 2:
+        return ['needs weights, but all blocks weigh the same; give them `mass`']
+    if needs == 'movable' and not fixed:
+        return ['needs movable, but no block is fixed; give one `fixed`']
+    return []
+
+
+# --- kinds and names ----------------------------------------------------------------------------
+
+
+def _missing_kinds(goal: Goal, cubes: int, cylinders: int) -> Iterable[str]:
+    match goal:
+        case OneSide():
+            if not (cubes if goal.things == 'cube' else cylinders):
+                yield f'a {goal.things} within reach'
+        case LetterL() | PlusSign():
+            wanted = goal.least_cubes if isinstance(goal, LetterL) else CUBES_OF_A_PLUS
+            if cubes < wanted:
+                yield f'{wanted} cubes within reach'
+        case PairsASide():
+            if not cubes == cylinders == 2:
+                yield 'exactly two cubes and two cylinders within reach'
+        case Segregated():
+            if not (cubes and cylinders):
+                yield 'a cube and a cylinder within reach'
 
 
 def _unknown_goods(goal: Contained, known: Sequence[str]) -> Iterable[str]:
     for name in dict.fromkeys((*goal.inside, *goal.inside.values())):
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f'; did you mean {close[0]!r}?' if close else '.'
-            yield (
-                f'the goal {goal.kind} names {name!r}, which the scene lacks{hint} '
-                f'Known: {", ".join(known) or "none"}'
-            )
+            yield _unknown(goal, name, known)
 
 
-def _faults_of_names(goal: Resting, movable: Sequence[str], places: Sequence[str]) -> list[str]:
-    return [*_unknown_names(goal, movable, places), *_circles(goal)]
+def _unknown_names(goal: Resting, movable: Sequence[str], places: Sequence[str]) -> Iterable[str]:
+    for above, below in goal.on.items():
+        for name, known in ((above, movable), (below, [*places, *movable])):
+            if name not in known:
+                yield _unknown(goal, name, known)
+
+
+def _unknown(goal: Goal, name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f'; did you mean {close[0]!r}?' if close else '.'
+    return (
+        f'the goal {goal.kind} names {name!r}, which the scene lacks{hint} '
+        f'Known: {", ".join(known) or "none"}'
+    )
 
 
 def _circles(goal: Resting) -> Iterable[str]:
     """Yield what is to rest on itself, by however many others in between."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for first in goal.on:
         chain = [first]
         while (base := goal.on.get(chain[-1])) is not None and base not in chain:
             chain.append(base)
-        if base == first and first not in told:
-            told.update(chain)
+        if base == first and first not in reported:
+            reported.update(chain)
             yield (
                 f'the goal {goal.kind} wants {" on ".join([*chain, first])}; in the end '
                 'something must rest on a table or a location'
             )
 
 
-def _unknown_names(goal: Resting, movable: Sequence[str], places: Sequence[str]) -> Iterable[str]:
-    for thing, base in goal.on.items():
-        for name, known in ((thing, movable), (base, [*places, *movable])):
-            if name not in known:
-                close = difflib.get_close_matches(name, known, n=1)
-                hint = f'; did you mean {close[0]!r}?' if close else '.'
-                yield (
-                    f'the goal {goal.kind} names {name!r}, which the scene lacks{hint} '
-                    f'Known: {", ".join(known) or "none"}'
-                )
+# --- colours ------------------------------------------------------------------------------------
 
 
 def _missing_colors(
@@ -200,3 +225,45 @@ def _meant(goal: Triangle, near: Sequence[SceneObject]) -> str:
 
 def _listed(items: Sequence[SceneObject]) -> str:
     return ', '.join(item.name for item in items) or 'none'
+
+
+# --- weights and fixed blocks -------------------------------------------------------------------
+
+Blocks = Tower | Corners | Hold
+
+
+def _missing_blocks(goal: Blocks, scene: SceneFile, out_of_reach: Sequence[str]) -> Iterable[str]:
+    near = [spec for spec in scene.objects if spec.name not in out_of_reach]
+    loose = [spec for spec in near if not spec.fixed]
+    if isinstance(goal, Corners):
+        most = CORNERS_OF_A_TABLE * len(scene.tables)
+        if not loose or len(loose if goal.which == 'movable' else near) > most:
+            yield f'one to {most} blocks within reach that can be moved'
+        if goal.which == 'all' and len(loose) < len(near):
+            yield 'blocks of which none is fixed, or which: movable'
+        return
+    masses = [spec.mass for spec in scene.objects]
+    if isinstance(goal, Hold):
+        heaviest = [spec for spec in loose if spec.mass == max(masses)]
+        if len(heaviest) != 1 or masses.count(max(masses)) != 1:
+            yield 'one block that is heavier than all others, within reach and not fixed'
+        return
+    if len(loose) < goal.height - 1 or len(near) < goal.height:
+        yield f'{goal.height} blocks within reach, of which one may be fixed'
+    if goal.order == 'on_fixed' and len(loose) == len(near):
+        yield 'a block within reach that is fixed to the table'
+    if goal.order == 'lighter_up' and len(set(masses)) < len(masses):
+        yield 'blocks that all weigh differently'
+
+
+def _blocks_never_made(goal: Blocks, recipe: Recipe) -> Iterable[str]:
+    near = [group for group in recipe.objects if group.reach]
+    most, fixed = (sum(greatest(g.count) for g in near), sum(g.fixed for g in near))
+    if isinstance(goal, Tower):
+        if most < goal.height:
+            yield f'{goal.height} blocks within reach, but `generate` makes at most {most}'
+        if goal.order == 'on_fixed' and not fixed:
+            yield 'a block that is fixed; give a group within reach `fixed: 1`'
+    weighs = isinstance(goal, Hold) or (isinstance(goal, Tower) and goal.order == 'lighter_up')
+    if weighs and not all(group.mass and group.mass_ratio > 1 for group in recipe.objects):
+        yield 'blocks that weigh differently; give every group `mass` and a `mass_ratio` above 1'

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.house_states import OPPOSITES
 from bbllm.planners.common.goal_predicates import (
     STATE_OF,
     GoalPredicate,
@@ -18,6 +17,8 @@ from bbllm.planners.common.goal_predicates import (
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.vocabulary import Property, Relation
 
+OPPOSITES = (('on', 'off'), ('open', 'closed'), ('plugged_in', 'plugged_out'), ('dirty', 'clean'))
+"""States of which an object has one at a time."""
 PLACES = (Relation.INSIDE, Relation.ON)
 _RELATIONS: Mapping[str, GoalRelation] = {word: relation for relation, word in STATE_OF.items()}
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from pathlib import Path
 
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.house_predicates import clashing
-from bbllm.bench.suites.house_states import can_be, can_be_held, can_go, can_rest_on, fits
+from bbllm.bench.suites.house_predicates import OPPOSITES, clashing
 from bbllm.bench.suites.household import HouseView, judge_household
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.core.records import canonical
 from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
-from bbllm.worlds.household.derived import WORDS
+from bbllm.worlds.household.derived import WORDS, can_become
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
+from bbllm.worlds.household.sane_checks import above
+from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Property, State
 
 HouseGoal = HouseholdGoal | FinalStateGoal
 SAID_AT_FIRST = 'things in or on others, and their states'
@@ -219,3 +220,81 @@ def _no_start(condition: HouseCondition) -> str:
         'class: {thing: salmon, on: kitchencounter}, {thing: lightswitch, is: on}, {thing: '
         'anything, on: kitchentable, not: true} (a surface that is empty)'
     )
+
+
+# --- what objects of a house can become -------------------------------------------------------
+
+HELD_ANYWAY = ('water', 'child')
+"""Classes that can be grabbed without the property, as in the rules of the world."""
+OPENED_ANYWAY = ('desk', 'window')
+"""Classes that can be opened without the property."""
+_NEEDS: Mapping[str, Property] = {
+    **dict.fromkeys(('on', 'off'), Property.HAS_SWITCH),
+    **dict.fromkeys(('open', 'closed'), Property.CAN_OPEN),
+    **dict.fromkeys(('plugged_in', 'plugged_out'), Property.HAS_PLUG),
+}
+_OTHER = {**dict(OPPOSITES), **{other: word for word, other in OPPOSITES}}
+_RESTING = ('sitting', 'lying')
+
+
+def fits(graph: Graph, node_id: int, word: str) -> bool:
+    """Whether a thing can have a state at all: by its properties, or since it has it."""
+    node = graph.nodes[node_id]
+    if State(word.upper()) in node.states:
+        return True
+    if word in _RESTING:
+        return node.class_name == CHARACTER
+    if word not in _NEEDS:
+        return True
+    opens = word in ('open', 'closed') and node.class_name in OPENED_ANYWAY
+    return opens or _NEEDS[word] in node.properties
+
+
+def can_be(
+    graph: Graph, node_id: int, word: str, at_first: Set[str], by: str | None = None
+) -> bool:
+    """
+    Tell whether a thing can come to be so, by what actions and devices do.
+
+    Args:
+        graph: The house.
+        node_id: The thing.
+        word: A state, or one of `derived.WORDS`.
+        at_first: States that a task gives to the thing's class.
+        by: Class of the device that has to make it so; None: any.
+    """
+    if word in WORDS:
+        return can_become(graph, node_id, word, by)
+    now = {state.value.lower() for state in graph.nodes[node_id].states}
+    # What a task gives takes the place of its opposite.
+    now = {each for each in now if _OTHER.get(each) not in at_first} | at_first
+    if word in now:
+        return True
+    if not fits(graph, node_id, word) or word == 'dirty':
+        return False
+    # A switch that is neither on nor off cannot be switched; what is washed is clean anyway.
+    return word not in _NEEDS or _OTHER[word] in now
+
+
+def can_be_held(graph: Graph, node_id: int) -> bool:
+    """Whether a thing can come into a hand, or is in one."""
+    node = graph.nodes[node_id]
+    return (
+        node.class_name in HELD_ANYWAY
+        or Property.GRABBABLE in node.properties
+        or any(graph.sources(node_id, hand) for hand in HANDS)
+    )
+
+
+def can_go(graph: Graph, node_id: int) -> bool:
+    """Whether a thing can be elsewhere: it walks, is carried, or is on what is carried."""
+    return any(
+        graph.nodes[each].class_name == CHARACTER or can_be_held(graph, each)
+        for each in (node_id, *above(graph, node_id))
+    )
+
+
+def can_rest_on(graph: Graph, node_id: int, posture: str) -> bool:
+    """Whether a person can sit or lie on a thing."""
+    wanted = Property.SITTABLE if posture == 'sitting' else Property.LIEABLE
+    return wanted in graph.nodes[node_id].properties

@@ -1,33 +1,245 @@
 """
-A suite made of ProgPrompt's own data, scored as its published program scores.
+Suites made of ProgPrompt's own data, from a copy that the user brings.
+
+The data is the folder `data` of github.com/NVlabs/progprompt-vh; its licence allows no copy here.
+What is read:
+
+    <set>/*_annotated.json                one line for each task: {"watch tv": {...}}
+    final_states/final_states_<set>.json  one line for each task: the graph after a person's plan
+    final_states/initial_states_<set>.json  the graphs before, or one for all of them
+
+Its published program pairs tasks and graphs by the order in which a folder is listed, which is
+any; graphs have no names. Here the order that the graphs were written in is given by file, and
+tasks are paired by their names.
 
 Of a task, the goals are the strings `class RELATION class` and `class STATE` that are true of the
 annotated final graph and were not of the first one. GCR is the share of them that is true in the
-end, and SR is 1 where all are; so an episode passes only where it ended next to the same classes
-of things as the annotator did. Source: `run_eval.eval` of the release; planners.md in the
-reference tells which goals that makes of each task.
+end, and SR is 1 where all are; so an episode passes only if it ended next to the same classes of
+objects as the annotator did. Source: `run_eval.eval` of the release.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bbllm.bench.suites.house_goals import FinalStateGoal
-from bbllm.bench.suites.original_data import (
-    VARIABLE,
-    OriginalSet,
-    OriginalTask,
-    read_set,
-    where_to_get,
-)
 from bbllm.bench.suites.suite_errors import SuiteFileError
-from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
+from bbllm.worlds.household.derived import WORDS
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.graph_data import GraphError
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
+
+HOME = 'https://github.com/NVlabs/progprompt-vh'
+VARIABLE = 'BBLLM_PROGPROMPT_DATA'
+SETS = ('test_unseen', 'test_seen', 'test_unseen_ambiguous', 'env1', 'env2')
+
+_FOLDERS: Mapping[str, tuple[str, ...]] = {
+    'test_unseen': ('test_unseen',),
+    'test_seen': ('test_seen',),
+    'test_unseen_ambiguous': ('test_unseen_ambiguous_goals',),
+    'env1': ('new_env', 'env1_annotated.json'),
+    'env2': ('new_env', 'env2_annotated.json'),
+}
+"""Where the tasks of a set are: a folder, or one file of it."""
+_ORDER: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    'test_unseen': (('test_unseen/file3',), ('test_unseen/file1',)),
+    'test_seen': (('test_seen/file9', 'train/file9'), ('train/file7',)),
+}
+"""Files in whose order final graphs were written, each with where else it may lie. Those of
+test_seen go on with a file of another set, which is not the one that the set has in its place:
+five tasks would be off by one."""
+_FILES = {'test_unseen_ambiguous': 'test_unseen_ambiguous_goals'}
+"""Names of sets in names of files, where they differ."""
+_LFS = 'version https://git-lfs'
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalTask:
+    """One task of a set, with the graphs that belong to it."""
+
+    name: str
+    """In the data's words, for example `watch tv`."""
+    before: Graph
+    goals_relations: frozenset[str]
+    """`class RELATION class`, true of the final graph and not of the first."""
+    goals_states: frozenset[str]
+    """`class STATE`, likewise; HEATED and the like among them, which are no states of a graph."""
+
+    @property
+    def n_goals(self) -> int:
+        """How many conditions there are."""
+        return len(self.goals_relations) + len(self.goals_states)
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalSet:
+    """What can be played of a set."""
+
+    tasks: tuple[OriginalTask, ...]
+    left_out: tuple[str, ...]
+    """Tasks that have no final graph of their own."""
+
+
+def read_set(folder: Path, name: str) -> OriginalSet:
+    """
+    Read one set.
+
+    Args:
+        folder: The folder `data` of the release, or the release itself.
+        name: One of SETS; `test_unseen_ambiguous_goals` is known too.
+
+    Raises:
+        UnknownNameError: There is no such set.
+        ConfigError: Something is missing or unreadable; says what, and where it is had.
+    """
+    name = name.removesuffix('_goals')
+    if name not in SETS:
+        raise UnknownNameError('set of ProgPrompt', name, SETS)
+    if not folder.is_dir():
+        raise ConfigError(f'There is no folder {folder}. {where_to_get()}')
+    folder = folder / 'data' if (folder / 'data').is_dir() else folder
+    kind = _FILES.get(name, name)
+    asked = _tasks_of(folder.joinpath(*_FOLDERS[name]))
+    order = asked
+    if name in _ORDER:
+        order = [task for places in _ORDER[name] for task in _tasks(_first_there(folder, places))]
+    finals = _lines(folder / 'final_states' / f'final_states_{kind}.json')
+    # The last file of an order may hold more tasks than there are graphs.
+    after = dict(zip(order, finals, strict=False))
+    firsts = _firsts(folder, name, kind, order, len(finals))
+    where = f'final_states_{kind}.json'
+    return OriginalSet(
+        tuple(_task(task, firsts[task], after[task], where) for task in asked if task in after),
+        tuple(task for task in asked if task not in after),
+    )
+
+
+def where_to_get() -> str:
+    """Say where the data is had and how it is named."""
+    return (
+        f"ProgPrompt's data cannot be shipped: clone {HOME} and name its folder `data` with "
+        f'--data DIR or ${VARIABLE}.'
+    )
+
+
+def strings_of(data: Any, where: str) -> tuple[frozenset[str], frozenset[str]]:
+    """
+    Return relations and states by class, as the published program writes them.
+
+    Raises:
+        ConfigError: This is no graph.
+    """
+    try:
+        # Of nodes with the same id the last one counts.
+        classes = {node['id']: node['class_name'] for node in data['nodes']}
+        relations = frozenset(
+            f'{classes[edge["from_id"]]} {edge["relation_type"]} {classes[edge["to_id"]]}'
+            for edge in data['edges']
+        )
+        states = frozenset(
+            f'{n["class_name"]} {word}' for n in data['nodes'] for word in n['states']
+        )
+    except (KeyError, TypeError) as error:
+        raise ConfigError(
+            f'{where}: a line is no graph of nodes and edges ({error!r}).'
+        ) from error
+    return relations, states
+
+
+def _task(name: str, first: Any, final: Any, where: str) -> OriginalTask:
+    relations, states = strings_of(final, f'{where}: {name}')
+    old_relations, old_states = strings_of(first, f'{where}: {name}, at first')
+    # What devices have done is kept aside by the original, and no graph of ours has such states.
+    nodes = [
+        {**node, 'states': [word for word in node['states'] if word.lower() not in WORDS]}
+        for node in first['nodes']
+    ]
+    try:
+        # As the original reads them: what is there twice is its affair.
+        before = Graph.from_dict({**first, 'nodes': nodes}, strict=False)
+    except GraphError as error:
+        raise ConfigError(f'{where}: {name}, at first: {error}') from error
+    return OriginalTask(name, before, relations - old_relations, states - old_states)
+
+
+def _firsts(
+    folder: Path, name: str, kind: str, order: list[str], n_finals: int
+) -> Mapping[str, Any]:
+    """Return the first graph of each task; one for all stands for each."""
+    environment = 'env0' if name not in ('env1', 'env2') else name
+    names = [f'initial_states_{word}.json' for word in dict.fromkeys((kind, environment))]
+    there = [folder / 'final_states' / file for file in names]
+    for path in filter(Path.exists, there):
+        graphs = _lines(path)
+        if len(graphs) == 1:
+            return dict.fromkeys(order, graphs[0])
+        if len(graphs) >= n_finals:
+            return dict(zip(order, graphs, strict=False))
+        raise ConfigError(
+            f'{path} has {len(graphs)} graphs, and there are {n_finals} final ones; give one for '
+            'each, or a single one for all.'
+        )
+    raise ConfigError(
+        f'The first graph of {name} is missing: {there[0]}. The release has none for this flat, '
+        'since it comes from Unity: reset(0), a person added in the kitchen, and what '
+        f'environment_graph() gives written there as one line of JSON ({names[-1]} does for all '
+        'sets of it). env1 and env2 bring theirs along.'
+    )
+
+
+def _first_there(folder: Path, places: Sequence[str]) -> Path:
+    paths = [folder / f'{place}_annotated.json' for place in places]
+    return next(filter(Path.exists, paths), paths[0])
+
+
+def _tasks_of(path: Path) -> list[str]:
+    """Return the tasks of a file, or of all files of a folder, by name."""
+    if path.suffix == '.json':
+        return _tasks(path)
+    files = sorted(path.glob('*.json'))
+    if not files:
+        raise ConfigError(f'There are no tasks in {path}. {where_to_get()}')
+    return [task for file in files for task in _tasks(file)]
+
+
+def _tasks(path: Path) -> list[str]:
+    """Return the tasks of a file, in its order."""
+    found = []
+    for number, data in enumerate(_lines(path), start=1):
+        if not isinstance(data, Mapping) or len(data) != 1:
+            raise ConfigError(
+                f'{path}, line {number} is no task; one is written {{"watch tv": {{...}}}}.'
+            )
+        found.append(str(next(iter(data))))
+    return found
+
+
+def _lines(path: Path) -> list[Any]:
+    try:
+        text = path.read_text('utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
+        raise ConfigError(f'{path} cannot be read: {reason}. {where_to_get()}') from error
+    if text.startswith(_LFS):
+        raise ConfigError(
+            f'{path} is a pointer of Git LFS and not the file itself; run `git lfs pull` in that '
+            'clone.'
+        )
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f'{path} is not one JSON object a line: {error}.') from error
+
+
+# --- the suite --------------------------------------------------------------------------------
 
 
 def with_original(

@@ -19,14 +19,13 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
-from bbllm.bench.suites.goal_needs import lacks, never_has
+from bbllm.bench.suites.goal_needs import lacks, never_has, unmet
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import predicates_of
 from bbllm.bench.suites.house_suite import checked_houses, hash_of_house
 from bbllm.bench.suites.original_suite import with_original
 from bbllm.bench.suites.suite_errors import SuiteFileError, readable
 from bbllm.bench.suites.task_spec import KNOWN_ONLY, AnyGoal, TaskSpec
-from bbllm.bench.suites.unseen_needs import unmet
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.core.records import canonical

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from bbllm.bench.suites.goal_needs import unmet
 from bbllm.bench.suites.goals import NEEDING, Goal, Needs
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.scene_recipe import Recipe, greatest
-from bbllm.bench.suites.unseen_needs import unmet
 from bbllm.sim.scene_file import Name
 from bbllm.worlds.household.constraints import Constraint
 
