@@ -280,7 +280,7 @@ def _meanings(
     """Yield the actions that a step can mean, and where the object is after it."""
     word, what, s = item
     if word not in ('grab', 'put'):
-        yield Action(word.upper()), (what,), None
+        yield Action[word.upper()], (what,), None
         return
     found = [node_id for node_id, _ in house.things[what]]
     if word == 'grab':

@@ -15,11 +15,11 @@ from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.core.records import canonical
+from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
 from bbllm.worlds.household.derived import WORDS, can_become
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
-from bbllm.worlds.household.sane_checks import above
 from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Property, State
 
 HouseGoal = HouseholdGoal | FinalStateGoal

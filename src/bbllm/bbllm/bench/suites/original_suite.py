@@ -32,8 +32,7 @@ from bbllm.bench.suites.house_goals import FinalStateGoal
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.worlds.household.derived import WORDS
-from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.graph_data import GraphError
+from bbllm.worlds.household.graph import Graph, GraphError
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
 
