@@ -107,3 +107,14 @@ def test_houses_are_listed_with_their_rooms(bbllm: Command) -> None:
     assert data['studio']['rooms'] == ['livingroom', 'kitchen', 'bathroom', 'home_office']
     assert data['studio']['things'] > 100
     assert 'studio' in bbllm('scenes').stdout
+
+
+@pytest.mark.usefixtures('scripted')
+def test_a_house_has_no_video(bbllm: Command, tmp_path: Path) -> None:
+    video = tmp_path / 'house.gif'
+
+    ran = bbllm(*WATCH, '--house', 'studio', '--video', str(video))
+
+    assert ran.exit_code == 2
+    assert 'leave --video out' in ran.output
+    assert not video.exists()

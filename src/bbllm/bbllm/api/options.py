@@ -51,6 +51,8 @@ class EpisodeOptions:
     speed: float | None = None
     """Simulated seconds per second; 0 is as fast as the simulation runs, None chooses."""
     viewer: bool = False
+    video: Path | None = None
+    """Where to save a video of the arm."""
     record: Path | None = None
     replay: Path | None = None
     llm_config: Path | None = None

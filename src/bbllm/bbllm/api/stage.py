@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bbllm.api.options import EpisodeOptions
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.protocols import World
 from bbllm.core.types import Scene
+
+if TYPE_CHECKING:
+    from bbllm.sim.render import VideoRecorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +28,30 @@ class Stage:
     """Lets time pass until nothing moves, and returns the scene."""
     render: Callable[[Path], None]
     """Draws the world as it is now into a PNG file; raises BbllmError where it cannot."""
+    recorder: VideoRecorder | None = None
+    """What a video is drawn from, where one is asked for."""
 
 
 @contextmanager
 def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
     """Build the simulated table of a scene, with a window where one is asked for, or a house."""
     if options.house:
+        if options.video:
+            raise ConfigError('A household is symbols, in which nothing moves: leave --video out.')
         yield _household(options)
         return
     from bbllm.arm.envelope import load_envelope
-    from bbllm.sim.render import save_picture, viewer
+    from bbllm.sim.render import VideoRecorder, check_video, save_picture, viewer
     from bbllm.sim.scene_file import load_scene
     from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
-    window: list[Any] = []
+    if options.video:
+        check_video(options.video)
+    watchers: list[Callable[[], None]] = []
 
     def show() -> None:
-        for view in window:
-            view.sync()
+        for watch in watchers:
+            watch()
 
     speed = options.speed
     if speed is None:
@@ -66,8 +75,12 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
     with ExitStack() as stack:
         stack.callback(world.close)
         if options.viewer:
-            window.append(stack.enter_context(viewer(world.robot)))
-        yield Stage(world, lambda: world.time_s, settle, render)
+            watchers.append(stack.enter_context(viewer(world.robot)).sync)
+        recorder = None
+        if options.video:
+            recorder = VideoRecorder(world.robot.simulation)
+            watchers.append(recorder.sample)
+        yield Stage(world, lambda: world.time_s, settle, render, recorder)
 
 
 def _household(options: EpisodeOptions) -> Stage:

@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import write_whole
@@ -29,6 +30,12 @@ from bbllm.sim.simulation import Simulation
 BACKENDS = ('egl', 'osmesa')
 """What MuJoCo can draw with without a display, the faster one first."""
 DRAW_TIMEOUT_S = 60.0
+FRAME_TIMEOUT_S = 2.0
+"""For each frame of a video; a software renderer takes 0.1 s on an idle core [s]."""
+FPS = 12.5
+"""Of a video; 80 ms are four steps of SimDriver, and a whole number of the 10 ms of a GIF."""
+TIME_TOLERANCE_S = 1e-6
+VIDEO_SUFFIXES = ('.gif', '.webp')
 CLOSE_TIMEOUT_S = 5.0
 PACKAGES = 'libegl1 libegl-mesa0 libgl1-mesa-dri (EGL) or libosmesa6 (OSMesa)'
 
@@ -49,16 +56,96 @@ def render_png(simulation: Simulation, *, width_px: int = 960, height_px: int = 
     Raises:
         RenderError: Neither EGL nor OSMesa works here.
     """
+    frames = simulation.data.qpos[np.newaxis]
+    return _render(simulation, frames, '.png', (width_px, height_px), 1.0, None)
+
+
+class VideoRecorder:
+    """Records how a simulation moves, and draws it as a video afterwards."""
+
+    def __init__(self, simulation: Simulation, fps: float = FPS) -> None:
+        """
+        Start with the state as it is now.
+
+        Args:
+            simulation: What is recorded; its model must not change.
+            fps: Frames per simulated second, at most 50: the video is as fast as the robot.
+        """
+        self._simulation = simulation
+        self._fps = fps
+        self._frames: list[NDArray[np.float64]] = []
+        self._next_s = simulation.time_s
+        self.sample()
+
+    def sample(self) -> None:
+        """Record the state where a frame is due; call it often, as SimDriver's `on_advance` is."""
+        if self._simulation.time_s >= self._next_s - TIME_TOLERANCE_S:
+            self._frames.append(self._simulation.data.qpos.copy())
+            self._next_s += 1.0 / self._fps
+
+    def save(
+        self,
+        path: Path,
+        *,
+        width_px: int = 480,
+        height_px: int = 360,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Path:
+        """
+        Draw what was recorded into a video that repeats.
+
+        Args:
+            path: Where to; ends with one of `VIDEO_SUFFIXES`.
+            width_px: At most 1920.
+            height_px: At most 1440.
+            on_progress: Called with the number of frames that are drawn, and of all.
+
+        Raises:
+            RenderError: Neither EGL nor OSMesa works here, or the file cannot be written.
+        """
+        check_video(path)
+        size = (width_px, height_px)
+        frames = np.array(self._frames)
+        suffix = path.suffix.lower()
+        video = _render(self._simulation, frames, suffix, size, self._fps, on_progress)
+        try:
+            write_whole(path, video)
+        except OSError as error:
+            raise RenderError(
+                f'The video {path} cannot be written ({error.strerror or error}).'
+            ) from error
+        return path
+
+
+def check_video(path: Path) -> None:
+    """Raise RenderError where a video of that name cannot be made; before anything is recorded."""
+    if path.suffix.lower() not in VIDEO_SUFFIXES:
+        raise RenderError(
+            f'{path} is no name for a video: it must end with {" or ".join(VIDEO_SUFFIXES)}.'
+        )
+    if not path.resolve().parent.is_dir():
+        raise RenderError(f'There is no folder {path.resolve().parent} for the video {path}.')
+
+
+def _render(
+    simulation: Simulation,
+    frames: NDArray[np.float64],
+    suffix: str,
+    size_px: tuple[int, int],
+    fps: float,
+    on_progress: Callable[[int, int], None] | None,
+) -> bytes:
+    """Return the file of a picture or a video of positions, shape (n, nq)."""
     with tempfile.TemporaryDirectory(prefix='bbllm-render-') as folder:
-        model, state, picture = (Path(folder) / name for name in ('m.mjb', 's.npy', 'p.png'))
+        model, states, target = (Path(folder) / name for name in ('m.mjb', 's.npy', 'p' + suffix))
         mujoco.mj_saveModel(simulation.model, str(model), None)
-        np.save(state, simulation.data.qpos)
-        size = (str(width_px), str(height_px))
+        np.save(states, frames)
+        words = (str(model), str(states), str(target), CAMERA, *map(str, size_px), str(fps))
         reasons = []
         for backend in _backends():
-            reason = _draw(backend, (str(model), str(state), str(picture), CAMERA, *size))
+            reason = _draw(backend, words, len(frames), on_progress)
             if reason is None:
-                return picture.read_bytes()
+                return target.read_bytes()
             reasons.append(f'{backend}: {reason}')
     raise RenderError(
         f'No picture can be drawn here ({"; ".join(reasons)}). '
@@ -123,21 +210,41 @@ def _backends() -> tuple[str, ...]:
     return tuple(dict.fromkeys((chosen, *BACKENDS))) if chosen in BACKENDS else BACKENDS
 
 
-def _draw(backend: str, arguments: tuple[str, ...]) -> str | None:
+def _draw(
+    backend: str,
+    arguments: tuple[str, ...],
+    n_frames: int,
+    on_progress: Callable[[int, int], None] | None,
+) -> str | None:
     """Draw with one backend; return why it did not work, None where it did."""
     script = Path(__file__).with_name('render_process.py')
-    try:
-        done = subprocess.run(
+    timeout_s = DRAW_TIMEOUT_S + n_frames * FRAME_TIMEOUT_S
+    with (
+        tempfile.TemporaryFile('w+') as errors,
+        subprocess.Popen(
             [sys.executable, str(script), *arguments],
             env={**os.environ, 'MUJOCO_GL': backend, 'PYOPENGL_PLATFORM': backend},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=errors,
             text=True,
-            timeout=DRAW_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f'it did not draw within {DRAW_TIMEOUT_S:.0f} s'
-    if Path(arguments[2]).exists():
-        return None  # OSMesa may complain at exit after a good picture
-    lines = done.stderr.strip().splitlines()
-    return lines[-1][:200] if lines else f'the drawing process ended with {done.returncode}'
+        ) as process,
+    ):
+        overdue = threading.Timer(timeout_s, process.kill)
+        overdue.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if on_progress is not None and line.strip().isdigit():
+                    on_progress(int(line), n_frames)
+            code = process.wait()
+        finally:
+            late = not overdue.is_alive()
+            overdue.cancel()
+            process.kill()
+        if Path(arguments[2]).exists() and not late:
+            return None  # OSMesa may complain at exit after a good picture
+        if late:
+            return f'it did not draw within {timeout_s:.0f} s'
+        errors.seek(0)
+        lines = errors.read().strip().splitlines()
+        return lines[-1][:200] if lines else f'the drawing process ended with {code}'

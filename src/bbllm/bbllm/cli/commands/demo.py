@@ -22,6 +22,7 @@ from bbllm.cli.support.requests import fill, option
 from bbllm.cli.support.session import Ran, run_here
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import scenes_of
+from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def demo(request: DemoRequest) -> None:
 
       bbllm demo
       bbllm demo --speed 1 --viewer
+      bbllm demo --video demo.gif
       bbllm demo 'put the red cube on the blue cube'
     """
     output = Output(request.json)
@@ -70,6 +72,8 @@ def demo(request: DemoRequest) -> None:
     if speed is None and output.live and not request.speed.viewer:
         speed = WATCHED_SPEED
     if request.ros:
+        if request.speed.video:
+            raise ConfigError('--video is for the arm in this process: leave --ros out.')
         ran = _run_on_nodes(request, speed, output)
     else:
         ran = run_here(request.task, fill(EpisodeOptions, request, speed=speed), output)

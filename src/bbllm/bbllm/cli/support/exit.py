@@ -31,6 +31,8 @@ def tell_files(output: Output, ran: Ran, pictures: Pictures) -> None:
     output.say()
     for path in pictures.paths:
         output.say_path('picture', path)
+    if ran.video:
+        output.say_path('video', ran.video)
     output.say_path('journal', ran.journal)
     output.say(f'  again    bbllm show {ran.journal.stem}', style='dim')
     for hint in (*pictures.hints, *ran.hints):
@@ -43,6 +45,7 @@ def summary_of(ran: Ran, pictures: Pictures) -> dict[str, Any]:
         **summarize(ran.episode),
         'journal': str(ran.journal),
         'pictures': [str(path) for path in pictures.paths],
+        **({'video': str(ran.video)} if ran.video else {}),
     }
 
 

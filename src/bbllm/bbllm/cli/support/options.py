@@ -251,7 +251,7 @@ class MethodOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedOptions:
-    """How fast time passes, and whether a window shows it."""
+    """How fast time passes, and what shows it."""
 
     speed: float | None = option(
         None,
@@ -262,6 +262,12 @@ class SpeedOptions:
         max=100.0,
     )
     viewer: bool = viewer_option()
+    video: Path | None = option(
+        None,
+        'Save a video of the simulated arm, a .gif or .webp file as fast as the robot; needs no '
+        'display.',
+        metavar='FILE',
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

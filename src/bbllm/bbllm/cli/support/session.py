@@ -9,6 +9,7 @@ from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_chosen_models, make_setup
 from bbllm.api.stage import Stage, open_stage
 from bbllm.cli.support.supervision import supervise
+from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import rendering_of
 from bbllm.core.errors import BbllmError
@@ -29,6 +30,8 @@ class Ran:
     """Whether a person stopped it from the keyboard."""
     settled: Scene | None = None
     """The scene once nothing moved any more; None where the world cannot wait for that."""
+    video: Path | None = None
+    """The video that was asked for, where it could be drawn."""
     hints: tuple[str, ...] = ()
     """What people should know about pictures that could not be made."""
 
@@ -65,9 +68,9 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
         moved = episode.robot_s and not options.house
         rendering = rendering_of(journal.path) if moved else None
         settled, hints = _look_around(stage, rendering)
-        if journal.broken:
-            hints = (*hints, journal.broken)
-    return Ran(episode, journal.path, interrupted, settled, hints)
+        video, reasons = _save_video(stage, options, output)
+        hints = (*hints, *reasons, *([journal.broken] if journal.broken else ()))
+    return Ran(episode, journal.path, interrupted, settled, video, hints)
 
 
 def _look_around(stage: Stage, rendering: Path | None) -> tuple[Scene | None, tuple[str, ...]]:
@@ -81,3 +84,20 @@ def _look_around(stage: Stage, rendering: Path | None) -> tuple[Scene | None, tu
         # The episode has ended and is on record; a picture is not worth its failure.
         return settled, (str(error),)
     return settled, ()
+
+
+def _save_video(
+    stage: Stage, options: EpisodeOptions, output: Output
+) -> tuple[Path | None, tuple[str, ...]]:
+    """Return the video that was asked for, and why there is none, if so."""
+    if stage.recorder is None or options.video is None:
+        return None, ()
+    with BarView(output) as bar:
+        try:
+            return stage.recorder.save(
+                options.video,
+                on_progress=lambda n, total: bar.show_count(n, total, 'frames drawn'),
+            ), ()
+        except BbllmError as error:
+            # The episode has ended and is on record; a video is not worth its failure.
+            return None, (str(error),)

@@ -48,3 +48,9 @@ class BarView:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    def show_count(self, done: int, total: int, description: str) -> None:
+        """Show how much is done, as in `3 of 9 frames drawn`."""
+        if self._bar is not None:
+            text = f'{done} of {total} {description}'
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total, description=text)
