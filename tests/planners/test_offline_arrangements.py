@@ -67,12 +67,6 @@ REDDISH = {
             ['location_D'],
             '2 locations are needed on each side; 2 on the left and 1 on the right.*location_D is',
         ),
-        (
-            'move the cubes to the right side, do not move anything else',
-            FIVE_CUBES | {'grey_cylinder': (0.40, 0.20, 0.06)},
-            [],
-            'grey_cylinder is in the way, but it is to stay where it is',
-        ),
     ],
 )
 def test_where_there_is_no_solution_the_true_reason_is_told(

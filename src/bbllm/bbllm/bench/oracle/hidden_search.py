@@ -58,7 +58,7 @@ class BlockAction:
     """Of the tool centre point, where the action takes one."""
 
 
-class Stage(Enum):
+class TaskStage(Enum):
     """How far an episode is."""
 
     GATHER = 'gather'
@@ -71,7 +71,7 @@ class Stage(Enum):
 class Decision:
     """What to do next, and why."""
 
-    stage: Stage
+    stage: TaskStage
     reason: str
     """One sentence that names what is known."""
     actions: tuple[BlockAction, ...] = ()
@@ -241,7 +241,7 @@ def decide(scene: Scene, events: Sequence[Event], brief: GoalBrief) -> Decision:
     else:
         reason = ''
     if reason:
-        return Decision(Stage.GATHER, reason, tuple(table.actions))
+        return Decision(TaskStage.GATHER, reason, tuple(table.actions))
     order = sorted(names, key=belief.force_n)
     known, free = '', belief.movable(names, brief.n_fixed)
     if brief.needs == 'weights':
@@ -254,18 +254,18 @@ def decide(scene: Scene, events: Sequence[Event], brief: GoalBrief) -> Decision:
         known = f'Movable: {_listed(sorted(free)) or "none"}. Fixed: {_listed(fixed) or "none"}. '
     wanted = _lay_out(table, brief, order, free)
     if not table.actions:
-        return Decision(Stage.DONE, f'{known}{wanted} That is so now.')
-    return Decision(Stage.ACT, f'{known}{wanted} It is not so yet.', tuple(table.actions))
+        return Decision(TaskStage.DONE, f'{known}{wanted} That is so now.')
+    return Decision(TaskStage.ACT, f'{known}{wanted} It is not so yet.', tuple(table.actions))
 
 
 def _guess(history: _History, table: _Table, brief: GoalBrief) -> Decision:
     """Decide at random and all at once; the task counts as done after that."""
     if history.deeds:
-        return Decision(Stage.DONE, 'The plan was carried out.')
+        return Decision(TaskStage.DONE, 'The plan was carried out.')
     order = list(history.names)
     random.Random(f'{brief.seed}').shuffle(order)
     wanted = _lay_out(table, brief, order, frozenset(order[brief.n_fixed :]))
-    return Decision(Stage.ACT, f'A guess: {wanted}', tuple(table.actions))
+    return Decision(TaskStage.ACT, f'A guess: {wanted}', tuple(table.actions))
 
 
 def _weigh(history: _History, brief: GoalBrief, belief: Belief, table: _Table) -> str:

@@ -18,7 +18,6 @@ from bbllm.bench.oracle.table_goals import (
     COLORS,
     Act,
     Context,
-    Goal,
     Move,
     PerSide,
     RefusalError,
@@ -26,9 +25,9 @@ from bbllm.bench.oracle.table_goals import (
     Separate,
     Shape,
     Side,
-    Stay,
+    TableGoal,
+    TableObject,
     Target,
-    Thing,
 )
 
 HINT = (
@@ -80,14 +79,14 @@ _HAND = _set('gripper hand fingers finger')
 _VERBS = (
     _PICK | _PUT | _STACK | _MAKE | _SPLIT | _set('reach hover open close release wait pause go')
 )
-_STARTERS = _VERBS | _set('leave keep do dont never')
-_PREPOSITIONS = _set('on onto to at in into over upon above top next beside near inside from of')
+_STARTERS = _VERBS
+_PREPOSITIONS = _set('on onto to at in into over upon above top inside from of')
 _ARTICLES = _set('the its their your my same')
 _ALL = _set('all every each everything')
 _A = _set('a an any another some single anything')
 _PRONOUNS = _set('it them those these')
 _EXCEPT = _set('except without')
-_REST = _set('else other others rest remaining')
+_REST = _set('other others rest remaining')
 _SIDES = _set('side sides half part parts end')
 _PLACES = _SIDES | _set('table workspace work working space environment area right left place')
 _COLOR_WORDS = _set('color colors colour colours spectrum rainbow hue')
@@ -104,7 +103,7 @@ _FILLER = _LEADING | _SKIPPED | _set(
     'centre middle geometric geometrical that meet meets angle which is are be should must not '
     'consists intersecting with have has exactly own give both either different kind kinds type '
     'types so straight where they down seconds second base home start arm somewhere aside two per '
-    'as or go goes free empty do dont off tabletop apart opposite stay stays remain touch '
+    'as or go goes free empty off tabletop apart opposite '
     'anything contain location locations colored coloured instead rather than for there robot'
 )  # fmt: skip
 _VOCABULARY = (
@@ -125,8 +124,8 @@ _SPELLINGS = (
 
 
 def read_instruction(
-    text: str, things: Mapping[str, Thing], held: str | None = None
-) -> list[Goal]:
+    text: str, things: Mapping[str, TableObject], held: str | None = None
+) -> list[TableGoal]:
     """
     Return the goals of an instruction.
 
@@ -144,7 +143,7 @@ def read_instruction(
     if any(len(clause) > MAX_WORDS for clause in clauses):
         raise RefusalError(f'A part of the task has more than {MAX_WORDS} words. {HINT}')
     context = Context(dict(things), (Select(held, (held,)),) if held else ())
-    goals: list[Goal] = []
+    goals: list[TableGoal] = []
     problem: RefusalError | None = None
     for clause in clauses:
         try:
@@ -154,12 +153,12 @@ def read_instruction(
         last = goals[-1] if goals else None
         if isinstance(last, Shape) and last.shape == 'row' and _COLOR_WORDS & {*clause}:
             goals[-1] = replace(last, by_color=True, reverse=_goes_back(clause))
-    if problem or all(isinstance(goal, Stay) for goal in goals):
+    if problem or not goals:
         raise problem or RefusalError(f'I do not understand {text[:80]!r}. {HINT}')
     return goals
 
 
-def names_in(text: str, things: Mapping[str, Thing]) -> list[str]:
+def names_in(text: str, things: Mapping[str, TableObject]) -> list[str]:
     """Return all objects that a piece of text names or describes."""
     describing = {*things} | COLORS | {*_ISH} | {*_KINDS} | _ANY | _PLURALS | _ALL | {'and', ','}
     tokens = [token for token in _tokens(text, things) if token in describing]
@@ -170,7 +169,7 @@ def names_in(text: str, things: Mapping[str, Thing]) -> list[str]:
     return [name for select in selects for name in select.names]
 
 
-def _tokens(text: str, things: Mapping[str, Thing]) -> list[str]:
+def _tokens(text: str, things: Mapping[str, TableObject]) -> list[str]:
     """Return the words of a text; a name of the scene is one word, also if it has spaces."""
     text = ' '.join(text.lower().split())
     for pattern, spelling in _SPELLINGS:
@@ -215,12 +214,14 @@ def _bare(clause: Sequence[str]) -> list[str]:
     return rest
 
 
-def _known(word: str, things: Mapping[str, Thing]) -> bool:
+def _known(word: str, things: Mapping[str, TableObject]) -> bool:
     named = word in things or any(word in name.lower().split('_') for name in things)
     return named or word in _VOCABULARY or word == ',' or _is_number(word)
 
 
-def _unknown_words(unknown: Sequence[str], text: str, things: Mapping[str, Thing]) -> RefusalError:
+def _unknown_words(
+    unknown: Sequence[str], text: str, things: Mapping[str, TableObject]
+) -> RefusalError:
     spelled = {word.lower(): word for word in re.findall(r"[\w']+", text)}
     named = list(dict.fromkeys(spelled.get(word, word)[:24] for word in unknown))
     close = difflib.get_close_matches(named[0], things, n=1, cutoff=0.75)
@@ -231,7 +232,7 @@ def _unknown_words(unknown: Sequence[str], text: str, things: Mapping[str, Thing
     )
 
 
-def _joined(goals: list[Goal], more: Sequence[Goal]) -> list[Goal]:
+def _joined(goals: list[TableGoal], more: Sequence[TableGoal]) -> list[TableGoal]:
     """Add goals; a shape or a separation that repeats the last one is the same."""
     last = goals[-1] if goals else None
     if isinstance(last, Shape | Separate | PerSide) and isinstance(more[0], type(last)):
@@ -245,9 +246,9 @@ def _explains(clause: Sequence[str], context: Context) -> bool:
     return not {*clause} & (names | COLORS | {*_ISH} | _EXCEPT | _PICK | _PUT | _STACK)
 
 
-def _clause(tokens: list[str], context: Context) -> list[Goal]:
+def _clause(tokens: list[str], context: Context) -> list[TableGoal]:
     problem: RefusalError | None = None
-    for read in (_act, _per_side, _separate, _stay, _shape, _tower, _moves, _pick):
+    for read in (_act, _per_side, _separate, _shape, _tower, _moves, _pick):
         try:
             if goals := read(tokens, context):
                 return goals
@@ -256,7 +257,7 @@ def _clause(tokens: list[str], context: Context) -> list[Goal]:
     raise problem or RefusalError(f"I do not understand '{' '.join(tokens)[:80]}'. {HINT}")
 
 
-def _act(tokens: list[str], context: Context) -> list[Goal]:
+def _act(tokens: list[str], context: Context) -> list[TableGoal]:
     verb, rest = tokens[0], [token for token in tokens[1:] if token not in _ARTICLES]
     if verb in ('go', 'return', 'move', 'home') and {*rest} <= {'to', 'base', 'home', 'start'}:
         return [Act('home')] if rest or verb == 'home' else []
@@ -283,15 +284,15 @@ def _counted(tokens: Sequence[str]) -> Iterator[tuple[str, int | None]]:
     for before, token in itertools.pairwise(['', *tokens]):
         kind = _KINDS.get(token.removesuffix('s'), 'location')
         if kind != 'location':
-            yield (
-                kind,
+            number = (
                 1
                 if before in _A
-                else int(NUMBERS.get(before, before if before.isdecimal() else 0)) or None,
+                else NUMBERS.get(before, int(before) if before.isdecimal() else 0)
             )
+            yield kind, number or None
 
 
-def _per_side(tokens: list[str], context: Context) -> list[Goal]:
+def _per_side(tokens: list[str], context: Context) -> list[TableGoal]:
     """Read `one cube and one cylinder on each side`."""
     words, found = {*tokens}, list(_counted(tokens))
     both = {'left', 'right'} <= words or (words & {'each', 'both', 'either'} and words & _SIDES)
@@ -303,21 +304,18 @@ def _per_side(tokens: list[str], context: Context) -> list[Goal]:
         or None in dict(found).values()
     ):
         return []
+    things = context.things.items()
     return [
         PerSide(
             tuple(
-                Select(
-                    kind,
-                    tuple(n for n, thing in context.things.items() if thing.kind == kind),
-                    count,
-                )
+                Select(kind, tuple(name for name, thing in things if thing.kind == kind), count)
                 for kind, count in dict(found).items()
             )
         )
     ]
 
 
-def _separate(tokens: list[str], context: Context) -> list[Goal]:
+def _separate(tokens: list[str], context: Context) -> list[TableGoal]:
     """Read `segregate the objects by shape`, `cubes on one side and cylinders on the other`."""
     words = {*tokens}
     named = list(dict.fromkeys(kind for kind, _ in _counted(tokens)))
@@ -344,19 +342,7 @@ def _separate(tokens: list[str], context: Context) -> list[Goal]:
     return [Separate((Select(f'{kinds[0]}s', first, None), Select('others', others, None)), side)]
 
 
-def _stay(tokens: list[str], context: Context) -> list[Goal]:
-    """Read `leave the cylinders where they are`, `do not move anything else`."""
-    words = {*tokens}
-    negated = words & {'not', 'dont', 'never'} and words & {'move', 'touch', 'else'}
-    if not words & {'leave', 'keep', 'stay', 'stays', 'remain'} and not negated:
-        return []
-    if words & _REST:
-        return [Stay(())]
-    found = names_in(' '.join(tokens), context.things)
-    return [Stay((Select('what stays', tuple(found), None),))] if found else []
-
-
-def _shape(tokens: list[str], context: Context) -> list[Goal]:
+def _shape(tokens: list[str], context: Context) -> list[TableGoal]:
     """Read `create a plus sign using the cubes`, `build a tower of all cubes on location_A`."""
     found = next((shape for word, shape in _SHAPES.items() if word in tokens[1:]), '')
     by_color = bool(_COLOR_WORDS & {*tokens}) and found in ('', 'row')
@@ -400,7 +386,7 @@ def _without_base(tokens: list[str], context: Context) -> tuple[list[str], Targe
         )
         end = next(ends, len(tokens))
         target = read_target(tokens[i:end], context)
-        if target is not None and target.kind != 'beside':
+        if target is not None:
             return tokens[:i] + tokens[end:], target
     return tokens, None
 
@@ -418,7 +404,7 @@ def _items_within(tokens: list[str], context: Context) -> tuple[tuple[Select, ..
     return items or (), tokens
 
 
-def _tower(tokens: list[str], context: Context) -> list[Goal]:
+def _tower(tokens: list[str], context: Context) -> list[TableGoal]:
     """Read `stack the cubes`, `stack A on B on C`, `stack the cubes on location_A`."""
     if tokens[0] not in _STACK:
         return []
@@ -438,7 +424,7 @@ def _tower(tokens: list[str], context: Context) -> list[Goal]:
     return [Shape('tower', items, base=base)]
 
 
-def _moves(tokens: list[str], context: Context) -> list[Goal]:
+def _moves(tokens: list[str], context: Context) -> list[TableGoal]:
     """Read `put <objects> <preposition> <target>`, and the same again after `and`."""
     if tokens[0] in _PICK | {'take', 'get'} and 'from' in tokens:
         return []
@@ -459,7 +445,7 @@ def _moves(tokens: list[str], context: Context) -> list[Goal]:
     return []
 
 
-def _move(tokens: list[str], context: Context) -> Goal | None:
+def _move(tokens: list[str], context: Context) -> TableGoal | None:
     problem: RefusalError | None = None
     for i in range(len(tokens) - 1, 0, -1):
         if tokens[i] in _PREPOSITIONS or tokens[i] in ('down', 'aside', 'somewhere'):
@@ -477,7 +463,7 @@ def _move(tokens: list[str], context: Context) -> Goal | None:
     return None
 
 
-def _pick(tokens: list[str], context: Context) -> list[Goal]:
+def _pick(tokens: list[str], context: Context) -> list[TableGoal]:
     """Read `pick up the red cube`."""
     end = tokens.index('from') if 'from' in tokens else len(tokens)
     takes = tokens[0] in _PICK | {'take', 'get'}
@@ -512,15 +498,6 @@ def noun_phrase(tokens: Sequence[str], context: Context) -> tuple[Select, ...] |
                 for one in main or ()
             )
             return left if without else None
-        if token in ('on', 'in', 'at') and {'left', 'right'} & {*tokens[i:]}:
-            target = read_target(tokens[i:], context)
-            if target is None or target.kind != 'side':
-                return None
-            there = [name for name, thing in context.things.items() if thing.side == target.side]
-            return tuple(
-                _checked(replace(one, names=tuple(n for n in one.names if n in there)), context)
-                for one in noun_phrase(tokens[:i], context) or ()
-            )
     parts = [
         [*group]
         for comma, group in itertools.groupby(tokens, lambda t: t in (',', 'and', 'or'))
@@ -572,7 +549,7 @@ def _singular(token: str) -> str:
     return 'box' if token == 'boxes' else token.removesuffix('s')
 
 
-def _fits(thing: Thing, content: Sequence[str], noun: str, context: Context) -> bool:
+def _fits(thing: TableObject, content: Sequence[str], noun: str, context: Context) -> bool:
     named = [token for token in content if token in context.things]
     if named:
         return thing.name in named
@@ -610,7 +587,6 @@ def read_target(tokens: Sequence[str], context: Context) -> Target | None:
     said, rest = ' '.join(tokens), list(tokens)
     while rest and (rest[0] in _PREPOSITIONS or rest[0] in ('the', 'down')):
         rest.pop(0)
-    lead = tokens[: len(tokens) - len(rest)]
     numbers = [token for token in rest if _is_number(token) and token not in NUMBERS]
     if len(numbers) in (3, 4, 7) and all(token in numbers or token == ',' for token in rest):
         return Target('pose', said, pose=' '.join(numbers))
@@ -633,7 +609,7 @@ def read_target(tokens: Sequence[str], context: Context) -> Target | None:
         return Target('spots', said, selects)
     if kinds & {'location', 'fixture', 'hand'}:
         return None
-    return Target('beside' if {'next', 'beside', 'near'} & {*lead} else 'on', said, selects)
+    return Target('on', said, selects)
 
 
 def _is_number(token: str) -> bool:

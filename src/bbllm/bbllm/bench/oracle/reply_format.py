@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
-from bbllm.bench.oracle.hidden_search import BlockAction, Decision, Stage, decide
+from bbllm.bench.oracle.hidden_search import BlockAction, Decision, TaskStage, decide
 from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.core.types import Scene
 
@@ -32,7 +32,7 @@ def llm_pop(request: PromptRequest, scene: Scene, situation: Situation, brief: G
     """Return a verdict of the evaluator, or actions of the planner."""
     decision = decide(scene, situation.events(), brief)
     if request.kind == 'evaluate':
-        return f'{"SUCCESS" if decision.stage is Stage.DONE else "FAIL"}\n{decision.reason}'
+        return f'{"SUCCESS" if decision.stage is TaskStage.DONE else "FAIL"}\n{decision.reason}'
     actions = [f'ACTION {_pop_action(action)}' for action in decision.actions] or ['DONE']
     return '\n'.join(['EXPLAIN', decision.reason, 'EXECUTE', *actions])
 
@@ -41,7 +41,7 @@ def ft_pop(request: PromptRequest, scene: Scene, situation: Situation, brief: Go
     """Return an answer to one of the questions of FT-CoT and FT-Vanilla."""
     decision = decide(scene, situation.events(), brief)
     if request.kind == 'enough':
-        answer = 'No' if decision.stage is Stage.GATHER else 'Yes'
+        answer = 'No' if decision.stage is TaskStage.GATHER else 'Yes'
         return f'EXPLAIN: {answer}. {decision.reason}\nACTION: <nooutput>'
     return f'EXPLAIN: {decision.reason}\nACTION: {_ft_actions(decision)}'
 

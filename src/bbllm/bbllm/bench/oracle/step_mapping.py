@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 
 from bbllm.bench.oracle.instruction import read_instruction
-from bbllm.bench.oracle.table_goals import Act, Goal, Move, RefusalError, Select, Target, things_of
+from bbllm.bench.oracle.table_goals import (
+    Act,
+    Move,
+    RefusalError,
+    Select,
+    TableGoal,
+    Target,
+    things_of,
+)
 from bbllm.core.missing_objects import lost_names
 from bbllm.core.protocols import PromptRequest
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
@@ -43,7 +51,7 @@ def call_text(request: PromptRequest) -> str:
     return f'<rob0>[{skill}]' + (f' <{argument}>' if argument else '')
 
 
-def _call(goal: Goal) -> tuple[str, str]:
+def _call(goal: TableGoal) -> tuple[str, str]:
     match goal:
         case Act(verb='pick', items=(select, *_)):
             return 'pick', select.names[0]

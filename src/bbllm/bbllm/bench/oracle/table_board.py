@@ -9,11 +9,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bbllm.bench.oracle.instruction import names_in, read_instruction
-from bbllm.bench.oracle.table_goals import Goal, RefusalError, Select, Side, Thing, things_of
+from bbllm.bench.oracle.table_goals import (
+    RefusalError,
+    Select,
+    Side,
+    TableGoal,
+    TableObject,
+    things_of,
+)
 from bbllm.bench.oracle.table_layout import (
     FREE_M,
-    Box,
-    Cell,
+    Place,
+    Rectangle,
     cell_of,
     on_side,
     pose_cell,
@@ -61,7 +68,7 @@ class Lessons:
     """Objects that the robot has placed, so that they are within reach."""
     preferred: list[str] = field(default_factory=list)
     """Objects and places that a person asked for."""
-    wishes: list[Goal] = field(default_factory=list)
+    wishes: list[TableGoal] = field(default_factory=list)
     """What a person asked for beyond the task."""
     notes: list[str] = field(default_factory=list)
     """What was not understood."""
@@ -97,7 +104,7 @@ def learn(request: PromptRequest, scene: Scene) -> Lessons:
 
 
 def _learn_failure(
-    step: str, cause: str, things: Mapping[str, Thing], lessons: Lessons, tries: Counter[str]
+    step: str, cause: str, things: Mapping[str, TableObject], lessons: Lessons, tries: Counter[str]
 ) -> None:
     tries[step] += 1
     verb, _, rest = step.partition(' ')
@@ -121,7 +128,7 @@ def _learn_failure(
 
 
 def _learn_wish(
-    text: str, things: Mapping[str, Thing], held: str | None, lessons: Lessons
+    text: str, things: Mapping[str, TableObject], held: str | None, lessons: Lessons
 ) -> None:
     """Take in `not location_B`, `use aqua_cube instead of the red one` or a new task."""
     understood = said_no = False
@@ -161,8 +168,6 @@ class Board:
         self.held = scene.held
         self.lessons = lessons
         self.steps: list[str] = []
-        self.fixed: set[str] = set()
-        """Objects that are to stay where they are."""
         self.used: set[str] = set()
         """Objects that an earlier goal has given a place."""
         self._on = {f.subject: f.object for f in scene.facts if f.predicate in ('on', 'in')}
@@ -172,15 +177,15 @@ class Board:
     # --- what is there ----------------------------------------------------------------------
 
     @property
-    def locations(self) -> list[Thing]:
+    def locations(self) -> list[TableObject]:
         """The named places, in the scene's order."""
         return [thing for thing in self.things.values() if thing.kind == 'location']
 
-    def cell(self, location: str) -> Cell:
+    def cell(self, location: str) -> Place:
         """Return a named location as a place."""
         return cell_of(self.things[location])
 
-    def standing_at(self, cell: Cell) -> Thing | None:
+    def standing_at(self, cell: Place) -> TableObject | None:
         """Return the lowest object at a place."""
         there = [
             thing
@@ -202,12 +207,12 @@ class Board:
         solid = below is not None and (below.movable or below.kind in ('location', 'container'))
         return below.name if below is not None and solid else None
 
-    def free(self, cell: Cell) -> bool:
+    def free(self, cell: Place) -> bool:
         """Whether a place is free and not ruled out."""
         ruled_out = cell.key in self.lessons.bad_places or cell.key in self.lessons.taken
         return not ruled_out and self.standing_at(cell) is None
 
-    def has_room(self, cell: Cell, *, locations: bool = True, within: float = FREE_M) -> bool:
+    def has_room(self, cell: Place, *, locations: bool = True, within: float = FREE_M) -> bool:
         """Whether a pose has room around it; what stands exactly there does not count."""
         return not any(
             cell.near(thing, within) and not (thing.movable and cell.near(thing))
@@ -215,7 +220,7 @@ class Board:
             if thing.movable or (locations and thing.kind == 'location')
         )
 
-    def free_cells(self, side: Side | None = None, away: Sequence[Box] = ()) -> list[Cell]:
+    def free_cells(self, side: Side | None = None, away: Sequence[Rectangle] = ()) -> list[Place]:
         """
         Return free places: named ones first, then poses with room around them, near ones first.
 
@@ -227,7 +232,7 @@ class Board:
         """
         named = map(cell_of, self.locations)
         poses = [cell for (cell,) in pose_patterns([(0, 0)], side)]
-        found: list[Cell] = []
+        found: list[Place] = []
         for cells, in_order in (
             ([c for c in named if self.has_room(c, locations=False, within=TIGHT_M)], bool(side)),
             ([cell for cell in poses if self.has_room(cell)], False),
@@ -241,11 +246,11 @@ class Board:
                 and all(box.gap(cell.x, cell.y) >= box.room + SLACK_M for box in away)
             ]
             if not in_order:
-                near.sort(key=lambda cell: Box.around([cell]).off_middle)
+                near.sort(key=lambda cell: Rectangle.around([cell]).off_middle)
             found += near
         return list(dict.fromkeys(found))
 
-    def in_the_way(self, cell: Cell, but: Collection[str]) -> str | None:
+    def in_the_way(self, cell: Place, but: Collection[str]) -> str | None:
         """Return an object that leaves too little room for another at a place."""
         for name, thing in self.things.items():
             if thing.movable and name not in but and cell.near(thing, TIGHT_M):
@@ -263,7 +268,7 @@ class Board:
         Raises:
             RefusalError: Too few are left; says why.
         """
-        ruled_out = {*self.lessons.bad_things, *self.fixed} - {*settled, self.held}
+        ruled_out = {*self.lessons.bad_things} - {*settled, self.held}
         usable = [name for name in select.names if name not in ruled_out]
         if select.count is None and (usable or not select.names):
             return self.ranked(usable, settled)
@@ -288,19 +293,17 @@ class Board:
 
     # --- steps ------------------------------------------------------------------------------
 
-    def pick(self, name: str, away: Sequence[Box] = ()) -> None:
+    def pick(self, name: str, away: Sequence[Rectangle] = ()) -> None:
         """Take an object, after putting aside what is in the hand or on top of it."""
         if self.held == name:
             return
         if name in self.lessons.bad_things:
             raise RefusalError(f'{name} is in the way. {self.lessons.bad_things[name]}')
-        if name in self.fixed:
-            raise RefusalError(f'{name} is in the way, but it is to stay where it is.')
         if self.held is not None:
             self.put_aside(away)
         top = self.on_top_of(name)
         for other in (*([top] if top else ()), *self.lessons.cramped.get(name, ())):
-            may_leave = other not in self.lessons.bad_things and other not in self.fixed
+            may_leave = other not in self.lessons.bad_things
             if other == top or (may_leave and self._gap(name, other) < BESIDE_M):
                 self.pick(other, away)
                 self.put_aside(away)
@@ -308,14 +311,14 @@ class Board:
         self.held = name
         self._lift(name)
 
-    def put_aside(self, away: Sequence[Box] = ()) -> None:
+    def put_aside(self, away: Sequence[Rectangle] = ()) -> None:
         """Put what is held where it is least in the way."""
         cells = self.free_cells(away=away)
         if not cells:
             raise RefusalError(f'There is no free place to put {self.held} aside.')
         self.place(cells[0])
 
-    def place(self, cell: Cell) -> None:
+    def place(self, cell: Place) -> None:
         """Put what is held at a place on the table."""
         location = self.things.get(cell.key)
         height = self._held().height / 2
@@ -336,7 +339,7 @@ class Board:
         x, y, z = map(float, pose.split()[:3])
         self._put(f'at {pose}', (x, y, z))
 
-    def _held(self) -> Thing:
+    def _held(self) -> TableObject:
         assert self.held is not None  # steps that place come after steps that pick
         return self.things[self.held]
 
@@ -359,7 +362,7 @@ class Board:
         self.things[name] = replace(self.things[name], at=None)
 
 
-def pose_of(pose: str) -> Cell:
+def pose_of(pose: str) -> Place:
     """Return a pose of numbers as a place."""
     x, y = map(float, pose.split()[:2])
     return pose_cell(x, y)

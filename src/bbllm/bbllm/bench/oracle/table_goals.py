@@ -30,7 +30,7 @@ class RefusalError(Exception):
 
 
 @dataclass(frozen=True)
-class Thing:
+class TableObject:
     """An object of the scene."""
 
     name: str
@@ -60,16 +60,16 @@ class Thing:
         return hue - 360 if 320 <= hue < 360 else hue
 
 
-def things_of(scene: Scene) -> dict[str, Thing]:
+def things_of(scene: Scene) -> dict[str, TableObject]:
     """Return the objects of a scene by name."""
     return {item.name: _thing(item) for item in scene.objects}
 
 
-def _thing(item: SceneObject) -> Thing:
+def _thing(item: SceneObject) -> TableObject:
     words = item.name.lower().split('_')
     color = item.color or next((word for word in words if word in COLORS), '')
     size = item.size_m[2] if item.kind is not Kind.LOCATION and item.size_m[2] else 0.04
-    return Thing(item.name, item.kind.value, color, item.pose.position_m, size)
+    return TableObject(item.name, item.kind.value, color, item.pose.position_m, size)
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ class Select:
 class Target:
     """Where objects go."""
 
-    kind: Literal['spots', 'side', 'on', 'pose', 'free', 'beside']
+    kind: Literal['spots', 'side', 'on', 'pose', 'free']
     said: str
     spots: tuple[Select, ...] = ()
-    """Locations, or the objects of `on` and `beside`."""
+    """Locations, or the objects of `on`."""
     side: Side | None = None
     pose: str = ''
 
@@ -140,13 +140,6 @@ class Separate:
 
 
 @dataclass(frozen=True)
-class Stay:
-    """Objects that stay where they are; without items, all that the task does not name."""
-
-    items: tuple[Select, ...]
-
-
-@dataclass(frozen=True)
 class Act:
     """An action that needs no choice of places."""
 
@@ -156,14 +149,14 @@ class Act:
     seconds: float = 0.0
 
 
-Goal: TypeAlias = Move | Shape | PerSide | Separate | Stay | Act
+TableGoal: TypeAlias = Move | Shape | PerSide | Separate | Act
 
 
 @dataclass
 class Context:
     """What a sentence may refer to."""
 
-    things: dict[str, Thing]
+    things: dict[str, TableObject]
     last: tuple[Select, ...] = field(default_factory=tuple)
     """What `it` or `them` means."""
 

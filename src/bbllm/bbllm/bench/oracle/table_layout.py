@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bbllm.bench.oracle.table_goals import Side, Thing
+from bbllm.bench.oracle.table_goals import Side, TableObject
 
 NEAR_M = 0.02
 """Closer than this to a place is at it [m]."""
@@ -43,7 +43,7 @@ Steps = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Cell:
+class Place:
     """A place on the table."""
 
     key: str
@@ -51,17 +51,17 @@ class Cell:
     x: float
     y: float
 
-    def holds(self, thing: Thing) -> bool:
+    def holds(self, thing: TableObject) -> bool:
         """Whether an object stands there as well as if the hand had put it there."""
         return self.near(thing, POSED_M if ' ' in self.key else PLACED_M)
 
-    def near(self, thing: Thing, within: float = NEAR_M) -> bool:
+    def near(self, thing: TableObject, within: float = NEAR_M) -> bool:
         """Whether an object stands there, or a location is there."""
         return thing.at is not None and math.dist(thing.at[:2], (self.x, self.y)) < within
 
 
 @dataclass(frozen=True)
-class Box:
+class Rectangle:
     """The rectangle around some places."""
 
     x: tuple[float, float]
@@ -70,7 +70,7 @@ class Box:
     """How far other objects are to be from it [m]."""
 
     @classmethod
-    def around(cls, cells: Iterable[Cell], room: float = 0.09) -> Box:
+    def around(cls, cells: Iterable[Place], room: float = 0.09) -> Rectangle:
         """Return the smallest one that contains all of these places."""
         xs, ys = zip(*((cell.x, cell.y) for cell in cells), strict=True)
         return cls((min(xs), max(xs)), (min(ys), max(ys)), room)
@@ -86,24 +86,24 @@ class Box:
         return math.dist((sum(self.x) / 2, sum(self.y) / 2), WORK_MIDDLE_M)
 
 
-def pose_cell(x: float, y: float) -> Cell:
+def pose_cell(x: float, y: float) -> Place:
     """Return a place without a name."""
     x, y = round(x, 3) + 0.0, round(y, 3) + 0.0
-    return Cell(f'{x:.3f} {y:.3f}', x, y)
+    return Place(f'{x:.3f} {y:.3f}', x, y)
 
 
-def cell_of(location: Thing) -> Cell:
+def cell_of(location: TableObject) -> Place:
     """Return a named location as a place."""
     assert location.at is not None  # scenes contain the pose of every location
-    return Cell(location.name, *location.at[:2])
+    return Place(location.name, *location.at[:2])
 
 
-def on_side(cell: Cell, side: Side | None) -> bool:
+def on_side(cell: Place, side: Side | None) -> bool:
     """Whether a place is on the side that is asked for, if any is."""
     return side is None or (cell.y > SIDE_M if side == 'left' else cell.y < -SIDE_M)
 
 
-def within_range(cell: Cell) -> bool:
+def within_range(cell: Place) -> bool:
     """Whether a pose is neither too near to the arm nor too far."""
     return POSE_RANGE_M[0] <= math.hypot(cell.x, cell.y) <= POSE_RANGE_M[1]
 
@@ -116,8 +116,8 @@ def offsets(shape: str, n: int) -> Steps:
 
 
 def named_patterns(
-    steps: Steps, locations: Sequence[Thing], side: Side | None
-) -> Iterator[tuple[Cell, ...]]:
+    steps: Steps, locations: Sequence[TableObject], side: Side | None
+) -> Iterator[tuple[Place, ...]]:
     """Yield the sets of named locations that form a pattern."""
     cells = [cell for cell in map(cell_of, locations) if on_side(cell, side)]
     straight = any(len({step[axis] for step in steps}) == 1 for axis in range(2))
@@ -131,7 +131,7 @@ def named_patterns(
                 yield whole
 
 
-def _pitches(origin: Cell, cells: Sequence[Cell]) -> list[float]:
+def _pitches(origin: Place, cells: Sequence[Place]) -> list[float]:
     found: list[float] = []
     for cell in cells:
         dx, dy = abs(cell.x - origin.x), abs(cell.y - origin.y)
@@ -143,19 +143,19 @@ def _pitches(origin: Cell, cells: Sequence[Cell]) -> list[float]:
 
 
 def _cell_at(
-    cells: Sequence[Cell],
-    origin: Cell,
+    cells: Sequence[Place],
+    origin: Place,
     step: tuple[int, int],
     first: tuple[int, int],
     pitch: float,
-) -> Cell | None:
+) -> Place | None:
     x, y = origin.x + (step[0] - first[0]) * pitch, origin.y + (step[1] - first[1]) * pitch
     return next((c for c in cells if max(abs(c.x - x), abs(c.y - y)) < GRID_M), None)
 
 
 def pose_patterns(
     steps: Steps, side: Side | None, pitch: float = POSE_PITCH_M
-) -> Iterator[tuple[Cell, ...]]:
+) -> Iterator[tuple[Place, ...]]:
     """Yield patterns of poses, those in the middle of the table first."""
     signs = {'left': (1,), 'right': (-1,), None: (-1, 1)}[side]
     rows, columns = zip(*steps, strict=True)
@@ -170,8 +170,8 @@ def pose_patterns(
 
 
 def patterns_through(
-    standing: Sequence[Cell], steps: Steps, side: Side | None
-) -> Iterator[tuple[Cell, ...]]:
+    standing: Sequence[Place], steps: Steps, side: Side | None
+) -> Iterator[tuple[Place, ...]]:
     """Yield the patterns of poses of which one of these places is a part."""
     for origin in standing:
         for pitch in (*_pitches(origin, standing), POSE_PITCH_M, TIGHT_PITCH_M):
@@ -185,8 +185,8 @@ def patterns_through(
 
 
 def color_rows(
-    n: int, begun: Sequence[Thing], locations: Sequence[Thing], side: Side | None
-) -> Iterator[tuple[tuple[Cell, ...], bool]]:
+    n: int, begun: Sequence[TableObject], locations: Sequence[TableObject], side: Side | None
+) -> Iterator[tuple[tuple[Place, ...], bool]]:
     """
     Yield rows of places without holes, from left to right, and whether they have names.
 
@@ -197,7 +197,7 @@ def color_rows(
         side: Only there.
     """
     named = [cell_of(location) for location in locations]
-    lines: list[tuple[list[Cell], bool]] = []
+    lines: list[tuple[list[Place], bool]] = []
     for first in named:
         line = [cell for cell in named if abs(cell.x - first.x) < GRID_M]
         lines.append((sorted(line, key=lambda cell: -cell.y), True))
@@ -213,10 +213,3 @@ def color_rows(
             gaps = [left.y - right.y for left, right in itertools.pairwise(cells)]
             if all(MIN_PITCH_M <= gap <= MAX_PITCH_M for gap in gaps):
                 yield cells, has_names
-
-
-def around(thing: Thing) -> list[Cell]:
-    """Return poses beside an object."""
-    x, y = thing.at[:2] if thing.at else (math.inf, math.inf)
-    beside = ((0.0, -1), (0.0, 1), (-1, 0.0), (1, 0.0))
-    return [pose_cell(x + dx * POSE_PITCH_M, y + dy * POSE_PITCH_M) for dx, dy in beside]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bbllm.bench.oracle.table_board import TIGHT_M, Board, Lessons, pose_of
 from bbllm.bench.oracle.table_goals import (
     Act,
-    Goal,
     Move,
     PerSide,
     RefusalError,
@@ -19,9 +19,9 @@ from bbllm.bench.oracle.table_goals import (
     Separate,
     Shape,
     Side,
-    Stay,
+    TableGoal,
+    TableObject,
     Target,
-    Thing,
 )
 from bbllm.bench.oracle.table_layout import (
     FREE_M,
@@ -30,9 +30,8 @@ from bbllm.bench.oracle.table_layout import (
     POSES_X_M,
     SIZES,
     TIGHT_PITCH_M,
-    Box,
-    Cell,
-    around,
+    Place,
+    Rectangle,
     cell_of,
     color_rows,
     named_patterns,
@@ -44,7 +43,7 @@ from bbllm.bench.oracle.table_layout import (
 )
 from bbllm.core.types import Scene
 
-Pairs = list[tuple[str, Cell]]
+Pairs = list[tuple[str, Place]]
 
 KEEP_OUT_M = 0.085
 """How far a pattern is at least from objects of the kind that it is made of [m]."""
@@ -62,7 +61,7 @@ SIDES: tuple[Side, Side] = ('left', 'right')
 
 
 def steps_for(
-    task: Sequence[Goal], scene: Scene, lessons: Lessons, wishes: Sequence[Goal] = ()
+    task: Sequence[TableGoal], scene: Scene, lessons: Lessons, wishes: Sequence[TableGoal] = ()
 ) -> list[str]:
     """
     Return the steps that reach all goals, and end at the base if something moved.
@@ -83,19 +82,18 @@ class _Planning:
     def __init__(self, board: Board, lessons: Lessons):
         self._board = board
         self._lessons = lessons
-        self._away: list[Box] = []
+        self._away: list[Rectangle] = []
         """Places that goals name; nothing is put aside there."""
-        self._ends: dict[str, Cell | Target | str] = {}
-        """Where objects are to be in the end: at a place, on a side or on top of another."""
+        self._ends: dict[str, tuple[str, Callable[[], bool]]] = {}
+        """Where objects are to be in the end, in words, and whether they are there."""
 
-    def steps_for(self, task: Sequence[Goal], wishes: Sequence[Goal]) -> list[str]:
+    def steps_for(self, task: Sequence[TableGoal], wishes: Sequence[TableGoal]) -> list[str]:
         task, wishes = _bottom_first(task), _bottom_first(wishes)
         goals = [*task, *wishes]
-        self._board.fixed |= _staying(goals, self._board)
         for target in filter(None, map(_target_of, goals)):
             for name in (name for select in target.spots for name in select.names):
                 if self._board.things[name].at is not None:
-                    self._away.append(Box.around([self._board.cell(name)]))
+                    self._away.append(Rectangle.around([self._board.cell(name)]))
         for i, goal in enumerate(goals):
             if i == len(task):
                 self._check_ends()
@@ -107,7 +105,7 @@ class _Planning:
             steps.append('return to base')
         return steps
 
-    def _plan(self, goal: Goal, later: Sequence[Goal]) -> None:
+    def _plan(self, goal: TableGoal, later: Sequence[TableGoal]) -> None:
         match goal:
             case Act():
                 self._act(goal, later)
@@ -127,26 +125,24 @@ class _Planning:
                 for name, cell in _to_the_middle(extras, self._board):
                     self._board.pick(name, self._away)
                     self._board.place(cell)
-            case Stay():
-                pass
 
     def _check_ends(self) -> None:
         """Refuse goals of which a later one has undone an earlier one."""
-        for name, end in self._ends.items():
-            if isinstance(end, str):
-                holds, said = self._board.below(name) == end, f'on {end}'
-            elif isinstance(end, Target):
-                holds, said = self._is_at(name, end), end.said
-            else:
-                holds, said = end.holds(self._board.things[name]), f'at {end.key}'
-            if not holds:
+        for name, (said, is_there) in self._ends.items():
+            if not is_there():
                 raise RefusalError(
                     f'I cannot do all of this: {name} is to be {said}, and another part of the '
                     'task takes it away from there. Ask for one of the two.'
                 )
         self._ends.clear()
 
-    def _act(self, act: Act, later: Sequence[Goal]) -> None:
+    def _ends_on(self, name: str, base: str) -> None:
+        self._ends[name] = f'on {base}', lambda: self._board.below(name) == base
+
+    def _ends_at(self, name: str, cell: Place) -> None:
+        self._ends[name] = f'at {cell.key}', lambda: cell.holds(self._board.things[name])
+
+    def _act(self, act: Act, later: Sequence[TableGoal]) -> None:
         if act.verb == 'pick':
             (select,) = act.items
             for name in select.names:
@@ -179,7 +175,7 @@ class _Planning:
 
     # --- moves --------------------------------------------------------------------------------
 
-    def _move(self, move: Move, later: Sequence[Goal]) -> None:
+    def _move(self, move: Move, later: Sequence[TableGoal]) -> None:
         target = move.target
         names = [name for base in target.spots for name in base.names]
         into = all(self._board.things[name].kind == 'container' for name in names)
@@ -204,7 +200,7 @@ class _Planning:
         (name,) = board.choose(item, there)
         board.used.add(name)
         if name in there:
-            self._ends[name] = board.below(name) or ''
+            self._ends_on(name, board.below(name) or '')
             return
         free = [base for base in bases if base not in (name, *self._lessons.bad_places)]
         if not free:
@@ -216,7 +212,7 @@ class _Planning:
             board.put_aside(self._away)
         board.pick(name, self._away)
         board.place_on(base)
-        self._ends[name] = base
+        self._ends_on(name, base)
 
     def _move_to_pose(self, move: Move, target: Target) -> None:
         cell = pose_of(target.pose)
@@ -226,7 +222,7 @@ class _Planning:
         if len(names) != 1:
             raise RefusalError(f"'{target.said}' has room for one object.")
         self._board.used.update(names)
-        self._ends[names[0]] = cell
+        self._ends_at(names[0], cell)
         if names == settled:
             return
         ruled_out = self._lessons.bad_places.get(' '.join(target.pose.split()[:2]))
@@ -235,7 +231,7 @@ class _Planning:
         self._board.pick(names[0], self._away)
         self._board.place_at_pose(target.pose)
 
-    def _move_to_spots(self, move: Move, target: Target, later: Sequence[Goal]) -> None:
+    def _move_to_spots(self, move: Move, target: Target, later: Sequence[TableGoal]) -> None:
         spots = [name for select in target.spots for name in select.names]
         cells = [self._board.cell(name) for name in spots]
         there = {cell.key: self._board.standing_at(cell) for cell in cells}
@@ -258,27 +254,23 @@ class _Planning:
         else:
             self._settle(list(_keeping(chosen, cells, there)), named=True)
 
-    def _moved_on(self, name: str, spots: Sequence[str], later: Sequence[Goal]) -> bool:
+    def _moved_on(self, name: str, spots: Sequence[str], later: Sequence[TableGoal]) -> bool:
         """Whether an object was at its place already and a later goal has taken it away."""
         was_there = any(self._lessons.done[f'place {name} on {spot}'] for spot in spots)
         return was_there and any(name in one.names for goal in later for one in goal.items)
 
     def _move_somewhere(self, move: Move, target: Target) -> None:
-        """Move objects to a side, to any free place or beside something."""
+        """Move objects to a side, or to any free place."""
         settled = [name for item in move.items for name in item.names if self._is_at(name, target)]
         chosen = [name for item in move.items for name in self._board.choose(item, settled)]
         self._board.used.update(chosen)
         for name in self._board.ranked(chosen):
             self._ends.pop(name, None)
             if target.kind == 'side':
-                self._ends[name] = target
+                self._ends[name] = target.said, partial(self._is_at, name, target)
             if name in settled:
                 continue
             cells = self._board.free_cells(target.side)
-            if target.kind == 'beside':
-                near = around(self._board.things[target.spots[0].names[0]])
-                cells = [c for c in near if self._board.has_room(c, locations=False)]
-                cells = [cell for cell in cells if self._board.free(cell)]
             preferred = [cell for cell in cells if cell.key in self._lessons.preferred]
             if not cells:
                 raise RefusalError(f"there is no free place for {name} at '{target.said}'.")
@@ -291,9 +283,6 @@ class _Planning:
             return False
         if target.kind == 'side':
             return thing.side == target.side
-        if target.kind == 'beside':
-            base = self._board.things[target.spots[0].names[0]]
-            return any(cell.near(thing) for cell in around(base))
         return name in self._lessons.moved
 
     def _tower(self, shape: Shape) -> None:
@@ -307,7 +296,7 @@ class _Planning:
     def _settle(
         self,
         pairs: Pairs,
-        box: Box | None = None,
+        box: Rectangle | None = None,
         strangers: Sequence[str] = (),
         *,
         named: bool = False,
@@ -324,11 +313,12 @@ class _Planning:
         """
         board = self._board
         board.used.update(name for name, _ in pairs)
-        self._ends.update(pairs)
+        for name, cell in pairs:
+            self._ends_at(name, cell)
         cells = dict(pairs)
         todo = {name: cell for name, cell in pairs if not cell.holds(board.things[name])}
         there = {name for name, _ in pairs if name not in todo}
-        away = [*([box] if box else [Box.around([cell]) for _, cell in pairs]), *self._away]
+        away = [*([box] if box else [Rectangle.around([cell]) for _, cell in pairs]), *self._away]
         if strangers and board.held is not None:
             board.put_aside(away)
         for name in strangers:
@@ -350,7 +340,7 @@ class _Planning:
                 there.remove(other)  # it had to leave so that something else could be picked
                 todo[other] = cells[other]
 
-    def _next(self, todo: Mapping[str, Cell], there: set[str]) -> str:
+    def _next(self, todo: Mapping[str, Place], there: set[str]) -> str:
         """
         Return what is held, else the first object whose place is free, else the first.
 
@@ -374,9 +364,9 @@ class _Planning:
 # --- the order of goals -----------------------------------------------------------------------
 
 
-def _bottom_first(goals: Sequence[Goal]) -> list[Goal]:
+def _bottom_first(goals: Sequence[TableGoal]) -> list[TableGoal]:
     """Sort goals so that an object is moved before another is put on it, else keep their order."""
-    ordered: list[Goal] = []
+    ordered: list[TableGoal] = []
     for acts, group in itertools.groupby(goals, lambda goal: isinstance(goal, Act)):
         left = list(group)
         while left:
@@ -387,19 +377,19 @@ def _bottom_first(goals: Sequence[Goal]) -> list[Goal]:
     return ordered
 
 
-def _must_wait(i: int, goals: Sequence[Goal]) -> bool:
+def _must_wait(i: int, goals: Sequence[TableGoal]) -> bool:
     moved, bases = _moved(goals[i]), _bases(goals[i])
     earlier = any(_moved(goal) & moved for goal in goals[:i])
     return earlier or any(_moved(goal) & bases for goal in goals if goal is not goals[i])
 
 
-def _moved(goal: Goal) -> set[str]:
+def _moved(goal: TableGoal) -> set[str]:
     """Return the objects that a goal names and moves."""
     stays = isinstance(goal, Shape) and goal.shape == 'tower' and goal.base is None
     return _named(goal.items[stays:])
 
 
-def _bases(goal: Goal) -> set[str]:
+def _bases(goal: TableGoal) -> set[str]:
     """Return what has to stand still under a goal."""
     if isinstance(goal, Shape):
         return _named(goal.items[:1]) if goal.shape == 'tower' and goal.base is None else set()
@@ -411,20 +401,10 @@ def _named(selects: Sequence[Select]) -> set[str]:
     return {select.names[0] for select in selects if len(select.names) == 1}
 
 
-def _target_of(goal: Goal) -> Target | None:
+def _target_of(goal: TableGoal) -> Target | None:
     if isinstance(goal, Shape):
         return goal.base
     return goal.target if isinstance(goal, Move | Act) else None
-
-
-def _staying(goals: Sequence[Goal], board: Board) -> set[str]:
-    """Return the objects that are to stay where they are."""
-    stays = [goal for goal in goals if isinstance(goal, Stay)]
-    named = {name for goal in stays for item in goal.items for name in item.names}
-    if any(not goal.items for goal in stays):
-        spoken = {name for goal in goals for item in goal.items for name in item.names}
-        named |= {name for name, thing in board.things.items() if thing.movable} - spoken
-    return named
 
 
 # --- patterns and towers ----------------------------------------------------------------------
@@ -433,12 +413,12 @@ def _staying(goals: Sequence[Goal], board: Board) -> set[str]:
 @dataclass(frozen=True)
 class _Layout:
     pairs: Pairs
-    box: Box
+    box: Rectangle
     strangers: tuple[str, ...]
     cost: float
 
 
-def arrange(shape: Shape, board: Board) -> tuple[Pairs, Box, tuple[str, ...]]:
+def arrange(shape: Shape, board: Board) -> tuple[Pairs, Rectangle, tuple[str, ...]]:
     """
     Give each place of a pattern an object, in the pattern that takes the fewest moves.
 
@@ -469,22 +449,22 @@ def arrange(shape: Shape, board: Board) -> tuple[Pairs, Box, tuple[str, ...]]:
     )
 
 
-def _inside(cells: Sequence[Cell], things: Sequence[str], board: Board) -> int:
+def _inside(cells: Sequence[Place], things: Sequence[str], board: Board) -> int:
     """Return how many objects may be in their places already."""
-    box = Box.around(cells)
+    box = Rectangle.around(cells)
     places = (board.things[name].at for name in things)
     return sum(at is not None and box.gap(at[0], at[1]) < NEAR_M for at in places)
 
 
-def _way_off(shape: Shape, cells: Sequence[Cell]) -> float:
+def _way_off(shape: Shape, cells: Sequence[Place]) -> float:
     """Return the cost of being off the middle [moves]."""
-    off = Box.around(cells).off_middle
+    off = Rectangle.around(cells).off_middle
     return PULL * off + shape.centred * STRONG_PULL * max(0.0, off - CENTRE_M)
 
 
 def _places(
     shape: Shape, n: int, things: Sequence[str], board: Board
-) -> Iterator[tuple[Sequence[Cell], float]]:
+) -> Iterator[tuple[Sequence[Place], float]]:
     """Yield patterns of places, and the cost of taking one."""
     begun = [board.things[name] for name in things if name in board.lessons.moved]
     if shape.by_color:
@@ -503,7 +483,7 @@ def _places(
 
 
 def _layout(
-    shape: Shape, things: Sequence[str], cells: Sequence[Cell], cost: float, board: Board
+    shape: Shape, things: Sequence[str], cells: Sequence[Place], cost: float, board: Board
 ) -> _Layout | None:
     """Fill a pattern; None where that is not possible."""
     there = {cell.key: board.standing_at(cell) for cell in cells}
@@ -517,7 +497,7 @@ def _layout(
         settled = [thing.name for thing in there.values() if thing is not None]
         pairs = list(_keeping(board.ranked(things, settled)[: len(cells)], cells, there))
     members = {name for name, _ in pairs}
-    box = Box.around((cell for _, cell in pairs), _room(shape, cells))
+    box = Rectangle.around((cell for _, cell in pairs), _room(shape, cells))
     kinds = {board.things[name].kind for name in members}
     strangers = tuple(
         thing.name
@@ -527,13 +507,13 @@ def _layout(
         and thing.name not in members
         and box.gap(*thing.at[:2]) < (box.room if thing.kind in kinds else FREE_M)
     )
-    if any(name in bad_things or name in board.fixed for name in strangers):
+    if any(name in bad_things for name in strangers):
         return None
     cost += sum(not cell.holds(board.things[name]) for name, cell in pairs)
     return _Layout(pairs, box, strangers, cost + CLEARING * len(strangers))
 
 
-def _room(shape: Shape, cells: Sequence[Cell]) -> float:
+def _room(shape: Shape, cells: Sequence[Place]) -> float:
     """Return how far other objects must be, so that they do not seem part of a pattern [m]."""
     if shape.shape in ('row', 'column') or len(cells) < 2:
         return FREE_M
@@ -543,8 +523,8 @@ def _room(shape: Shape, cells: Sequence[Cell]) -> float:
 
 
 def _keeping(
-    chosen: Sequence[str], cells: Sequence[Cell], there: Mapping[str, Thing | None]
-) -> Iterator[tuple[str, Cell]]:
+    chosen: Sequence[str], cells: Sequence[Place], there: Mapping[str, TableObject | None]
+) -> Iterator[tuple[str, Place]]:
     """Pair objects with places; what stands in one of them stays there."""
     stays = {key: thing.name for key, thing in there.items() if thing and thing.name in chosen}
     waiting = iter([name for name in chosen if name not in stays.values()])
@@ -646,7 +626,7 @@ def share(goal: PerSide, board: Board) -> tuple[Pairs, list[str]]:
     return pairs, [name for name in others if _distance(board.things[name]) < far]
 
 
-def _presumed_reach(cells: Sequence[Cell], members: set[str], board: Board) -> float:
+def _presumed_reach(cells: Sequence[Place], members: set[str], board: Board) -> float:
     """
     Return from which distance on what is too many is not worth a try [m].
 
@@ -663,25 +643,25 @@ def _presumed_reach(cells: Sequence[Cell], members: set[str], board: Board) -> f
     return (min(out) + max(used)) / 2 if out else math.inf
 
 
-def _distance(thing: Thing) -> float:
+def _distance(thing: TableObject) -> float:
     return math.hypot(*thing.at[:2]) if thing.at else 0.0
 
 
-def _usable(cell: Cell, members: set[str], board: Board) -> bool:
+def _usable(cell: Place, members: set[str], board: Board) -> bool:
     """Whether a location can be reached and has room, perhaps once members have left it."""
     if cell.key in board.lessons.bad_places:
         held_there = board.standing_at(cell)
         return held_there is not None and held_there.name in members
     blocker = board.in_the_way(cell, members)
-    return blocker is None or not (blocker in board.lessons.bad_things or blocker in board.fixed)
+    return blocker is None or blocker not in board.lessons.bad_things
 
 
 def _assigned(
-    left: set[str], right: set[str], cells: Sequence[Cell], board: Board
+    left: set[str], right: set[str], cells: Sequence[Place], board: Board
 ) -> tuple[float, Pairs] | None:
     """Give the objects of both sides locations, and return what that costs [moves]."""
 
-    def price(cell: Cell) -> float:
+    def price(cell: Place) -> float:
         return CLEARING * (board.in_the_way(cell, ()) is not None)
 
     pairs: Pairs = []
@@ -703,7 +683,7 @@ def _assigned(
     return sum(1 + price(cell) for cell in moved), pairs
 
 
-def _to_the_middle(names: Sequence[str], board: Board) -> Iterator[tuple[str, Cell]]:
+def _to_the_middle(names: Sequence[str], board: Board) -> Iterator[tuple[str, Place]]:
     """Give what belongs to neither side places on the line between the sides, one by one."""
     for name in names:
         at = board.things[name].at
