@@ -108,7 +108,7 @@ class HouseState:
         )
 
     def holds(self, conditions: Sequence[HouseCondition], same: Iterable[str] = ()) -> bool:
-        """Whether conditions hold; of the classes in `same`, of one and the same object."""
+        """Whether conditions hold; of the classes in `same`, of the same object."""
         # Without validation: the parts of a goal need not be a goal that makes sense by itself.
         goal = HouseholdGoal.model_construct(
             kind='household', all=tuple(conditions), same=tuple(same)

@@ -4,18 +4,18 @@ A number of steps that no plan of the relaxed household is shorter than: the heu
 It adds up steps of kinds that no single step can be two of, and takes of each kind what is missing
 in any case:
 
-* puts and grabs: each put brings one thing to one condition, and what is put or held at the end
+* puts and grabs: each put brings one object to one condition, and what is put or held at the end
   has to be grabbed, unless it is held;
 * doors: one that all remaining ways to do something lead through has to be opened, is switched
   off before where it runs, and closed again where it has to be closed in the end;
-* ways: a stay in a zone brings at most two things from outside and takes at most two away. A zone
-  that so many things must come to or leave needs so many stays, and each stay but the one that
+* ways: a stay in a zone brings at most two objects from outside and takes at most two away. A zone
+  that so many objects must come to or leave needs so many stays, and each stay but the one that
   lasts now begins with a way.
 
 A step is never counted twice, and each count is of what the situation leaves no choice about.
 
-It never says more than is missing, and is not consistent: one step can lower it by two or three,
-where it ends the need for a way as well. So A* (`least_steps`) looks again at a situation that it
+It never exceeds what is missing, and is not consistent: one step can lower it by two or three,
+where it ends the need for a way as well. So A* (`least_steps`) expands again a situation that it
 reaches by fewer steps than before.
 """
 
@@ -33,7 +33,7 @@ N_HANDS = len(HANDS)
 
 @dataclass(slots=True)
 class _Missing:
-    """What is missing of things in places."""
+    """What is missing of objects in places."""
 
     acts: int = 0
     """Grabs and puts."""
@@ -41,9 +41,9 @@ class _Missing:
     """Doors that have to be opened."""
     visits: set[int] = field(default_factory=set)
     coming: Counter[int] = field(default_factory=Counter)
-    """By zone: how many things have to be brought from other zones."""
+    """By zone: how many objects have to be brought from other zones."""
     leaving: Counter[int] = field(default_factory=Counter)
-    """By zone: how many things have to be taken away to others."""
+    """By zone: how many objects have to be taken away to others."""
     n_coming: int = 0
     n_leaving: int = 0
     scattered: list[tuple[Counter[int], int]] = field(default_factory=list)
@@ -52,7 +52,7 @@ class _Missing:
     sources: set[int] = field(default_factory=set)
 
     def add(self, other: _Missing) -> None:
-        """Add what is missing of the things of another class."""
+        """Add what is missing of the objects of another class."""
         self.acts += other.acts
         self.n_coming += other.n_coming
         self.n_leaving += other.n_leaving
@@ -67,7 +67,7 @@ class _Missing:
 
 
 Known = dict[tuple[int, tuple[int, ...], frozenset[int]], _Missing]
-"""By class, where its things are, and what is open: what is missing of them."""
+"""By class, where its objects are, and what is open: what is missing of them."""
 
 
 def bound(house: RelaxedHouse, here: RelaxedState, known: Known | None = None) -> int:
@@ -78,7 +78,7 @@ def bound(house: RelaxedHouse, here: RelaxedState, known: Known | None = None) -
         house: The house.
         here: The situation.
         known: What was counted before in this house; a search gives the same one each time, and
-            most of its situations differ in the things of one class.
+            most of its situations differ in the objects of one class.
     """
     known = {} if known is None else known
     missing = _Missing()
@@ -93,7 +93,7 @@ def bound(house: RelaxedHouse, here: RelaxedState, known: Known | None = None) -
 
 
 def _of_class(house: RelaxedHouse, here: RelaxedState, c: int, spots: Sequence[int]) -> _Missing:
-    """Return what is missing of the things of one class; of the rest only doors matter to it."""
+    """Return what is missing of the objects of one class; of the rest only doors matter to it."""
     missing = _Missing()
     placed = [s for s in spots if s != NOWHERE]
     n_held = len(spots) - len(placed)
@@ -123,7 +123,7 @@ def _sources(
     missing: _Missing,
     n_to_hold: int,
 ) -> None:
-    """Add which doors have to be opened and which zones to be left so that things are grabbed."""
+    """Add which doors have to be opened and which zones to be left so that objects are grabbed."""
     shut: Counter[int] = Counter()
     zones: Counter[int] = Counter()
     for s in placed:
@@ -150,7 +150,7 @@ def _target(
     in_zone: Mapping[int, int],
     missing: _Missing,
 ) -> None:
-    """Add which doors and zones things have to be put into so that a condition holds."""
+    """Add which doors and zones objects have to be put into so that a condition holds."""
     zones = house.zones_of[i]
     missing.forced |= frozenset.intersection(*house.doors_to[i]) - here.open
     missing.targets |= zones

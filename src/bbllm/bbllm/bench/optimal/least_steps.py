@@ -2,8 +2,8 @@
 The least number of steps that reach a goal, proven: A* in a relaxed household, done in the real.
 
 `relaxed_house` says why no plan of the household is shorter than the shortest one there. A* finds
-that one, since its heuristic (`least_bound`) never says more than is missing. It is then carried
-out in a copy of the household, each way of it to whatever thing of the zone makes its steps work.
+that one, since its heuristic (`least_bound`) never exceeds what is missing. It is then carried
+out in a copy of the household, each way of it to whatever object of the zone makes its steps work.
 Where that succeeds the number is proven from both sides; where it does not, or the effort does not
 suffice, `NotProvenError` says so, and nothing is claimed.
 """
@@ -30,7 +30,7 @@ from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation
 
 EFFORT = 6000
-"""How many situations one proof looks at."""
+"""How many situations one proof may expand."""
 
 
 Done = tuple[str, int, int]
@@ -49,16 +49,16 @@ class Least:
 
 def least_steps(household: Household, goal: HouseholdGoal, *, effort: int = EFFORT) -> Least:
     """
-    Return a shortest plan, by the clean rules and where things go on furniture only.
+    Return a shortest plan, by the clean rules and where objects go on furniture only.
 
     Args:
         household: Where it begins, with the constraint `puts_only_on: furniture`, without which a
-            plan that piles things up in a hand may be shorter; it stays as it is.
-        goal: Conditions on places, states and what is held, all of things of a class.
-        effort: How many situations may be looked at.
+            plan that piles objects up in a hand may be shorter; it stays as it is.
+        goal: Conditions on places, states and what is held, all of objects of a class.
+        effort: How many situations may be expanded.
 
     Raises:
-        NotProvenError: The least number is not known; says why.
+        NotProvenError: The least number is not known, with the reason.
     """
     if household.mode is not Mode.SANE:
         mode = household.mode.value
@@ -76,7 +76,7 @@ def short_plan(household: Household, goal: HouseholdGoal, *, effort: int = EFFOR
     Return a plan that is shortest among those which pile nothing up in a hand; see `least_steps`.
 
     Raises:
-        NotProvenError: None is known; says why.
+        NotProvenError: None is known, with the reason.
     """
     house = relax(household.graph, goal)
     done, looked_at = _shortest(house, effort)
@@ -142,7 +142,7 @@ def _taking(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, Rel
 
 
 def missing_of(house: RelaxedHouse, here: RelaxedState, c: int) -> int:
-    """Return how many things of a class still have to be put somewhere, or held at the end."""
+    """Return how many objects of a class still have to be put somewhere, or held at the end."""
     spots = here.things[c]
     placed = [s for s in spots if s != NOWHERE]
     missing = house.holding.get(c, 0)
@@ -250,7 +250,7 @@ def _done(
     where: Mapping[int, int],
 ) -> tuple[HouseState, Mapping[int, int]]:
     """
-    Return the state after one part that begins with a way, and where things are then.
+    Return the state after one part that begins with a way, and where objects are then.
 
     Raises:
         NoPlanError: A step cannot be done.
@@ -293,7 +293,7 @@ def _meanings(
 
 
 def _furniture(state: HouseState, house: RelaxedHouse, zone: int) -> list[int]:
-    """Return furniture of a zone, what things stand on first."""
+    """Return furniture of a zone, what objects stand on first."""
     nodes = state.graph.nodes
     fixed = [
         n

@@ -1,13 +1,13 @@
 """
 A household with closeness made easy: what a lower bound on the number of steps is searched in.
 
-Things that are in, on or next to each other make a zone. Here, who stands anywhere in a zone is
-close to everything in it, a thing is grabbed from and put to spots, and things of one class at
+Objects that are in, on or next to each other make a zone. Here, who stands anywhere in a zone is
+close to everything in it, an object is grabbed from and put to spots, and objects of one class at
 one spot are the same. Nothing else is easier than in the household, and nothing harder:
 
-* Closeness of the clean rules never leaves a zone. To be close to a thing takes an edge CLOSE from
-  the character to it, or to something that has an edge CLOSE to it or carries it, and WALK, FIND,
-  GRAB and the puts make such edges only to what is in the zone that was gone to. A thing that is
+* Closeness of the clean rules never leaves a zone. To be close to an object takes an edge CLOSE
+  from the character to it, or to something that has an edge CLOSE to it or carries it, and WALK, FIND,
+  GRAB and the puts make such edges only to what is in the zone that was gone to. An object that is
   grabbed loses its own edges, so zones never grow together.
 * A step that this world lacks (DROP, PUTOBJBACK, PLUGOUT, POUR, RUN ...) does no more for a goal
   than one that it has: something is put down where one stands, a device goes off, one goes.
@@ -38,12 +38,12 @@ _POURED = frozenset({Property.POURABLE, Property.DRINKABLE})
 
 
 class NotProvenError(BbllmError):
-    """The least number of steps is not known; says why."""
+    """The least number of steps is not known, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a thing can lie."""
+    """Where an object can lie."""
 
     zone: int
     shut_by: tuple[int, ...]
@@ -60,16 +60,16 @@ class RelaxedHouse:
 
     conditions: tuple[HouseCondition, ...]
     classes: tuple[str, ...]
-    """Of things that are moved; last those of what else is held at the start."""
+    """Of objects that are moved; last those of what else is held at the start."""
     placing: list[tuple[int, int]] = field(default_factory=list)
     """Conditions on places: place in the goal, and in `classes`."""
     holding: dict[int, int] = field(default_factory=dict)
-    """How many things of a class are to be held."""
+    """How many objects of a class are to be held."""
     states: list[tuple[int, frozenset[int], str]] = field(default_factory=list)
     """Conditions on states: how many, of which ids, and the word."""
     spots: list[Spot] = field(default_factory=list)
     aims: dict[int, list[int]] = field(default_factory=dict)
-    """By condition: spots that count for it and where things can be put."""
+    """By condition: spots that count for it and where objects can be put."""
     zones_of: dict[int, frozenset[int]] = field(default_factory=dict)
     """By condition: zones in which it is fulfilled."""
     doors_to: dict[int, tuple[frozenset[int], ...]] = field(default_factory=dict)
@@ -214,7 +214,7 @@ def _add_condition(house: RelaxedHouse, i: int, condition: HouseCondition, graph
 
 
 def _placed(house: RelaxedHouse, ids: Iterable[int], graph: Graph) -> Iterator[tuple[int, int]]:
-    """Yield things, and the spots where they are at the start."""
+    """Yield objects, and the spots where they are at the start."""
     for node_id in ids:
         places = [
             (relation, place)
@@ -256,7 +256,7 @@ def _counts(condition: HouseCondition, relation: Relation, place: int, graph: Gr
 
 
 def _shut_by(graph: Graph, node_id: int) -> tuple[int, ...]:
-    """Return what a fixed thing is inside of that can be opened, however deep."""
+    """Return what a fixed object is inside of that can be opened, however deep."""
     around = {
         other
         for below in (node_id, *above(graph, node_id))

@@ -130,7 +130,7 @@ def read_instruction(
     Return the goals of an instruction.
 
     Raises:
-        RefusalError: It is not understood, or names what is not there; says which words.
+        RefusalError: It is not understood, or names what is not there, with the words.
     """
     if len(text) > MAX_CHARACTERS:
         raise RefusalError(

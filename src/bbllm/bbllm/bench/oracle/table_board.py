@@ -266,7 +266,7 @@ class Board:
         Return the objects that are meant: those in place first, none that feedback ruled out.
 
         Raises:
-            RefusalError: Too few are left; says why.
+            RefusalError: Too few are left, with the reason.
         """
         ruled_out = {*self.lessons.bad_things} - {*settled, self.held}
         usable = [name for name in select.names if name not in ruled_out]

@@ -26,7 +26,7 @@ COLORS = frozenset(COLORS_OF_THE_ARC) | {
 
 
 class RefusalError(Exception):
-    """A task that is not understood, or that cannot be done; the text says what."""
+    """A task that is not understood, or that cannot be done; the text names what."""
 
 
 @dataclass(frozen=True)

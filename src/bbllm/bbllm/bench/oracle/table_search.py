@@ -73,7 +73,7 @@ def steps_for(
         wishes: What people asked for later, even where that undoes some of the task.
 
     Raises:
-        RefusalError: It cannot be done; says why.
+        RefusalError: It cannot be done, with the reason.
     """
     return _Planning(Board(scene, lessons), lessons).steps_for(task, wishes)
 
@@ -427,7 +427,7 @@ def arrange(shape: Shape, board: Board) -> tuple[Pairs, Rectangle, tuple[str, ..
         has to be put aside first.
 
     Raises:
-        RefusalError: Too few objects, or no room; says what ruled them out.
+        RefusalError: Too few objects, or no room, with what ruled them out.
     """
     things = list(dict.fromkeys(name for item in shape.items for name in board.choose(item)))
     sizes = SIZES.get(shape.shape, (max(len(things), 1),))
@@ -596,7 +596,7 @@ def share(goal: PerSide, board: Board) -> tuple[Pairs, list[str]]:
         Objects and places, in the scene's order; and the objects of these kinds that are too many.
 
     Raises:
-        RefusalError: Too few objects or locations; says what ruled them out.
+        RefusalError: Too few objects or locations, with what ruled them out.
     """
     bad = board.lessons.bad_things
     members = [

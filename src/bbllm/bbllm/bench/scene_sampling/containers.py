@@ -1,4 +1,4 @@
-"""Finds room for things of different sizes: containers first, since they need the most."""
+"""Finds room for objects of different sizes: containers first, since they need the most."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import ObjectSpec
 
 DRAWS = 80
-"""Positions that are tried for one thing before the whole scene is drawn anew."""
+"""Positions that are tried for one object before the whole scene is drawn anew."""
 LEAST_X_M = 0.12
 """Nothing stands beside or behind the robot's base [m]."""
 GAP_M = 0.03
-"""Room for the fingers between two things [m]."""
+"""Room for the fingers between two objects [m]."""
 TALL_M = 0.05
 """What is taller than this is in the way of the palm when its neighbour is gripped [m]."""
 PALM_M = 0.05

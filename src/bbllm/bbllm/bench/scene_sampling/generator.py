@@ -132,7 +132,7 @@ def _generated(
 
 def _promised(spec: TaskSpec, recipe: Recipe, dice: Dice) -> tuple[SceneFile, tuple[str, ...]]:
     """
-    Draw a scene, and hold it against its recipe and its goal.
+    Draw a scene, and check it against its recipe and its goal.
 
     Raises:
         NoRoomError: It is not as promised; the text names the rule.

@@ -18,14 +18,14 @@ TRIES = 50
 TOGGLED = (0, 3)
 """How many containers are found open in place of closed, or closed in place of open."""
 MOVED = (0, 4)
-"""How many things stand elsewhere in their room."""
+"""How many objects stand elsewhere in their room."""
 _PLACES = (Relation.INSIDE, Relation.ON)
 
 T = TypeVar('T')
 
 
 class NoStartError(Exception):
-    """No start was found; the text says why."""
+    """No start was found, with the reason."""
 
 
 def draw_start(
@@ -38,19 +38,19 @@ def draw_start(
     Return a household as a trial finds it; the graph that is given stays as it is.
 
     The person stands in any room, some containers are open that were closed or the other way
-    round, unless `at_first` says how they are, and a few things that the task does not speak of
+    round, unless `at_first` says how they are, and a few objects that the task does not speak of
     stand elsewhere in their room. Nothing is taken away and nothing locked, so that who could do
     the task still can.
 
     Args:
         graph: The house.
         goal: What the task asks for; where it is an annotated final state, the start is as it is.
-        at_first: How things are at the start, each true of all things of its class.
+        at_first: How objects are at the start, each true of all objects of its class.
         dice: All that is random.
 
     Raises:
-        NoStartError: The goal is reached by each start that was drawn, or `at_first` wants a thing
-            in or on itself, or in or on what it carries.
+        NoStartError: The goal is reached by each start that was drawn, or `at_first` wants an
+            object in or on itself, or in or on what it carries.
     """
     if isinstance(goal, FinalStateGoal):
         return graph.copy()
@@ -74,7 +74,7 @@ def start_dice(suite: str, task: str, start_seed: int) -> Dice:
 
 
 def put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
-    """Put a thing in or on another, or into a room, with all that is in or on it."""
+    """Put an object in or on another, or into a room, with all that is in or on it."""
     room = graph.room_of(place)
     for word in _PLACES:
         graph.remove_from(thing, word)
@@ -93,7 +93,7 @@ def put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
 
 
 def _arrange(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
-    """Make a condition true of all things of its class, and see that there are enough of them."""
+    """Make a condition true of all objects of its class, and see that there are enough of them."""
     if condition.thing == ANYTHING:
         _clear(graph, condition, dice)
         return
@@ -134,7 +134,7 @@ def _clear(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
 
 
 def _add_missing(graph: Graph, condition: HouseCondition) -> None:
-    """Add things of a class until there are as many as the condition counts, where it does."""
+    """Add objects of a class until there are as many as the condition counts, where it does."""
     ids = [n for n, node in graph.nodes.items() if node.class_name == condition.thing]
     for _ in range(condition.count - len(ids)):
         twin = graph.nodes[ids[0]].copy()
@@ -152,8 +152,8 @@ def _vary(graph: Graph, arranged: frozenset[str], spoken_of: frozenset[str], dic
 
     Args:
         graph: The household, which is changed.
-        arranged: Classes whose things are as they are told to be.
-        spoken_of: Classes whose things stay where they are.
+        arranged: Classes whose objects are as they are told to be.
+        spoken_of: Classes whose objects stay where they are.
         dice: All that is random.
     """
     rooms = sorted(node_id for node_id, node in graph.nodes.items() if node.is_room)
@@ -184,13 +184,13 @@ def _spoken_of(goal: HouseholdGoal, at_first: Sequence[HouseCondition]) -> froze
 
 
 def _is_free(graph: Graph, person: int) -> bool:
-    """Tell whether a person can be elsewhere without anything else: none of ours sits or holds."""
+    """Whether a person can be elsewhere without anything else: none of ours sits or holds."""
     resting = {State.SITTING, State.LYING} & graph.nodes[person].states
     return not resting and not any(graph.targets(person, hand) for hand in HANDS)
 
 
 def _can_be_toggled(graph: Graph, node_id: int, arranged: frozenset[str]) -> bool:
-    """Tell whether it is furniture with a door; what runs with its door shut stays as it is."""
+    """Whether it is furniture with a door; what runs with its door shut stays as it is."""
     node = graph.nodes[node_id]
     return {Property.CAN_OPEN, Property.CONTAINERS} <= node.properties and (
         Property.GRABBABLE not in node.properties
@@ -211,7 +211,7 @@ def _can_be_moved(graph: Graph, node_id: int, spoken_of: frozenset[str]) -> bool
 
 
 def _surfaces_beside(graph: Graph, thing: int) -> list[int]:
-    """Return furniture in the same room that things stand on and nobody sits on."""
+    """Return furniture in the same room that objects stand on and not for sitting."""
     room = graph.room_of(thing)
     return [
         node_id
@@ -224,7 +224,7 @@ def _surfaces_beside(graph: Graph, thing: int) -> list[int]:
 
 
 def _carried_by(graph: Graph, node_id: int) -> set[int]:
-    """Return what is in or on a thing, however deep."""
+    """Return what is in or on an object, however deep."""
     found: set[int] = set()
     waiting = [node_id]
     while waiting:

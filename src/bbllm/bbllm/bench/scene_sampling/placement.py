@@ -28,7 +28,7 @@ Box = tuple[float, float, float, float]
 T = TypeVar('T')
 
 DRAWS = 60
-"""Positions that are tried for one thing before the whole scene is drawn anew."""
+"""Positions that are tried for one object before the whole scene is drawn anew."""
 EDGE_OF_TABLE_M = 0.04
 """How far centres stay from the edge of the table [m]."""
 LEAST_X_M = 0.12
@@ -74,7 +74,7 @@ class Floor:
 
     def spot(self, area: Area, *, reach: bool, label: str) -> Point:
         """
-        Return and take a place for one thing.
+        Return and take a place for one object.
 
         Raises:
             NoRoomError: None was found; names *label*.

@@ -36,7 +36,7 @@ class Drawn:
 
 def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
     """
-    Draw a scene once: patterns first, since they need the most room, far things last.
+    Draw a scene once: patterns first, since they need the most room, far objects last.
 
     Raises:
         NoRoomError: Something did not fit; the text names it.
@@ -153,7 +153,7 @@ def _objects(
 def _hidden(
     recipe: Recipe, things: Sequence[tuple[Group, ObjectSpec]], dice: Dice
 ) -> list[tuple[Group, ObjectSpec]]:
-    """Give things what nobody sees: their masses, and which of them are fixed to the table."""
+    """Give objects hidden properties: their masses, and which of them are fixed to the table."""
     found = list(things)
     for group in recipe.objects:
         members = [index for index, (of, _) in enumerate(found) if of is group]

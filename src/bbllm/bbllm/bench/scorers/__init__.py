@@ -1,1 +1,1 @@
-"""Judges of settled tables: pure functions of geometry, which know nothing of plans and models."""
+"""Judges of settled tables: pure functions of geometry, independent of plans and models."""

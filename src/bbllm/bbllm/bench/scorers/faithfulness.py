@@ -5,18 +5,18 @@ FLTRNN judges plans by it: whether they keep to the rules in their prompt. There
 labelled by hand; this definition is for a machine. On the start of a case it does again what the
 world did, and holds each call, before it is done, against:
 
-    two_at_once     GRAB while something is held: FLTRNN lets its planners carry one thing
+    two_at_once     GRAB while something is held: FLTRNN lets its planners carry one object
     already_open    OPEN of what is open
     inside_closed   GRAB of what is in something closed, however deep
-    not_in_room     anything done to a thing in another room, without a walk there
+    not_in_room     anything done to an object in another room, without a walk there
     on_while_open   SWITCHON of what is open
-    unknown_object  a thing that is not in the scene
+    unknown_object  an object that is not in the scene
     unknown_action  an action that is not in the list
 
 A call that the world refused counts too, and so does one that the planner's own program or Body
-refused before the world heard of it. `two_at_once` is a rule of that paper alone: people here have
-two hands, so faithfulness without it is told beside it. On a table only the rules that an error
-code tells of are judged.
+refused before they reached the world. `two_at_once` is a rule of that paper alone: people here have
+two hands, so faithfulness without it is reported beside it. On a table only the rules that an
+error code reveals are judged.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ FROM_AFAR = frozenset({
     *(Action.WALK, Action.RUN, Action.FIND, Action.TURNTO, Action.POINTAT, Action.WATCH),
     *(Action.LOOKAT, Action.LOOKAT_SHORT, Action.LOOKAT_LONG, Action.GREET),
 })  # fmt: skip
-"""Actions that are a way to a thing, or need none."""
+"""Actions that are a way to an object, or need none."""
 BY_CODE: Mapping[Code, str] = {
     Code.ALREADY_HOLDING: TWO_AT_ONCE,
     Code.UNKNOWN_OBJECT: 'unknown_object',
     Code.UNKNOWN_SKILL: 'unknown_action',
 }
-"""Rules that a refusal tells of by its code."""
+"""Rules that a refusal reveals by its code."""
 
 
 def _in_other_room(s: ActionSituation) -> bool:
@@ -82,7 +82,7 @@ RULES = (*BROKEN_BY, 'unknown_object', 'unknown_action')
 
 
 class OtherCaseError(BbllmError, ValueError):
-    """A journal that tells of what cannot be done in its case."""
+    """A journal of what cannot be done in its case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Broken:
     rule: str
     """One of RULES."""
     step: int
-    """Number of the call, from 0; those count that were refused before the world heard of them."""
+    """Number of the call, from 0; those count that were refused before they reached the world."""
     call: str
     """As the planner made it, for example `grab(salmon_328)`."""
 
@@ -104,7 +104,7 @@ class Faithfulness:
     broken: tuple[Broken, ...]
     """In the order of the calls; a call may break several."""
     steps: int
-    """How many calls were held against the rules."""
+    """How many calls were checked against the rules."""
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -125,22 +125,22 @@ class _Tried:
     text: str
     code: Code
     call: SkillCall | None = None
-    """None where the world never heard of it."""
+    """None where it never reached the world."""
     succeeded: bool = False
     rules: tuple[str, ...] = ()
-    """Those that who refused the call says it breaks."""
+    """Those that the refusal names."""
 
 
 def faithfulness_of(case: Case, episode: Episode) -> Faithfulness:
     """
-    Hold every call of an episode against the rules.
+    Check every call of an episode against the rules.
 
     Args:
         case: What the episode started from.
         episode: What was done. A call without an outcome, which the end cut off, is left out.
 
     Raises:
-        OtherCaseError: What the journal says was done cannot be done in the case.
+        OtherCaseError: What the journal records cannot be done in the case.
     """
     start = case.scene
     replay = _Replay(start) if isinstance(start, HouseStart) else None

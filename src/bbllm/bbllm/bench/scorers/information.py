@@ -51,7 +51,7 @@ class Information:
 
 def gathered(case: Case, episode: Episode) -> Information:
     """
-    Say what was found out before the decision that led to the final state.
+    Return what was found out before the decision that led to the final state.
 
     Raises:
         UnknownNameError: What was felt matters, and the planner is not installed, so that nobody
@@ -203,7 +203,7 @@ def _decision(case: Case, story: _Story) -> tuple[int | None, str]:
 
 
 def _counts(case: Case, story: _Story, name: str) -> bool:
-    """Tell whether putting a block down commits to the final state."""
+    """Whether putting a block down commits to the final state."""
     if isinstance(case.goal, Tower):
         return story.last_z.get(name, 0.0) - story.start_z.get(name, 0.0) > ON_ANOTHER_M
     return all(spec.name != name or not spec.fixed for spec in case.table.objects)

@@ -239,13 +239,13 @@ def _tally(episode: Episode) -> _Tally:
 
 
 def fault_of(episode: Episode) -> tuple[str, str]:
-    """Say what infrastructure failed, '' where none did, and by which type of error it ended."""
+    """Return what infrastructure failed, '' if none did, and the type of the error that ended it."""
     error = _tally(episode).error
     return _fault(episode, error), error
 
 
 def _fault(episode: Episode, error: str) -> str:
-    """Say what infrastructure failed, '' where the episode can be judged."""
+    """Return what infrastructure failed, '' where the episode can be judged."""
     why = episode.message or error or 'nothing says why'
     if episode.ending is None:
         return f'The episode broke off: {why}'
@@ -265,7 +265,7 @@ def _of_infrastructure(error: str) -> bool:
 
 
 def _known(case: Case, episode: Episode, *, lost: bool) -> Information:
-    """Say what was found out in time; of what was lost nothing is said but that it is missing."""
+    """Return what was found out in time; nothing of an episode that was lost."""
     if lost:
         return Information(needed=case.needs, holds=case.needs == 'none')
     return gathered(case, episode)

@@ -1,4 +1,4 @@
-"""One task on one table, or in one house: what a planner is told, and what it is judged by."""
+"""One task on one table, or in one house: what a planner gets, and what it is judged by."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Case:
     seed: int
     """Seed of the run; it makes the scene together with task and trial."""
     instruction: str
-    """All that a planner is told beside the scene."""
+    """All that a planner gets beside the scene."""
     scene: SceneFile | HouseStart
     goal: Goal | HouseholdGoal | FinalStateGoal
     difficulty: str
     """easy, medium or hard, as in Table 4 of the paper."""
     least_loops: int
-    """Feedback loops that a planner spends that takes things and places in the order listed."""
+    """Feedback loops that a planner spends that takes objects and places in the order listed."""
     out_of_reach: tuple[str, ...]
     """Objects and locations that the hand cannot come down on, by geometry."""
     needs: Needs = 'none'
@@ -41,7 +41,7 @@ class Case:
     limit_steps: int | None = None
     """Calls that an episode of the task may make, if its suite says so."""
     earlier: tuple[str, ...] = ()
-    """Instructions of episodes that are played before at the same table; nobody judges them."""
+    """Instructions of episodes that are played before at the same table; not judged."""
 
     def limits(self, of_run: Limits) -> Limits:
         """Return what an episode may use: what the run allows, and of steps no more than this."""

@@ -1,7 +1,7 @@
 """
 What a settled table must look like, as data: the goals that a suite's tasks state.
 
-A goal holds every tolerance that its checker uses, so that the case file alone says what counts.
+A goal has every tolerance that its checker uses, so that the case file alone defines what counts.
 No planner ever sees a goal. Lengths in metres; edges are lengths in edges of a cube. Left is
 y > 0, right is y < 0, as the robot sees it; x points away from it.
 """
@@ -32,14 +32,14 @@ class GoalRecord(BaseModel):
     model_config = ConfigDict(extra='forbid', frozen=True)
 
     level_m: Positive
-    """How far an underside may be from the surface that a thing stands on [m]."""
+    """How far an underside may be from the surface that an object stands on [m]."""
     tilt_deg: Degrees
-    """How far a thing that stands may lean: a cube off a face of its own, a cylinder off its
+    """How far an object that stands may lean: a cube off a face of its own, a cylinder off its
     axis [deg]."""
 
 
 class OneSide(GoalRecord):
-    """Every thing of one kind on one side; all others where they were."""
+    """Every object of one kind on one side; all others where they were."""
 
     kind: Literal['one_side']
     things: Literal['cube', 'cylinder']
@@ -135,7 +135,7 @@ class Segregated(GoalRecord):
 
 
 class Resting(GoalRecord):
-    """Named things on named things or locations; for suites of one's own."""
+    """Named objects on named objects or locations; for suites of one's own."""
 
     kind: Literal['resting']
     on: dict[str, str]
@@ -145,13 +145,13 @@ class Resting(GoalRecord):
 
 
 class Contained(GoalRecord):
-    """Named things in or on named containers, and no other thing in or on any container."""
+    """Named objects in or on named containers, and no other object in or on any container."""
 
     kind: Literal['contained']
     inside: dict[str, str]
     """What is to lie in or on which container, by name."""
     rim_m: Positive
-    """How far inside the outer edge of the container the middle of a thing must be [m]."""
+    """How far inside the outer edge of the container the middle of an object must be [m]."""
 
 
 class Tower(GoalRecord):
@@ -207,7 +207,7 @@ Goal = Annotated[
 ]
 
 Needs = Literal['none', 'weights', 'movable']
-"""What nobody can see and a task cannot be done without: what each block weighs, or which of them
-can be moved. `bench.information` says whether a planner had found it out before it acted."""
+"""What no scene shows and a task cannot be done without: what each block weighs, or which of them
+can be moved. `bench.information` checks whether a planner had found it out before it acted."""
 NEEDING = (Tower, Corners, Hold)
-"""Goals of which it can be told which action commits to them, and so what had to come before."""
+"""Goals for which it is defined which action commits to them, and so what had to come before."""

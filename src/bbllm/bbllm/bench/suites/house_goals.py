@@ -1,7 +1,7 @@
 """
 What a household must be like at the end, as data: the goals of suites that are played in houses.
 
-A condition speaks of classes of things, and any thing of the class will do:
+A condition speaks of classes of objects, and any object of the class will do:
 
     {thing: salmon, inside: fridge}     also on a plate that is inside a fridge
     {thing: book, on: sofa, count: 2}   two different books, or more
@@ -15,7 +15,7 @@ A condition speaks of classes of things, and any thing of the class will do:
     {thing: anything, on: kitchentable, not: true}          of all that can be grabbed
     {held: anything, not: true}                             with empty hands
 
-Classes under `same` are of one and the same thing in all conditions that speak of them: the
+Classes under `same` are of the same object in all conditions that speak of them: the
 toothbrush that is held is the one with paste.
 """
 
@@ -37,7 +37,7 @@ from bbllm.worlds.household.derived import HEATED, TOASTED, WASHED, WORDS
 from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
 
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
-"""All that a thing can be said to be."""
+"""All that an object can be."""
 ANYTHING = 'anything'
 """Stands for the class of all that can be grabbed."""
 
@@ -45,7 +45,7 @@ ClassName = Annotated[str, Field(pattern=r'^[A-Za-z]\w*$', max_length=64)]
 
 
 class HouseCondition(BaseModel):
-    """One thing that must be so, or must not."""
+    """One object that must be so, or must not."""
 
     model_config = ConfigDict(extra='forbid', frozen=True, populate_by_name=True)
 
@@ -57,11 +57,11 @@ class HouseCondition(BaseModel):
     on: ClassName | None = None
     is_: str | None = Field(None, alias='is')
     room: ClassName | None = None
-    """Class of the rooms in which things are looked at; None: all."""
+    """Class of the rooms in which objects are looked at; None: all."""
     by: ClassName | None = None
     """Class of the device that has to have made it `heated`, `washed` or `toasted`; None: any."""
     count: Annotated[int, Field(ge=1, le=100)] = 1
-    """How many different things of the class at least."""
+    """How many different objects of the class at least."""
     not_: bool = Field(False, alias='not')
 
     @field_validator('is_')
@@ -113,7 +113,7 @@ class HouseCondition(BaseModel):
 
     @property
     def place(self) -> str | None:
-        """Class of what its things are to be in or on."""
+        """Class of what its objects are to be in or on."""
         return self.inside or self.on
 
     def __str__(self) -> str:
@@ -145,7 +145,7 @@ class HouseholdGoal(BaseModel):
     kind: Literal['household']
     all: Annotated[tuple[HouseCondition, ...], Field(min_length=1)]
     same: Annotated[tuple[ClassName, ...], Field(max_length=2)] = ()
-    """Classes of which one thing has to fit all conditions that speak of it."""
+    """Classes of which one object has to fit all conditions that speak of it."""
 
     @field_validator('all')
     @classmethod
@@ -189,7 +189,7 @@ class HouseholdGoal(BaseModel):
 
 
 def _opposed(one: HouseCondition, other: HouseCondition) -> bool:
-    """Tell whether two conditions are each other's opposite whatever a house has."""
+    """Whether two conditions are each other's opposite whatever a house has."""
     same = one.model_copy(update={'not_': other.not_, 'count': other.count}) == other
     if same and one.not_ is not other.not_:
         wanted, refused = (other, one) if one.not_ else (one, other)
@@ -203,7 +203,7 @@ def _opposed(one: HouseCondition, other: HouseCondition) -> bool:
 
 class FinalStateGoal(BaseModel):
     """
-    What an annotator's plan changed: ProgPrompt's metric, by classes and not by things.
+    What an annotator's plan changed: ProgPrompt's metric, by classes and not by objects.
 
     Source: `run_eval.eval` of ProgPrompt's release. Conditions are what is true of the annotated
     final graph and was not of the first; nearness and what the character faces are among them.

@@ -24,7 +24,7 @@ _RELATIONS: Mapping[str, GoalRelation] = {word: relation for relation, word in S
 
 
 def predicates_of(goal: HouseholdGoal) -> tuple[GoalPredicate, ...] | None:
-    """Return a goal as predicates; None where these cannot say it."""
+    """Return a goal as predicates; None where these cannot express it."""
     if goal.same:
         return None
     found = [_predicate(condition) for condition in goal.all]
@@ -41,12 +41,12 @@ def clashing(
     goal: HouseholdGoal, graph: Graph, counts: Mapping[str, int] | None = None
 ) -> tuple[HouseCondition, ...] | None:
     """
-    Return conditions of a goal that a house has too few things for; None without such.
+    Return conditions of a goal that a house has too few objects for; None without such.
 
     Args:
         goal: The goal.
         graph: The house.
-        counts: How many things there are of each class; None: as many as in the house.
+        counts: How many objects there are of each class; None: as many as in the house.
     """
     nodes = graph.nodes
     if counts is None:
@@ -67,7 +67,7 @@ def clashing(
 
 
 def _opposite(one: HouseCondition, other: HouseCondition) -> bool:
-    """Tell whether two conditions want states of which a thing has one at a time."""
+    """Whether two conditions want states of which an object has one at a time."""
     states = {(one.is_, other.is_), (other.is_, one.is_)}
     wanted = not (one.not_ or other.not_) and one.thing == other.thing != ANYTHING
     return wanted and not states.isdisjoint(OPPOSITES)

@@ -25,7 +25,7 @@ class HouseStart(BaseModel):
     visibility: SeenWord = 'full'
 
     constraints: tuple[Constraint, ...] = ()
-    """What nobody is told and a step may fail by."""
+    """Hidden constraints that a step may fail by."""
 
     def household(self) -> Household:
         """Return the house with the rules of this trial, constraints included; a new one."""

@@ -61,7 +61,7 @@ def read_houses(names: Sequence[str], folder: Path) -> tuple[House, ...]:
         folder: Where paths begin.
 
     Raises:
-        BbllmError: One cannot be had; says which and why.
+        BbllmError: One cannot be had, with name and reason.
     """
     found = []
     for name in names:
@@ -116,7 +116,7 @@ def _never(
     house: House,
     there: Mapping[str, int],
 ) -> str:
-    """Say why a condition of a goal cannot come to hold in a house, '' where it may."""
+    """Return why a condition of a goal cannot come to hold in a house, '' where it may."""
     if condition.person and condition.on in there and not condition.not_:
         seats = HouseView(house.graph, frozenset()).of_class(str(condition.on))
         if not any(can_rest_on(house.graph, each, condition.person) for each in seats):
@@ -148,7 +148,7 @@ def _able(
     at_first: Sequence[HouseCondition],
     graph: Graph,
 ) -> Iterator[tuple[int, str, str]]:
-    """Yield for each part of a condition how many things can come to it, what, and a hint."""
+    """Yield for each part of a condition how many objects can come to it, what, and a hint."""
     others = [each for each in at_first if each.thing == condition.thing]
     portable = 'name a thing with the property GRABBABLE'
     can_move = {each for each in ids if can_go(graph, each)}
@@ -172,7 +172,7 @@ def _able(
 
 
 def _contradiction(goal: HouseholdGoal, house: House, there: Mapping[str, int]) -> list[str]:
-    """Say which conditions a house has too few things for, for example on and off."""
+    """Return which conditions a house has too few objects for, for example on and off."""
     found = clashing(goal, house.graph, there)
     if found is None:
         return []
@@ -188,7 +188,7 @@ def _contradiction(goal: HouseholdGoal, house: House, there: Mapping[str, int]) 
 
 
 def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
-    """Say which state things of a class cannot have at the start, '' where they can."""
+    """Return which state objects of a class cannot have at the start, '' where they can."""
     word = condition.is_
     if not word or word in WORDS or condition.thing is None:
         return ''
@@ -204,7 +204,7 @@ def _is_so(condition: HouseCondition, graph: Graph) -> bool:
 
 
 def _no_start(condition: HouseCondition) -> str:
-    """Say why a condition cannot be told to be so at the start, '' where it can."""
+    """Return why a condition cannot be told to be so at the start, '' where it can."""
     if condition.thing and condition.thing == condition.place:
         return f'at_first: {condition}: a {condition.thing} cannot be in or on itself'
     if condition.thing == ANYTHING:
@@ -238,7 +238,7 @@ _RESTING = ('sitting', 'lying')
 
 
 def fits(graph: Graph, node_id: int, word: str) -> bool:
-    """Whether a thing can have a state at all: by its properties, or since it has it."""
+    """Whether an object can have a state at all: by its properties, or since it has it."""
     node = graph.nodes[node_id]
     if State(word.upper()) in node.states:
         return True
@@ -254,13 +254,13 @@ def can_be(
     graph: Graph, node_id: int, word: str, at_first: Set[str], by: str | None = None
 ) -> bool:
     """
-    Tell whether a thing can come to be so, by what actions and devices do.
+    Whether an object can come to be so, by what actions and devices do.
 
     Args:
         graph: The house.
-        node_id: The thing.
+        node_id: The object.
         word: A state, or one of `derived.WORDS`.
-        at_first: States that a task gives to the thing's class.
+        at_first: States that a task gives to the object's class.
         by: Class of the device that has to make it so; None: any.
     """
     if word in WORDS:
@@ -277,7 +277,7 @@ def can_be(
 
 
 def can_be_held(graph: Graph, node_id: int) -> bool:
-    """Whether a thing can come into a hand, or is in one."""
+    """Whether an object can come into a hand, or is in one."""
     node = graph.nodes[node_id]
     return (
         node.class_name in HELD_ANYWAY
@@ -287,7 +287,7 @@ def can_be_held(graph: Graph, node_id: int) -> bool:
 
 
 def can_go(graph: Graph, node_id: int) -> bool:
-    """Whether a thing can be elsewhere: it walks, is carried, or is on what is carried."""
+    """Whether an object can be elsewhere: it walks, is carried, or is on what is carried."""
     return any(
         graph.nodes[each].class_name == CHARACTER or can_be_held(graph, each)
         for each in (node_id, *above(graph, node_id))
@@ -295,6 +295,6 @@ def can_go(graph: Graph, node_id: int) -> bool:
 
 
 def can_rest_on(graph: Graph, node_id: int, posture: str) -> bool:
-    """Whether a person can sit or lie on a thing."""
+    """Whether a person can sit or lie on an object."""
     wanted = Property.SITTABLE if posture == 'sitting' else Property.LIEABLE
     return wanted in graph.nodes[node_id].properties

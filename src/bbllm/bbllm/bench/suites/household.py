@@ -129,7 +129,7 @@ def relations_of(graph: Graph) -> set[str]:
 
 
 def states_of(graph: Graph, derived: Derived) -> set[str]:
-    """Return all states by class, for example `tv ON`, with what has become of things."""
+    """Return all states by class, for example `tv ON`, with what has become of objects."""
     stated = {
         f'{node.class_name} {state.value}'
         for node in graph.nodes.values()

@@ -97,7 +97,7 @@ def read_set(folder: Path, name: str) -> OriginalSet:
 
     Raises:
         UnknownNameError: There is no such set.
-        ConfigError: Something is missing or unreadable; says what, and where it is had.
+        ConfigError: Something is missing or unreadable; names what, and where it is had.
     """
     name = name.removesuffix('_goals')
     if name not in SETS:
@@ -122,7 +122,7 @@ def read_set(folder: Path, name: str) -> OriginalSet:
 
 
 def where_to_get() -> str:
-    """Say where the data is had and how it is named."""
+    """Return where the data is had and how it is named."""
     return (
         f"ProgPrompt's data cannot be shipped: clone {HOME} and name its folder `data` with "
         f'--data DIR or ${VARIABLE}.'
@@ -302,7 +302,7 @@ def _short(name: str) -> str:
 
 
 def _without(found: OriginalSet) -> str:
-    """Say which tasks cannot be scored, '' where all can."""
+    """Return which tasks cannot be scored, '' where all can."""
     lacking = [*found.left_out, *(task.name for task in found.tasks if not task.n_goals)]
     return f' Without {", ".join(lacking)}, of which no goals are known.' if lacking else ''
 

@@ -66,7 +66,7 @@ class Group(BaseModel):
     reach: bool = True
     """Whether the hand can come down on them; checked by inverse kinematics."""
     listed: Listed = 'anywhere'
-    """Where they stand in the scene's list, since many planners take things in that order."""
+    """Where they stand in the scene's list, since many planners take objects in that order."""
 
     @model_validator(mode='after')
     def _no_range_is_upside_down(self) -> Group:
@@ -117,7 +117,7 @@ class ObjectGroup(Group):
         return self
 
     def name_of(self, color: str) -> str:
-        """Return the name of its thing of that colour."""
+        """Return the name of its object of that colour."""
         return f'{color.replace(" ", "_").replace("-", "_")}_{self.kind}'
 
     @property
@@ -156,7 +156,7 @@ class LocationGroup(Group):
 
 
 class GoodsGroup(Group):
-    """Containers, fruit and other things of `sim.object_models`, each called by its kind."""
+    """Containers, fruit and other objects of `sim.object_models`, each called by its kind."""
 
     kinds: Annotated[tuple[str, ...], Field(min_length=1)]
     count: Count | None = None
@@ -184,13 +184,13 @@ class Recipe(BaseModel):
     objects: tuple[ObjectGroup, ...]
     locations: tuple[LocationGroup, ...] = ()
     reach_m: Span = (0.32, 0.68)
-    """How near to and far from the robot's axis things within reach may be [m]."""
+    """How near to and far from the robot's axis objects within reach may be [m]."""
     beyond_m: Span = (0.92, 1.25)
-    """The same of things out of reach; on the table they are in any case [m]."""
+    """The same of objects out of reach; on the table they are in any case [m]."""
     spacing_m: Annotated[float, Field(ge=0.06, le=0.3, allow_inf_nan=False)] = 0.085
     """Least distance between centres, so that the fingers fit in [m]."""
     middle_m: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)] = 0.045
-    """How far things are from the middle line, so that their side is beyond doubt [m]."""
+    """How far objects are from the middle line, so that their side is beyond doubt [m]."""
     table: TableSpec = TableSpec(xy=(0.45, 0.0), size=(1.4, 1.6))
     force_noise_n: ForceNoise = ForceNoise()
     """How noisy the force on the hand is read [N]."""

@@ -149,7 +149,7 @@ def load_suite(name_or_path: str | Path, *, data: Path | None = None) -> Suite:
 
     Raises:
         UnknownNameError: No suite of that name.
-        SuiteFileError: The file cannot be read or used; says which task and field.
+        SuiteFileError: The file cannot be read or used; names which task and field.
     """
     return parse_suite(*FILES.read(name_or_path), copy=data)
 
@@ -160,7 +160,7 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
 
     Args:
         content: YAML.
-        path: What errors call the file; its stem names the suite, its folder holds the scenes.
+        path: What errors call the file; its stem names the suite, its folder has the scenes.
         copy: See `load_suite`.
 
     Raises:
@@ -231,7 +231,7 @@ def _said(file: _SuiteFile, where: str) -> tuple[TaskSpec, ...]:
 
 
 def _scene_of(task: TaskSpec, where: str, path: Path) -> SceneFile:
-    """Load a task's fixed scene and hold its goal against it."""
+    """Load a task's fixed scene and check its goal against it."""
     assert task.scene is not None  # the caller looked
     beside = path.parent / task.scene
     try:

@@ -26,7 +26,7 @@ def readable(error: ValidationError, data: Mapping[str, Any], record: type[BaseM
     Args:
         error: What pydantic raised.
         data: The file's content.
-        record: The record that the content was held against.
+        record: The record that the content was checked against.
     """
     found: dict[Location, list[str]] = {}
     for problem in error.errors(include_url=False):
@@ -106,7 +106,7 @@ def _in_the_file(loc: Location, data: Any, *, absent: bool) -> Location:
 
 
 def _place(loc: Location, data: Any) -> str:
-    """Name the thing that an error is about: `tasks[2] (color_line), goal: `."""
+    """Name the object that an error is about: `tasks[2] (color_line), goal: `."""
     words: list[str] = []
     here = data
     for part in loc:

@@ -28,10 +28,10 @@ class TaskSpec(BaseModel):
 
     name: Name
     instruction: Instruction
-    """All that a planner is told beside the scene."""
+    """All that a planner gets beside the scene."""
     difficulty: Literal['easy', 'medium', 'hard']
     least_loops: Annotated[int, Field(ge=0, le=20)]
-    """Feedback loops that a planner spends that takes things and places in the order listed."""
+    """Feedback loops that a planner spends that takes objects and places in the order listed."""
     goal: AnyGoal
     needs: Needs = 'none'
     """What has to be found out before acting, since no scene shows it."""
@@ -44,7 +44,7 @@ class TaskSpec(BaseModel):
     houses: Annotated[tuple[str, ...], Field(max_length=100)] = ()
     """Names of houses, or paths of house files from the suite file; trials take turns."""
     at_first: tuple[HouseCondition, ...] = ()
-    """How things are in a house at the start of a trial, whatever the house says."""
+    """How objects are in a house at the start of a trial, whatever the house says."""
     constraints: Annotated[tuple[Constraint, ...], Field(max_length=10)] = ()
     """What no scene tells and a step may fail by, see worlds.household.constraints."""
     start_seed: Annotated[int, Field(ge=0)] | None = None
@@ -56,7 +56,7 @@ class TaskSpec(BaseModel):
     least_steps: Annotated[int, Field(ge=1)] | None = None
     """Length of the shortest plan there is, where that is proven (bench.least_steps)."""
     earlier: Annotated[tuple[Instruction, ...], Field(max_length=10)] = ()
-    """What is asked for before, at the same table: an episode each, which nobody judges."""
+    """What is asked for before, at the same table: an episode each, which is not judged."""
 
     @property
     def table_goal(self) -> Goal:

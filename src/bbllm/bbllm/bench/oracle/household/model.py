@@ -223,7 +223,7 @@ class _Replies:
         """
         Return the lines that lead to the goal.
 
-        Where no plan can be said in classes, it is one of objects: a planner that names classes
+        Where no plan can be written in classes, it is one of objects: a planner that names classes
         then grounds them as it may.
         """
         state = self._state(by_class=by_class)

@@ -2,9 +2,9 @@
 From conditions to a plan, by means and ends: object by object, each with an empty hand before.
 
 Each condition is made true of one object after the other, and each action first makes true what
-it needs: to grab a thing, go to it; to go to it, open what it is shut in. Plans are simulated in
+it needs: to grab an object, go to it; to go to it, open what it is shut in. Plans are simulated in
 copies of the household, so that an object or place with which a step fails gives way to the next
-one. They keep FLTRNN's rules (one thing in the hands, doors closed before a device starts), and
+one. They keep FLTRNN's rules (one object in the hands, doors closed before a device starts), and
 they are not the shortest; `bench.least_steps` finds those where a goal is of predicates.
 """
 
@@ -72,7 +72,7 @@ def plan_for(
         start: Where the plan begins.
         goal: What must be so.
         keep: Conditions that hold and stay so.
-        shortest: Whether a shortest plan is preferred, which may carry two things at once.
+        shortest: Whether a shortest plan is preferred, which may carry two objects at once.
 
     Raises:
         NoPlanError: No plan was found; names a condition or a step.
@@ -91,7 +91,7 @@ def plan_for(
 
 
 def _shortest(start: HouseState, goal: HouseholdGoal) -> HouseState | None:
-    """Return the state after a shortest plan; None where none is known or can be said."""
+    """Return the state after a shortest plan; None where none is known or can be expressed."""
     if start.known is not None:
         return None
     try:
