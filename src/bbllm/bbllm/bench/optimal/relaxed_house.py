@@ -6,9 +6,9 @@ close to everything in it, an object is grabbed from and put to spots, and objec
 one spot are the same. Nothing else is easier than in the household, and nothing harder:
 
 * Closeness of the clean rules never leaves a zone. To be close to an object takes an edge CLOSE
-  from the character to it, or to something that has an edge CLOSE to it or carries it, and WALK, FIND,
-  GRAB and the puts make such edges only to what is in the zone that was gone to. An object that is
-  grabbed loses its own edges, so zones never grow together.
+  from the character to it, or to something that has an edge CLOSE to it or carries it, and WALK,
+  FIND, GRAB and the puts make such edges only to what is in the zone that was gone to. An object
+  that is grabbed loses its own edges, so zones never grow together.
 * A step that this world lacks (DROP, PUTOBJBACK, PLUGOUT, POUR, RUN ...) does no more for a goal
   than one that it has: something is put down where one stands, a device goes off, one goes.
 * What cannot be carried stays. That nothing is piled up in a hand is the constraint

@@ -14,9 +14,9 @@ world did, and holds each call, before it is done, against:
     unknown_action  an action that is not in the list
 
 A call that the world refused counts too, and so does one that the planner's own program or Body
-refused before they reached the world. `two_at_once` is a rule of that paper alone: people here have
+refused before it reached the world. `two_at_once` is a rule of that paper alone: people here have
 two hands, so faithfulness without it is reported beside it. On a table only the rules that an
-error code reveals are judged.
+error code reveals are checked.
 """
 
 from __future__ import annotations

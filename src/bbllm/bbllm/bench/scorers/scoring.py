@@ -133,7 +133,7 @@ def score(
 
 
 def _left_out(episode: Episode) -> list[bool]:
-    """Tell of each line of replies that was left out whether it could be read."""
+    """Return for each line of replies that was left out whether it could be read."""
     return [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
 
 
@@ -239,7 +239,7 @@ def _tally(episode: Episode) -> _Tally:
 
 
 def fault_of(episode: Episode) -> tuple[str, str]:
-    """Return what infrastructure failed, '' if none did, and the type of the error that ended it."""
+    """Return what infrastructure failed, '' if none did, and the type of the last error."""
     error = _tally(episode).error
     return _fault(episode, error), error
 
@@ -259,7 +259,7 @@ def _fault(episode: Episode, error: str) -> str:
 
 
 def _of_infrastructure(error: str) -> bool:
-    """Tell by the name of an error's type, which is all that a journal keeps of it."""
+    """Decide by the name of an error's type, which is all that a journal keeps of it."""
     kind = getattr(errors, error, None)
     return isinstance(kind, type) and issubclass(kind, INFRASTRUCTURE)
 

@@ -41,7 +41,7 @@ def lost_before(job: EpisodeSpec, episodes: Sequence[Episode]) -> EpisodeResult 
 
 
 def earlier_lines(results: Iterable[EpisodeResult], currency: str) -> list[str]:
-    """Say in one sentence what episodes before the judged ones took; in none where none did."""
+    """Return one sentence on what episodes before the judged ones took; none without such."""
     found = [result.earlier for result in results if result.earlier is not None]
     if not found:
         return []
