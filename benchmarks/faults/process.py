@@ -30,6 +30,7 @@ from rich.console import Console
 
 from bbllm.bench.log.machine import describe_machine
 from bbllm.cli.views.console import PlainConsole
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BbllmError, LostNodeError, WorldError
 from bbllm.core.events import Ending, Event
 from bbllm.core.journal import end_journal, read_episode
@@ -194,7 +195,7 @@ def run_on_node(trial: ProcessFault, stack: Stack, watch: Watch) -> ProcessFault
     if trial.manner is Manner.KILL and result.struck:
         process.wait(READY_S)
         stack.respawn_dead()
-    watch.client.wait_ready(NODES, READY_S, look=stack.check)
+    watch.client.wait_ready(NODES, READY_S, cancel=CancelToken(stack.check))
     watch.sim.reset()
     return judge(trial, result)
 

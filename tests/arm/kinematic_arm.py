@@ -115,7 +115,7 @@ class KinematicArm:
 
     def follow(
         self, trajectory: JointTrajectory, tolerances: Tolerances,
-        until: Callable[[], bool] | None = None,
+        stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:  # fmt: skip
         self.sent.append(trajectory)
         self.on_follow()
@@ -124,7 +124,7 @@ class KinematicArm:
         if self.down:
             return REFUSED
         self.risen = self.held is not None
-        if until is not None and not self.hears_late and until():
+        if stop_condition is not None and not self.hears_late and stop_condition():
             return self.cut_reply
         result = self.replies.pop(0) if self.replies else SUCCESS
         self.down = result == DEACTIVATED

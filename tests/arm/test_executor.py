@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResul
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Scene, SceneObject, SkillCall, Status
 from bbllm.skills.grasps import Hand
@@ -371,7 +372,7 @@ def test_a_hand_that_a_stop_cuts_off_ends_the_call_and_a_person_is_asked_before_
         arm.down, arm.width_m = True, 0.06
         return GripperResult(status=GoalStatus.CANCELED, width_m=0.06)
 
-    def allow(what: str, look: Callable[[], None]) -> bool:
+    def allow(what: str, cancel: CancelToken) -> bool:
         asked.append((what, len(arm.sent), arm.hand_commands))
         return True
 
@@ -407,7 +408,7 @@ def test_what_needs_a_person_ends_the_call_with_its_own_code_once_one_allows_to_
     arm.mode, arm.errors = mode, errors
     asked: list[tuple[str, int, int]] = []
 
-    def allow(what: str, look: Callable[[], None]) -> bool:
+    def allow(what: str, cancel: CancelToken) -> bool:
         asked.append((what, len(arm.sent), arm.recoveries))
         return True
 
@@ -428,7 +429,7 @@ def test_after_a_third_reflex_that_a_person_had_to_see_to_the_arm_stays_where_it
     arm = KinematicArm(cube('red_cube', 0.45, 0.15))
     moved: list[int] = []
 
-    def allow(what: str, look: Callable[[], None]) -> bool:
+    def allow(what: str, cancel: CancelToken) -> bool:
         moved.append(len(arm.sent))
         return True
 
@@ -469,9 +470,9 @@ def test_a_call_can_be_cancelled_while_a_person_is_waited_for() -> None:
     arm.mode = RobotMode.USER_STOPPED
     executor: SkillExecutor
 
-    def nobody_comes(what: str, look: Callable[[], None]) -> bool:
+    def nobody_comes(what: str, cancel: CancelToken) -> bool:
         executor.stop()
-        look()
+        cancel.raise_if_cancelled()
         raise AssertionError('the wait should have ended')
 
     executor = executor_on(arm, nobody_comes)

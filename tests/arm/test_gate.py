@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -18,6 +17,7 @@ from bbllm.core.approval import (
     RequestKind,
     plan_hash,
 )
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, SceneError
 from bbllm.core.printable import hidden_fault
 from bbllm.core.types import (
@@ -70,18 +70,14 @@ class Person:
     answers: list[Answer] = field(default_factory=list)
     asked: list[ApprovalRequest] = field(default_factory=list)
 
-    def __call__(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def __call__(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         self.asked.append(request)
-        look()
+        cancel.raise_if_cancelled()
         return self.answers.pop(0)
 
     @property
     def kinds(self) -> list[RequestKind]:
         return [request.kind for request in self.asked]
-
-
-def nothing() -> None:
-    """Look at nothing."""
 
 
 def gate(person: Person, mode: str = 'plan', scene: Scene = SCENE) -> ApprovalGate:
@@ -104,7 +100,7 @@ def run(
 ) -> Outcome | None:
     """Ask for the call of a step and, where it is permitted, end it so."""
     gate.begin(of_plan(step, **where))
-    refusal = gate.permit(CALLS[step], of_plan(step, **where), nothing)
+    refusal = gate.permit(CALLS[step], of_plan(step, **where), CancelToken())
     gate.settle(refusal or ended(CALLS[step], status))
     return refusal
 
@@ -164,8 +160,8 @@ def test_a_repaired_plan_and_another_episode_are_asked_for_anew() -> None:
     here = gate(person)
 
     run(here, 0)
-    here.permit(CALLS[0], of_plan(0, revision=1), nothing)
-    here.permit(CALLS[0], of_plan(0, episode='f'), nothing)
+    here.permit(CALLS[0], of_plan(0, revision=1), CancelToken())
+    here.permit(CALLS[0], of_plan(0, episode='f'), CancelToken())
 
     assert person.kinds == [RequestKind.PLAN] * 3
     assert len({request.hash for request in person.asked}) == 3
@@ -187,7 +183,7 @@ def test_a_denied_plan_does_not_bar_the_repaired_one() -> None:
 def test_a_call_without_a_plan_is_refused_at_once_with_what_would_work(call: SkillCall) -> None:
     person = Person()
 
-    refusal = gate(person).permit(call, None, nothing)
+    refusal = gate(person).permit(call, None, CancelToken())
 
     assert refusal is not None
     assert refusal.code is Code.NOT_APPROVED
@@ -198,7 +194,7 @@ def test_a_call_without_a_plan_is_refused_at_once_with_what_would_work(call: Ski
 
 @pytest.mark.parametrize('mode', ['plan', 'risky', 'none'])
 def test_waiting_needs_nobody(mode: str) -> None:
-    assert gate(Person(), mode).permit(SkillCall('wait', ('2',)), None, nothing) is None
+    assert gate(Person(), mode).permit(SkillCall('wait', ('2',)), None, CancelToken()) is None
 
 
 def test_a_goal_with_other_steps_under_an_approved_revision_is_refused() -> None:
@@ -207,7 +203,7 @@ def test_a_goal_with_other_steps_under_an_approved_revision_is_refused() -> None
     run(here, 0)
 
     forged = of_plan(1, steps=(STEPS[0], 'place it on the blue cube', STEPS[2]))
-    refusal = here.permit(SkillCall('place', ('blue_cube',)), forged, nothing)
+    refusal = here.permit(SkillCall('place', ('blue_cube',)), forged, CancelToken())
 
     assert refusal is not None
     assert refusal.code is Code.NOT_APPROVED
@@ -231,7 +227,7 @@ def test_a_plan_that_was_replaced_is_refused() -> None:
 
 @pytest.mark.parametrize('step', [-1, 3, 99])
 def test_a_step_that_the_plan_does_not_have_is_refused(step: int) -> None:
-    refusal = gate(Person()).permit(CALLS[0], of_plan(step), nothing)
+    refusal = gate(Person()).permit(CALLS[0], of_plan(step), CancelToken())
 
     assert refusal is not None
     assert f'names step {step}' in refusal.message
@@ -242,7 +238,7 @@ def test_a_plan_that_is_not_numbered_in_order_is_refused(indexes: tuple[int, ...
     steps = tuple(PlanStep(i, text) for i, text in zip(indexes, STEPS, strict=True))
     odd = replace(of_plan(0), plan=Plan(steps))
 
-    refusal = gate(Person()).permit(CALLS[0], odd, nothing)
+    refusal = gate(Person()).permit(CALLS[0], odd, CancelToken())
 
     assert refusal is not None
     assert 'numbered' in refusal.message
@@ -275,8 +271,8 @@ def test_a_call_whose_end_nobody_told_has_used_its_step_up() -> None:
     person = Person([YES, NO])
     here = gate(person)
 
-    here.permit(CALLS[0], of_plan(0), nothing)
-    here.permit(CALLS[0], of_plan(0), nothing)
+    here.permit(CALLS[0], of_plan(0), CancelToken())
+    here.permit(CALLS[0], of_plan(0), CancelToken())
 
     assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
 
@@ -339,7 +335,7 @@ def test_a_call_beyond_the_words_of_its_step_is_asked_for_by_itself() -> None:
     here = gate(person)
     other = SkillCall('pick', ('Blue cube',))
 
-    refusal = here.permit(other, of_plan(0), nothing)
+    refusal = here.permit(other, of_plan(0), CancelToken())
 
     assert refusal is not None
     assert refusal.message == ('A person did not approve pick(blue_cube): the red cube is glued.')
@@ -347,14 +343,14 @@ def test_a_call_beyond_the_words_of_its_step_is_asked_for_by_itself() -> None:
     assert asked.kind is RequestKind.CALL
     assert asked.reason == 'its step does not name blue_cube'
     assert asked.lines == ('pick(blue_cube)', 'for step 0: pick up the red cube')
-    assert here.permit(other, of_plan(0), nothing) is None
+    assert here.permit(other, of_plan(0), CancelToken()) is None
 
 
 def test_a_call_that_cannot_be_is_refused_without_troubling_anybody_for_it() -> None:
     person = Person([YES])
     here = gate(person)
 
-    refusal = here.permit(SkillCall('pick', ('red_cub',)), of_plan(0), nothing)
+    refusal = here.permit(SkillCall('pick', ('red_cub',)), of_plan(0), CancelToken())
 
     assert refusal is not None
     assert refusal.code is Code.UNKNOWN_OBJECT
@@ -372,7 +368,7 @@ def test_without_a_scene_nothing_is_permitted(told: str, code: Code) -> None:
 
     here = ApprovalGate(Person([YES]), observe, mode=ApprovalMode.PLAN)
 
-    refusal = here.permit(CALLS[0], of_plan(0), nothing)
+    refusal = here.permit(CALLS[0], of_plan(0), CancelToken())
 
     assert refusal is not None
     assert (refusal.status, refusal.code) == (Status.REJECTED, code)
@@ -386,7 +382,7 @@ def test_a_wait_that_is_ended_neither_grants_nor_denies() -> None:
         raise CancelledError('It was cancelled.')
 
     with pytest.raises(CancelledError):
-        here.permit(CALLS[0], of_plan(0), cancelled)
+        here.permit(CALLS[0], of_plan(0), CancelToken(cancelled))
 
     assert run(here, 0) is None
     assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
@@ -398,7 +394,7 @@ def test_in_mode_none_nobody_is_asked_and_nothing_is_looked_at() -> None:
 
     here = ApprovalGate(Person(), observe, mode=ApprovalMode.NONE)
 
-    assert all(here.permit(call, None, nothing) is None for call in CALLS)
+    assert all(here.permit(call, None, CancelToken()) is None for call in CALLS)
 
 
 def test_in_mode_step_every_call_is_asked_for_with_or_without_a_plan() -> None:
@@ -407,8 +403,8 @@ def test_in_mode_step_every_call_is_asked_for_with_or_without_a_plan() -> None:
 
     assert run(here, 0) is None
     assert run(here, 0) is not None
-    assert here.permit(SkillCall('wait', ('2',)), None, nothing) is None
-    assert here.permit(CALLS[2], None, nothing) is None
+    assert here.permit(SkillCall('wait', ('2',)), None, CancelToken()) is None
+    assert here.permit(CALLS[2], None, CancelToken()) is None
 
     assert person.kinds == [RequestKind.CALL] * 4
     assert len({request.hash for request in person.asked}) == 4
@@ -418,8 +414,8 @@ def test_in_mode_risky_only_risks_are_asked_for_and_the_reason_is_told() -> None
     person = Person([NO])
     here = gate(person, 'risky', HELD)
 
-    assert here.permit(SkillCall('place', ('location_A',)), None, nothing) is None
-    refusal = here.permit(SkillCall('place', ('blue_cube',)), None, nothing)
+    assert here.permit(SkillCall('place', ('location_A',)), None, CancelToken()) is None
+    refusal = here.permit(SkillCall('place', ('blue_cube',)), None, CancelToken())
 
     assert refusal is not None
     assert refusal.code is Code.NOT_APPROVED
@@ -431,12 +427,12 @@ def test_in_mode_risky_all_is_risky_after_a_stop_until_the_episode_ends(code: Co
     person = Person([YES, YES])
     here = gate(person, 'risky')
 
-    assert here.permit(CALLS[2], of_plan(2), nothing) is None
+    assert here.permit(CALLS[2], of_plan(2), CancelToken()) is None
     here.settle(ended(CALLS[2], Status.FAILED, code))
-    assert here.permit(CALLS[2], of_plan(2), nothing) is None
-    assert here.permit(CALLS[2], None, nothing) is None
-    assert here.permit(CALLS[2], of_plan(2, revision=1), nothing) is None
-    assert here.permit(CALLS[2], of_plan(2, episode='f'), nothing) is None
+    assert here.permit(CALLS[2], of_plan(2), CancelToken()) is None
+    assert here.permit(CALLS[2], None, CancelToken()) is None
+    assert here.permit(CALLS[2], of_plan(2, revision=1), CancelToken()) is None
+    assert here.permit(CALLS[2], of_plan(2, episode='f'), CancelToken()) is None
 
     assert [request.reason for request in person.asked] == [
         'the robot had stopped in this episode'
@@ -448,7 +444,7 @@ def test_a_plan_bears_another_name_when_it_was_forgotten_and_is_asked_for_again(
     here = gate(person)
 
     for episode in ('e', 'f', 'e'):
-        assert here.permit(CALLS[0], of_plan(0, episode=episode), nothing) is None
+        assert here.permit(CALLS[0], of_plan(0, episode=episode), CancelToken()) is None
 
     assert len({request.hash for request in person.asked}) == 3
 
@@ -471,7 +467,7 @@ def test_calls_of_an_episode_that_has_ended_are_refused_and_those_of_no_other(
     assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
     assert refusal.message == 'return_to_base() was not tried: its episode has ended.'
     assert len(person.asked) == asked
-    assert here.permit(SkillCall('wait', ('2',)), of_plan(0, episode='g'), nothing) is None
+    assert here.permit(SkillCall('wait', ('2',)), of_plan(0, episode='g'), CancelToken()) is None
 
 
 @pytest.mark.parametrize(('mode', 'call', 'why'), CALLS_OF_MODES)
@@ -480,14 +476,14 @@ def test_a_yes_does_nothing_for_an_episode_that_has_ended_meanwhile(
 ) -> None:
     asked: list[RequestKind] = []
 
-    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def person(request: ApprovalRequest, cancel: CancelToken) -> Answer:
         asked.append(request.kind)
         if request.kind is RequestKind.CALL:
             here.end_episode('e')
         return YES if asked.count(RequestKind.CALL) < 2 else NO
 
     here = ApprovalGate(person, lambda: scene_of_mode(mode), mode=ApprovalMode(mode))
-    refusal = here.permit(call, of_plan(0), nothing)
+    refusal = here.permit(call, of_plan(0), CancelToken())
 
     assert refusal is not None
     assert refusal.message.endswith('its episode has ended.')
@@ -497,7 +493,7 @@ def test_a_yes_does_nothing_for_an_episode_that_has_ended_meanwhile(
 def test_a_yes_to_a_plan_does_nothing_when_its_episode_has_ended_meanwhile() -> None:
     asked: list[RequestKind] = []
 
-    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def person(request: ApprovalRequest, cancel: CancelToken) -> Answer:
         asked.append(request.kind)
         here.end_episode('e')
         return YES if len(asked) == 1 else NO
@@ -627,7 +623,7 @@ def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so
     run(here, 0)
 
     here.begin(of_plan(0, episode='f'))
-    here.resume('the user stop was pressed.', nothing)
+    here.resume('the user stop was pressed.', CancelToken())
 
     assert [request.episode_id for request in person.asked] == ['e', 'f']
 
@@ -637,7 +633,7 @@ def test_after_a_user_stop_the_same_plan_is_asked_for_again(code: Code) -> None:
     person = Person([YES, YES])
     here = gate(person)
     run(here, 0)
-    here.permit(CALLS[1], of_plan(1), nothing)
+    here.permit(CALLS[1], of_plan(1), CancelToken())
     here.settle(ended(CALLS[1], Status.FAILED, code))
 
     run(here, 2)
@@ -651,8 +647,8 @@ def test_a_person_is_asked_before_a_robot_that_stopped_goes_on_and_permits_are_g
     here = gate(person)
     run(here, 0)
 
-    assert here.resume('the user stop was pressed.', nothing) is True
-    assert here.resume('the user stop was pressed.', nothing) is False
+    assert here.resume('the user stop was pressed.', CancelToken()) is True
+    assert here.resume('the user stop was pressed.', CancelToken()) is False
     run(here, 1)
 
     assert person.kinds == [
@@ -669,7 +665,7 @@ def test_a_person_is_asked_before_a_robot_that_stopped_goes_on_and_permits_are_g
 def test_in_every_mode_a_person_says_whether_a_stopped_robot_goes_on(mode: ApprovalMode) -> None:
     person = Person([NO])
 
-    assert gate(person, mode.value).resume('communication was lost.', nothing) is False
+    assert gate(person, mode.value).resume('communication was lost.', CancelToken()) is False
     assert person.kinds == [RequestKind.RESUME]
 
 
@@ -693,7 +689,7 @@ def test_a_yes_to_a_question_during_which_the_robot_was_stopped_is_asked_for_aga
     stops = [0]
     asked = []
 
-    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def person(request: ApprovalRequest, cancel: CancelToken) -> Answer:
         asked.append(request.reason)
         stops[0] += len(asked) == 1
         return YES if len(asked) == 1 else NO
@@ -719,7 +715,7 @@ class StoppedWhileAsked:
             stops=lambda: self._stops,
         )
 
-    def _answer(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def _answer(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         if request.kind is not RequestKind.CALL:
             return YES
         self.asked.append(request)
@@ -735,7 +731,7 @@ def test_a_yes_to_a_call_during_which_the_robot_was_stopped_is_asked_for_again(
 ) -> None:
     person = StoppedWhileAsked(mode, again=NO)
 
-    refusal = person.gate.permit(call, of_plan(0), nothing)
+    refusal = person.gate.permit(call, of_plan(0), CancelToken())
 
     assert refusal is not None
     assert refusal.code is Code.NOT_APPROVED
@@ -751,7 +747,7 @@ def test_a_call_that_is_allowed_again_after_a_stop_is_permitted(
 ) -> None:
     person = StoppedWhileAsked(mode, again=YES)
 
-    assert person.gate.permit(call, of_plan(0), nothing) is None
+    assert person.gate.permit(call, of_plan(0), CancelToken()) is None
     assert len(person.asked) == 2
 
 
@@ -790,7 +786,7 @@ def test_a_plan_that_is_asked_for_once_more_bears_another_name() -> None:
 def test_what_is_taken_back_while_it_is_asked_for_is_not_granted_by_a_yes() -> None:
     asked: list[str] = []
 
-    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def person(request: ApprovalRequest, cancel: CancelToken) -> Answer:
         asked.append(request.reason)
         if len(asked) == 1:
             here.revoke('brain_planner has gone since it was approved')
@@ -833,7 +829,7 @@ def test_a_plan_with_a_character_that_nobody_sees_is_refused_and_names_it(
 ) -> None:
     person = Person([YES])
 
-    refusal = gate(person, mode).permit(CALLS[0], of_plan(0, (STEPS[0], text)), nothing)
+    refusal = gate(person, mode).permit(CALLS[0], of_plan(0, (STEPS[0], text)), CancelToken())
 
     assert refusal is not None
     assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
@@ -846,7 +842,7 @@ def test_a_plan_with_a_character_that_nobody_sees_is_refused_and_names_it(
 def test_an_episode_id_with_an_escape_sequence_is_refused() -> None:
     person = Person([YES])
 
-    refusal = gate(person).permit(CALLS[0], of_plan(0, episode='e\x1b[2J'), nothing)
+    refusal = gate(person).permit(CALLS[0], of_plan(0, episode='e\x1b[2J'), CancelToken())
 
     assert refusal is not None
     assert 'its episode id contains the character U+001B' in refusal.message
@@ -857,7 +853,7 @@ def test_plans_in_any_script_are_asked_for() -> None:
     steps = ('plocka röd_kub', '拿起红色方块', 'التقط المكعب الأحمر')
     person = Person([YES, YES])
 
-    gate(person).permit(CALLS[0], of_plan(0, steps), nothing)
+    gate(person).permit(CALLS[0], of_plan(0, steps), CancelToken())
 
     assert person.asked[0].lines == tuple(f'{i}: {text}' for i, text in enumerate(steps))
 
@@ -865,7 +861,7 @@ def test_plans_in_any_script_are_asked_for() -> None:
 def test_what_stopped_the_robot_is_asked_about_in_characters_that_are_seen() -> None:
     person = Person([YES])
 
-    gate(person).resume(f'waiting for {SkillCall("pick", (PAINTED,))}', nothing)
+    gate(person).resume(f'waiting for {SkillCall("pick", (PAINTED,))}', CancelToken())
 
     (asked,) = person.asked
     assert hidden_fault(asked.lines[0]) == ''
@@ -897,7 +893,7 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
     allowed_now = over = False
     where = of_plan(0)
 
-    def person(request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def person(request: ApprovalRequest, cancel: CancelToken) -> Answer:
         nonlocal allowed_now
         assert request.hash not in named_by_hash
         named_by_hash.add(request.hash)
@@ -943,7 +939,7 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
         allowed_now = False
         where = of_plan(int(str(named)), revision=int(str(revision)))
         call = CALLS[int(str(step))]
-        if here.permit(call, where, nothing) is None:
+        if here.permit(call, where, CancelToken()) is None:
             key = (where.hash, where.step)
             assert not over
             by_its_plan = where.hash in granted and step == named and key not in used

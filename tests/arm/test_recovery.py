@@ -18,6 +18,7 @@ from bbllm.arm.stop_causes import (
     diagnose,
     hardware_is_up,
 )
+from bbllm.core.cancel import CancelToken
 from bbllm.core.types import Code
 
 DOWN = RobotCondition(controllers_active=False, hardware_active=False, mode=RobotMode.MOVE)
@@ -82,9 +83,9 @@ class Person:
         self._answers = list(answers)
         self._first = first
 
-    def __call__(self, what: str, look: Callable[[], None]) -> bool:
+    def __call__(self, what: str, cancel: CancelToken) -> bool:
         self.asked.append(what)
-        look()
+        cancel.raise_if_cancelled()
         self._first()
         return self._answers.pop(0)
 
@@ -93,10 +94,6 @@ def recovery_of(
     robot: Any, person: Person | None = None, forces: ContactLimiter | None = None
 ) -> Recovery:
     return Recovery(robot, person, lambda _: None, forces)
-
-
-def nothing() -> None:
-    """Nobody cancels."""
 
 
 class Forces(ContactLimiter):
@@ -112,7 +109,7 @@ class Forces(ContactLimiter):
 def test_the_steps_come_in_the_drivers_order_with_the_controller_last() -> None:
     robot = Played()
 
-    stop = recovery_of(robot).run('lifting red_cube', nothing)
+    stop = recovery_of(robot).run('lifting red_cube', CancelToken())
 
     assert robot.steps == ALL_STEPS
     assert (stop.cause, stop.asked) == (StopCause.REFLEX, False)
@@ -122,7 +119,7 @@ def test_the_forces_at_which_it_stops_are_set_on_the_idle_robot_before_the_contr
     robot = Played()
     recovery = recovery_of(robot, forces=Forces(robot))
 
-    recovery.run('lifting red_cube', nothing)
+    recovery.run('lifting red_cube', CancelToken())
 
     assert robot.steps == [*ALL_STEPS[:-1], 'forces', 'controller']
 
@@ -132,7 +129,7 @@ def test_a_robot_that_does_not_take_the_forces_stays_down_and_a_person_is_asked(
     recovery = recovery_of(robot, person, Forces(robot))
 
     with pytest.raises(StuckError, match='safety rule contact_force') as raised:
-        recovery.run('lifting red_cube', nothing)
+        recovery.run('lifting red_cube', CancelToken())
 
     assert raised.value.code is Code.NEEDS_PERSON
     assert 'forces was refused by the test' in person.asked[0]
@@ -146,7 +143,7 @@ def test_a_reflex_is_recovered_from_twice_and_then_a_person_is_asked() -> None:
     asked = []
     for _ in range(4):
         robot.now = DOWN
-        asked.append(recovery.run('lifting red_cube', nothing).asked)
+        asked.append(recovery.run('lifting red_cube', CancelToken()).asked)
 
     assert asked == [False, False, True, True]
     assert 'recovered 2 times already' in person.asked[0]
@@ -157,7 +154,7 @@ def test_a_call_that_succeeded_lets_the_count_begin_anew() -> None:
     recovery = recovery_of(robot)
     for _ in range(6):
         robot.now = DOWN
-        assert not recovery.run('lifting red_cube', nothing).asked
+        assert not recovery.run('lifting red_cube', CancelToken()).asked
         recovery.succeeded()
 
 
@@ -165,20 +162,20 @@ def test_a_robot_that_somebody_else_has_brought_back_is_a_closed_case() -> None:
     robot = Played(errors=())
     recovery = recovery_of(robot)
     with pytest.raises(StuckError):
-        recovery.run('lifting red_cube', nothing)
+        recovery.run('lifting red_cube', CancelToken())
     robot.activate_controller()
     assert recovery.able()
     robot.errors, robot.now = ('cartesian_reflex',), DOWN
 
     assert not recovery.able()
-    assert recovery.run('lifting red_cube', nothing).cause is StopCause.REFLEX
+    assert recovery.run('lifting red_cube', CancelToken()).cause is StopCause.REFLEX
 
 
 def test_a_controller_that_somebody_took_down_by_hand_is_no_user_stop() -> None:
     robot = Played(errors=())
     robot.now = replace(DOWN, hardware_active=True)
 
-    stop = recovery_of(robot).run('lifting red_cube', nothing)
+    stop = recovery_of(robot).run('lifting red_cube', CancelToken())
 
     assert (stop.cause, stop.asked) == (StopCause.UNKNOWN, False)
     assert stop.sentence('lifting red_cube') == (
@@ -190,7 +187,7 @@ def test_a_robot_that_stops_again_at_once_is_not_called_recovered() -> None:
     robot, person = Played(stays_down=True), Person(False)
 
     with pytest.raises(StuckError, match='stopped again at once'):
-        recovery_of(robot, person).run('lifting red_cube', nothing)
+        recovery_of(robot, person).run('lifting red_cube', CancelToken())
 
     assert len(person.asked) == 1
 
@@ -204,7 +201,7 @@ def test_a_cancel_is_heeded_before_every_step(step: str) -> None:
             raise SkillError(Code.CANCELLED, 'the robot was stopped.')
 
     with pytest.raises(SkillError) as raised:
-        recovery_of(robot).run('lifting red_cube', cancelled_before_the_step)
+        recovery_of(robot).run('lifting red_cube', CancelToken(cancelled_before_the_step))
 
     assert raised.value.code is Code.CANCELLED
     assert step not in robot.steps
@@ -224,7 +221,7 @@ def test_a_cause_that_shows_only_after_the_error_is_cleared_still_asks_before_th
     steps_when_asked: list[list[str]] = []
     person = Person(True, first=lambda: steps_when_asked.append(list(robot.steps)))
 
-    stop = recovery_of(robot, person).run('lifting red_cube', nothing)
+    stop = recovery_of(robot, person).run('lifting red_cube', CancelToken())
 
     assert (stop.cause, stop.asked) == (cause, True)
     assert steps_when_asked == [ALL_STEPS[:-1]]
@@ -236,7 +233,7 @@ def test_a_stop_without_any_error_is_taken_for_a_user_stop() -> None:
     robot, person = Played(errors=()), Person(False)
 
     with pytest.raises(StuckError, match='stopped from outside while lifting red_cube') as raised:
-        recovery_of(robot, person).run('lifting red_cube', nothing)
+        recovery_of(robot, person).run('lifting red_cube', CancelToken())
 
     assert raised.value.code is Code.NEEDS_PERSON
     assert 'controller' not in robot.steps
@@ -248,10 +245,10 @@ def test_what_a_person_has_not_allowed_is_asked_again_and_never_recovered_from_u
 
     for _ in range(2):
         with pytest.raises(StuckError):
-            recovery.run('lifting red_cube', nothing)
+            recovery.run('lifting red_cube', CancelToken())
         assert robot.now.hardware_active  # so the stop itself is no longer to be seen
         assert 'controller' not in robot.steps
-    stop = recovery.run('waiting for pick(red_cube)', nothing)
+    stop = recovery.run('waiting for pick(red_cube)', CancelToken())
 
     assert (stop.cause, stop.asked, len(person.asked)) == (StopCause.USER_STOP, True, 3)
     assert 'while lifting red_cube' in person.asked[2]
@@ -263,7 +260,7 @@ def test_a_user_stop_that_is_known_is_not_touched_before_a_person_allows_it() ->
     steps_when_asked: list[list[str]] = []
     person = Person(True, first=lambda: steps_when_asked.append(list(robot.steps)))
 
-    stop = recovery_of(robot, person).run('lifting red_cube', nothing)
+    stop = recovery_of(robot, person).run('lifting red_cube', CancelToken())
 
     assert steps_when_asked == [[]]
     assert stop.asked
@@ -274,7 +271,7 @@ def test_a_robot_that_refuses_error_recovery_is_looked_at_before_the_person_is_a
     robot = Played(errors=(), mode_when_down=RobotMode.USER_STOPPED, refuses={'error recovery'})
     person = Person(True, first=robot.refuses.clear)
 
-    stop = recovery_of(robot, person).run('lifting red_cube', nothing)
+    stop = recovery_of(robot, person).run('lifting red_cube', CancelToken())
 
     assert stop.cause is StopCause.USER_STOP
     assert robot.steps == [
@@ -294,7 +291,7 @@ def test_every_step_that_fails_is_named_and_the_person_is_asked_at_most_three_ti
     robot, person = Played(refuses={step}), Person(*[True] * 9)
 
     with pytest.raises(StuckError, match=f'{step} was refused by the test') as raised:
-        recovery_of(robot, person).run('lifting red_cube', nothing)
+        recovery_of(robot, person).run('lifting red_cube', CancelToken())
 
     assert raised.value.code is Code.NEEDS_PERSON
     assert len(person.asked) == MOST_QUESTIONS
@@ -305,7 +302,7 @@ def test_without_anybody_to_ask_the_sentence_says_what_to_do() -> None:
     robot = Played(refuses={'hardware'})
 
     with pytest.raises(StuckError) as raised:
-        recovery_of(robot).run('lifting red_cube', nothing)
+        recovery_of(robot).run('lifting red_cube', CancelToken())
 
     assert str(raised.value) == (
         'the robot stopped while lifting red_cube and did not tell why. It does not recover: '

@@ -47,7 +47,7 @@ class BroughtBack:
 
     def follow(
         self, trajectory: JointTrajectory, tolerances: Tolerances,
-        until: Callable[[], bool] | None = None,
+        stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:  # fmt: skip
         self.sent.append(trajectory)
         if len(self.sent) == 1:

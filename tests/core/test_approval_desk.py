@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
 from bbllm.core.approval_queue import ApprovalDesk
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError, CancelledError
 
 PATIENCE_S = 30.0
@@ -19,18 +19,14 @@ def request(kind: RequestKind = RequestKind.PLAN, hash: str = 'a' * 64) -> Appro
     return ApprovalRequest(kind=kind, hash=hash, title='The plan.', lines=('0: pick red_cube',))
 
 
-def nothing() -> None:
-    """Look at nothing."""
-
-
 class Asked:
     """A request that is asked in a thread of its own."""
 
     def __init__(
-        self, desk: ApprovalDesk, what: ApprovalRequest, look: Callable[[], None] = nothing
+        self, desk: ApprovalDesk, what: ApprovalRequest, cancel: CancelToken | None = None
     ):
         self._result: list[Any] = []
-        self._thread = threading.Thread(target=self._run, args=(desk, what, look), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(desk, what, cancel), daemon=True)
         self._thread.start()
 
     def result(self) -> Any:
@@ -38,9 +34,9 @@ class Asked:
         assert not self._thread.is_alive(), f'the desk still waited after {PATIENCE_S} s'
         return self._result[0]
 
-    def _run(self, desk: ApprovalDesk, what: ApprovalRequest, look: Callable[[], None]) -> None:
+    def _run(self, desk: ApprovalDesk, what: ApprovalRequest, cancel: CancelToken | None) -> None:
         try:
-            self._result.append(desk.ask(what, look))
+            self._result.append(desk.ask(what, cancel or CancelToken()))
         except BaseException as error:  # handed to the test
             self._result.append(error)
 
@@ -60,9 +56,9 @@ class Desk(ApprovalDesk):
         )
 
     def asked(
-        self, what: ApprovalRequest | None = None, look: Callable[[], None] = nothing
+        self, what: ApprovalRequest | None = None, cancel: CancelToken | None = None
     ) -> Asked:
-        asked = Asked(self, what or request(), look)
+        asked = Asked(self, what or request(), cancel)
         assert self.open.wait(PATIENCE_S), 'nothing was asked'
         return asked
 
@@ -195,14 +191,9 @@ def test_a_program_may_always_deny() -> None:
 
 def test_what_ends_the_wait_leaves_nothing_to_answer() -> None:
     desk = Desk()
-    stop = threading.Event()
-
-    def look() -> None:
-        if stop.is_set():
-            raise CancelledError('It was cancelled.')
-
-    asked = desk.asked(look=look)
-    stop.set()
+    token = CancelToken()
+    asked = desk.asked(cancel=token)
+    token.cancel('It was cancelled.')
 
     assert isinstance(asked.result(), CancelledError)
     assert desk.waiting is None

@@ -13,13 +13,14 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.stop_causes import Stop
+from bbllm.core.cancel import CancelToken
 from bbllm.ros.driver.ros_driver import RosDriver
 
 
 def recover(driver: RosDriver, allow: Callable[[], bool] = lambda: False) -> Stop:
     """Recover as the executor does, with somebody who says whether it may."""
-    recovery = Recovery(driver, lambda what, look: allow(), lambda _: None)
-    return recovery.run('testing', lambda: None)
+    recovery = Recovery(driver, lambda what, cancel: allow(), lambda _: None)
+    return recovery.run('testing', CancelToken())
 
 
 def inject(sim: Running, fault: str, *, clear: bool = False) -> None:

@@ -22,6 +22,7 @@ from bbllm.arm.driver import (
 from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.failures import SkillError
 from bbllm.arm.stop_causes import StopCause
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, SceneError
 from bbllm.ros.driver.ros_driver import RosDriver
 from bbllm.ros.sim.goals import GOALS
@@ -130,13 +131,13 @@ def test_a_user_stop_that_was_over_before_anybody_looked_still_needs_a_person(
     assert not driver.condition(10.0).able
 
     answers = [False, True]
-    recovery = Recovery(driver, lambda what, look: answers.pop(0), lambda _: None)
+    recovery = Recovery(driver, lambda what, cancel: answers.pop(0), lambda _: None)
 
     with pytest.raises(SkillError, match='user stop'):
-        recovery.run('testing', lambda: None)
+        recovery.run('testing', CancelToken())
 
     assert states_of(sim)['fr3_arm_controller'] == 'inactive'
-    assert recovery.run('testing', lambda: None).cause is StopCause.USER_STOP
+    assert recovery.run('testing', CancelToken()).cause is StopCause.USER_STOP
 
 
 def test_a_controller_that_was_taken_down_by_hand_is_brought_back_without_asking(

@@ -110,7 +110,7 @@ def test_a_motion_ends_where_what_it_looks_out_for_is_so_and_is_cancelled_once(
 
     monkeypatch.setattr(driver._follow, 'cancel', count)
 
-    result = driver.follow(trajectory, Tolerances(), until=turned)
+    result = driver.follow(trajectory, Tolerances(), stop_condition=turned)
 
     assert result.status is GoalStatus.CANCELED
     assert driver.joint_state().position_rad[0] < trajectory.position_rad[-1, 0] - 0.2
@@ -124,7 +124,7 @@ def test_a_motion_ends_where_what_it_looks_out_for_is_so_and_is_cancelled_once(
 def test_a_motion_that_is_to_end_before_it_was_sent_is_cancelled_once_it_is(
     driver: RosDriver,
 ) -> None:
-    result = driver.follow(turn(driver, 0.8, 8.0), Tolerances(), until=lambda: True)
+    result = driver.follow(turn(driver, 0.8, 8.0), Tolerances(), stop_condition=lambda: True)
 
     assert result.status is GoalStatus.CANCELED
     assert driver.joint_state().position_rad[0] < 0.2

@@ -19,6 +19,7 @@ from rclpy.node import Node
 from stacks import Background, until
 
 from bbllm.arm.driver import GoalStatus
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WorldError
 from bbllm.ros.rclpy_support import action_call
 from bbllm.ros.rclpy_support.action_call import ActionCall
@@ -190,7 +191,7 @@ def test_goal_that_is_not_wanted_any_more_is_not_sent(both: tuple[Server, Action
     def look() -> None:
         call.cancel()
 
-    for reason in ({'look': look}, {'unwanted': lambda: True}):
+    for reason in ({'cancel': CancelToken(look)}, {'should_abort': lambda: True}):
         assert call.run(ExecuteSkill.Goal(), PATIENCE_S, **reason) == (GoalStatus.CANCELED, None)
 
     assert call.run(ExecuteSkill.Goal(), PATIENCE_S)[0] is GoalStatus.SUCCEEDED

@@ -15,6 +15,7 @@ from stacks import Running, started
 from bbllm.arm.driver import RobotMode
 from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.stop_causes import StopCause
+from bbllm.core.cancel import CancelToken
 from bbllm.ros.driver import robot_client
 from bbllm.ros.driver.activity_feed import ActivityFeed
 from bbllm.ros.driver.ros_driver import RosDriver
@@ -43,12 +44,12 @@ def driver(sim: Running, monkeypatch: pytest.MonkeyPatch) -> RosDriver:
     poller.start()
     assert driver.feed.activity.wait_for_answer(30.0)
     if not driver.condition().able:
-        recovery_of(driver, lambda: True).run('testing', lambda: None)
+        recovery_of(driver, lambda: True).run('testing', CancelToken())
     return driver
 
 
 def recovery_of(driver: RosDriver, allow: Callable[[], bool]) -> Recovery:
-    return Recovery(driver, lambda what, look: allow(), lambda _: None)
+    return Recovery(driver, lambda what, cancel: allow(), lambda _: None)
 
 
 class Mute:
@@ -88,7 +89,7 @@ def test_person_is_asked_where_nothing_tells_whether_a_stop_took_the_hardware_do
         modes.append(driver.condition().mode)
         return True
 
-    stop = recovery_of(driver, allow).run('lifting red_cube', lambda: None)
+    stop = recovery_of(driver, allow).run('lifting red_cube', CancelToken())
 
     assert (stop.cause, stop.asked) == (StopCause.USER_STOP, True)
     assert modes == [RobotMode.IDLE]  # so the robot itself no longer told of it
@@ -116,7 +117,7 @@ def test_robot_whose_driver_finds_its_clients_late_is_recovered_at_the_first_try
     monkeypatch.setattr(Client, 'call_async', lose)
     assert not driver.condition(30.0).able
 
-    stop = recovery_of(driver, lambda: False).run('lifting red_cube', lambda: None)
+    stop = recovery_of(driver, lambda: False).run('lifting red_cube', CancelToken())
 
     assert (stop.cause, stop.asked) == (StopCause.REFLEX, False)
     assert not overheard

@@ -9,6 +9,7 @@ from bbllm_interfaces.srv import Approve
 from deaf import Deaf
 from rclpy.task import Future
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.ros.rclpy_support import service_call
 from bbllm.ros.rclpy_support.service_call import ServiceCall
@@ -100,4 +101,4 @@ def test_look_ends_a_wait_with_what_it_raises() -> None:
         raise LostNodeError('gone')
 
     with pytest.raises(LostNodeError, match='gone'):
-        wait_for(Future(), 'somebody', PATIENCE_S, look=look)
+        wait_for(Future(), 'somebody', PATIENCE_S, cancel=CancelToken(look))

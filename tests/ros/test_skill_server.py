@@ -19,6 +19,7 @@ from stacks import PATIENCE_S, Background, until
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
+from bbllm.core.cancel import CancelToken
 from bbllm.core.types import Code, Plan, PlanStep, Scene, SkillCall, Status
 from bbllm.ros.convert.records import plan_to_msg
 from bbllm.ros.executor import skill_server
@@ -96,7 +97,7 @@ class Arm:
     def moved(self) -> bool:
         return bool(np.abs(self.q - self._q).max() > 1e-3)
 
-    def _answer(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def _answer(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         self.asked.append(request)
         return self.answers.pop(0)
 

@@ -38,7 +38,7 @@ class LateDriver(RecordingDriver):
         self,
         trajectory: JointTrajectory,
         tolerances: Tolerances,
-        until: Callable[[], bool] | None = None,
+        stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
         return super().follow(trajectory, tolerances)
 
@@ -174,7 +174,7 @@ def test_what_was_felt_on_a_motion_does_not_count_after_it() -> None:
         return False
 
     move = slow_move(np.array([q, turned]), 0.1)
-    assert driver.follow(move, Tolerances(), until=look).status is GoalStatus.SUCCEEDED
+    assert driver.follow(move, Tolerances(), stop_condition=look).status is GoalStatus.SUCCEEDED
 
     assert driver.vertical_force_n(settled=True) == pytest.approx(0.0, abs=0.1)
     assert driver.vertical_force_n() != pytest.approx(0.0, abs=0.3)  # there is some motion in it

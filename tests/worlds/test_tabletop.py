@@ -20,6 +20,7 @@ from bbllm.arm.driver import (
 )
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.bench.scorers.patterns import check_plus
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, UnknownNameError
 from bbllm.core.types import Code, Outcome, Pose, Status
 from bbllm.sim.faults import Fault
@@ -239,10 +240,10 @@ class Commands(RecordingDriver):
         self,
         trajectory: JointTrajectory,
         tolerances: Tolerances,
-        until: Callable[[], bool] | None = None,
+        stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
         self._note('trajectory')
-        return super().follow(trajectory, tolerances, until)
+        return super().follow(trajectory, tolerances, stop_condition)
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         self._note('move')
@@ -313,7 +314,7 @@ class Mishap:
         self.world.robot.inject(self._fault)
         self.drivers[0].forbidden = self._fault is not Fault.REFLEX
 
-    def _help(self, what: str, look: Callable[[], None]) -> bool:
+    def _help(self, what: str, cancel: CancelToken) -> bool:
         self.asked.append(what)
         if self._helper:
             self.drivers[0].forbidden = False

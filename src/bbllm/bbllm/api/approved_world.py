@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, Provenance
+from bbllm.core.cancel import CancelToken
 from bbllm.core.events import ApprovalAnswered, Event, EventData, PlanMade, StepBegun
 from bbllm.core.protocols import World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Task
@@ -47,7 +48,7 @@ class ApprovedWorld:
             plan=self._plan.plan,
             step=self._step,
         )
-        outcome = self._gate.permit(call, provenance, lambda: None) or self._inner.execute(call)
+        outcome = self._gate.permit(call, provenance, CancelToken()) or self._inner.execute(call)
         self._gate.settle(outcome)
         return outcome
 
@@ -62,8 +63,8 @@ class ApprovedWorld:
             case StepBegun(index=index):
                 self._step = index
 
-    def _ask(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
-        look()
+    def _ask(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
+        cancel.raise_if_cancelled()
         answer = Answer(granted=bool(self._approve(request)), by=BY, automatic=True)
         self.emit(
             ApprovalAnswered(

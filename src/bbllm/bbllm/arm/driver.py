@@ -201,7 +201,7 @@ class ArmDriver(Protocol):
         self,
         trajectory: JointTrajectory,
         tolerances: Tolerances,
-        until: Callable[[], bool] | None = None,
+        stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
         """
         Follow a trajectory to its end; gives up where the controller never ends.
@@ -209,7 +209,7 @@ class ArmDriver(Protocol):
         Args:
             trajectory: The motion.
             tolerances: The limits that the controller enforces.
-            until: Polled during the motion; cancels the goal where it returns True.
+            stop_condition: Polled during the motion; cancels the goal where it returns True.
         """
         ...
 

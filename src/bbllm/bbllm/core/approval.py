@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Outcome, Plan, SkillCall
 
@@ -106,14 +107,13 @@ class Answer:
         return f'{request.name} {"approved" if self.granted else "denied"} by {self.by}{how}{why}'
 
 
-Permit = Callable[[SkillCall, Provenance | None, Callable[[], None]], Outcome | None]
-"""Asked by the executor before a call: (call, where it comes from, look) -> the refusal, or None
-where it may go on. `look` is called all the time while a person is waited for; what it raises
-ends the wait."""
+Permit = Callable[[SkillCall, Provenance | None, CancelToken], Outcome | None]
+"""Called by the executor before a call, with where the call comes from: returns the refusal, or
+None where it may go on. The token ends the wait for a person."""
 
-AskPerson = Callable[[str, Callable[[], None]], bool]
-"""Asked by the executor when the robot has stopped: (what happened, in words; look) -> whether a
-person says that it may be recovered and go on."""
+AskPerson = Callable[[str, CancelToken], bool]
+"""Called by the executor when the robot has stopped, with what happened: returns whether a person
+allows it to be recovered and to go on."""
 
 
 def plan_hash(episode_id: str, revision: int, plan: Plan) -> str:

@@ -8,10 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.errors import ApprovalError
-
-LOOK_S = 0.05
-"""How often a wait looks whether it is still worth waiting [s]."""
 
 REMEMBERED = 100
 """Of how many requests the answer is kept, for those who answer late."""
@@ -56,13 +54,13 @@ class ApprovalDesk:
         """What waits for an answer now."""
         return self._request
 
-    def ask(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def ask(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         """
         Wait until somebody has answered.
 
         Args:
             request: What is asked; time-out and time of asking are filled in here.
-            look: Called all the time meanwhile; what it raises ends the wait and goes on up.
+            cancel: Ends the wait.
 
         Returns:
             The answer; one that grants nothing and is by nobody when the time is over.
@@ -73,7 +71,7 @@ class ApprovalDesk:
                 self._request, self._answer = request, None
             try:
                 self._tell(request)
-                answer = self._wait(request, look)
+                answer = self._wait(request, cancel)
             finally:
                 with self._condition:
                     self._request = self._answer = None
@@ -125,12 +123,12 @@ class ApprovalDesk:
             self._condition.notify_all()
             return request
 
-    def _wait(self, request: ApprovalRequest, look: Callable[[], None]) -> Answer:
+    def _wait(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         deadline_s = time.monotonic() + self.timeout_s
         while True:
             with self._condition:
                 if self._answer is None:
-                    self._condition.wait(LOOK_S)
+                    self._condition.wait(POLL_S)
                 if self._answer is not None:
                     return self._answer
                 if time.monotonic() >= deadline_s:
@@ -141,7 +139,7 @@ class ApprovalDesk:
                     )
                     self._note(request, answer)
                     return answer
-            look()
+            cancel.raise_if_cancelled()
 
     def _note(self, request: ApprovalRequest, answer: Answer) -> None:
         self._last = answer.told_of(request)

@@ -86,12 +86,14 @@ class SimDriver:
         self,
         trajectory: JointTrajectory,
         tolerances: Tolerances,
-        until: Callable[[], bool] | None = None,
+        stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
         """Follow a trajectory to its end, or until something is so."""
         pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
         allowed_s = trajectory.duration_s + tolerances.goal_time_s + GIVE_UP_S
-        ended = self._run(pending, allowed_s, self.robot.cancel_follow, until=until)
+        ended = self._run(
+            pending, allowed_s, self.robot.cancel_follow, stop_condition=stop_condition
+        )
         if ended and pending.result is not None:
             return pending.result
         return FollowResult(
@@ -217,7 +219,7 @@ class SimDriver:
         allowed_s: float,
         cancel: Callable[[], None],
         is_cut: Callable[[], bool] = lambda: False,
-        until: Callable[[], bool] | None = None,
+        stop_condition: Callable[[], bool] | None = None,
     ) -> bool:
         """
         Advance until a goal ends; False when it took longer than it may.
@@ -227,9 +229,9 @@ class SimDriver:
             allowed_s: How long it may take [s].
             cancel: Ends it.
             is_cut: Whether a stop of the robot is to end it, which does not by itself.
-            until: Whether it is to end now.
+            stop_condition: Whether it is to end now.
         """
-        step_s = CHUNK_S if until is None else FINE_S
+        step_s = CHUNK_S if stop_condition is None else FINE_S
         self._due_s = time.monotonic()
         end_s = self.robot.time_s + allowed_s
         while pending.result is None and self.robot.time_s < end_s:
@@ -240,7 +242,7 @@ class SimDriver:
             else:
                 self._advance(step_s)
                 self._look(cancel)
-                enough = until is not None and until()
+                enough = stop_condition is not None and stop_condition()
                 if pending.result is None and (enough or is_cut()):
                     cancel()
                     self._settle()

@@ -19,6 +19,7 @@ from bbllm.arm.failures import SkillError
 from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.approval import AskPerson, Permit, Provenance
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call, plain
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
@@ -204,7 +205,7 @@ class SkillExecutor:
             return None
         try:
             return self._permit(
-                call, provenance, lambda: self._executor.check('waiting for a person')
+                call, provenance, CancelToken(lambda: self._executor.check('waiting for a person'))
             )
         except SkillError as stopped:  # somebody cancelled the wait
             return stopped.outcome(call)

@@ -19,6 +19,7 @@ from bbllm.arm.envelope import SafetyRule, refusal
 from bbllm.arm.failures import SkillError, StuckError
 from bbllm.arm.stop_causes import Stop, diagnose
 from bbllm.core.approval import AskPerson
+from bbllm.core.cancel import CancelToken
 from bbllm.core.types import Code
 
 STEP = f'setting of the forces at which it stops (safety rule {SafetyRule.CONTACT_FORCE.value})'
@@ -159,13 +160,13 @@ class Recovery:
         """Begin to count anew: a call has moved the robot and succeeded."""
         self._automatic = 0
 
-    def run(self, activity: str, check_cancelled: Callable[[], None]) -> Stop:
+    def run(self, activity: str, cancel: CancelToken) -> Stop:
         """
         Recover the robot and return what had stopped it.
 
         Args:
             activity: What the arm was about: `lifting red_cube`.
-            check_cancelled: Called at every step; its exception ends the recovery.
+            cancel: Ends the recovery.
 
         Raises:
             StuckError: It stays stopped, with code NEEDS_PERSON.
@@ -178,30 +179,30 @@ class Recovery:
             self._open = _Case(stop, activity, was_down)
         # Else an attempt was in vain: hardware and broadcasters may be up since, and what had
         # stopped the robot is still what a person has to see to.
-        stop = self._solve(self._open, check_cancelled)
+        stop = self._solve(self._open, cancel)
         self._open = None
         return stop
 
-    def _solve(self, case: _Case, check_cancelled: Callable[[], None]) -> Stop:
+    def _solve(self, case: _Case, cancel: CancelToken) -> Stop:
         problem, asked = self._too_often(), 0
         while True:  # every time but the first a person is asked
             if problem or (case.stop.needs_person and not asked):
                 if asked == MOST_QUESTIONS:
                     raise _stuck(case, problem)
-                self._ask(case, problem, check_cancelled)
+                self._ask(case, problem, cancel)
                 asked += 1
             else:
                 self._automatic += 1
             self._on_activity('recovering the robot')
             try:
-                self._bring_up_states(check_cancelled)
+                self._bring_up_states(cancel)
                 case.stop, problem = case.stop.or_known(self._told(case)), ''
                 if case.stop.needs_person and not asked:
                     continue
-                check_cancelled()
+                cancel.raise_if_cancelled()
                 if self._limiter is not None:
                     _do(STEP, self._limiter.set)
-                check_cancelled()
+                cancel.raise_if_cancelled()
                 _do('activation of the controller', self._driver.activate_controller)
                 if self._driver.condition().able:
                     return replace(case.stop, asked=asked > 0)
@@ -216,7 +217,7 @@ class Recovery:
             return ''
         return f'It was recovered {MOST_AUTOMATIC} times already, and no call has succeeded since.'
 
-    def _bring_up_states(self, check_cancelled: Callable[[], None]) -> None:
+    def _bring_up_states(self, cancel: CancelToken) -> None:
         """Clear the error and activate the sources of states, but nothing that moves the robot."""
         driver = self._driver
         for name, step in (
@@ -225,7 +226,7 @@ class Recovery:
             ('activation of the broadcasters', driver.activate_broadcasters),
             ('a wait for fresh joint states', lambda: driver.wait_fresh(FRESH_S)),
         ):
-            check_cancelled()
+            cancel.raise_if_cancelled()
             _do(name, step)
 
     def _peek(self, case: _Case) -> Stop:
@@ -248,10 +249,10 @@ class Recovery:
     def _told(self, case: _Case) -> Stop:
         return diagnose(self._driver.condition(), hardware_was_down=case.was_down)
 
-    def _ask(self, case: _Case, problem: str, check_cancelled: Callable[[], None]) -> None:
+    def _ask(self, case: _Case, problem: str, cancel: CancelToken) -> None:
         """Wait for a person's word; raises StuckError without it."""
         text = _sentences(case.stop.sentence(case.activity), problem, case.stop.advice)
-        if self._ask_person is None or not self._ask_person(text, check_cancelled):
+        if self._ask_person is None or not self._ask_person(text, cancel):
             raise _stuck(case, problem)
 
 

@@ -102,7 +102,7 @@ def lift_off(
     first, left = planner.parted(way, params)
     failure = None
     try:
-        executor.follow(first, activity, until=watch)
+        executor.follow(first, activity, stop_condition=watch)
     except SkillError as failed:
         executor.check(activity)  # who stops the arm is heard first
         if isinstance(failed, StuckError) or (

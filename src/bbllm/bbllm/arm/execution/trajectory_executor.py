@@ -30,6 +30,7 @@ from bbllm.arm.kinematics import forward
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
+from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import SAME_S
 from bbllm.core.types import Code
 from bbllm.skills.grasps import Hand
@@ -82,7 +83,7 @@ def check_rest(
     goal: Array,
     params: RestParams,
     activity: str,
-    check_cancelled: Callable[[], object],
+    cancel: CancelToken,
 ) -> None:
     """
     Wait until the arm rests at a goal of shape (7,) [rad].
@@ -92,7 +93,7 @@ def check_rest(
         goal: The joint position.
         params: What counts as rest.
         activity: What the arm was about.
-        check_cancelled: Called at every check; its exception ends the wait.
+        cancel: Ends the wait.
 
     Raises:
         SkillError: It does not rest there in time.
@@ -107,7 +108,7 @@ def check_rest(
         if driver.now_s() >= deadline:
             break
         driver.wait(CHECK_S)
-        check_cancelled()
+        cancel.raise_if_cancelled()
     if moving:
         raise SkillError(
             Code.TIMEOUT,
@@ -121,7 +122,7 @@ def check_rest(
     )
 
 
-Until = Callable[[], bool] | None
+StopCondition = Callable[[], bool] | None
 
 
 class TrajectoryExecutor:
@@ -250,11 +251,13 @@ class TrajectoryExecutor:
             self.ready(activity)  # it stopped meanwhile; the recovery tells it too
         return True
 
-    def follow(self, trajectory: JointTrajectory, activity: str, until: Until = None) -> None:
+    def follow(
+        self, trajectory: JointTrajectory, activity: str, stop_condition: StopCondition = None
+    ) -> None:
         """
         Follow a trajectory and check that the arm rests at its end.
 
-        Where *until* ends it early, it fails with code CANCELLED; see `ArmDriver.follow`.
+        Where *stop_condition* ends it early, it fails with code CANCELLED; see `ArmDriver.follow`.
 
         Raises:
             SkillError: It does not; StuckError where the robot stopped and did not recover.
@@ -266,18 +269,24 @@ class TrajectoryExecutor:
             self.guard.check_motion(trajectory, activity)
         goal = trajectory.position_rad[-1]
         self._commanded = None
-        failure = self._send(trajectory, activity, until, recovered=recovered)
+        failure = self._send(trajectory, activity, stop_condition, recovered=recovered)
         while failure is not None and failure.code is Code.GOAL_REJECTED:
             if self._recovery.able(STOP_S):
                 raise failure
             # It stopped after the look. Nothing was done yet, so the motion is sent again, but
             # whoever brought it back may have moved it, also where that was done by now.
             self.ready(activity)
-            failure = self._send(trajectory, activity, until, recovered=True)
+            failure = self._send(trajectory, activity, stop_condition, recovered=True)
         if failure is not None:
             raise self._cause_of(failure, activity)
         self.check(activity)
-        check_rest(self.driver, goal, self.params.rest, activity, lambda: self.ready(activity))
+        check_rest(
+            self.driver,
+            goal,
+            self.params.rest,
+            activity,
+            CancelToken(lambda: self.ready(activity)),
+        )
         self._commanded = np.array(goal, dtype=np.float64)
         self._moved = True
 
@@ -335,7 +344,12 @@ class TrajectoryExecutor:
             raise SkillError(Code.CANCELLED, f'the robot was stopped while {activity}.')
 
     def _send(
-        self, trajectory: JointTrajectory, activity: str, until: Until, *, recovered: bool
+        self,
+        trajectory: JointTrajectory,
+        activity: str,
+        stop_condition: StopCondition,
+        *,
+        recovered: bool,
     ) -> SkillError | None:
         """Send a goal; after a recovery only where the arm still is where the motion starts."""
         if recovered:
@@ -346,7 +360,9 @@ class TrajectoryExecutor:
                     Code.CONTROLLER_ABORTED,
                     f'the robot had stopped and has moved meanwhile, so {activity} was not begun.',
                 )
-        result = self.driver.follow(trajectory, self.params.tolerances, until=until)
+        result = self.driver.follow(
+            trajectory, self.params.tolerances, stop_condition=stop_condition
+        )
         return follow_failure(result, activity)
 
     def _send_hand(
@@ -387,4 +403,4 @@ class TrajectoryExecutor:
 
     def _recover(self, activity: str) -> Stop:
         self._commanded = None
-        return self._recovery.run(activity, lambda: self.check(activity))
+        return self._recovery.run(activity, CancelToken(lambda: self.check(activity)))

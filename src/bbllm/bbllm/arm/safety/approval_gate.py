@@ -33,6 +33,7 @@ from bbllm.core.approval import (
     RequestKind,
     single_hash,
 )
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
 from bbllm.core.model_providers import with_remark
 from bbllm.core.phrases import count_of
@@ -272,8 +273,7 @@ class EndedEpisodes:
             return episode_id in self._ids
 
 
-Look = Callable[[], None]
-Ask = Callable[[ApprovalRequest, Look], Answer]
+Ask = Callable[[ApprovalRequest, CancelToken], Answer]
 """Waits for the answer to a request, as `ApprovalDesk.ask` does."""
 
 WAS_STOPPED = 'the robot was stopped since it was approved'
@@ -336,19 +336,21 @@ class ApprovalGate:
         """Begin a call, before any question about it."""
         self._call = CurrentCall(provenance)
 
-    def permit(self, call: SkillCall, provenance: Provenance | None, look: Look) -> Outcome | None:
+    def permit(
+        self, call: SkillCall, provenance: Provenance | None, cancel: CancelToken
+    ) -> Outcome | None:
         """Return why a call may not be tried, None where it may; see `core.approval.Permit`."""
         self.begin(provenance)
         over = self.refuse_ended(call, provenance) or _unreadable(call, provenance)
         if over is not None or self.mode is ApprovalMode.NONE:
             return over
         if self.mode is ApprovalMode.STEP:
-            return self._after_checks(call, provenance, look, lambda checked, scene: '')
+            return self._after_checks(call, provenance, cancel, lambda checked, scene: '')
         if not moves(call):
             return None
         if self.mode is ApprovalMode.RISKY:
-            return self._after_checks(call, provenance, look, self._risk)
-        return self._planned(call, provenance, look)
+            return self._after_checks(call, provenance, cancel, self._risk)
+        return self._planned(call, provenance, cancel)
 
     def settle(self, outcome: Outcome) -> None:
         """End the call that was begun last, permitted or not."""
@@ -415,15 +417,15 @@ class ApprovalGate:
             return WAS_STOPPED
         return now.why if now.revocations != then.revocations else ''
 
-    def resume(self, what: str, look: Look) -> bool:
+    def resume(self, what: str, cancel: CancelToken) -> bool:
         """Ask whether the robot, which has stopped, may go on; see `core.approval.AskPerson`."""
         self.revoke(WAS_STOPPED)
-        return self._ask(resume_request(what, self._call.episode_id), look).granted
+        return self._ask(resume_request(what, self._call.episode_id), cancel).granted
 
     # --- plans ------------------------------------------------------------------------------
 
     def _planned(
-        self, call: SkillCall, provenance: Provenance | None, look: Look
+        self, call: SkillCall, provenance: Provenance | None, cancel: CancelToken
     ) -> Outcome | None:
         if provenance is None:
             return refused(
@@ -438,7 +440,7 @@ class ApprovalGate:
         plan = self._take(provenance)
         self._revoke_old(plan)
         while plan.state is PlanState.ASKED:
-            self._ask_plan(plan, provenance, look)
+            self._ask_plan(plan, provenance, cancel)
             over = self.refuse_ended(call, provenance)
             if over is not None:
                 return over
@@ -452,7 +454,7 @@ class ApprovalGate:
             deviation = plan_deviation(plan.tried, plan.failed, step.index)
             return revoked or deviation or unmentioned(checked, step.text, scene) or None
 
-        refusal = self._after_checks(call, provenance, look, beyond)
+        refusal = self._after_checks(call, provenance, cancel, beyond)
         if refusal is None:
             if step.index not in plan.tried:
                 # Used up at once: a caller that does not settle is permitted less, not more.
@@ -467,10 +469,10 @@ class ApprovalGate:
             self._plan = known
         return known
 
-    def _ask_plan(self, plan: PlanApproval, provenance: Provenance, look: Look) -> None:
+    def _ask_plan(self, plan: PlanApproval, provenance: Provenance, cancel: CancelToken) -> None:
         before = self._now()
         brain = self._brain if provenance.episode_id == self.running else ''
-        answer = self._ask(plan_request(provenance, self._name(plan), plan.reason, brain), look)
+        answer = self._ask(plan_request(provenance, self._name(plan), plan.reason, brain), cancel)
         with self._lock:
             since = self._invalid_since(before)
             plan.failed, plan.stops, plan.done_s = None, before.stops, self._clock()
@@ -499,7 +501,7 @@ class ApprovalGate:
         self,
         call: SkillCall,
         provenance: Provenance | None,
-        look: Look,
+        cancel: CancelToken,
         reason: Callable[[SkillCall, Scene], str | None],
     ) -> Outcome | None:
         """Ask for a call where a reason is given, be it empty; never for one that cannot be."""
@@ -511,16 +513,16 @@ class ApprovalGate:
         except SceneError as error:
             return unseen(call, error)
         why = reason(checked, scene)
-        return None if why is None else self._ask_call(checked, provenance, why, look)
+        return None if why is None else self._ask_call(checked, provenance, why, cancel)
 
     def _ask_call(
-        self, call: SkillCall, provenance: Provenance | None, why: str, look: Look
+        self, call: SkillCall, provenance: Provenance | None, why: str, cancel: CancelToken
     ) -> Outcome | None:
         since = ''
         while True:
             before = self._now()
             reason = '; '.join(filter(None, (since, why)))
-            answer = self._ask(call_request(call, provenance, reason), look)
+            answer = self._ask(call_request(call, provenance, reason), cancel)
             if not answer.granted:
                 return refused(call, denial(str(call), answer))
             since = self._invalid_since(before)

@@ -34,11 +34,11 @@ class RecordingDriver:
         self,
         trajectory: JointTrajectory,
         tolerances: Tolerances,
-        until: Callable[[], bool] | None = None,
+        stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
         """Keep the trajectory and follow it."""
         self.trajectories.append(trajectory)
-        return self._driver.follow(trajectory, tolerances, until)
+        return self._driver.follow(trajectory, tolerances, stop_condition)
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         """Open or close the fingers to a width."""

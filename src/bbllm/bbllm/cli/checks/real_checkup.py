@@ -42,19 +42,19 @@ class RealArm:
     gripper: str = 'franka_gripper'
 
 
-def look_at_real_arm(arm: RealArm, tell: Callable[[str], None]) -> Iterator[Finding]:
+def look_at_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator[Finding]:
     """
     Yield the findings as they are made.
 
     Args:
         arm: Where to look.
-        tell: Told what is being looked at.
+        on_progress: Called with what is being checked.
     """
-    graph = _graph(arm, tell)
+    graph = _graph(arm, on_progress)
     if not isinstance(graph, Finding) and graph.simulated:
         yield Finding('network', Level.OK, 'not measured: mujoco_sim stands for the robot')
     else:
-        yield from check_network(arm.robot_ip, tell)
+        yield from check_network(arm.robot_ip, on_progress)
     yield check_kernel()
     yield check_limits()
     yield check_governor()
@@ -72,14 +72,14 @@ def look_at_real_arm(arm: RealArm, tell: Callable[[str], None]) -> Iterator[Find
     yield from judge_graph(graph, namespace=arm.namespace, gripper=arm.gripper, starts=starts)
 
 
-def _graph(arm: RealArm, tell: Callable[[str], None]) -> RobotGraph | Finding:
+def _graph(arm: RealArm, on_progress: Callable[[str], None]) -> RobotGraph | Finding:
     """Return what the graph shows, or why it cannot be looked at."""
-    tell('trying the middleware')
+    on_progress('trying the middleware')
     if reason := missing_ros() or joins():
         return Finding('graph', Level.FAIL, reason, 'make setup, then . ./activate')
     from bbllm.ros.driver.real_probe import probe
 
     try:
-        return probe(arm.namespace, arm.gripper, tell)
+        return probe(arm.namespace, arm.gripper, on_progress)
     except (BbllmError, RuntimeError, ImportError) as error:  # rcl's own are RuntimeErrors
         return Finding('graph', Level.FAIL, f'cannot be looked at: {error}', 'bbllm doctor')

@@ -37,9 +37,9 @@ DRIVER = (
 DOCS = 'docs/real-arm.md'
 
 
-def check_network(robot_ip: str, tell: Callable[[str], None]) -> Iterator[Finding]:
+def check_network(robot_ip: str, on_progress: Callable[[str], None]) -> Iterator[Finding]:
     """Measure the way to the robot and back."""
-    yield judge_network(robot_ip, measure(robot_ip, tell=tell))
+    yield judge_network(robot_ip, measure(robot_ip, on_progress=on_progress))
     yield Finding(
         'cycle',
         Level.OK,

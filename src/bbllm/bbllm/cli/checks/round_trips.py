@@ -58,7 +58,7 @@ class RoundTrips:
 
 
 def measure(
-    host: str, count: int = COUNT, tell: Callable[[str], None] = lambda doing: None
+    host: str, count: int = COUNT, on_progress: Callable[[str], None] = lambda doing: None
 ) -> RoundTrips | str:
     """
     Send packets and wait for them to come back; returns why that cannot be done.
@@ -66,7 +66,7 @@ def measure(
     Args:
         host: Address or name of the robot's control.
         count: How many packets, one every millisecond.
-        tell: Told what is being done.
+        on_progress: Called with what is being done.
     """
     try:
         address = socket.gethostbyname(host)
@@ -80,9 +80,9 @@ def measure(
         except OSError as error:
             return f'no ICMP here: {error.strerror or error}'
         with link:
-            tell(f'sending {count} packets to {host}')
+            on_progress(f'sending {count} packets to {host}')
             return _exchange(link, kind is socket.SOCK_RAW, address, count, how)
-    return _by_program(address, tell)
+    return _by_program(address, on_progress)
 
 
 def _exchange(
@@ -160,12 +160,12 @@ def _number(packet: bytes, ident: int | None) -> int | None:
     return int(number) if kind == REPLY and ident in (None, answered) else None
 
 
-def _by_program(address: str, tell: Callable[[str], None]) -> RoundTrips | str:
+def _by_program(address: str, on_progress: Callable[[str], None]) -> RoundTrips | str:
     """Let the system's `ping` do it, which may be allowed more, but sends more slowly."""
     if shutil.which('ping') is None:
         return 'this user may send no ICMP packets, and there is no program ping'
     for period_s, count in ((0.002, 500), (0.2, 15)):  # least for users in new and old versions
-        tell(f'letting ping send {count} packets to {address}')
+        on_progress(f'letting ping send {count} packets to {address}')
         command = ['ping', '-n', '-q', '-i', f'{period_s:g}', '-c', f'{count}', '-W', '1', address]
         try:
             done = subprocess.run(

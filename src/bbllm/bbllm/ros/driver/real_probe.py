@@ -40,7 +40,7 @@ LATEST = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def probe(
-    namespace: str, gripper: str, tell: Callable[[str], None] = lambda doing: None
+    namespace: str, gripper: str, on_progress: Callable[[str], None] = lambda doing: None
 ) -> RobotGraph:
     """
     Join the graph, look, and leave it again; takes some seconds.
@@ -48,14 +48,14 @@ def probe(
     Args:
         namespace: Where the driver's names lie, and those of bbllm.
         gripper: Prefix of the names of the hand.
-        tell: Told what is being looked at.
+        on_progress: Called with what is being checked.
     """
     with OwnNodes() as own:
         node = own.join(f'bbllm_doctor_{os.getpid()}', f'/{namespace}')
         executor = SingleThreadedExecutor(context=node.context)
         executor.add_node(node)
         try:
-            return _Probe(node, executor, namespace, gripper, tell).look()
+            return _Probe(node, executor, namespace, gripper, on_progress).look()
         finally:
             executor.shutdown()
 
@@ -69,10 +69,10 @@ class _Probe:
         executor: SingleThreadedExecutor,
         namespace: str,
         gripper: str,
-        tell: Callable[[str], None],
+        on_progress: Callable[[str], None],
     ) -> None:
         self._node, self._executor = node, executor
-        self._gripper, self._tell = gripper, tell
+        self._gripper, self._on_progress = gripper, on_progress
         self._root = f'/{namespace}'.rstrip('/') + '/'
         self._heard: dict[str, list[tuple[float, JointState]]] = {ARM: [], self._hand: []}
         self._states: list[FrankaRobotState] = []
@@ -83,19 +83,19 @@ class _Probe:
         return f'{self._gripper}/joint_states'
 
     def look(self) -> RobotGraph:
-        self._tell('looking for the driver')
+        self._on_progress('looking for the driver')
         self._listen()
         self._spin(FIND_S, lambda: self._served('controller_manager/list_controllers'))
         there = self._served('controller_manager/list_controllers')
         self._patience_s = FIND_S if there else ALONE_S
-        self._tell('asking the controller manager')
+        self._on_progress('asking the controller manager')
         controllers = self._ask(ListControllers, 'controller_manager/list_controllers')
         parts = self._ask(ListHardwareComponents, 'controller_manager/list_hardware_components')
-        self._tell('asking fr3_executor')
+        self._on_progress('asking fr3_executor')
         executor = self._parameters('fr3_executor', ('approval', 'simulated', 'safety'))
         if executor is not None:  # the others may be found later than it
             self._spin(self._patience_s, lambda: self._nodes().issuperset(REAL_NODES))
-        self._tell('listening to arm, hand and robot state')
+        self._on_progress('listening to arm, hand and robot state')
         for heard in self._heard.values():
             heard.clear()  # what came while something else was waited for tells no rate
         self._spin(WATCH_S)
@@ -130,9 +130,11 @@ class _Probe:
     def _keep(self, state: FrankaRobotState) -> None:
         self._states = [state]
 
-    def _spin(self, timeout_s: float, until: Callable[[], object] = lambda: False) -> None:
+    def _spin(
+        self, timeout_s: float, stop_condition: Callable[[], object] = lambda: False
+    ) -> None:
         deadline_s = time.monotonic() + timeout_s
-        while time.monotonic() < deadline_s and not until():
+        while time.monotonic() < deadline_s and not stop_condition():
             self._executor.spin_once(timeout_sec=0.05)
 
     def _ask(self, kind: Any, name: str, request: Any = None) -> Any:

@@ -24,6 +24,7 @@ from bbllm.arm.driver import (
     Tolerances,
     may_be_cut,
 )
+from bbllm.core.cancel import CancelToken
 from bbllm.ros.convert.arm import follow_error, trajectory_to_goal
 from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, STATE_BROADCASTER
 from bbllm.ros.driver.force_feed import PullFeed
@@ -106,13 +107,13 @@ class RosDriver:
         self,
         trajectory: JointTrajectory,
         tolerances: Tolerances,
-        until: Callable[[], bool] | None = None,
+        stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
         """Follow a trajectory to its end; cancelled when the controller never ends."""
         limit_s = trajectory.duration_s + tolerances.goal_time_s + MARGIN_S
         goal = trajectory_to_goal(trajectory, tolerances)
         try:
-            with self._pull.meter.heard_by(lambda: self._ended_where(until)):
+            with self._pull.meter.heard_by(lambda: self._ended_where(stop_condition)):
                 status, result = self._run(self._follow, goal, limit_s, self.now_s)
         finally:
             self.acted_s = self.feed.newest_stamp_s
@@ -206,14 +207,14 @@ class RosDriver:
         for action in (self._follow, self._move, self._grasp, self._home):
             action.cancel()
 
-    def _ended_where(self, until: Callable[[], bool] | None) -> bool:
+    def _ended_where(self, stop_condition: Callable[[], bool] | None) -> bool:
         """
         Cancel the motion where it is to end, in the thread that hears the force.
 
         Returns:
             Whether it was cancelled. One that was not sent yet may be later, by the next reading.
         """
-        return until is not None and until() and self._follow.cancel()
+        return stop_condition is not None and stop_condition() and self._follow.cancel()
 
     def _gripper(self, action: ActionCall, goal: Any) -> GripperResult:
         sent_m = self.feed.newest().width_m
@@ -260,7 +261,9 @@ class RosDriver:
             return GoalStatus.REJECTED, None
         watch = GoalWatch(self.feed, action, limit_s, clock, may_cut=may_cut)
         try:
-            status, result = action.run(goal, NEVER_S, look=watch, unwanted=self._stopped.is_set)
+            status, result = action.run(
+                goal, NEVER_S, cancel=CancelToken(watch), should_abort=self._stopped.is_set
+            )
         except TimeoutError:
             return GoalStatus.ENDLESS, None
         finally:

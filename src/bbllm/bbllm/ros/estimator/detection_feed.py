@@ -20,7 +20,7 @@ QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def subscribe_detections(
-    poller: Poller, sources: Collection[SceneSource], hear: Callable[[Look], None]
+    poller: Poller, sources: Collection[SceneSource], callback: Callable[[Look], None]
 ) -> None:
     """
     Hear what the detectors among the sources send.
@@ -30,11 +30,13 @@ def subscribe_detections(
     """
     if SceneSource.DETECTIONS in sources:
         own = TOPICS[SceneSource.DETECTIONS]
-        poller.subscribe(Detections, own, lambda msg: hear(look_from_detections(msg, own)), QOS)
+        poller.subscribe(
+            Detections, own, lambda msg: callback(look_from_detections(msg, own)), QOS
+        )
     if SceneSource.VISION_MSGS in sources:
         topic = TOPICS[SceneSource.VISION_MSGS]
         kind = _vision_msgs().Detection3DArray
-        poller.subscribe(kind, topic, lambda msg: hear(look_from_vision(msg, topic)), QOS)
+        poller.subscribe(kind, topic, lambda msg: callback(look_from_vision(msg, topic)), QOS)
 
 
 def _vision_msgs() -> ModuleType:

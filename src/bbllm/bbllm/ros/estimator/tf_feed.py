@@ -26,7 +26,7 @@ class TfFeed:
         tree: Where transforms go.
         doubts: Where those go that cannot be used.
         tags: Frames of tags, which are no part of the tree: each camera has its own view of them.
-        hear: Told of the tags of one picture of one camera.
+        on_look: Called with the tags of one picture of one camera.
     """
 
     def __init__(
@@ -35,12 +35,12 @@ class TfFeed:
         tree: TransformTree,
         doubts: Doubts,
         tags: Collection[str],
-        hear: Callable[[Look], None],
+        on_look: Callable[[Look], None],
     ):
         self._tree = tree
         self._doubts = doubts
         self._tags = frozenset(tags)
-        self._hear_look = hear
+        self._on_look = on_look
         poller.subscribe(TFMessage, '/tf', lambda msg: self._hear(msg, False), DEPTH)
         poller.subscribe(TFMessage, '/tf_static', lambda msg: self._hear(msg, True), STATIC_QOS)
 
@@ -61,6 +61,6 @@ class TfFeed:
             except FrameError as error:
                 self._doubts.note('transform', f'{parent} {child}', str(error))
         for (frame, stamp_s), detections in seen.items():
-            self._hear_look(
+            self._on_look(
                 Look(source=SOURCE, frame=frame, stamp_s=stamp_s, detections=tuple(detections))
             )

@@ -9,10 +9,10 @@ nothing while a `mujoco_sim` is in its namespace.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from rclpy.node import Node
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WrongRobotError
 from bbllm.ros.driver.joint_feed import ARM_TOPIC
 from bbllm.ros.rclpy_support.heartbeat import Heartbeats
@@ -45,20 +45,19 @@ class RobotIdentity:
         topics = (ARM_TOPIC, f'{controller}/follow_joint_trajectory/_action/status')
         self._topics = tuple(node.resolve_topic_name(topic) for topic in topics)
 
-    def wait_right(self, look: Callable[[], None]) -> None:
+    def wait_right(self, cancel: CancelToken) -> None:
         """
         Wait until goals would reach the right robot: its endpoints may not be discovered yet.
 
         Args:
-            look: Called meanwhile; what it raises ends the wait.
+            cancel: Ends the wait.
 
         Raises:
             WrongRobotError: They would not within `PATIENCE_S`; says what was found.
         """
         deadline_s = time.monotonic() + PATIENCE_S
         while self.fault() and time.monotonic() < deadline_s:
-            look()
-            time.sleep(LOOK_S)
+            cancel.wait(LOOK_S)
         self.check()
 
     def check(self) -> None:

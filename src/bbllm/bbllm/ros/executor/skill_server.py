@@ -13,6 +13,7 @@ from rclpy.clock import Clock, ClockType
 
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.safety.approval_gate import ApprovalGate
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.ros.convert.approval import provenance_from_goal
@@ -163,7 +164,7 @@ class SkillServer:
             return over, 0.0
         try:
             self._node.heartbeats.check_unique(NODES)
-            self._robot.wait_right(self.check_wanted)
+            self._robot.wait_right(CancelToken(self.check_wanted))
         except WorldError as error:
             self._node.get_logger().error(f'{error}')
             return _failure(

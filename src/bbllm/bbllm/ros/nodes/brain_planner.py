@@ -108,7 +108,7 @@ class BrainPlanner(StackNode):
                 request.episode_id,
                 request.feedback_loops,
                 owner=bytes(goal.goal_id.uuid),
-                tell=tell,
+                on_event=tell,
             )
         except BbllmError as error:
             self.get_logger().warning(f'A task was refused: {error}')

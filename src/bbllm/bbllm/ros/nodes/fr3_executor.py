@@ -9,6 +9,7 @@ from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.lifting import LiftParams
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.safety.envelope_guard import bounded
+from bbllm.core.cancel import CancelToken
 from bbllm.core.types import Scene
 from bbllm.ros.driver.ros_driver import RosDriver
 from bbllm.ros.estimator.safety_envelope import make_guard
@@ -92,11 +93,11 @@ class Fr3Executor(StackNode):
     def _observe(self) -> Scene:
         """Return a scene that shows what the arm did last."""
 
-        def look() -> None:
+        def check() -> None:
             self._driver.feed.check()
             self._server.check_wanted()
 
-        return self._scenes.get(self._driver.acted_s, look=look)
+        return self._scenes.get(self._driver.acted_s, cancel=CancelToken(check))
 
 
 def main() -> None:

@@ -92,7 +92,7 @@ class EpisodeDesk:
         feedback_loops: int,
         *,
         owner: bytes,
-        tell: Callable[[Event], None],
+        on_event: Callable[[Event], None],
     ) -> Episode:
         """
         Run one task to its end.
@@ -102,7 +102,7 @@ class EpisodeDesk:
             episode_id: Id that the episode shall bear; empty for a new one.
             feedback_loops: K; negative as the parameter says.
             owner: Who may cancel it.
-            tell: Called with every event.
+            on_event: Called with every event.
 
         Raises:
             TaskError: The instruction cannot be taken, or another task is under way.
@@ -113,7 +113,7 @@ class EpisodeDesk:
         try:
             k = feedback_loops if feedback_loops >= 0 else self._params_now().feedback_loops
             with JournalWriter(self._folder, task.id) as journal:
-                return self._run_planner(task, k, (self._world.hear, journal, tell))
+                return self._run_planner(task, k, (self._world.hear, journal, on_event))
         finally:
             with self._lock:
                 self._task = self._run = None
@@ -186,7 +186,7 @@ class EpisodeDesk:
         if cancelled:
             run.cancel(cancelled)
         with suppress(BbllmError):  # the episode meets it again, and ends with it
-            self._world.wait_ready(run.token.raise_if_cancelled)
+            self._world.wait_ready(run.token)
         with heard_by(run):
             return run.execute(planner, self._world)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from action_msgs.srv import CancelGoal
 from bbllm_interfaces.action import ExecuteSkill
@@ -14,6 +13,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from bbllm.arm.driver import GoalStatus
+from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
@@ -114,7 +114,7 @@ class RosWorld:
         """Those of the scene as it was seen last; before that, those of every table."""
         return self._skills_seen
 
-    def wait_ready(self, look: Callable[[], None]) -> None:
+    def wait_ready(self, cancel: CancelToken) -> None:
         """
         Wait until every node of the graph that an episode needs was heard to beat.
 
@@ -122,14 +122,13 @@ class RosWorld:
         would end with the loss of the process before, or without the name of what it lost.
 
         Args:
-            look: Called meanwhile; what it raises ends the wait.
+            cancel: Ends the wait.
 
         Raises:
             LostNodeError: One of them does not come back within `READY_S`.
         """
         deadline_s = time.monotonic() + READY_S
         while True:
-            look()
             try:
                 self._heartbeats.check_serving(NEEDED)
             except LostNodeError:
@@ -138,7 +137,7 @@ class RosWorld:
             else:
                 if self._all_heard() or time.monotonic() > deadline_s:
                     return
-            time.sleep(LOOK_S)
+            cancel.wait(LOOK_S)
 
     def _all_heard(self) -> bool:
         """Return whether all needed nodes that the graph has in this namespace beat."""
@@ -151,7 +150,9 @@ class RosWorld:
         self.check()
         # A plan may go on where the robot has stopped between two calls: the executor recovers
         # it before the next one, and looks anew.  It may weigh what is held.
-        scene = self._scenes.get(self._seen_s, or_stopped=True, felt=True, look=self.check)
+        scene = self._scenes.get(
+            self._seen_s, or_stopped=True, felt=True, cancel=CancelToken(self.check)
+        )
         self._skills_seen = scene.skills
         return scene
 
@@ -160,13 +161,10 @@ class RosWorld:
         self.check()
         goal = ExecuteSkill.Goal(call=to_msg(call), plan=self._plan, step=self._step)
         patience = Patience(self._timeout_s, f'fr3_executor ({call})')
-
-        def look() -> None:
-            self.check()
-            patience.look(self._asked)
+        token = CancelToken(self.check, lambda: patience.count(self._asked))
 
         try:
-            status, result = self._skill.run(goal, FOREVER_S, look=look)
+            status, result = self._skill.run(goal, FOREVER_S, cancel=token)
         except LostNodeError:
             self._hold()
             raise
@@ -234,7 +232,7 @@ class Patience:
         self._spent_s = 0.0
         self._last_s = time.monotonic()
 
-    def look(self, asked: bool) -> None:
+    def count(self, asked: bool) -> None:
         """
         Go on counting.
 
@@ -268,13 +266,9 @@ class BodyClient:
         self, step: PlanStep, scene: Scene, run: EpisodeRun, world: RosWorld
     ) -> MapStep.Response:
         """Map one step; a cancel of the episode or the loss of a node ends the wait."""
-
-        def look() -> None:
-            run.token.raise_if_cancelled()
-            world.check()
-
+        token = run.token.with_checks(world.check)
         request = MapStep.Request(step=to_msg(step), scene=to_msg(scene))
-        reply: MapStep.Response = self._call.run(request, self._timeout_s, look=look)
+        reply: MapStep.Response = self._call.run(request, self._timeout_s, cancel=token)
         return reply
 
 

@@ -13,6 +13,7 @@ from rclpy.node import Node
 from unique_identifier_msgs.msg import UUID
 
 from bbllm.arm.driver import GoalStatus
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WorldError
 from bbllm.ros.rclpy_support.safe_action_client import SafeActionClient, has_ended
 from bbllm.ros.rclpy_support.waiting import ANSWER_S, need_server, nothing, wait_for
@@ -47,7 +48,7 @@ class ActionCall:
     """
     A client of one action that has at most one goal at a time.
 
-    All waits look at *look*, which raises when nothing is worth waiting for any more.
+    All waits end with their token.
     """
 
     def __init__(self, node: Node, kind: Any, name: str, server: str, group: CallbackGroup):
@@ -63,17 +64,17 @@ class ActionCall:
         """Whether somebody serves the action."""
         return bool(self._client.server_is_ready())
 
-    def need_server(self, unwanted: Callable[[], bool] = never) -> None:
+    def need_server(self, should_abort: Callable[[], bool] = never) -> None:
         """Wait until somebody serves the action, or until no goal is wanted; see `run`."""
-        need_server(lambda: unwanted() or self.ready, self._what)
+        need_server(lambda: should_abort() or self.ready, self._what)
 
     def run(
         self,
         goal: Any,
         timeout_s: float,
         *,
-        look: Callable[[], None] = nothing,
-        unwanted: Callable[[], bool] = never,
+        cancel: CancelToken | None = None,
+        should_abort: Callable[[], bool] = never,
         on_feedback: Callable[[Any], None] | None = None,
         on_accepted: Callable[[], None] = nothing,
     ) -> tuple[GoalStatus, Any]:
@@ -83,8 +84,8 @@ class ActionCall:
         Args:
             goal: The goal.
             timeout_s: How long it may take, by the wall clock [s].
-            look: Called all the time meanwhile; what it raises cancels the goal and goes on up.
-            unwanted: Asked right before the goal is sent, which it is not where this is true.
+            cancel: Ends the wait and cancels the goal.
+            should_abort: Asked right before the goal is sent, which it is not where this is true.
                 Whoever makes it true calls `cancel` afterwards, for a goal that was just sent.
             on_feedback: Called with each feedback.
             on_accepted: Called when the server has taken the goal.
@@ -101,10 +102,10 @@ class ActionCall:
             self._running, self._cancelled = True, False
             self._handle = self._goal_id = None
         try:
-            sent = self._send(goal, look, unwanted, on_feedback)
+            sent = self._send(goal, cancel, should_abort, on_feedback)
             if sent is None:
                 return GoalStatus.CANCELED, None
-            handle = wait_for(sent, self._what, ANSWER_S, look=look)
+            handle = wait_for(sent, self._what, ANSWER_S, cancel=cancel)
             if not handle.accepted:
                 return GoalStatus.REJECTED, None
             with self._lock:
@@ -116,7 +117,7 @@ class ActionCall:
                 handle.get_result_async(),
                 self._what,
                 timeout_s,
-                look=look,
+                cancel=cancel,
                 ask_again=lambda: handle.get_result_async() if has_ended(handle) else None,
             )
             if reply.status not in STATUSES:
@@ -145,20 +146,21 @@ class ActionCall:
     def _send(
         self,
         goal: Any,
-        look: Callable[[], None],
-        unwanted: Callable[[], bool],
+        cancel: CancelToken | None,
+        should_abort: Callable[[], bool],
         on_feedback: Callable[[Any], None] | None,
     ) -> Any:
         """Send a goal as soon as it is served; None where it was cancelled before."""
 
         def is_cancelled() -> bool:
-            look()
-            return self._cancelled or unwanted()
+            if cancel is not None:
+                cancel.raise_if_cancelled()
+            return self._cancelled or should_abort()
 
         self.need_server(is_cancelled)
         hear = None if on_feedback is None else (lambda msg: on_feedback(msg.feedback))
         with self._lock:  # a cancel comes before the goal is sent, or knows its id
-            if self._cancelled or unwanted():
+            if self._cancelled or should_abort():
                 return None
             self._goal_id = UUID(uuid=list(uuid4().bytes))
             return self._client.send_goal_async(goal, hear, self._goal_id)

@@ -51,14 +51,14 @@ class Poller:
         self._thread = threading.Thread(target=self._run, name='poller', daemon=True)
 
     def subscribe(
-        self, kind: Any, topic: str, hear: Callable[[Any], None], qos: QoSProfile | int
+        self, kind: Any, topic: str, callback: Callable[[Any], None], qos: QoSProfile | int
     ) -> None:
-        """Call *hear* with every message of a topic, in the poller's thread."""
+        """Call *callback* with every message of a topic, in the poller's thread."""
         rate = self.rates.setdefault(f'{topic} [Hz]', Rate())
 
         def take(message: Any) -> None:
             rate.count()
-            hear(message)
+            callback(message)
 
         subscription = self._node.create_subscription(
             kind, topic, take, qos, callback_group=self._group
@@ -72,8 +72,8 @@ class Poller:
     def _run(self) -> None:
         try:
             while True:
-                for subscription, hear in self._feeds:
-                    take_all(subscription, hear)
+                for subscription, callback in self._feeds:
+                    take_all(subscription, callback)
                 time.sleep(PERIOD_S)
         except InvalidHandle:
             return  # the node was destroyed: its process ends

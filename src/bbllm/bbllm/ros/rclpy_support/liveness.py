@@ -46,17 +46,17 @@ class Liveness:
     def __init__(
         self,
         now_s: Callable[[], float] = time.monotonic,
-        look: Callable[[PeerProcess], ProcessState] = PeerProcess.state,
+        state_of: Callable[[PeerProcess], ProcessState] = PeerProcess.state,
     ):
         """
         Begin with nobody.
 
         Args:
             now_s: The monotonic clock [s].
-            look: Tells what has become of a process.
+            state_of: Returns the state of a process.
         """
         self._now_s = now_s
-        self._look = look
+        self._state_of = state_of
         self._lock = threading.Lock()
         self._silence_s: dict[str, float] = {}
         self._processes: dict[str, PeerProcess | None] = {}
@@ -129,7 +129,7 @@ class Liveness:
             for word, life in lives.items()
             if word not in own
             and (turns - life.last_turn) * PERIOD_S < QUIET_S
-            and (life.process is None or self._look(life.process) is not ProcessState.GONE)
+            and (life.process is None or self._state_of(life.process) is not ProcessState.GONE)
         ]
 
     def check_unique(self, names: Iterable[str]) -> None:
@@ -220,7 +220,7 @@ class Liveness:
 
     def _judge(self, name: str, silence_s: float, process: PeerProcess | None) -> None:
         """Raise LostNodeError where one that is silent does nothing any more."""
-        state = ProcessState.UNKNOWN if process is None else self._look(process)
+        state = ProcessState.UNKNOWN if process is None else self._state_of(process)
         number = '' if process is None else f'{process.number}'
         silent = f'nothing was heard of it for {silence_s:.1f} s'
         if state is ProcessState.GONE:
@@ -239,7 +239,7 @@ class Liveness:
             )
 
     def _has_ended(self, process: PeerProcess | None) -> bool:
-        return process is not None and self._look(process) is ProcessState.GONE
+        return process is not None and self._state_of(process) is ProcessState.GONE
 
     def _notice_deafness(self) -> None:
         """

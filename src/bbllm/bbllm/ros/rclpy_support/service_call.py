@@ -9,6 +9,7 @@ from typing import Any
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
+from bbllm.core.cancel import CancelToken
 from bbllm.ros.rclpy_support.waiting import ANSWER_S, need_server, nothing, wait_for
 
 
@@ -63,7 +64,7 @@ class ServiceCall:
         request: Any,
         timeout_s: float,
         *,
-        look: Callable[[], None] = nothing,
+        cancel: CancelToken | None = None,
         sending: Callable[[], None] = nothing,
     ) -> Any:
         """
@@ -72,22 +73,22 @@ class ServiceCall:
         Args:
             request: The request.
             timeout_s: How long it may take to be answered, by the wall clock [s].
-            look: Called all the time meanwhile; what it raises ends the wait.
+            cancel: Ends the wait.
             sending: Called right before the request itself leaves.
 
         Raises:
             LostNodeError: Nobody serves it.
             WorldError: There is no answer in time.
         """
-        need_server(self._client.service_is_ready, self._what, look=look)
+        need_server(self._client.service_is_ready, self._what, cancel=cancel)
         if self._first is None:
             sending()
-            return self._insist(request, timeout_s, look)
-        self._insist(self._first, ANSWER_S, look)
+            return self._insist(request, timeout_s, cancel)
+        self._insist(self._first, ANSWER_S, cancel)
         sending()
-        return wait_for(self._client.call_async(request), self._what, timeout_s, look=look)
+        return wait_for(self._client.call_async(request), self._what, timeout_s, cancel=cancel)
 
-    def _insist(self, request: Any, timeout_s: float, look: Callable[[], None]) -> Any:
+    def _insist(self, request: Any, timeout_s: float, cancel: CancelToken | None) -> Any:
         """Ask until there is an answer, less and less often: a server may just be slow."""
         waits = count(1)
 
@@ -96,5 +97,5 @@ class ServiceCall:
             return None if n & (n - 1) else self._client.call_async(request)  # 1, 2, 4, 8 ...
 
         return wait_for(
-            self._client.call_async(request), self._what, timeout_s, look=look, ask_again=again
+            self._client.call_async(request), self._what, timeout_s, cancel=cancel, ask_again=again
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def take_all(subscription: Any, hear: Callable[[Any], None]) -> None:
+def take_all(subscription: Any, callback: Callable[[Any], None]) -> None:
     """
     Hand over every message that waits, the oldest first.
 
@@ -20,4 +20,4 @@ def take_all(subscription: Any, hear: Callable[[Any], None]) -> None:
     # The call that rclpy's own executor makes: 7.1 has no public one.
     with subscription.handle:
         while taken := subscription.handle.take_message(subscription.msg_type, subscription.raw):
-            hear(taken[0])
+            callback(taken[0])

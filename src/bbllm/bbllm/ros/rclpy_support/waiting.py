@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, WorldError
 
 LOOK_S = 0.05
@@ -22,7 +23,7 @@ AGAIN_S = 1.0
 
 
 def nothing() -> None:
-    """Look at nothing: for waits that only the clock ends."""
+    """Do nothing."""
 
 
 def wait_for(
@@ -30,7 +31,7 @@ def wait_for(
     what: str,
     timeout_s: float,
     *,
-    look: Callable[[], None] = nothing,
+    cancel: CancelToken | None = None,
     ask_again: Callable[[], Any] | None = None,
 ) -> Any:
     """
@@ -40,7 +41,7 @@ def wait_for(
         future: A future of rclpy; another thread must spin its node.
         what: What is waited for, as the end of "no answer from ...".
         timeout_s: How long at most, by the wall clock [s].
-        look: Called all the time meanwhile; what it raises ends the wait.
+        cancel: Ends the wait.
         ask_again: Called after each `AGAIN_S` of silence; returns a future of the same kind, or
             None. The first that is done counts.
 
@@ -58,7 +59,8 @@ def wait_for(
     begun_s = time.monotonic()
     again_s = begun_s + AGAIN_S
     while not done.wait(LOOK_S):
-        look()
+        if cancel is not None:
+            cancel.raise_if_cancelled()
         now_s = time.monotonic()
         if now_s > begun_s + timeout_s:
             for unanswered in asked:
@@ -76,7 +78,7 @@ def need_server(
     what: str,
     timeout_s: float = SERVE_S,
     *,
-    look: Callable[[], None] = nothing,
+    cancel: CancelToken | None = None,
 ) -> None:
     """
     Wait until a service or action is served.
@@ -85,17 +87,17 @@ def need_server(
         ready: Tells whether it is.
         what: Server and name of what it serves, for example "body_mapper (map_step)".
         timeout_s: How long at most, by the wall clock [s].
-        look: Called meanwhile; what it raises ends the wait.
+        cancel: Ends the wait.
 
     Raises:
         LostNodeError: It is not served; names it.
     """
     deadline_s = time.monotonic() + timeout_s
+    cancel = cancel or CancelToken()
     while not ready():
-        look()
         if time.monotonic() > deadline_s:
             raise LostNodeError(
                 f'The node {what} is not running: nobody served it within {timeout_s:g} s. '
                 'See the terminal or the log of the stack, and start it again.'
             )
-        time.sleep(LOOK_S)
+        cancel.wait(LOOK_S)

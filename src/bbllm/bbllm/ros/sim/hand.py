@@ -83,10 +83,10 @@ class SimHand:
     def _run(
         self, handle: ServerGoalHandle, kind: Any, begin: Callable[[Any], GripperPending]
     ) -> Any:
-        def tell(width_m: float) -> Any:
+        def feedback_of(width_m: float) -> Any:
             return kind.Feedback(current_width=width_m)
 
-        result = self._wait(handle, lambda: begin(handle.request), tell)
+        result = self._wait(handle, lambda: begin(handle.request), feedback_of)
         _end(handle, result)
         if result.error:
             # The driver logs it as an exception; the client has it in its result.
@@ -115,10 +115,10 @@ class SimHand:
             goal = GraspGoal(width_m, SPEED_M_S, force_n, EPSILON_M, EPSILON_M)
             return robot.grasp(goal, kind=COMMAND)
 
-        def tell(width_m: float) -> Any:
+        def feedback_of(width_m: float) -> Any:
             return GripperCommand.Feedback(position=width_m)
 
-        result = self._wait(handle, begin, tell)
+        result = self._wait(handle, begin, feedback_of)
         _end(handle, result)
         if result.status is GoalStatus.CANCELED:
             return GripperCommand.Result()
@@ -128,7 +128,7 @@ class SimHand:
         self,
         handle: ServerGoalHandle,
         begin: Callable[[], GripperPending],
-        tell: Callable[[float], Any],
+        feedback_of: Callable[[float], Any],
     ) -> GripperResult:
         key = bytes(handle.goal_id.uuid)
         with self._loop.goal():
@@ -137,7 +137,7 @@ class SimHand:
             if handle.is_cancel_requested:
                 self._give_up(pending)
             while not pending.wait(FEEDBACK_S):
-                handle.publish_feedback(tell(self._loop.robot.width_m))
+                handle.publish_feedback(feedback_of(self._loop.robot.width_m))
         with self._lock:
             del self._pending[key]
         return pending.result or GripperResult(status=GoalStatus.ABORTED)

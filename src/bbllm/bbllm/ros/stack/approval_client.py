@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve
@@ -12,11 +11,12 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError
 from bbllm.ros.convert.approval import answer_to_request, approval_from_msg
 from bbllm.ros.convert.qos import LATCHED
 from bbllm.ros.rclpy_support.service_call import ServiceCall
-from bbllm.ros.rclpy_support.waiting import ANSWER_S, nothing
+from bbllm.ros.rclpy_support.waiting import ANSWER_S
 
 LOOK_S = 0.1
 
@@ -58,7 +58,7 @@ class ApprovalClient:
         timeout_s: float | None = None,
         *,
         after: ApprovalRequest | None = None,
-        look: Callable[[], None] = nothing,
+        cancel: CancelToken | None = None,
     ) -> ApprovalRequest | None:
         """
         Wait until something waits for an answer, and return it.
@@ -67,14 +67,15 @@ class ApprovalClient:
             timeout_s: How long at most, wall clock [s]; None for as long as it takes.
             after: A request that is known already and does not count; the same plan that is
                 asked for once more does.
-            look: Called all the time meanwhile; what it raises ends the wait.
+            cancel: Ends the wait.
 
         Returns:
             The request, None where the time is over.
         """
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
-            look()
+            if cancel is not None:
+                cancel.raise_if_cancelled()
             with self._changed:
                 request = self.waiting
                 if request is not None and request != after:

@@ -17,6 +17,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ConfigError, LostNodeError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, Event
 from bbllm.core.namespaces import NAMESPACE
@@ -31,7 +32,7 @@ from bbllm.ros.rclpy_support.domains import domain_of
 from bbllm.ros.rclpy_support.heartbeat import Heartbeats
 from bbllm.ros.rclpy_support.own_nodes import OwnNodes
 from bbllm.ros.rclpy_support.service_call import ServiceCall
-from bbllm.ros.rclpy_support.waiting import ANSWER_S, nothing
+from bbllm.ros.rclpy_support.waiting import ANSWER_S
 from bbllm.ros.stack.approval_client import ApprovalClient
 from bbllm.ros.stack.discovery import SEE_THERE, no_stack
 from bbllm.ros.stack.scene_client import SceneClient
@@ -154,7 +155,7 @@ class StackClient(AbstractContextManager['StackClient']):
         timeout_s: float = 5.0,
         *,
         on_progress: Callable[[tuple[str, ...]], None] | None = None,
-        look: Callable[[], None] = nothing,
+        cancel: CancelToken | None = None,
     ) -> None:
         """
         Wait until all nodes serve, and, where one of them is its server, there is a scene.
@@ -163,16 +164,16 @@ class StackClient(AbstractContextManager['StackClient']):
             nodes: Those that are needed.
             timeout_s: How long at most, wall clock [s].
             on_progress: Told what is still missing whenever that changes.
-            look: Called all the time meanwhile; what it raises ends the wait.
+            cancel: Ends the wait.
 
         Raises:
             LostNodeError: Some are not ready in time; names them.
         """
-        nodes = tuple(nodes)
+        nodes, cancel = tuple(nodes), cancel or CancelToken()
+        cancel.raise_if_cancelled()
         deadline_s = time.monotonic() + timeout_s
         told: tuple[str, ...] | None = None
         while True:
-            look()
             missing = self.missing(nodes)
             if on_progress is not None and missing != told:
                 on_progress(missing)
@@ -181,7 +182,7 @@ class StackClient(AbstractContextManager['StackClient']):
                 return
             if time.monotonic() > deadline_s:
                 raise LostNodeError(self._not_ready(nodes, missing, timeout_s))
-            time.sleep(LOOK_S)
+            cancel.wait(LOOK_S)
 
     def run_task(
         self,
@@ -219,7 +220,9 @@ class StackClient(AbstractContextManager['StackClient']):
         try:
             goal = RunTask.Goal(task=task, episode_id=episode_id, feedback_loops=feedback_loops)
             status, result = self._tasks.run(
-                goal, FOREVER_S, look=lambda: self.heartbeats.check(['brain_planner'], begun_s)
+                goal,
+                FOREVER_S,
+                cancel=CancelToken(lambda: self.heartbeats.check(['brain_planner'], begun_s)),
             )
             if result is None:
                 raise WorldError(not_begun(status, 'the task', 'brain_planner'))
@@ -243,7 +246,7 @@ class StackClient(AbstractContextManager['StackClient']):
         status, result = self._skills.run(
             goal,
             FOREVER_S,
-            look=lambda: self.heartbeats.check(['fr3_executor'], begun_s),
+            cancel=CancelToken(lambda: self.heartbeats.check(['fr3_executor'], begun_s)),
             on_feedback=None if tell is None else lambda feedback: tell(feedback.activity),
         )
         if result is None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from bbllm_interfaces.srv import GetScene
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Scene
 from bbllm.ros.convert.records import from_msg, stamp_to_msg
 from bbllm.ros.rclpy_support.service_call import ServiceCall
-from bbllm.ros.rclpy_support.waiting import ANSWER_S, nothing
+from bbllm.ros.rclpy_support.waiting import ANSWER_S
 
 SERVER = 'state_estimator'
 
@@ -34,7 +33,7 @@ class SceneClient:
         *,
         or_stopped: bool = False,
         felt: bool = False,
-        look: Callable[[], None] = nothing,
+        cancel: CancelToken | None = None,
     ) -> Scene:
         """
         Return the scene.
@@ -44,7 +43,7 @@ class SceneClient:
             or_stopped: Where the robot is stopped, what was known last is good enough.
             felt: Where the arm has only just come to rest, a first reading of the force is waited
                 for.
-            look: Called all the time meanwhile; what it raises ends the wait.
+            cancel: Ends the wait.
 
         Raises:
             SceneError: The scene is stale or empty.
@@ -54,7 +53,7 @@ class SceneClient:
         request = GetScene.Request(
             not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped, felt=felt
         )
-        reply = self._call.run(request, ANSWER_S, look=look)
+        reply = self._call.run(request, ANSWER_S, cancel=cancel)
         if reply.code != GetScene.Response.NONE:
             raise SceneError(reply.message)
         return from_msg(Scene, reply.scene)

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir, state_dir
@@ -223,7 +224,10 @@ class Stack:
         client = StackClient(self.config.namespace, environ=self.environ())
         try:
             client.wait_ready(
-                self.config.nodes, timeout_s, on_progress=on_progress, look=self.tend
+                self.config.nodes,
+                timeout_s,
+                on_progress=on_progress,
+                cancel=CancelToken(self.tend),
             )
         except BaseException:
             client.close()
