@@ -21,7 +21,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
-from bbllm.llm.recording.exchanges import parse_recording
+from bbllm.llm.recording.replay import parse_recording
 from benchmarks.finetuning.checking import Checked
 from benchmarks.finetuning.collected import Collected, EpisodeNote
 from benchmarks.finetuning.pairs import Pair, draw_pairs

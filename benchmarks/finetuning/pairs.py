@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bbllm.bench.suites.case import Case
 from bbllm.core.errors import BbllmError, ParseError
-from bbllm.llm.recording.exchanges import Exchange
+from bbllm.llm.recording.replay import Exchange
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
 from bbllm.planners.llm_pop.fine_tuned_prompting import FAILED, FtRound, parse_past
 from benchmarks.finetuning.tasks import DataTask

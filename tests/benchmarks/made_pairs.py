@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.protocols import Message, Reply
-from bbllm.llm.recording.exchanges import FORMAT, Exchange, line_of
+from bbllm.llm.recording.replay import FORMAT, Exchange, line_of
 from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
 from bbllm.planners.llm_pop.fine_tuned_prompting import (

@@ -12,7 +12,7 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Message
-from bbllm.llm.recording.exchanges import Exchange
+from bbllm.llm.recording.replay import Exchange
 from benchmarks.finetuning.files import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
 from benchmarks.finetuning.pairs import Drawn, Pair, draw_pairs
 

@@ -8,9 +8,16 @@ from collections.abc import Callable, Sequence
 from bbllm.core.budget import Limits
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import BbllmError
-from bbllm.core.events import Event
-from bbllm.core.protocols import EpisodeContext, JsonSchema, Message, Reply, Usage, World
+from bbllm.core.events import Episode, Event, EventData
+from bbllm.core.protocols import (
+    ChatModel,
+    EpisodeContext,
+    JsonSchema,
+    Message,
+    Reply,
+    Usage,
+    World,
+)
 from bbllm.core.tasks import make_task
 from bbllm.core.types import (
     Kind,
@@ -69,7 +76,7 @@ class EchoModel:
     name = 'echo'
     supports_schema = False
 
-    def __init__(self, error: BbllmError | None = None):
+    def __init__(self, error: BaseException | None = None):
         self.error = error
         self.spoken: list[str] = []
 
@@ -99,3 +106,40 @@ def start(limits: Limits | None = None, sink: Callable[[Event], None] | None = N
         limits=limits,
         sinks=[sink] if sink else [],
     )
+
+
+def play(
+    *acts: EventData | Script, run: EpisodeRun | None = None, world: World | None = None
+) -> Episode:
+    """Run an episode in which a planner executes calls, emits other events, calls functions."""
+
+    def script(world: World, context: EpisodeContext) -> None:
+        for act in acts:
+            if isinstance(act, SkillCall):
+                world.execute(act)
+            elif callable(act):
+                act(world, context)
+            else:
+                context.emit(act)
+
+    return (run or start()).execute(ScriptedPlanner(script), world or OneCubeWorld())
+
+
+def raising(error: BaseException) -> Script:
+    """Return an act that raises."""
+
+    def act(world: World, context: EpisodeContext) -> None:
+        raise error
+
+    return act
+
+
+def asking(model: ChatModel, replies: list[str] | None = None) -> Script:
+    """Return an act that asks a model, and keeps its reply."""
+
+    def act(world: World, context: EpisodeContext) -> None:
+        reply = model.complete([Message('user', 'plan')])
+        if replies is not None:
+            replies.append(reply.text)
+
+    return act

@@ -1,14 +1,33 @@
-"""An episode counts, records, stops and names how it ended."""
+"""One episode: what is recorded, how it ends, and how it is cancelled."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
 
 import pytest
-from scripted_episodes import PICK, STEP, EchoModel, OneCubeWorld, ScriptedPlanner, start
+from scripted_episodes import (
+    PICK,
+    STEP,
+    TASK,
+    EchoModel,
+    OneCubeWorld,
+    ScriptedPlanner,
+    asking,
+    play,
+    raising,
+    start,
+)
 
 from bbllm.core.budget import Limits
-from bbllm.core.errors import BbllmError, GaveUpError, LostNodeError, ModelUnavailableError
+from bbllm.core.cancel import CancelToken
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import (
+    BbllmError,
+    ConfigError,
+    GaveUpError,
+    LostNodeError,
+    ModelUnavailableError,
+)
 from bbllm.core.events import (
     ConditionChecked,
     Ending,
@@ -21,93 +40,61 @@ from bbllm.core.events import (
     WordGrounded,
 )
 from bbllm.core.printable import hidden_fault
-from bbllm.core.protocols import EpisodeContext, Message, Reply, World
-from bbllm.core.types import Plan, PlanStep
+from bbllm.core.protocols import EpisodeContext, Reply, World
+from bbllm.core.types import Code, Outcome, Plan, PlanStep, SkillCall, Status
 from bbllm.llm.scripted import ScriptedModel
 
-
-def kinds(events: Sequence[Event]) -> list[EventKind]:
-    return [event.kind for event in events]
+NO_ACTION = PlanStep(1, 'sing a song')
+PLAN = PlanMade.of(Plan((STEP,)), 0)
+BOTH = PlanMade.of(Plan((STEP, NO_ACTION)), 0)
+PASSED = StepPassed.of(NO_ACTION)
 
 
 def test_a_plan_that_ran_to_its_end_is_finished_and_accounted_for() -> None:
     run = start()
-    model = run.model(EchoModel(), 'brain')
 
-    def script(world: World, context: EpisodeContext) -> None:
-        model.complete([Message('user', 'plan')])
-        context.emit(PlanMade.of(Plan((STEP,)), 0))
-        context.emit(StepBegun.of(STEP))
-        world.execute(PICK)
+    episode = play(
+        asking(run.model(EchoModel(), 'brain')), PLAN, StepBegun.of(STEP), PICK, run=run
+    )
 
-    episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
-
-    assert episode.ending is Ending.FINISHED
-    assert episode.message == ''
+    assert (episode.ending, episode.message) == (Ending.FINISHED, '')
     assert (episode.steps, episode.robot_s, episode.feedback_loops) == (1, 2.0, 0)
-    assert [(c.role, c.prompt_tokens, c.completion_tokens) for c in episode.model_calls] == [
-        ('brain', 7, 3)
-    ]
-    assert kinds(episode.events) == [
-        EventKind.STARTED,
-        EventKind.SCENE,
-        EventKind.MODEL_CALL,
-        EventKind.MODEL_TEXT,
-        EventKind.PLAN,
-        EventKind.STEP,
-        EventKind.CALL,
-        EventKind.OUTCOME,
-        EventKind.SCENE,
-        EventKind.ENDED,
-    ]
-
-
-def test_a_step_that_stays_failed_means_that_the_episode_gave_up() -> None:
-    def script(world: World, context: EpisodeContext) -> None:
-        context.emit(PlanMade.of(Plan((STEP,)), 0))
-        world.execute(PICK)
-        context.emit(StepFailed.of(STEP, 'red_cube is out of the workspace of the robot.'))
-
-    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
-
-    assert episode.ending is Ending.GAVE_UP
-    assert 'red_cube is out of the workspace' in episode.message
+    (call,) = episode.model_calls
+    assert (call.role, call.prompt_tokens, call.completion_tokens) == ('brain', 7, 3)
+    kinds = 'started scene model_call model_text plan step call outcome scene ended'
+    assert ' '.join(event.kind.value for event in episode.events) == kinds
 
 
 def test_what_a_word_was_taken_for_and_what_was_checked_is_on_record() -> None:
-    def script(world: World, context: EpisodeContext) -> None:
-        context.emit(WordGrounded('cube', 'red_cube', policy='nearest', among=2))
-        context.emit(ConditionChecked("'red_cube' in 'hands'", False, by='graph'))
-        world.execute(PICK)
+    word = WordGrounded('cube', 'red_cube', policy='nearest', among=2)
+    check = ConditionChecked("'red_cube' in 'hands'", False, by='graph')
 
-    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+    episode = play(word, check, PICK)
 
     told = {event.kind: event.data for event in episode.events}
-    assert told[EventKind.GROUNDED] == WordGrounded('cube', 'red_cube', 'nearest', 2)
-    assert told[EventKind.CHECKED] == ConditionChecked("'red_cube' in 'hands'", False, 'graph')
+    assert (told[EventKind.GROUNDED], told[EventKind.CHECKED]) == (word, check)
     assert (episode.ending, episode.steps) == (Ending.FINISHED, 1)
 
 
-def test_a_new_plan_from_a_failed_step_on_clears_that_failure() -> None:
-    def script(world: World, context: EpisodeContext) -> None:
-        context.emit(PlanMade.of(Plan((STEP,)), 0))
-        context.emit(StepFailed.of(STEP, 'no'))
-        context.emit(PlanMade.of(Plan((STEP,)), 0))
-        world.execute(PICK)
+def test_a_step_that_stays_failed_means_that_the_episode_gave_up() -> None:
+    cause = 'red_cube is out of the workspace of the robot.'
 
-    assert start().execute(ScriptedPlanner(script), OneCubeWorld()).ending is Ending.FINISHED
+    episode = play(PLAN, PICK, StepFailed.of(STEP, cause))
+
+    assert episode.ending is Ending.GAVE_UP
+    assert cause in episode.message
 
 
-NO_ACTION = PlanStep(1, 'sing a song')
+def test_a_new_plan_clears_failed_and_passed_steps_from_its_first_step_on() -> None:
+    failed = play(PLAN, StepFailed.of(STEP, 'no'), PLAN, PICK)
+    passed = play(BOTH, PASSED, PlanMade.of(Plan((STEP, STEP)), 1), PICK)
+
+    assert failed.ending is Ending.FINISHED
+    assert (passed.ending, passed.passed_steps) == (Ending.FINISHED, 0)
 
 
 def test_a_plan_with_a_passed_step_is_not_finished_and_quotes_it() -> None:
-    def script(world: World, context: EpisodeContext) -> None:
-        context.emit(PlanMade.of(Plan((STEP, NO_ACTION)), 0))
-        world.execute(PICK)
-        context.emit(StepPassed.of(NO_ACTION))
-
-    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+    episode = play(BOTH, PICK, PASSED)
 
     assert (episode.ending, episode.passed_steps) == (Ending.PARTLY_DONE, 1)
     assert episode.message == (
@@ -118,50 +105,22 @@ def test_a_plan_with_a_passed_step_is_not_finished_and_quotes_it() -> None:
 def test_a_message_quotes_three_passed_steps_and_counts_the_others() -> None:
     steps = tuple(PlanStep(i, f'{i} ' + 100 * 'x') for i in range(5))
 
-    def script(world: World, context: EpisodeContext) -> None:
-        context.emit(PlanMade.of(Plan(steps), 0))
-        for step in steps:
-            context.emit(StepPassed.of(step))
-
-    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+    episode = play(PlanMade.of(Plan(steps), 0), *map(StepPassed.of, steps))
 
     assert (episode.ending, episode.passed_steps) == (Ending.GAVE_UP, 5)
     assert 'without one step that the robot carried out. 5 steps' in episode.message
     assert episode.message.endswith("x ...', and 2 more.")
 
 
-def test_a_new_plan_from_a_passed_step_on_clears_that_pass() -> None:
-    def script(world: World, context: EpisodeContext) -> None:
-        context.emit(PlanMade.of(Plan((STEP, NO_ACTION)), 0))
-        context.emit(StepPassed.of(NO_ACTION))
-        context.emit(PlanMade.of(Plan((STEP, STEP)), 1))
-        world.execute(PICK)
-
-    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
-
-    assert (episode.ending, episode.passed_steps) == (Ending.FINISHED, 0)
-
-
-def test_a_planner_that_finds_the_task_done_may_have_passed_steps() -> None:
-    def script(world: World, context: EpisodeContext) -> None:
-        context.emit(StepPassed.of(NO_ACTION))
+def test_a_task_that_a_planner_finds_done_is_finished_though_nothing_was_executed() -> None:
+    def done(world: object, context: EpisodeContext) -> None:
         context.report_done()
 
-    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+    passed = play(PASSED, done)
 
-    assert (episode.ending, episode.passed_steps) == (Ending.FINISHED, 1)
-
-
-def test_a_plan_of_which_nothing_was_executed_is_not_finished() -> None:
-    episode = start().execute(ScriptedPlanner(lambda world, context: None), OneCubeWorld())
-
-    assert episode.ending is Ending.GAVE_UP
-
-
-def test_a_task_that_a_planner_finds_done_is_finished_though_nothing_was_executed() -> None:
-    planner = ScriptedPlanner(lambda world, context: context.report_done())
-
-    assert start().execute(planner, OneCubeWorld()).ending is Ending.FINISHED
+    assert (passed.ending, passed.passed_steps) == (Ending.FINISHED, 1)
+    assert play(done).ending is Ending.FINISHED
+    assert play().ending is Ending.GAVE_UP
 
 
 @pytest.mark.parametrize(
@@ -175,20 +134,13 @@ def test_a_task_that_a_planner_finds_done_is_finished_though_nothing_was_execute
 def test_an_error_of_a_part_becomes_an_ending_with_its_sentence(
     error: BbllmError, ending: Ending
 ) -> None:
-    def script(world: World, context: EpisodeContext) -> None:
-        raise error
-
-    episode = start().execute(ScriptedPlanner(script), OneCubeWorld())
+    episode = play(raising(error))
 
     assert (episode.ending, episode.message) == (ending, str(error))
 
 
 def test_no_call_is_executed_beyond_the_limit() -> None:
-    def script(world: World, context: EpisodeContext) -> None:
-        for _ in range(5):
-            world.execute(PICK)
-
-    episode = start(Limits(steps=2)).execute(ScriptedPlanner(script), OneCubeWorld())
+    episode = play(*[PICK] * 5, run=start(Limits(steps=2)))
 
     assert (episode.ending, episode.steps) == (Ending.OUT_OF_BUDGET, 2)
     assert 'limit of 2 calls' in episode.message
@@ -197,27 +149,28 @@ def test_no_call_is_executed_beyond_the_limit() -> None:
 @pytest.mark.parametrize('limits', [Limits(model_calls=1), Limits(tokens=10)])
 def test_no_model_is_asked_beyond_the_limit(limits: Limits) -> None:
     run = start(limits)
-    model = run.model(EchoModel(), 'brain')
 
-    def script(world: World, context: EpisodeContext) -> None:
-        for _ in range(5):
-            model.complete([Message('user', 'x')])
-
-    episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
+    episode = play(*[asking(run.model(EchoModel(), 'brain'))] * 5, run=run)
 
     assert episode.ending is Ending.OUT_OF_BUDGET
     assert len(episode.model_calls) == 1
 
 
-def test_a_model_call_that_failed_is_on_the_account() -> None:
+@pytest.mark.parametrize(
+    ('error', 'ending'),
+    [
+        (ModelUnavailableError('down'), Ending.MODEL_FAILED),
+        (KeyboardInterrupt(), Ending.CANCELLED),
+    ],
+)
+def test_a_model_call_that_failed_or_was_cut_off_is_on_the_account(
+    error: BaseException, ending: Ending
+) -> None:
     run = start()
-    model = run.model(EchoModel(ModelUnavailableError('down')), 'body')
 
-    def script(world: World, context: EpisodeContext) -> None:
-        model.complete([Message('user', 'x')])
+    episode = play(asking(run.model(EchoModel(error), 'body')), run=run)
 
-    episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
-
+    assert episode.ending is ending
     assert [(call.role, call.prompt_tokens) for call in episode.model_calls] == [('body', 0)]
 
 
@@ -232,28 +185,11 @@ def test_what_a_person_says_is_read_once_and_never_lost_silently() -> None:
         world.execute(PICK)
         run.hear('too late')
 
-    episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
+    episode = play(script, run=run)
 
     assert read == [('not that one',), ()]
     warnings = [e.data.text for e in episode.events if e.kind is EventKind.WARNING]
     assert len(warnings) == 1 and 'too late' in str(warnings[0])
-
-
-def test_what_is_no_text_is_taken_out_of_a_reply() -> None:
-    class Odd(EchoModel):
-        def complete(self, messages: Sequence[Message], **_: object) -> Reply:
-            return Reply(text='0: pick\x1b]0;title\x07\n\ttwo\ud800\x00', model='odd')
-
-    run = start()
-    model = run.model(Odd(), 'brain')
-    texts: list[str] = []
-
-    def script(world: World, context: EpisodeContext) -> None:
-        texts.append(model.complete([Message('user', 'x')]).text)
-
-    run.execute(ScriptedPlanner(script), OneCubeWorld())
-
-    assert texts == ['0: pick]0;title\n\ttwo']
 
 
 @pytest.mark.parametrize('said', ['mind\x1b[2J the cat', '\u202etac eht dnim', 'mi\u200bnd'])
@@ -265,9 +201,8 @@ def test_feedback_with_characters_that_nobody_sees_is_refused_with_a_warning(sai
         run.hear(said)
         run.hear('mind the cat 👩\u200d🚀')
         read.extend(context.take_human_feedback())
-        world.execute(PICK)
 
-    episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
+    episode = play(script, PICK, run=run)
 
     assert read == ['mind the cat 👩\u200d🚀']
     (warning,) = (e.data.text for e in episode.events if e.kind is EventKind.WARNING)
@@ -275,14 +210,130 @@ def test_feedback_with_characters_that_nobody_sees_is_refused_with_a_warning(sai
     assert hidden_fault(str(warning)) == ''
 
 
-def test_a_reply_is_stripped_of_what_is_not_visible() -> None:
-    painter = ScriptedModel(['0: pick\x1b[2J red\u202e_cube\u2028' + '1: re\u200bst\n'])
+@pytest.mark.parametrize(
+    ('given', 'text'),
+    [
+        ('0: pick\x1b]0;title\x07\n\ttwo\ud800\x00', '0: pick]0;title\n\ttwo'),
+        (
+            '0: pick\x1b[2J red\u202e_cube\u2028' + '1: re\u200bst\n',
+            '0: pick[2J red_cube\n1: rest\n',
+        ),
+    ],
+)
+def test_a_reply_is_stripped_of_what_is_not_visible(given: str, text: str) -> None:
     run = start()
     replies: list[str] = []
+    model = ScriptedModel([Reply(text=given, model='odd')])
 
-    def script(world: World, context: EpisodeContext) -> None:
-        replies.append(run.model(painter, 'brain').complete([Message('user', 'plan')]).text)
+    play(asking(run.model(model, 'brain'), replies), run=run)
 
-    run.execute(ScriptedPlanner(script), OneCubeWorld())
+    assert replies == [text]
 
-    assert replies == ['0: pick[2J red_cube\n1: rest\n']
+
+def test_a_fault_of_the_program_is_on_record_stops_the_arm_and_goes_up() -> None:
+    events: list[Event] = []
+    world = OneCubeWorld()
+
+    with pytest.raises(ZeroDivisionError):
+        play(raising(ZeroDivisionError('oops')), run=start(sink=events.append), world=world)
+
+    assert events[-1].kind is EventKind.ENDED
+    assert 'ZeroDivisionError' in str(events[-1].data)
+    assert world.stopped.is_set()
+
+
+def test_cancel_stops_the_world_and_nothing_runs_after_it() -> None:
+    run, world = start(), OneCubeWorld()
+
+    episode = play(
+        PICK,
+        lambda world, context: run.cancel('The person pressed stop.'),
+        PICK,
+        run=run,
+        world=world,
+    )
+
+    assert (episode.ending, episode.message) == (Ending.CANCELLED, 'The person pressed stop.')
+    assert world.stopped.is_set()
+    assert episode.steps == 1
+
+
+def test_cancel_ends_a_reply_that_still_streams() -> None:
+    run, echo = start(), EchoModel()
+    token = CancelToken(lambda: run.cancel('enough') if echo.spoken else None)
+
+    episode = play(asking(run.model(echo, 'brain', token.raise_if_cancelled)), run=run)
+
+    assert episode.ending is Ending.CANCELLED
+    assert len(echo.spoken) <= 2
+
+
+def test_ctrl_c_ends_the_episode_as_cancelled() -> None:
+    world = OneCubeWorld()
+
+    assert play(raising(KeyboardInterrupt()), world=world).ending is Ending.CANCELLED
+    assert world.stopped.is_set()
+
+
+def test_a_lost_node_ends_the_episode() -> None:
+    lost = Outcome(
+        call=PICK, status=Status.FAILED, code=Code.LOST_NODE, message='fr3_executor has gone.'
+    )
+
+    episode = play(PICK, world=OneCubeWorld(lost))
+
+    assert (episode.ending, episode.message) == (Ending.WORLD_FAILED, 'fr3_executor has gone.')
+
+
+class LateWorld(OneCubeWorld):
+    """A world that stops only what moves, and begins to move a while after it was told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = threading.Event()
+        self.begin = threading.Event()
+        self.moving = threading.Event()
+
+    def execute(self, call: SkillCall) -> Outcome:
+        self.told.set()
+        self.begin.wait(10.0)
+        self.stopped.clear()
+        self.moving.set()
+        done = self.stopped.wait(10.0)
+        code = Code.CANCELLED if done else Code.NONE
+        return Outcome(call=call, status=Status.FAILED, code=code)
+
+
+def test_a_cancel_before_the_first_motion_of_a_call_stops_it_all_the_same() -> None:
+    run = start()
+    world = LateWorld()
+    outcomes: list[Outcome] = []
+    context = ScriptedPlanner(lambda world, context: outcomes.append(world.execute(PICK)))
+    thread = threading.Thread(target=run.execute, args=(context, world))
+    thread.start()
+    assert world.told.wait(10.0)
+
+    run.cancel('stop')
+    world.begin.set()
+    thread.join(10.0)
+
+    assert not thread.is_alive()
+    assert world.moving.is_set() and world.stopped.is_set()
+    assert outcomes == []  # the planner learns nothing more: the episode has ended
+
+
+def test_a_sink_that_fails_ends_the_episode_and_the_others_still_receive_events() -> None:
+    received: list[Event] = []
+
+    def full(event: Event) -> None:
+        received.append(event)
+        if event.kind is EventKind.OUTCOME:
+            raise ConfigError('The disk is full.')
+
+    run = EpisodeRun(TASK, planner='p', brain='b', body='b', sinks=[full, received.append])
+
+    episode = play(PICK, PICK, run=run)
+
+    assert (episode.steps, episode.message) == (1, 'The disk is full.')
+    assert received[-1].kind is EventKind.ENDED
+    assert 'The disk is full.' in str(received[-1].data)

@@ -1,13 +1,18 @@
-"""The rule for text of a scene: no planner sees a scene that breaks it."""
+"""Names of objects, instances and namespaces."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scripted_episodes import OneCubeWorld, ScriptedPlanner, start
 
+from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
+from bbllm.core.instance_names import class_of, id_of, instance_name
+from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.naming import MAX_NAME, color_fault, name_fault, scene_fault
 from bbllm.core.printable import hidden_fault
 from bbllm.core.protocols import EpisodeContext, World
@@ -77,3 +82,47 @@ def test_the_skills_of_the_arm_and_what_is_lost_keep_the_rule() -> None:
     facts = (Fact('can', 'last_seen_at', '0.450 -0.160 0.020'), Fact('can', 'unseen_for', '12 s'))
 
     assert scene_fault(replace(SCENE, skills=SKILLS, facts=facts)) == ''
+
+
+@given(st.from_regex(r'[a-z][a-z_0-9]{0,12}', fullmatch=True), st.integers(0, 10**6))
+def test_a_name_gives_back_its_class_and_number(class_name: str, number: int) -> None:
+    name = instance_name(class_name, number)
+
+    assert (class_of(name), id_of(name)) == (class_name, number)
+
+
+def test_a_name_has_no_spaces() -> None:
+    assert instance_name('wall clock', 4) == 'wall_clock_4'
+
+
+@pytest.mark.parametrize('name', ['red_cube', 'location_A', '_7', '7', 'mug_', 'mug_7_', ''])
+def test_a_name_without_a_number_is_its_own_class(name: str) -> None:
+    assert (class_of(name), id_of(name)) == (name, None)
+
+
+@pytest.mark.parametrize('name', [NAMESPACE, REAL_NAMESPACE, 'lab/left_arm', 'a', 'r2_', 'A1/b_2'])
+def test_valid_names_are_kept(name: str) -> None:
+    assert checked_namespace(name) == name
+    assert checked_namespace(f'/{name}/') == name
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        '/',
+        'two words',
+        '1st',
+        'a__b',
+        'a//b',
+        'a-b',
+        'a\n',
+        'ü',
+        '_hidden',
+        'a"><b',
+        'x' * 101,
+    ],
+)
+def test_what_ros_refuses_is_refused_with_what_would_do(text: str) -> None:
+    with pytest.raises(ConfigError, match='letters, digits and single underscores'):
+        checked_namespace(text)

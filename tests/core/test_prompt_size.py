@@ -1,4 +1,4 @@
-"""How many tokens a prompt has at least and at most, and a server that read only a part of it."""
+"""Estimates of tokens, and how much of a prompt was sent before."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_episodes import EchoModel, OneCubeWorld, ScriptedPlanner, start
 
-from bbllm.core.events import EventKind
-from bbllm.core.prompt_size import cut_of, fewest_tokens, most_tokens, prompt_limit
-from bbllm.core.protocols import EpisodeContext, Message, Usage, World
+from bbllm.bench.oracle.model import offline
+from bbllm.core.budget import Limits
+from bbllm.core.errors import ModelUnavailableError
+from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.prompt_size import SentPrompts, cut_of, fewest_tokens, most_tokens, prompt_limit
+from bbllm.core.protocols import ChatModel, EpisodeContext, Message, Usage, World
 
 NUMBERS = 'red_cube: [0.450 -0.100 0.020 0.000 0.000 0.131 0.991] EEF: [0.300 0.000 0.400]\n'
 LONG = NUMBERS * 60
@@ -71,3 +74,77 @@ def test_a_model_in_an_episode_tells_the_limit_of_the_one_within() -> None:
 
     assert prompt_limit(start().model(Limited(), 'brain')) == 3000
     assert prompt_limit(start().model(EchoModel(), 'brain')) is None
+
+
+PROMPT = 'Tidy up the table'
+
+
+def asking(prompts: list[str], model: ChatModel, limits: Limits | None = None) -> Episode:
+    """Play an episode whose planner sends some prompts."""
+    run = start(limits)
+    brain = run.model(model, 'brain')
+
+    def script(world: World, context: EpisodeContext) -> None:
+        for prompt in prompts:
+            brain.complete([Message('user', prompt)])
+
+    return run.execute(ScriptedPlanner(script), OneCubeWorld())
+
+
+@given(st.lists(st.text('ab', max_size=8), max_size=8))
+def test_what_is_stable_is_the_longest_beginning_that_any_earlier_prompt_has(
+    prompts: list[str],
+) -> None:
+    sent = SentPrompts()
+
+    for i, prompt in enumerate(prompts):
+        size = sent.add([Message('user', prompt)])
+
+        begun = (n for n in range(len(prompt) + 1) for p in prompts[:i] if p[:n] == prompt[:n])
+        assert size.stable_chars == max(begun, default=0)
+        assert size.prompt_chars == len(prompt)
+
+
+def test_all_messages_of_a_conversation_are_one_prompt() -> None:
+    sent = SentPrompts()
+    first = [Message('user', 'plan')]
+    again = [*first, Message('assistant', 'hm'), Message('user', 'once more')]
+
+    sizes = [sent.add(first), sent.add(again)]
+
+    assert [(size.prompt_chars, size.stable_chars) for size in sizes] == [(4, 0), (15, 4)]
+
+
+def test_calls_of_models_tell_the_size_of_their_prompts() -> None:
+    planning, estimating = 'You plan. Seen: ', 'You estimate. Done: '
+    prompts = [planning + 'a', estimating + 'b', planning + 'ac']
+
+    episode = asking(prompts, EchoModel())
+
+    assert [call.prompt_chars for call in episode.model_calls] == [17, 21, 18]
+    # Under both prompts one says `You `; the third goes on from the first, and not the second.
+    assert [call.stable_chars for call in episode.model_calls] == [0, 4, 17]
+
+
+def test_where_no_server_counts_tokens_the_estimate_stands_for_them() -> None:
+    (counted,) = asking([PROMPT], EchoModel()).model_calls
+    (silent,) = asking([PROMPT], offline()).model_calls
+
+    assert (counted.prompt_tokens, counted.size_tokens) == (7, 7)
+    assert silent.prompt_tokens == 0
+    assert silent.size_tokens == silent.sent_tokens == counted.sent_tokens > 0
+
+
+def test_a_prompt_that_nobody_answered_was_sent_all_the_same() -> None:
+    (call,) = asking([PROMPT], EchoModel(ModelUnavailableError('down'))).model_calls
+
+    assert call.prompt_chars == len(PROMPT)
+
+
+@pytest.mark.parametrize('model', [EchoModel(), offline()])
+def test_the_limit_of_tokens_holds_whether_or_not_the_server_counts(model: ChatModel) -> None:
+    episode = asking([PROMPT] * 9, model, Limits(tokens=8))
+
+    assert episode.ending is Ending.OUT_OF_BUDGET
+    used = [call.size_tokens + call.completion_tokens for call in episode.model_calls]
+    assert sum(used[:-1]) < 8 <= sum(used)

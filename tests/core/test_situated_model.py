@@ -9,8 +9,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import EventKind
 from bbllm.core.protocols import ChatModel, Message, PromptRequest, Reply, Situation, in_episode
 from bbllm.core.types import Task
-from bbllm.llm.recording.exchanges import read_recording
-from bbllm.llm.recording.replay import RecordingModel
+from bbllm.llm.recording.replay import RecordingModel, read_recording
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.prompting import ask
 

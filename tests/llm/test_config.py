@@ -1,3 +1,5 @@
+"""The file `config/llm.yaml`: what it may hold, and what is refused."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -5,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.prompt_size import prompt_limit
 from bbllm.core.protocols import Message
+from bbllm.llm.config import GOAL_SUFFIX
 from bbllm.llm.models.factory import (
     LlmConfig,
     Models,
@@ -305,3 +309,60 @@ def test_a_recording_is_never_written_into_another(tmp_path: Path) -> None:
         make_models(DEFAULTS, record=path, environ={})
     with pytest.raises(ConfigError, match='exclude each other'):
         make_models(DEFAULTS, record=path, replay=path, environ={})
+
+
+URL = {'OPENAI_BASE_URL': 'http://localhost:11434/v1'}
+TEXT = 'brain: {model: small, max_tokens: 1000, context_tokens: 8192}\nbody: {model: small}'
+
+
+def test_prompts_have_what_the_reply_leaves_of_the_context(tmp_path: Path) -> None:
+    record = tmp_path / 'talk.jsonl'
+    models = make_models(parse_config(TEXT, 'f'), environ=URL, record=record)
+
+    assert prompt_limit(models.brain) == 7192
+    assert prompt_limit(models.body) is None
+
+
+@pytest.mark.parametrize(
+    ('section', 'says'),
+    [
+        ('context_tokens: 4047', r'`brain\.context_tokens` must be at least 4048, .*not 4047'),
+        ('max_tokens: 100, context_tokens: 99', r'must be at least 2100, which is max_tokens'),
+        ('context_tokens: long', r"`brain\.context_tokens` .*integer.*not 'long'"),
+    ],
+)
+def test_a_context_without_room_for_prompts_is_refused(section: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        parse_config(f'brain: {{{section}}}', 'llm.yaml')
+
+
+GOAL_TEXT = '{role}: {{provider: expert, goal: {{goal: hold}}}}'
+
+
+@pytest.mark.parametrize('role', ['brain', 'body'])
+def test_a_goal_that_somebody_wrote_is_refused_with_what_works(tmp_path: Path, role: str) -> None:
+    file = tmp_path / 'llm.yaml'
+    file.write_text(GOAL_TEXT.format(role=role))
+
+    with pytest.raises(ConfigError) as caught:
+        load_config(file)
+
+    assert str(caught.value).startswith(f'{file}: `{role}.goal` cannot be set')
+    assert str(caught.value).endswith('Take it out.')
+
+
+def test_a_goal_that_the_bench_wrote_for_a_node_is_told(tmp_path: Path) -> None:
+    file = tmp_path / f'llm{GOAL_SUFFIX}'
+    file.write_text(GOAL_TEXT.format(role='brain') + '\nbody: {provider: offline}')
+
+    assert make_models(load_config(file)).brain.name == 'expert'
+
+
+def test_a_goal_is_not_among_what_a_slip_of_the_pen_is_told_to_be(tmp_path: Path) -> None:
+    file = tmp_path / 'llm.yaml'
+    file.write_text('brain: {gaol: x}')
+
+    with pytest.raises(ConfigError, match=r'unknown key `brain\.gaol`') as caught:
+        load_config(file)
+
+    assert 'goal' not in str(caught.value).partition('Known')[2]

@@ -8,13 +8,18 @@ share the file, also from two processes.
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import json
 import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
+
+import pydantic
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
@@ -35,18 +40,8 @@ from bbllm.core.protocols import (
     Situation,
     in_episode,
 )
-from bbllm.llm.recording.exchanges import (
-    FORMAT,
-    Exchange,
-    digest_of,
-    line_of,
-    parse_recording,
-    read_recording,
-    schema_hash_of,
-)
 
-__all__ = ['Exchange', 'RecordingModel', 'ReplayModel', 'read_recording']
-
+FORMAT = 1
 _ERRORS: dict[str, type[ModelError]] = {
     error.__name__: error
     for error in (ModelError, ModelUnavailableError, ModelRefusedError, PromptTooLongError)
@@ -55,6 +50,106 @@ _VALID_FOR = (
     'A recording only holds for the same task, scene, planner, settings and version of bbllm; '
     'make a new one with --record.'
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request and what came of it; a line of a recording."""
+
+    format: int
+    role: str
+    """Who asked: `brain` or `body`."""
+    name: str
+    """The model's name in reports."""
+    supports_schema: bool
+    """Whether the model honoured schemas when it was asked."""
+    messages: tuple[Message, ...]
+    stop: tuple[str, ...]
+    schema_hash: str
+    reply: Reply | None = None
+    error: str | None = None
+    """Type of the error where there was no reply."""
+    error_text: str = ''
+    prompt_limit_tokens: int | None = None
+    """How long the model's prompts could be; None where that was not known [tokens]."""
+    episode: str = ''
+    """Which episode of a run it belongs to; '' in the recording of a single one."""
+
+    @property
+    def digest(self) -> str:
+        """What equal requests have in common."""
+        return _digest_of(self.role, self.messages, self.stop, self.schema_hash)
+
+
+_EXCHANGE = pydantic.TypeAdapter(Exchange)
+
+
+def line_of(exchange: Exchange) -> str:
+    """Return an exchange as a line of a recording."""
+    data = asdict(exchange)
+    data['messages'] = [{'role': item.role, 'content': item.content} for item in exchange.messages]
+    return json.dumps(data, ensure_ascii=False) + '\n'
+
+
+def read_recording(path: Path) -> list[Exchange]:
+    """
+    Return all exchanges of a recording, oldest first.
+
+    Raises:
+        ReplayError: There is no such file, or a line of it is no exchange.
+    """
+    try:
+        text = path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or 'it is not text'
+        raise ReplayError(f'Cannot read the recording {path}: {reason}.') from None
+    return parse_recording(text, path)
+
+
+def parse_recording(text: str, path: Path) -> list[Exchange]:
+    """
+    Return all exchanges in the text of a recording, oldest first.
+
+    Args:
+        text: The lines.
+        path: Where they are from, for messages.
+
+    Raises:
+        ReplayError: A line is no exchange.
+    """
+    *lines, torn = text.split('\n')
+    if torn:
+        lines.append(torn)
+    exchanges: list[Exchange] = []
+    for i, line in enumerate(lines):
+        try:
+            exchange = _EXCHANGE.validate_json(line)
+        except pydantic.ValidationError:
+            if torn and i == len(lines) - 1:
+                break  # by a crash while it was written; what came before is whole
+            raise ReplayError(
+                f'Line {i + 1} of {path} is no recorded exchange; a recording is made by --record.'
+            ) from None
+        if exchange.format != FORMAT:
+            raise ReplayError(
+                f'{path} is a recording of format {exchange.format}, this version of bbllm reads '
+                f'format {FORMAT}. Record it anew with --record.'
+            )
+        exchanges.append(exchange)
+    return exchanges
+
+
+def _digest_of(
+    role: str, messages: Sequence[Message], stop: Sequence[str], schema_hash: str
+) -> str:
+    content = [role, [[item.role, item.content] for item in messages], list(stop), schema_hash]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _schema_hash_of(schema: JsonSchema | None) -> str:
+    if schema is None:
+        return ''
+    return hashlib.sha256(json.dumps(schema, sort_keys=True).encode()).hexdigest()
 
 
 class RecordingModel:
@@ -129,7 +224,7 @@ class RecordingModel:
                     prompt_limit_tokens=self.prompt_limit_tokens,
                     messages=tuple(messages),
                     stop=tuple(stop),
-                    schema_hash=schema_hash_of(schema),
+                    schema_hash=_schema_hash_of(schema),
                     reply=reply,
                     error=type(failure).__name__ if failure is not None else None,
                     error_text=str(failure) if failure is not None else '',
@@ -197,7 +292,7 @@ class ReplayModel:
     ) -> Reply:
         """Answer as recorded; see `ChatModel.complete`."""
         begun_s = time.monotonic()
-        digest = digest_of(self._role, messages, stop, schema_hash_of(schema))
+        digest = _digest_of(self._role, messages, stop, _schema_hash_of(schema))
         waiting = self._waiting.get(digest)
         if not waiting:
             raise ReplayError(self._difference(messages, stop, schema, known=waiting is not None))
@@ -249,7 +344,7 @@ class ReplayModel:
         what = _first_difference(recorded.messages, messages)
         if what is None and recorded.stop != tuple(stop):
             what = f'the stop strings: recorded {list(recorded.stop)}, asked {list(stop)}'
-        if what is None and recorded.schema_hash != schema_hash_of(schema):
+        if what is None and recorded.schema_hash != _schema_hash_of(schema):
             what = 'the JSON schema'
         return f'{where} differs from what is asked now in {what or "nothing"}. {_VALID_FOR}'
 

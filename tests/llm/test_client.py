@@ -1,4 +1,4 @@
-"""A model that refuses, hangs or is not there: what is tried again, how long, and what is said."""
+"""Requests that fail, hang or are refused: what is tried again, how long, and the messages."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ from bbllm.core.errors import (
     ModelUnavailableError,
     PromptTooLongError,
 )
+from bbllm.llm.models.factory import parse_config, probe_models
+from bbllm.llm.openai.chat import probe
+from bbllm.llm.openai.client import Backoff
+from bbllm.llm.openai.failures import retry_after_s
+from bbllm.llm.openai.settings import OpenAISettings
 
 
 def test_429_is_waited_out_as_long_as_the_server_asks(server: FakeServer) -> None:
@@ -280,3 +285,72 @@ OpenAIChat(settings).complete([Message('user', 'x')])
     )
 
     assert 'm at far.example' in done.stderr and 'did not answer in time' in done.stderr
+
+
+def test_waits_double_up_to_the_longest() -> None:
+    backoff = Backoff(first_s=1.0, longest_s=5.0)
+
+    assert [backoff.wait_s(n, None, lambda: 1.0) for n in (1, 2, 3, 4, 99)] == [1, 2, 4, 5, 5]
+
+
+def test_the_random_part_only_shortens_a_wait() -> None:
+    assert Backoff(first_s=1.0).wait_s(1, None, lambda: 0.0) == 0.5
+
+
+def test_what_the_server_asks_for_is_never_shortened() -> None:
+    assert Backoff(first_s=1.0).wait_s(1, 9.0, lambda: 0.0) == 9.0
+
+
+def test_retry_after_is_read_as_seconds_milliseconds_or_date() -> None:
+    date = 'Thu, 01 Jan 1970 00:01:40 GMT'
+
+    assert retry_after_s({'retry-after': '3'}) == 3.0
+    assert retry_after_s({'retry-after-ms': '250', 'retry-after': '3'}) == 0.25
+    assert retry_after_s({'retry-after': date}, clock=lambda: 40.0) == 60.0
+    assert retry_after_s({'retry-after': date}, clock=lambda: 400.0) == 0.0
+
+
+def test_nonsense_in_retry_after_is_ignored() -> None:
+    for text in ('soon', '', 'nan', 'inf'):
+        assert retry_after_s({'retry-after': text}) is None
+
+
+DEFAULTS = parse_config('', 'llm.yaml')
+
+
+def test_the_probe_names_model_and_host(server: FakeServer) -> None:
+    settings = OpenAISettings(model='gpt-4o', base_url=server.url)
+
+    assert probe(settings).startswith(f'gpt-4o at 127.0.0.1:{server.port} answers in')
+    assert server.bodies == []
+
+
+def test_the_probe_asks_where_there_is_no_list(server: FakeServer) -> None:
+    server.models = None
+    server.will(says('OK'))
+
+    assert 'answers in' in probe(OpenAISettings(model='m', base_url=server.url))
+    assert len(server.bodies) == 1
+
+
+def test_the_probe_of_both_roles_tells_the_good_from_the_bad(server: FakeServer) -> None:
+    server.will(status(404, 'no such model'))
+    environ = {'OPENAI_BASE_URL': server.url}
+
+    brain, body = probe_models(
+        DEFAULTS, overrides={'brain': 'gpt-4x', 'body': 'offline'}, environ=environ
+    )
+
+    assert not brain.ok
+    assert 'Did you mean gpt-4o?' in brain.sentence
+    assert body.ok
+    assert 'not a language model' in body.sentence
+
+
+def test_the_probe_of_a_server_that_is_down_does_not_raise() -> None:
+    with FakeServer() as server:
+        environ = {'OPENAI_BASE_URL': server.url}
+
+    for result in probe_models(DEFAULTS, environ=environ):
+        assert not result.ok
+        assert 'Is a server running at' in result.sentence
