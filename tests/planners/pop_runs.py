@@ -7,16 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bbllm.core.protocols import Pass
-from bbllm.core.types import (
-    HandReading,
-    Outcome,
-    PlanStep,
-    Pose,
-    Scene,
-    Skill,
-    SkillCall,
-    Task,
-)
+from bbllm.core.types import HandReading, Outcome, PlanStep, Pose, Scene, Skill, SkillCall, Task
 from bbllm.llm.scripted import Request
 from bbllm.planners.llm_pop.planner import LLMPop, LLMPopNoEvaluator
 

@@ -12,12 +12,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ModelUnavailableError, ParseError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.protocols import Pass, Situation, in_episode
-from bbllm.core.types import (
-    PlanStep,
-    Scene,
-    SkillCall,
-    Task,
-)
+from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.base_llm import BaseLLM
 from bbllm.planners.common.prompting import Prompts

@@ -19,10 +19,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.protocols import ChatModel, Message, Planner, Reply, Situation, in_episode
-from bbllm.core.registry import (
-    load_planner,
-    load_planners,
-)
+from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.models.factory import Models

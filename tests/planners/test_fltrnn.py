@@ -26,7 +26,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.protocols import Embeddings
-from bbllm.core.types import SkillCall, Task
+from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.reply_diagnostics import LostReplyError
@@ -269,15 +269,6 @@ def test_a_task_in_words_can_have_sub_goals_in_words_and_is_told_all_of_use() ->
     assert 'has to be opened first' in episode.message
 
 
-def test_a_goal_that_contradicts_itself_is_refused_with_the_pair_before_any_request() -> None:
-    model = ScriptedModel([])
-    episode = play(FLTRNN, model, 'turnon_tv: 1, on_milk_sofa: 1, turnoff_tv: 1', Studio())
-
-    assert episode.ending is Ending.GAVE_UP
-    assert '`turnon_tv: 1` and `turnoff_tv: 1` cannot both be so' in episode.message
-    assert model.requests == []
-
-
 @pytest.mark.parametrize(
     ('goal', 'why'),
     [
@@ -378,15 +369,6 @@ def test_a_body_that_matches_by_embedding_lends_its_embedder_to_the_choice() -> 
     assert embedder.texts.count('turnon_tv: 1') == 1
 
 
-def test_a_plan_is_asked_for_once_more_when_it_cannot_be_read_and_then_ends_the_episode() -> None:
-    model = player('subgoal{turnon_tv: 1}', lambda prompt: 'Well, well.')
-
-    episode = play(FLTRNN, model, 'turnon_tv: 1', Studio())
-
-    assert episode.ending is Ending.MODEL_FAILED
-    assert len(cells(model)) == 2
-
-
 WALK = "walk('tv(id:3)')"
 ON = "switchon('tv(id:3)')"
 
@@ -473,15 +455,8 @@ def test_a_goal_in_words_is_never_done_by_nothing(reply: str) -> None:
     assert len(first) == 2  # the next plan is asked for with the reason
 
 
-def test_a_goal_in_words_of_which_something_was_done_counts() -> None:
-    model = player('subgoal{watch}', lambda prompt: f'{call("walk", "tv")}\n# done')
-
-    assert play(FLTRNN, model, 'watch', Studio()).ending is Ending.FINISHED
-
-
 @pytest.mark.parametrize(
-    ('options', 'tells'),
-    [({}, True), ({'long_memory': 'no'}, False), ({'rule_cot': 'no'}, False)],
+    ('options', 'tells'), [({}, True), ({'long_memory': 'no'}, False), ({'rule_cot': 'no'}, False)]
 )
 def test_rules_that_are_left_out_do_not_come_back_with_a_refusal(
     options: dict[str, str], tells: bool
@@ -535,16 +510,6 @@ def test_the_published_program_believes_that_each_call_worked() -> None:
     assert any(e.kind is EventKind.FAILED for e in episode.events)
 
 
-def test_rooms_that_were_all_seen_with_their_doors_shut_are_not_all_there_is() -> None:
-    world = Studio(Visibility(reach='room', accumulating=True))
-    rooms = [item.name for item in world.observe().objects if item.kind.value == 'location']
-    for room in rooms:
-        world.execute(SkillCall('walk', (room,)))
-
-    assert not world.observe().whole  # the milk is in the fridge
-    assert Studio().observe().whole
-
-
 FETCHED = (call('walk', 'fridge'), call('open', 'fridge'), *bring('milk', 'coffeetable'))
 TV = (call('walk', 'tv'), call('switchon', 'tv'))
 
@@ -588,15 +553,6 @@ def test_a_sub_goal_that_is_never_reached_is_planned_three_times_and_then_given_
     )
 
 
-def test_why_a_plan_was_not_enough_is_told_with_the_next_one_and_not_with_the_first() -> None:
-    model = planning(FETCHED[:1])
-
-    play(FLTRNN, model, MILK, Studio())
-
-    tried = ['# Tried before, and not reached: ' in prompt for prompt in cells(model)]
-    assert tried == [False, True, True]
-
-
 def test_of_several_calls_that_are_refused_the_first_is_said_and_the_others_counted() -> None:
     refused = (call('grab', 'tv'), call('open', 'tv'), call('switchoff', 'tv'))
     model = planning((call('walk', 'livingroom'), *refused), FETCHED)
@@ -612,17 +568,6 @@ def test_of_several_calls_that_are_refused_the_first_is_said_and_the_others_coun
 
 def episode_calls(episode: Episode) -> list[str]:
     return [str(data.call) for data in events_of(episode, EventKind.OUTCOME)]
-
-
-@pytest.mark.parametrize('ablated', ['rule_cot', 'long_memory'])
-def test_where_rules_are_ablated_a_refusal_says_that_it_was_one_and_no_rule(ablated: str) -> None:
-    model = planning((*FETCHED[:1], call('grab', 'milk')), FETCHED)
-
-    play(FLTRNN, model, MILK, Studio(), **{ablated: 'no'})
-
-    (said,) = retries(model)
-    assert 'was refused' in said
-    assert 'closed' not in said and 'keeps all rules' not in said
 
 
 def test_a_name_that_does_not_exist_is_said_also_where_rules_are_ablated() -> None:

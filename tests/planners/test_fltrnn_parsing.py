@@ -187,33 +187,12 @@ def test_a_block_goes_on_behind_an_empty_line_and_ends_where_the_indent_does() -
     assert plan.has_blocks
 
 
-def test_calls_in_a_string_over_lines_are_left_out_and_those_behind_it_are_not() -> None:
-    plan = parse_calls('\n'.join(['"""', 'First:', OPEN, '"""', WALK]))
-
-    assert [str(call) for call in plan.calls] == ['walk(tv_2)']
-    assert [line.text for line in plan.discarded] == [OPEN]
-    assert plan.has_blocks
-
-
 def test_that_there_was_a_block_is_known_also_when_another_line_is_left_out_behind_it() -> None:
     plan = parse_calls('\n'.join(['if dark:', f'    {OPEN}', WALK, 'open(door)']))
 
     assert plan.has_blocks
     assert plan.discarded[-1].text == 'open(door)'
     assert not parse_calls(f'{WALK}\nopen(door)').has_blocks
-
-
-def test_to_find_is_to_walk_to() -> None:
-    assert calls("find('tv(id:2)')") == ['walk(tv_2)']
-
-
-@pytest.mark.parametrize('mark', ['1. ', '12) ', '- ', '* '])
-def test_a_call_may_have_a_number_or_a_bullet(mark: str) -> None:
-    assert calls(f'{mark}{WALK}') == ['walk(tv_2)']
-
-
-def test_nothing_behind_done_is_read() -> None:
-    assert calls(WALK, '# done', OPEN) == ['walk(tv_2)']
 
 
 def test_the_first_reason_is_why_it_cannot_be_done_and_none_is_where_calls_are() -> None:

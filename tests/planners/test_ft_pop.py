@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pop_runs import NoBody, Scales
 
 from bbllm.core.delimiters import without_delimiters
-from bbllm.core.errors import GaveUpError, ParseError, PromptTooLongError
+from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.prompt_history import PromptHistory
@@ -112,24 +112,6 @@ def test_where_enough_is_known_it_acts_at_once(
     assert world.calls == ACTED
 
 
-def test_a_prompt_holds_task_blocks_and_the_vector_in_their_order(
-    cot: Callable[..., Any], tabletop: Any
-) -> None:
-    table = tabletop({'red_cube': (0.35, 0.12), 'blue_cube': (0.51, 0.12)})
-    model = ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
-
-    cot(model, Scales(table, {'red_cube': 0.6, 'blue_cube': 1.1}))
-
-    first = model.requests[0]
-    assert label(first, 'Task') == TASK.instruction
-    assert label(first, 'Blocks') == 'red_cube, blue_cube'
-    current = [float(word) for word in label(first, 'Current').strip('[]').split(', ')]
-    assert current[:3] == [0.35, 0.12, 0.02]
-    assert current[7:10] == [0.51, 0.12, 0.02]
-    assert current[14:] == [0.3, 0.0, 0.2, 1, 0, 0, 0, 0, 0, 0, 0.04, 0.04]
-    assert past(first) == 'None'
-
-
 def test_what_was_felt_after_each_action_is_in_the_past(
     cot: Callable[..., Any], tabletop: Any
 ) -> None:
@@ -227,28 +209,6 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more(
     assert len(context.warnings) == 1
 
 
-def test_a_prompt_that_is_too_long_for_the_model_is_asked_with_less_of_the_past(
-    cot: Callable[..., Any], busy_table: Tabletop
-) -> None:
-    full = PromptTooLongError('It takes 4096 tokens.')
-    world, model = busy_table(), ScriptedModel([UNKNOWN, WEIGH, full, KNOWN, ACT])
-
-    context = cot(model, world)
-
-    assert len(past(model.requests[3])) < len(past(model.requests[2]))
-    assert world.calls == WEIGHED + ACTED
-    assert len(context.warnings) == 1
-
-
-def test_a_model_for_which_everything_is_too_long_ends_the_episode(
-    cot: Callable[..., Any], busy_table: Tabletop
-) -> None:
-    full = PromptTooLongError('It takes 10 tokens.')
-
-    with pytest.raises(PromptTooLongError):
-        cot(ScriptedModel([full] * 3), busy_table())
-
-
 def test_vanilla_asks_one_question_until_there_is_nothing_to_do(
     vanilla: Callable[..., Any], busy_table: Tabletop
 ) -> None:
@@ -288,11 +248,6 @@ def of_rounds(*rounds: FtRound, budget: int = 40_000) -> PromptHistory:
     for item in rounds:
         history.add(item)
     return history
-
-
-def test_an_episode_that_did_nothing_yet_has_no_past() -> None:
-    assert of_rounds().text() == 'None'
-    assert parse_past('None') == ()
 
 
 def test_a_round_has_words_actions_and_an_observation_for_each() -> None:
@@ -348,22 +303,3 @@ def test_what_failed_in_the_words_of_a_round_is_what_did_and_nothing_that_somebo
 
     assert said == 'failed: to think. in short: pick a force z -9.00 Failed: It slid.'
     assert round_words('All well.') == 'All well.'
-
-
-def test_where_even_that_is_too_long_the_oldest_rounds_go_and_the_newest_stays_whole() -> None:
-    rounds = [FtRound(f'Round of {"many " * 20}words.', (PICK,), (seen(),)) for _ in range(5)]
-
-    text = of_rounds(*rounds, budget=10).text()
-
-    assert text == rounds[-1].in_full(5)
-
-
-def test_a_past_shrinks_until_only_the_newest_round_is_left() -> None:
-    history = of_rounds(*[FtRound('Weigh.', (PICK,), (seen(),)) for _ in range(4)])
-    lengths = [len(history.text())]
-
-    while history.shrink():
-        lengths.append(len(history.text()))
-
-    assert lengths == sorted(set(lengths), reverse=True)
-    assert history.text().splitlines()[-1].startswith('Round 4: [Weigh.] [pick')

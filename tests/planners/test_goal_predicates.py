@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from house_player import Studio, play
 
@@ -226,20 +224,6 @@ def test_who_has_been_everywhere_and_in_one_cupboard_has_not_seen_all() -> None:
     assert scene_graph(world.observe()).hidden
     assert 'only a test' in episode.message
     assert 'in closed things, that nobody has looked into yet' in warnings(episode)
-
-
-def test_a_house_that_is_shown_in_whole_is_all_there_is_though_nothing_is_shut_in() -> None:
-    world = Studio()
-    scene = world.observe()
-    shut = scene_graph(scene).hidden
-    bare = replace(
-        scene,
-        objects=tuple(item for item in scene.objects if item.name not in shut),
-        facts=tuple(fact for fact in scene.facts if not shut & {fact.subject, fact.object}),
-    )
-
-    assert shut
-    assert bare.whole
 
 
 @PLANNERS

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from house_player import Studio, bring, call, lines, play, player
+from house_player import Studio, call, lines, play, player
 from small_house import SmallHouse
 from state_player import roles
 
@@ -37,20 +36,6 @@ def by_turns(*replies: str) -> Any:
     """Return who plans for FLTRNN: one reply after the other, the last again and again."""
     left = [*replies]
     return lambda prompt: left.pop(0) if len(left) > 1 else left[0]
-
-
-def told(*replies: Sequence[str]) -> list[str]:
-    heard: list[str] = []
-    left_out = ReplyDiagnostics(lambda line: heard.append(line.text))
-    for reply in replies:
-        left_out.of_reply(RejectedLine(text, 'why') for text in reply)
-    return heard
-
-
-def test_what_a_second_reply_repeats_counts_once_and_what_it_adds_counts_too() -> None:
-    assert told(['a', 'b'], ['b', 'c']) == ['a', 'b', 'c']
-    assert told(['a', 'a'], ['a']) == ['a', 'a']
-    assert told(['a'], ['a', 'a']) == ['a', 'a']
 
 
 def test_a_refused_call_counts_once_whether_the_second_reply_mends_it_or_not() -> None:
@@ -92,33 +77,6 @@ def test_what_fltrnn_cannot_read_is_malformed_and_what_its_checks_refuse_is_not(
     }
 
 
-def test_that_nothing_was_done_for_a_sentence_is_refused_and_not_malformed() -> None:
-    model = player('subgoal{have a rest}', by_turns('# done'))
-
-    assert set(kinds(play(FLTRNN, model, 'have a rest', Studio()))) == {('# done', True)}
-
-
-def test_llm_state_tells_names_that_are_not_there_from_lines_without_a_form() -> None:
-    plans = ['1. fly(mug1)\n2. look around\n3. placein(mug1)\n4. move(mug1)', 'done']
-    model = roles(
-        by_turns(*plans),
-        attention=by_turns('add_related_objects("unicorn1")\nadd_related_objects()', 'none'),
-        estimator=by_turns('update_state("unicorn1", "white")\nupdate_state("sink1")', 'none'),
-    )
-
-    found = dict(kinds(play(LLMState, model, 'put a salmon in the fridge', SmallHouse())))
-
-    assert found == {
-        'add_related_objects()': False,
-        'add_related_objects("unicorn1")': True,
-        'update_state("sink1")': False,
-        'update_state("unicorn1", ...)': True,
-        '1. fly(mug1)': True,
-        '2. look around': False,
-        '3. placein(mug1)': True,
-    }
-
-
 def test_what_a_lost_reply_of_the_estimator_wanted_counts_too() -> None:
     model = roles(
         by_turns('done'),
@@ -139,13 +97,6 @@ def test_what_inner_monologue_makes_up_is_malformed_and_an_action_that_is_not_is
     found = kinds(play(InnerMonologue, model, 'put a salmon in the fridge', SmallHouse()))
 
     assert found == [('fly(mug1)', True), ('Success: yes', False)]
-
-
-def test_a_plan_without_faults_leaves_nothing_out() -> None:
-    plan = lines(*bring('plum', 'coffeetable'))
-    goal = 'on_plum_coffeetable: 1'
-
-    assert kinds(play(FLTRNN, player(f'subgoal{{{goal}}}', by_turns(plan)), goal, Studio())) == []
 
 
 FLY, SWIM = RejectedLine('fly(mug1)', 'No.'), RejectedLine('swim(mug1)', 'No.')

@@ -49,30 +49,6 @@ def test_what_is_not_known_is_found_out_before_it_acts(
     assert not context.failed and not context.warnings
 
 
-def test_the_model_is_asked_under_two_prompts_in_turn(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world = Scales(busy_table(), {'red_cube': 0.6, 'blue_cube': 1.1})
-    model = ScriptedModel([UNKNOWN, WEIGH, LIGHTER, ACT, DONE])
-
-    run(model, world, diary())
-
-    endings = [request.prompt.splitlines()[-1] for request in model.requests]
-    assert endings == ['Evaluate:', 'Plan:', 'Evaluate:', 'Plan:', 'Evaluate:']
-    assert section(model.requests[1], 'Evaluation').startswith('The weights are not known.\n\n')
-    assert section(model.requests[0], 'History') == 'None.'
-    history = section(model.requests[2], 'History')
-    assert history == section(model.requests[3], 'History')
-    assert history.splitlines()[:4] == [
-        '== Round 0 ==',
-        'Explanation: Lift both.',
-        'Action 0: PICK red_cube',
-        'Result 0: done',
-    ]
-    assert 'Force: [0.00 0.00 -0.60]' in history.splitlines()[4]
-    assert '== Round 1 ==\nExplanation: The red one' in section(model.requests[4], 'History')
-
-
 def test_a_failed_action_ends_its_round_and_what_came_after_is_not_tried(
     busy_table: Tabletop, diary: DiaryType
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from chosen import chosen
+from made_scenes import made_scene
 from small_house import ROOMS, SmallHouse
 from state_player import Role, block, role_of, roles
 
@@ -13,15 +14,15 @@ from bbllm.core.budget import Limits
 from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.types import Code, Outcome, SkillCall, Task
+from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.belief.grammar import MAX_ATTRIBUTES_LENGTH
-from bbllm.planners.belief.prompting import PLAN_LIMIT
+from bbllm.planners.belief.grammar import MAX_ATTRIBUTES_LENGTH, parse_attention, parse_estimate
+from bbllm.planners.belief.prompting import PLAN_LIMIT, StatePrompts
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.llm_state import planner as llm_state
 from bbllm.planners.llm_state.planner import LLMState
-from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.visibility import Visibility
-from bbllm.worlds.household.world import HouseholdWorld
 
 NOBODY: Any = None
 TASK = Task('t', 'put a salmon in the fridge')
@@ -69,15 +70,6 @@ def test_a_plan_is_carried_out_with_the_names_and_actions_of_the_house() -> None
         'putin(salmon_13, fridge_33)',
     ]
     assert world.has('salmon_13', 'inside', 'fridge_33')
-
-
-def test_each_plan_comes_after_attention_and_estimate() -> None:
-    model = roles(in_turn(WHOLE, DONE))
-
-    play(model, SmallHouse())
-
-    asked = [role_of(request.prompt) for request in model.requests]
-    assert asked == ['attention', 'memory', 'policy'] * 2
 
 
 def test_a_step_that_fails_ends_the_plan_and_the_history_says_that_it_failed_and_not_why() -> None:
@@ -245,22 +237,6 @@ def test_who_never_says_done_is_ended_by_the_number_of_plans(
     assert len(prompts_of(model, 'policy')) == 4
 
 
-def test_an_empty_house_is_given_up_before_a_model_is_asked() -> None:
-    nodes = [
-        {'id': 1, 'class_name': 'kitchen', 'category': 'Rooms', 'properties': [], 'states': []},
-        {'id': 2, 'class_name': 'character', 'category': 'Characters'},
-    ]
-    nodes[1] |= {'properties': [], 'states': []}
-    edges = [{'from_id': 2, 'relation_type': 'INSIDE', 'to_id': 1}]
-    model = roles(in_turn(WHOLE))
-
-    episode = play(model, HouseholdWorld(Graph.from_dict({'nodes': nodes, 'edges': edges})))
-
-    assert episode.ending is Ending.GAVE_UP
-    assert 'The house is empty' in episode.message
-    assert model.requests == []
-
-
 def test_the_model_can_say_that_it_cannot_be_done() -> None:
     episode = play(roles(in_turn('cannot: there is no salmon left')), SmallHouse())
 
@@ -298,3 +274,307 @@ def test_names_stay_when_more_of_the_house_is_seen() -> None:
     assert 'clothespile1 IN bathroom1' in first and 'salmon' not in first
     assert 'salmon1 ON table1, salmon2 ON table1' in last
     assert 'clothespile1 IN bathroom1' in last
+
+
+TASK_HELD = Task('t', 'put a salmon\nin the fridge')
+ASKED = 'Task goal: put a salmon in the fridge'
+
+
+def play_held(model: ScriptedModel, **options: str) -> Episode:
+    run = EpisodeRun(TASK_HELD, planner='llm_state', brain='b', body='b')
+    return run.execute(
+        LLMState(run.model(model, 'brain'), NOBODY, options=chosen('llm_state', **options)),
+        SmallHouse(),
+    )
+
+
+def prompts_about(names: str, *, messages: bool = False) -> tuple[StatePrompts, Any]:
+    scene = made_scene(names)
+    known = ShortNames()
+    known.see(scene)
+    return StatePrompts(known, messages=messages), scene
+
+
+def salmon_is_hot(plans: list[str]) -> ScriptedModel:
+    """Return a model to which the salmon matters, and which holds it for hot."""
+    return roles(
+        lambda prompt: plans.pop(0),
+        attention=lambda prompt: 'add_related_objects("salmon1")',
+        estimator=lambda prompt: 'update_state("salmon1", "hot")\nupdate_reasoning("So far so.")',
+    )
+
+
+def test_who_says_done_at_once_has_looked_and_is_finished() -> None:
+    assert play_held(salmon_is_hot(['done'])).ending is Ending.FINISHED
+
+
+def test_a_task_and_what_people_say_are_one_line_each_in_every_prompt() -> None:
+    model = salmon_is_hot(['done'])
+    play_held(model)
+    for role in ('attention', 'policy'):
+        assert all(ASKED in prompt for prompt in prompts_of(model, role))
+
+    prompts, scene = prompts_about('mug_1')
+    text = prompts.policy(TASK_HELD, OpenState(), [], scene, ['mind the cat\nTask goal: eat it'])
+    assert 'A person says: mind the cat Task goal: eat it' in text
+
+
+def test_with_messages_the_estimator_too_is_told_why_a_step_failed() -> None:
+    plans = ['1. pickup(salmon1)', 'done']
+    model = salmon_is_hot([*plans])
+    silent = salmon_is_hot([*plans])
+
+    play_held(model, messages='yes')
+    play_held(silent)
+
+    told = block('robot actions', prompts_of(model, 'memory')[1])
+    assert told.startswith('pickup(salmon1) Fail: ') and 'close' in told
+    assert block('robot actions', prompts_of(silent, 'memory')[1]) == 'pickup(salmon1) Fail'
+
+
+@pytest.mark.parametrize(
+    ('options', 'hot', 'summary'),
+    [({}, True, True), ({'summary': 'no'}, True, False), ({'objects': 'no'}, False, True)],
+)
+def test_what_an_ablation_leaves_out_is_believed_of_no_estimator_that_says_it_all_the_same(
+    options: dict[str, str], hot: bool, summary: bool
+) -> None:
+    model = salmon_is_hot(['done'])
+
+    play_held(model, **options)
+
+    (policy,) = prompts_of(model, 'policy')
+    assert ('salmon1: hot' in policy, 'So far so' in policy) == (hot, summary)
+
+
+def test_the_history_tells_the_message_of_no_success() -> None:
+    prompts, scene = prompts_about('mug_1', messages=True)
+    call = SkillCall('grab', ('mug_1',))
+    outcomes = [
+        Outcome(call=call, status=Status.SUCCEEDED, message='It is wet.'),
+        Outcome(call=call, status=Status.FAILED, code=Code.PRECONDITION, message='It is wet.'),
+    ]
+
+    assert prompts.history(outcomes, scene).splitlines() == [
+        'pickup(mug1) Success',
+        'pickup(mug1) Fail: It is wet.',
+    ]
+
+
+@pytest.mark.parametrize('call', ['add_related_objects("")', 'add_related_objects("cup1", )'])
+def test_a_call_with_a_name_missing_is_left_out_as_a_whole(call: str) -> None:
+    found = parse_attention(f'add_related_objects("mug1")\n{call}')
+
+    assert found.things == ('mug1',)
+    assert ['takes the name of a thing' in item.why for item in found.discarded] == [True]
+
+
+@pytest.mark.parametrize('end', [';', '.', '`', ' ;  '])
+def test_a_summary_without_quotes_ends_with_its_line_whatever_stands_behind_the_bracket(
+    end: str,
+) -> None:
+    assert parse_estimate(f'update_reasoning(All went well.){end}\nGood luck!').summary == (
+        'All went well.'
+    )
+
+
+@pytest.mark.parametrize('role', ['attention', 'estimator', 'policy'])
+def test_that_a_reply_was_asked_for_once_more_is_told_whichever_role_gave_it(role: str) -> None:
+    replies = {'attention': 'none', 'estimator': 'none', 'policy': 'done'}
+    asked: list[str] = []
+
+    def answer(name: str) -> Role:
+        def reply(prompt: str) -> str:
+            asked.append(name)
+            return 'Well.' if asked.count(role) == 1 and name == role else replies[name]
+
+        return reply
+
+    answers = {name: answer(name) for name in replies}
+    episode = play_held(roles(answers.pop('policy'), **answers))
+
+    assert episode.ending is Ending.FINISHED
+    assert asked.count(role) == 2
+    assert len([event for event in episode.events if event.kind is EventKind.WARNING]) == 1
+
+
+LIMIT = 30
+"""How many steps an episode may have here; who does not get on uses them all."""
+FETCH = '1. move(salmon1)\n2. pickup(salmon1)\n3. move(kitchencabinet1)'
+PUT = '1. placein(salmon1, kitchencabinet1)'
+OPEN_FIRST = '1. open(kitchencabinet1)\n2. placein(salmon1, kitchencabinet1)'
+WASH = '1. move(mug1)\n2. pickup(mug1)\n3. move(sink1)\n4. placein(mug1, sink1)'
+RINSE = '1. move(faucet1)\n2. switchon(faucet1)\n3. switchoff(faucet1)'
+
+
+def play_ablations(model: ScriptedModel, world: Any, **options: Any) -> Episode:
+    run = EpisodeRun(
+        Task('t', 'work'), planner='llm_state', brain='b', body='b', limits=Limits(steps=LIMIT)
+    )
+    return run.execute(
+        LLMState(run.model(model, 'brain'), NOBODY, options=chosen('llm_state', **options)), world
+    )
+
+
+def puts_away(sees_cause: Role) -> ScriptedModel:
+    """
+    Return a model that finds a closed cabinet closed only where it is told that it is.
+
+    Args:
+        sees_cause: Returns the part of a policy's prompt in which it looks for that.
+    """
+
+    def policy(prompt: str) -> str:
+        done = block('history actions', prompt)
+        if 'placein(salmon1, kitchencabinet1) Success' in done:
+            return 'done'
+        if 'pickup(salmon1) Success' not in done:
+            return FETCH
+        return OPEN_FIRST if 'not open' in sees_cause(prompt) else PUT
+
+    def estimator(prompt: str) -> str:
+        done = block('robot actions', prompt)
+        lines = ['update_state("salmon1", "in hand")'] if 'update_state("' in prompt else []
+        if 'update_reasoning("' in prompt and 'placein(' in done:
+            lines += ['update_reasoning("It could not put it in. The cabinet may be not open.")']
+        return '\n'.join(lines) or 'none'
+
+    def attention(prompt: str) -> str:
+        return 'add_related_objects("salmon1")\nadd_related_objects("kitchencabinet1")'
+
+    return roles(policy, attention=attention, estimator=estimator)
+
+
+def washes(believes: Role) -> ScriptedModel:
+    """
+    Return a model that has lost count of what it did, and knows what is clean by the state only.
+
+    Args:
+        believes: Returns the part of a policy's prompt in which it looks for that.
+    """
+
+    def policy(prompt: str) -> str:
+        if 'mug1: washed' in believes(prompt):
+            return 'done'
+        return RINSE if 'placein(mug1, sink1) Success' in prompt else WASH
+
+    def estimator(prompt: str) -> str:
+        rinsed = 'switchon(faucet1) Success' in block('robot actions', prompt)
+        lines = ['update_reasoning("It works at the sink.")']
+        if 'update_state("' in prompt and rinsed:
+            lines += ['update_state("mug1", "washed")']
+        return '\n'.join(lines)
+
+    def attention(prompt: str) -> str:
+        return 'add_related_objects("mug1")'
+
+    return roles(policy, attention=attention, estimator=estimator)
+
+
+def state_of(prompt: str) -> str:
+    return block('current state', prompt) if '==== current state ====' in prompt else ''
+
+
+def test_with_a_summary_the_cause_of_a_failure_is_in_the_next_plan_s_prompt() -> None:
+    world = SmallHouse()
+
+    episode = play_ablations(puts_away(state_of), world)
+
+    assert episode.ending is Ending.FINISHED
+    assert world.has('salmon_13', 'inside', 'kitchencabinet_31')
+
+
+def test_without_a_summary_the_same_step_is_tried_until_the_steps_run_out() -> None:
+    world = SmallHouse()
+
+    episode = play_ablations(puts_away(state_of), world, summary='no')
+
+    assert episode.ending is Ending.OUT_OF_BUDGET
+    assert world.calls.count('putin(salmon_13, kitchencabinet_31)') == LIMIT - 3
+    assert not world.has('salmon_13', 'inside', 'kitchencabinet_31')
+
+
+def test_with_attributes_it_is_known_what_has_become_of_a_thing() -> None:
+    world = SmallHouse()
+
+    episode = play_ablations(washes(state_of), world)
+
+    assert episode.ending is Ending.FINISHED
+    assert world.calls.count('switchon(faucet_35)') == 1
+    assert world.has('mug_12', 'is', 'washed')
+
+
+@pytest.mark.parametrize('option', ['objects', 'states'])
+def test_without_attributes_it_is_washed_again_and_again(option: str) -> None:
+    world = SmallHouse()
+
+    episode = play_ablations(washes(state_of), world, **{option: 'no'})
+
+    assert episode.ending is Ending.OUT_OF_BUDGET
+    assert world.calls.count('switchon(faucet_35)') > 5
+
+
+def test_with_messages_the_history_itself_tells_the_cause_in_short_names() -> None:
+    world = SmallHouse()
+
+    def told(prompt: str) -> str:
+        return block('history actions', prompt)
+
+    episode = play_ablations(puts_away(told), world, states='no', messages='yes')
+
+    assert episode.ending is Ending.FINISHED
+    model = puts_away(told)
+    play_ablations(model, SmallHouse(), states='no', messages='yes')
+    (failed,) = {
+        line
+        for request in model.requests
+        for line in told(request.prompt).splitlines()
+        if ' Fail' in line
+    }
+    assert 'Fail: kitchencabinet1 is not open' in failed
+    assert '_31' not in failed and '(31)' not in failed
+
+
+TASK_REPLIES = Task('t', 'put salmon1 in the fridge')
+
+
+def play_replies(replies: list[str], **limits: int) -> Episode:
+    run = EpisodeRun(TASK_REPLIES, planner='p', brain='b', body='b', limits=Limits(**limits))
+    planner = LLMState(
+        run.model(ScriptedModel(replies), 'brain'),
+        NOBODY,
+        options=chosen('llm_state', states='no'),
+    )
+    return run.execute(planner, SmallHouse())
+
+
+def test_plans_that_only_wait_end_it_with_a_reason_before_the_limit_of_plans() -> None:
+    wait = '1. wait()\n2. wait()'
+    episode = play_replies([wait, wait, '1. wait()\n2. move(fridge1)', *[wait] * 20], steps=10)
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'In 3 rounds in a row' in episode.message
+    assert len(episode.model_calls) == 6
+
+
+@pytest.mark.parametrize(
+    'prose', ['First go to the fridge.', '- go to fridge1\n- open fridge1', '1. go to fridge1']
+)
+def test_prose_below_the_heading_is_asked_for_once_more_and_never_the_end(prose: str) -> None:
+    reply = f'Low-level Action Plan:\n{prose}'
+
+    twice = play_replies([reply, reply])
+    mended = play_replies([reply, '1. move(fridge1)', 'done'])
+
+    assert twice.ending is Ending.MODEL_FAILED
+    assert mended.ending is Ending.FINISHED
+    assert sum(event.kind is EventKind.OUTCOME for event in mended.events) == 1
+
+
+def test_actions_of_a_reply_that_is_refused_are_told_with_what_is_wrong_with_them() -> None:
+    episode = play_replies(['1. fly(fridge1)', '1. fly(fridge1)\n2. swim(sink1)'])
+
+    told = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
+    assert episode.ending is Ending.MODEL_FAILED
+    assert [data.text for data in told] == ['1. fly(fridge1)', '2. swim(sink1)']
+    assert {data.code.name for data in told} == {'UNKNOWN_SKILL'}

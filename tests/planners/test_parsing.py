@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Plan, PlanStep
-from bbllm.planners.common.plan_grammar import (
-    MAX_STEP_LENGTH,
-    MAX_STEPS,
-    parse_plan,
-    plan_on,
-)
+from bbllm.planners.common.plan_grammar import MAX_STEP_LENGTH, MAX_STEPS, parse_plan, plan_on
 
 words = st.sampled_from(['pick', 'place', 'red_cube', 'to', 'base', '2', 'seconds', '0.45', '<x>'])
 step_texts = st.lists(words, min_size=1, max_size=6).map(' '.join)

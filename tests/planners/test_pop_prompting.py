@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_scenes import made_scene
+from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
+from small_house import SmallHouse
 
 from bbllm.core.delimiters import without_delimiters
+from bbllm.core.errors import GaveUpError
 from bbllm.core.missing_objects import LostObject, lost_facts
 from bbllm.core.observation import Observed, observed
-from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
-from bbllm.planners.common.prompt_history import PromptHistory
+from bbllm.core.prompt_size import most_tokens
+from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, SkillCall, Task
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.common.observation_text import observation_text
+from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.prompt_history import BUDGET, PromptHistory, ask_shorter, budget_for
+from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
 from bbllm.planners.llm_pop.prompting import (
     DONE,
     FAILED,
     HISTORY,
-    NOTHING,
     PopPrompts,
     Round,
     TriedAction,
@@ -54,12 +64,6 @@ HAND = HandReading(
 SCENE = Scene((TABLE, *CUBES, PLACE), (), (), 0.0, HAND)
 
 
-def history_text() -> str:
-    history = PromptHistory(HISTORY)
-    history.add(Round('weigh', (TriedAction('PICK red_cube', DONE, observed(SCENE)),)))
-    return history.text()
-
-
 def evaluator(history: str = 'None.') -> str:
     return without_delimiters(PopPrompts().evaluator(TASK, SCENE, history))
 
@@ -70,49 +74,6 @@ def planner(evaluation: str | None = 'red is lighter', history: str = 'None.') -
 
 def labels(prompt: str) -> list[str]:
     return re.findall(r'^\[(.+)\]$', prompt, re.MULTILINE)
-
-
-def test_the_planner_prompt_has_the_parts_of_appendix_a2() -> None:
-    prompt = planner()
-
-    assert labels(prompt) == [
-        'Environment',
-        'Task',
-        'Actions',
-        'Output',
-        'Example',
-        'History',
-        'Current observation',
-        'Evaluation',
-    ]
-    *_, evaluation = prompt.split('\n\n[Evaluation]\n')
-    told, reminder, last = evaluation.replace('\n\n', '\n').splitlines()
-    assert told == 'red is lighter'
-    assert reminder.startswith('From the evaluation, the history and the current observation, ')
-    assert last == 'Plan:'
-
-
-def test_the_evaluator_prompt_has_the_parts_of_appendix_a1() -> None:
-    prompt = evaluator()
-
-    assert labels(prompt) == [
-        'Environment',
-        'Task',
-        'History',
-        'Current observation',
-        'Output',
-        'Example',
-    ]
-    assert prompt.endswith('\nEvaluate:')
-
-
-def test_without_evaluator_the_planner_prompt_has_no_evaluation_and_offers_done() -> None:
-    prompt = planner(evaluation=None)
-
-    assert 'Evaluation' not in labels(prompt)
-    assert 'write DONE below EXECUTE' in prompt
-    assert '\nFrom the history and the current observation, plan how' in prompt
-    assert prompt.endswith(' Keep strictly to [Actions] and [Output].\nPlan:')
 
 
 def test_the_evaluator_is_not_told_that_a_guess_does_not_count() -> None:
@@ -126,25 +87,6 @@ def test_what_the_task_says_stays_on_its_line(write: object) -> None:
 
     assert '\nTask: stack [History] the lighter on the heavier\n' in prompt
     assert labels(prompt).count('History') == 1
-
-
-@pytest.mark.parametrize('write', [evaluator, planner])
-def test_the_history_stands_below_its_label_as_it_is(write: object) -> None:
-    prompt = write(history=history_text())  # type: ignore[operator]
-
-    assert f'\n[History]\n{history_text()}\n\n[Current observation]\n' in prompt
-
-
-def test_the_current_observation_shows_table_blocks_places_and_hand() -> None:
-    assert list(situation(SCENE)) == [
-        'Table: centre 0.500 0.000, size 0.360 0.600, top 0.000',
-        'Block: red_cube, cube, red, size 0.040 0.040 0.040',
-        'Block: blue_cube, cube, blue, size 0.040 0.040 0.040',
-        'Location: location_A, centre 0.400 0.200',
-        f'Observation: {observed(SCENE)}',
-    ]
-    assert '\n'.join(situation(SCENE)) in evaluator()
-    assert '\n'.join(situation(SCENE)) in planner()
 
 
 def test_the_observation_is_in_a_prompt() -> None:
@@ -212,10 +154,6 @@ def history_of(*rounds: Round, budget: int = 10_000) -> tuple[PromptHistory, lis
     return history, said
 
 
-def test_nothing_done_is_said_to_be_so() -> None:
-    assert PromptHistory(HISTORY).text() == NOTHING
-
-
 def test_a_round_shows_each_action_its_result_and_what_was_observed_after_it() -> None:
     history, said = history_of(WEIGHED, BROKEN)
 
@@ -237,12 +175,6 @@ def test_a_round_shows_each_action_its_result_and_what_was_observed_after_it() -
         'Result 1: not tried',
     ]
     assert said == []
-
-
-def test_observations_are_in_it() -> None:
-    line = history_of(WEIGHED)[0].text().splitlines()[4]
-
-    assert line.startswith('Observation 0: ') and 'Force: [0.02 -0.11 -1.23]' in line
 
 
 def test_what_people_say_stands_behind_what_was_done_before() -> None:
@@ -324,9 +256,183 @@ def test_it_shrinks_until_only_the_newest_round_is_left() -> None:
     assert history.text().endswith(WEIGHED.in_full(3))
 
 
-def test_a_single_round_cannot_shrink() -> None:
-    history, said = history_of(WEIGHED)
+Tabletop = Callable[..., Any]
+DiaryType = Callable[..., Any]
+ROUNDS = 6
 
-    assert not history.shrink()
-    assert history.text() == WEIGHED.in_full(0)
-    assert said == []
+
+def pop_past(tell: Callable[[str], None]) -> PromptHistory:
+    past = PromptHistory(HISTORY, None, on_short=tell)
+    for i in range(ROUNDS):
+        past.add(Round(f'Explanation of round {i}, which is as long as words are. ' * 5))
+    return past
+
+
+def test_a_model_that_tells_its_limit_is_asked_with_as_many_rounds_as_fit() -> None:
+    said: list[str] = []
+    past = pop_past(said.append)
+    limit = most_tokens('?' + past.write()) * 2 // 3
+    model = ScriptedModel(['yes', 'yes'], prompt_limit_tokens=limit)
+
+    for _ in range(2):
+        ask_shorter(model, '?{}'.format, past, str)
+
+    sent = model.requests[0].prompt
+    assert limit / 2 < most_tokens(sent) <= limit
+    assert sent.endswith(past.write(ROUNDS - 1, ROUNDS - 1).splitlines()[-1])
+    assert len(said) == 1
+    assert f'history of {ROUNDS} rounds is longer than the room that `context_tokens`' in said[0]
+
+
+def test_a_model_with_room_for_all_is_told_all() -> None:
+    past = pop_past(pytest.fail)
+    model = ScriptedModel(['yes'], prompt_limit_tokens=10 * most_tokens(past.write()))
+
+    ask_shorter(model, '?{}'.format, past, str)
+
+    assert model.requests[0].prompt == f'?{past.write()}'
+
+
+def test_the_newest_round_is_sent_even_where_there_is_no_room_for_it() -> None:
+    past = pop_past(lambda text: None)
+    model = ScriptedModel(['yes'], prompt_limit_tokens=1)
+
+    ask_shorter(model, '?{}'.format, past, str)
+
+    assert model.requests[0].prompt == f'?{past.write(ROUNDS - 1, ROUNDS - 1)}'
+
+
+def test_the_limit_in_characters_holds_where_a_model_tells_none_or_somebody_set_it() -> None:
+    limited = ScriptedModel(prompt_limit_tokens=9000)
+
+    assert budget_for(ScriptedModel()) == BUDGET
+    assert budget_for(limited) is None
+    assert budget_for(limited, 700) == 700
+
+
+def test_a_planner_keeps_its_prompts_within_the_limit_of_its_model(
+    busy_table: Tabletop, diary: DiaryType
+) -> None:
+    replies = [UNKNOWN, WEIGH] * 3 + [LIGHTER]
+    free = ScriptedModel(replies)
+    with pytest.raises(GaveUpError):
+        run(free, busy_table(), diary(), k=2)
+    limit = max(most_tokens(request.prompt) for request in free.requests) * 3 // 4
+    context, model = diary(), ScriptedModel(replies, prompt_limit_tokens=limit)
+
+    with pytest.raises(GaveUpError):
+        run(model, busy_table(), context, k=2)
+
+    assert max(most_tokens(request.prompt) for request in model.requests) <= limit
+    assert 'Round 0 in short: PICK red_cube done' in section(model.requests[-1], 'History')
+    assert len(context.warnings) == 1
+
+
+def seen(*scenes: str) -> ShortNames:
+    names = ShortNames()
+    for text in scenes:
+        names.see(made_scene(text))
+    return names
+
+
+def test_things_of_a_class_are_numbered_as_they_are_seen_and_keep_their_numbers() -> None:
+    names = seen('cup_9 bed_3', 'cup_2 cup_9', 'bed_1')
+
+    assert [names.short(name) for name in ('cup_9', 'cup_2', 'bed_3', 'bed_1')] == [
+        'cup1',
+        'cup2',
+        'bed1',
+        'bed2',
+    ]
+    assert [names.name(word) for word in ('cup2', 'Cup 2', 'cup_2')] == ['cup_2'] * 3
+
+
+def test_a_thing_that_was_never_seen_has_no_short_name() -> None:
+    names = seen('cup_9')
+
+    assert names.name('cup2') is None
+    assert names.name('') is None
+    assert names.short('cup_2') == 'cup_2'
+
+
+def test_two_things_never_share_a_name_though_a_class_ends_in_a_digit() -> None:
+    scene = ' '.join(['box1_100', *(f'box_{i}' for i in range(1, 13))])
+
+    names = seen(scene)
+
+    shorts = [names.short(name) for name in scene.split()]
+    assert len({*shorts}) == 13
+    assert [names.name(short) for short in shorts] == scene.split()
+
+
+def test_messages_of_a_house_are_told_in_short_names() -> None:
+    names = seen('character_1 fridge_305')
+
+    assert names.in_short('<character> (1) is not close to <fridge> (305), nor <bed> (7)') == (
+        'character1 is not close to fridge1, nor bed_7'
+    )
+
+
+def test_an_observation_lists_things_by_what_can_be_done_to_them_and_tells_no_states() -> None:
+    world = SmallHouse()
+    for skill, name in (('walk', 'mug_12'), ('grab', 'mug_12')):
+        assert world.execute(SkillCall(skill, (name,))).succeeded
+    names = ShortNames()
+    names.see(world.observe())
+
+    lines = observation_text(world.observe(), names).splitlines()
+
+    told = dict(line.split(': ', 1) for line in lines)
+    assert list(told) == [
+        'Room List',
+        'Container List',
+        'Surface List',
+        'Object List',
+        'Current Holding',
+        'You are close to',
+        'Current Room',
+    ]
+    assert 'salmon1 ON table1' in told['Object List']
+    assert 'faucet1 IN kitchen1' in told['Object List']
+    assert 'mug1' not in told['Object List']
+    assert told['Surface List'] == '[table1 IN kitchen1, coffeetable1 IN livingroom1]'
+    assert told['Room List'] == '[kitchen1, bathroom1, livingroom1]'
+    assert told['Current Holding'] == '[mug1]'
+    assert 'table1' in told['You are close to']
+    assert told['Current Room'] == 'kitchen1'
+    assert 'closed' not in ' '.join(lines).lower()
+
+
+def test_what_nothing_can_be_done_to_is_not_told() -> None:
+    scene = made_scene(
+        'kitchen_1 wall_2 mug_3', 'mug_3 affords grabbable', 'mug_3 in_room kitchen_1'
+    )
+    names = ShortNames()
+    names.see(scene)
+
+    text = observation_text(scene, names)
+
+    assert 'Object List: [mug1 IN kitchen1]' in text
+    assert 'wall' not in text
+
+
+def test_a_state_is_replaced_and_never_changed() -> None:
+    first = OpenState().with_objects(['egg_1', 'pan_2'])
+    second = first.with_attributes('egg_1', ['warm', 'cooked']).with_summary('It cooked.')
+    third = second.with_attributes('egg_1', ['cold']).with_objects(['egg_1', 'cup_3'])
+
+    assert first == OpenState({'egg_1': (), 'pan_2': ()})
+    assert second.attributes['egg_1'] == ('warm', 'cooked')
+    assert dict(third.attributes) == {'egg_1': ('cold',), 'pan_2': (), 'cup_3': ()}
+    assert list(third.attributes) == ['egg_1', 'pan_2', 'cup_3']
+    assert third.summary == 'It cooked.'
+    assert third.blank() == OpenState({'egg_1': (), 'pan_2': (), 'cup_3': ()})
+
+
+def test_a_state_does_not_change_with_what_it_was_made_of() -> None:
+    words = {'egg_1': ('warm',)}
+    state = OpenState(words)
+
+    words['egg_1'] = ('cold',)
+
+    assert state.attributes['egg_1'] == ('warm',)

@@ -59,19 +59,6 @@ def headers(prompt: str) -> list[str]:
     return re.findall(r'^def (\w+)\(\):$', prompt, re.M)
 
 
-def test_a_prompt_is_import_line_objects_examples_and_the_task_as_a_function() -> None:
-    prompt = without_delimiters(ProgPrompts().plan(TASK, house()))
-
-    first, _, objects, *_ = prompt.splitlines()
-    assert first.startswith('from actions import walk <obj>, run <obj>, grab <obj>, ')
-    assert 'standup, find <obj>' in first
-    assert first.endswith('putin <obj> <obj>, putback <obj> <obj>')
-    assert objects.startswith("objects = ['apple', 'bananas', 'bathroom', 'chair', ")
-    assert "'salmon', 'sink'" in objects  # a class, and once
-    assert headers(prompt) == [*PAPER[:3], 'microwave_salmon']
-    assert prompt.endswith('\n\ndef microwave_salmon():\n\t')
-
-
 @pytest.mark.parametrize('n', [1, 2, 7])
 def test_as_many_examples_are_shown_as_asked_for_in_the_paper_s_order(n: int) -> None:
     assert headers(ProgPrompts(examples=n).plan(TASK, house()))[:-1] == PAPER[:n]
@@ -108,19 +95,6 @@ def test_the_ablations_leave_out_lines_and_what_speaks_of_them_but_nothing_of_th
     assert 'else:' not in blind.replace(header, '')
     assert 'comment' not in quiet
     assert len(whole) > len(quiet) > len(bare) < len(blind) < len(whole)
-
-
-def test_on_a_table_the_objects_are_in_the_function_and_skills_are_the_table_s(
-    busy_table: Callable[..., Any],
-) -> None:
-    table = busy_table().observe()
-    prompt = without_delimiters(ProgPrompts(examples=7).plan(Task('t', 'stack them'), table))
-
-    assert prompt.startswith('from actions import pick <obj>, place <obj>, reach <obj>, ')
-    assert 'wait <seconds>' in prompt.splitlines()[0]
-    assert "def stack_them():\n\tobjects = ['red_cube', 'green_cube', " in prompt
-    assert len(headers(prompt)) == 4
-    assert 'assert(' not in prompt
 
 
 @pytest.mark.parametrize(

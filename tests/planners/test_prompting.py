@@ -7,7 +7,6 @@ from importlib.resources import files
 import jinja2
 import pytest
 
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ParseError
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.llm.scripted import ScriptedModel
@@ -33,85 +32,6 @@ SCENE = Scene(
 )
 TASK = Task('t', 'lift the lilac cube')
 PLAN = Plan((PlanStep(0, 'pick lilac_cube'), PlanStep(1, 'return to base')))
-FAILURE = PlanFailure(
-    PLAN.steps[1], 'The way is blocked.', controller='error -4', human=('mind the lamp',)
-)
-
-
-def assert_in_order(text: str, *parts: str) -> None:
-    """Check the parts of a prompt; its delimiters are looked at in test_data_in_prompts."""
-    text = without_delimiters(text)
-    at = 0
-    for part in parts:
-        assert part in text[at:], f'{part!r} is missing, or too early'
-        at = text.index(part, at) + len(part)
-
-
-def test_the_planning_prompt_has_the_parts_of_figure_2() -> None:
-    assert_in_order(
-        Prompts().planning(TASK, SCENE),
-        'You direct a robot arm',
-        'Examples of tasks',
-        'Step-by-step plan:\n0: ',
-        'End of the examples.',
-        'Objects in the scene: lilac_cube\n',
-        'Available actions:\n- pick(object), also called grasp: ',
-        'Name no object and use no action that is not listed',
-        'One action per step',
-        'Leave out no step',
-        'begins with "0:"',
-        '"cannot: "',
-        'Environment:\n',
-        'lilac_cube cube lilac 0.450 -0.100 0.020 size 0.04 x 0.04 x 0.04',
-        '(lilac_cube on table)',
-        'Task: lift the lilac cube\n',
-        'Step-by-step plan:',
-    )
-
-
-def test_the_execution_prompt_has_the_parts_of_figure_3() -> None:
-    assert_in_order(
-        Prompts().execution(PLAN.steps[0], SCENE),
-        'You control a robot arm',
-        'one line of program',
-        'Action Plan: <rob0>[action] <argument>',
-        'Examples of steps',
-        'Step: grasp the black block\nAction Plan: <rob0>[pick] <black_block>\nExplanation: ',
-        'End of the examples.',
-        'Objects in the scene: lilac_cube\n',
-        'Available actions:\n- pick(object)',
-        'Use only actions and objects that are listed',
-        '<pass> is better than a wrong action',
-        'answer <pass>',
-        'Step: pick lilac_cube\nAction Plan:',
-    )
-
-
-def test_the_feedback_prompt_has_the_parts_of_figure_4_and_the_history() -> None:
-    earlier = [PlanFailure(PLAN.steps[0], 'It slipped.', human=('again',))]
-
-    assert_in_order(
-        Prompts().feedback(TASK, SCENE, PLAN, FAILURE, earlier),
-        'until one step went wrong',
-        'Examples of tasks',
-        'Explanation: ',
-        'New plan:\n4: ',
-        'End of the examples.',
-        'Task: lift the lilac cube\n',
-        'Earlier plan:\n0: pick lilac_cube\n1: return to base\n',
-        'Error step: 1\n',
-        'Feedback: The way is blocked.\n',
-        'Controller: error -4\n',
-        'Human feedback: mind the lamp\n',
-        'Earlier feedback:\n- step 0 (pick lilac_cube): It slipped. A person said: again\n',
-        'Objects in the scene: lilac_cube\n',
-        'Available actions:\n- pick(object)',
-        'do not happen again',
-        'numbered on from 1',
-        'Environment:\n',
-        'Task: lift the lilac cube\n',
-        'Explanation:\nNew plan:',
-    )
 
 
 def test_what_the_arm_can_reach_is_learnt_from_feedback() -> None:

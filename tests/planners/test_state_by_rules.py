@@ -185,8 +185,7 @@ def test_what_was_forgotten_in_the_hand_is_neither_weighed_nor_told_of() -> None
 
 
 @pytest.mark.parametrize(
-    ('code', 'word'),
-    [(Code.OBJECT_LOST, 'slipped_before'), (Code.MISPLACED, 'misplaced_before')],
+    ('code', 'word'), [(Code.OBJECT_LOST, 'slipped_before'), (Code.MISPLACED, 'misplaced_before')]
 )
 def test_what_a_pick_loses_is_what_it_picked_whatever_was_held_before(
     code: Code, word: str

@@ -21,7 +21,7 @@ from bbllm.planners.common.belief_grammar import REFUSED
 from bbllm.planners.common.open_facts import (
     LONGEST,
     MOST_WORDS,
-    has_open_facts,
+    is_open,
     malformed_beliefs,
     with_open_facts,
 )
@@ -77,7 +77,7 @@ class EstimatingWorld:
     def observe(self) -> Scene:
         """Return the scene with the beliefs; see `World` and `OpenStateEstimator`."""
         scene = self._inner.observe()
-        self._given = self._given or has_open_facts(scene.facts)
+        self._given = self._given or any(map(is_open, scene.facts))
         if self._given:
             return scene
         elsewhere = self._resting.moved(self.state.attributes, scene)
@@ -87,9 +87,7 @@ class EstimatingWorld:
         if self._news or moved:
             self._news = 0
             self._estimate(scene)
-            self._resting.moved(
-                self.state.attributes, scene
-            )  # remembers where objects lie with these beliefs
+            self._resting.moved(self.state.attributes, scene)  # the poses of these beliefs
         return with_open_facts(scene, self.state)
 
     def _estimate(self, scene: Scene) -> None:

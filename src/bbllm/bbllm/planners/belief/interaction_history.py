@@ -163,10 +163,7 @@ class MotionDetector:
         self._lay: dict[str, tuple[tuple[str, ...], tuple[float, float, float]]] = {}
 
     def moved(
-        self,
-        attributes: Mapping[str, tuple[str, ...]],
-        scene: Scene,
-        busy: Collection[str] = (),
+        self, attributes: Mapping[str, tuple[str, ...]], scene: Scene, busy: Collection[str] = ()
     ) -> frozenset[str]:
         """
         Return the objects that have moved since the current beliefs were formed.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from bbllm.core.protocols import ChatModel, PromptRequest
 from bbllm.core.types import Outcome, Scene
 from bbllm.planners.belief.grammar import REASON, UPDATE, parse_estimate
 from bbllm.planners.belief.prompting import StatePrompts
 from bbllm.planners.common.open_state import OpenState
-from bbllm.planners.common.reply_diagnostics import RejectedLine, ask_for_lines
+from bbllm.planners.common.prompting import ask
+from bbllm.planners.common.reply_diagnostics import RejectedLine, reporting
 from bbllm.planners.common.short_names import ShortNames
 
 MAX_STATE_LENGTH = 8000
@@ -60,14 +62,9 @@ class ModelEstimator:
             state, history, scene, summary=self._summary, objects=self._objects
         )
         asked = [REASON] * self._summary + [UPDATE] * self._objects
-        found = ask_for_lines(
-            self._model,
-            prompt,
-            lambda text: parse_estimate(text, asked),
-            on_discarded=self._on_discarded,
-            request=PromptRequest(kind='estimate', scene=scene, text=' '.join(asked)),
-            on_retry=self._on_retry,
-        )
+        read = reporting(partial(parse_estimate, functions=asked), self._on_discarded)
+        request = PromptRequest(kind='estimate', scene=scene, text=' '.join(asked))
+        found = ask(self._model, prompt, read, request=request, on_retry=self._on_retry)
         new = state.blank().with_summary(found.summary)
         room = MAX_STATE_LENGTH
         for word, attributes in found.attributes:

@@ -71,8 +71,5 @@ class _Reader:
 
 
 BASE_LLM = PlannerSpec(
-    factory=BaseLLM,
-    options=BaseLLMOptions(),
-    uses_feedback=False,
-    asks_body=False,
+    factory=BaseLLM, options=BaseLLMOptions(), uses_feedback=False, asks_body=False
 )

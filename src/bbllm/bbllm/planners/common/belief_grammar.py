@@ -94,9 +94,7 @@ def read_belief(text: str, names: Collection[str]) -> tuple[str, str] | None:
         names: Names of the objects in the scene.
     """
     written = text.split()
-    matter = written[:]
-    while len(matter) > 1 and matter[0].lower() in ADVERBS:
-        del matter[0]
+    matter = _without_adverbs(written)
     relation, _, other = '_'.join(matter).rpartition('_than_')
     if relation and other in names:
         matter = [f'{relation}_than', other]
@@ -157,7 +155,7 @@ def _called(name: str) -> tuple[str, ...]:
 
 def _without_adverbs(words: Sequence[str]) -> list[str]:
     words = list(words)
-    while len(words) > 1 and words[0] in ADVERBS:
+    while len(words) > 1 and words[0].lower() in ADVERBS:
         del words[0]
     return words
 

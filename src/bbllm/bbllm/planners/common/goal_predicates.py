@@ -96,18 +96,20 @@ class GoalPredicate:
     @property
     def sentence(self) -> str:
         """The predicate in words, for example `put three milk on kitchentable`."""
-        what = f'{in_words(self.count)} {self.thing}'
-        if self.relation in PLACING:
-            return f'put {what} {"on" if self.relation is GoalRelation.ON else "in"} {self.place}'
-        words = {
-            GoalRelation.CLOSED: f'close {what}',
-            GoalRelation.OPEN: f'open {what}',
-            GoalRelation.TURNON: f'switch on {what}',
-            GoalRelation.TURNOFF: f'switch off {what}',
-            GoalRelation.HOLDS: f'hold {what}',
-            GoalRelation.SIT: f'sit on {what}',
-        }
-        return words[self.relation]
+        form = _PHRASES[self.relation]
+        return form.format(f'{in_words(self.count)} {self.thing}', self.place)
+
+
+_PHRASES: Mapping[GoalRelation, str] = {
+    GoalRelation.ON: 'put {} on {}',
+    GoalRelation.INSIDE: 'put {} in {}',
+    GoalRelation.CLOSED: 'close {}',
+    GoalRelation.OPEN: 'open {}',
+    GoalRelation.TURNON: 'switch on {}',
+    GoalRelation.TURNOFF: 'switch off {}',
+    GoalRelation.HOLDS: 'hold {}',
+    GoalRelation.SIT: 'sit on {}',
+}
 
 
 def in_words(count: int) -> str:

@@ -8,7 +8,6 @@ defines the words of a belief.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from bbllm.core.types import Fact, Scene
@@ -75,11 +74,6 @@ def sensed_only(scene: Scene) -> Scene:
     """Return a scene without the open state; the same scene if it has none."""
     kept = tuple(fact for fact in scene.facts if not is_open(fact))
     return scene if len(kept) == len(scene.facts) else replace(scene, facts=kept)
-
-
-def has_open_facts(facts: Iterable[Fact]) -> bool:
-    """Return whether some facts are of the open state."""
-    return any(map(is_open, facts))
 
 
 def _fact(name: str, text: str, names: frozenset[str]) -> Fact | None:

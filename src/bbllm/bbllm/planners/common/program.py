@@ -113,12 +113,7 @@ class Referents:
     """
 
     def __init__(
-        self,
-        policy: Policy,
-        rng: Random,
-        context: EpisodeContext,
-        *,
-        put_unheld: bool = False,
+        self, policy: Policy, rng: Random, context: EpisodeContext, *, put_unheld: bool = False
     ):
         self.found: str | None = None
         """The object that the program last went to."""

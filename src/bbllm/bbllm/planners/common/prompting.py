@@ -8,7 +8,7 @@ text from outside (task, feedback) is put on one line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import TypeVar
@@ -263,19 +263,31 @@ def house_environment(scene: Scene) -> str:
     """
     around = scene_graph(scene)
     rooms = [item.name for item in scene.objects if item.kind is Kind.LOCATION]
-    inventory = _Inventory(around, frozenset(rooms))
+    contents: dict[str, dict[str, list[str]]] = {}
+    for name, relation, other in around.placed:
+        if other not in rooms and class_of(name) != CHARACTER:
+            contents.setdefault(other, {}).setdefault(relation, []).append(name)
+    placed = {name for lists in contents.values() for names in lists.values() for name in names}
+
+    def described(name: str, above: frozenset[str] = frozenset()) -> str:
+        """Return an object with its states and its contents."""
+        states = [s for s in around.states.get(name, ()) if s not in EXPECTED_STATES]
+        parts = [', '.join(states)] if states else []
+        above |= {name}
+        for relation, words in _WORDS.items():
+            inner = contents.get(name, {}).get(relation, ())
+            if texts := [described(n, above) for n in inner if n not in above]:
+                parts.append(f'{words}: {_counted(texts, ", ")}')
+        return class_of(name) + (f' ({"; ".join(parts)})' if parts else '')
+
     lines = _about_the_robot(around)
-    listed = [
-        name
-        for name in scene.names
-        if name not in rooms and name not in around.held and class_of(name) != CHARACTER
-    ]
+    others = {*rooms, *around.held, *placed}
+    loose = [n for n in scene.names if n not in others and class_of(n) != CHARACTER]
     for room in rooms:
-        loose = [n for n in listed if around.rooms.get(n) == room and not inventory.is_placed(n)]
-        lines.append(f'{class_of(room)}: {_counted(map(inventory.of, loose), "; ") or "nothing"}')
-    nowhere = [n for n in listed if n not in around.rooms and not inventory.is_placed(n)]
-    if nowhere:
-        lines.append(f'elsewhere: {_counted(map(inventory.of, nowhere), "; ")}')
+        there = [described(name) for name in loose if around.rooms.get(name) == room]
+        lines.append(f'{class_of(room)}: {_counted(there, "; ") or "nothing"}')
+    if nowhere := [described(name) for name in loose if name not in around.rooms]:
+        lines.append(f'elsewhere: {_counted(nowhere, "; ")}')
     return '\n'.join(lines)
 
 
@@ -292,32 +304,6 @@ def _about_the_robot(around: SceneGraph) -> list[str]:
     if near:
         lines.append(f'Close to you: {", ".join(near)}.')
     return lines
-
-
-class _Inventory:
-    def __init__(self, around: SceneGraph, rooms: frozenset[str]):
-        self._around = around
-        self._in: dict[str, dict[str, list[str]]] = {}
-        self._placed: set[str] = set()
-        for thing, relation, other in around.placed:
-            if other not in rooms and class_of(thing) != CHARACTER:
-                self._in.setdefault(other, {}).setdefault(relation, []).append(thing)
-                self._placed.add(thing)
-
-    def is_placed(self, name: str) -> bool:
-        return name in self._placed
-
-    def of(self, name: str, above: frozenset[str] = frozenset()) -> str:
-        """Return an object with its states and its contents."""
-        states = [s for s in self._around.states.get(name, ()) if s not in EXPECTED_STATES]
-        parts = [', '.join(states)] if states else []
-        above |= {name}
-        carried: Mapping[str, list[str]] = self._in.get(name, {})
-        for relation, words in _WORDS.items():
-            things = [self.of(n, above) for n in carried.get(relation, ()) if n not in above]
-            if things:
-                parts.append(f'{words}: {_counted(things, ", ")}')
-        return class_of(name) + (f' ({"; ".join(parts)})' if parts else '')
 
 
 def _counted(texts: Iterable[str], between: str) -> str:

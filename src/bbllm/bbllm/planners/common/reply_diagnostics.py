@@ -10,9 +10,8 @@ from typing import Protocol, TypeVar
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import LineDiscarded
-from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
+from bbllm.core.protocols import EpisodeContext
 from bbllm.core.types import Code
-from bbllm.planners.common.prompting import ask
 
 MAX_REASON = 1000
 """Maximum length of a reason; the rest is cut [characters]."""
@@ -121,17 +120,11 @@ class HasDiscarded(Protocol):
 Found = TypeVar('Found', bound=HasDiscarded)
 
 
-def ask_for_lines(
-    model: ChatModel,
-    prompt: str,
-    read: Callable[[str], Found],
-    *,
-    on_discarded: Callable[[RejectedLine], None],
-    request: PromptRequest | None = None,
-    on_retry: Callable[[str], None] | None = None,
-) -> Found:
+def reporting(
+    read: Callable[[str], Found], on_discarded: Callable[[RejectedLine], None]
+) -> Callable[[str], Found]:
     """
-    Ask as `prompting.ask` does, and pass discarded lines to `on_discarded`.
+    Return a reader for `prompting.ask` that passes discarded lines to `on_discarded`.
 
     The discarded lines of a reply that raises LostReplyError are reported too.
     """
@@ -146,4 +139,4 @@ def ask_for_lines(
         diagnostics.of_reply(found.discarded)
         return found
 
-    return ask(model, prompt, counted, request=request, on_retry=on_retry)
+    return counted

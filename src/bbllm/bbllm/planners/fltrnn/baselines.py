@@ -112,9 +112,6 @@ class _Worker:
 
 
 PLANNING_ONLY = PlannerSpec(
-    factory=PlanningOnly,
-    uses_feedback=False,
-    asks_body=False,
-    domains=frozenset({HOUSEHOLD}),
+    factory=PlanningOnly, uses_feedback=False, asks_body=False, domains=frozenset({HOUSEHOLD})
 )
 PLANNING_REASONING = replace(PLANNING_ONLY, factory=PlanningReasoning)

@@ -8,6 +8,8 @@ break the rules, and updates places.
 
 from __future__ import annotations
 
+import copy
+
 from bbllm.core.instance_names import class_of
 from bbllm.core.skill_calls import nearest_first
 from bbllm.core.types import Code, Kind, Scene, SkillCall
@@ -77,13 +79,7 @@ class MemoryGraph:
 
     def copy(self) -> MemoryGraph:
         """Return an independent copy."""
-        other = object.__new__(type(self))
-        other._names, other._rooms = dict(self._names), set(self._rooms)
-        other._room_of, other._places = dict(self._room_of), dict(self._places)
-        other._states = {name: set(states) for name, states in self._states.items()}
-        other._affords = self._affords
-        other._held, other._here, other.seat = [*self._held], self._here, self.seat
-        return other
+        return copy.deepcopy(self)
 
     @property
     def names(self) -> tuple[str, ...]:

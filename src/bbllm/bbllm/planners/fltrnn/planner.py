@@ -264,12 +264,7 @@ class FLTRNN:
     """
 
     def __init__(
-        self,
-        brain: ChatModel,
-        body: Body,
-        *,
-        k: int = 3,
-        options: FLTRNNOptions = FLTRNNOptions(),
+        self, brain: ChatModel, body: Body, *, k: int = 3, options: FLTRNNOptions = FLTRNNOptions()
     ):
         self._model = brain
         embedder = embedder_of(body)

@@ -93,8 +93,5 @@ class InnerMonologue:
 
 
 INNER_MONOLOGUE = PlannerSpec(
-    factory=InnerMonologue,
-    options=InnerMonologueOptions(),
-    uses_feedback=False,
-    asks_body=False,
+    factory=InnerMonologue, options=InnerMonologueOptions(), uses_feedback=False, asks_body=False
 )

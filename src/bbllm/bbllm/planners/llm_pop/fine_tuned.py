@@ -199,9 +199,6 @@ def _other_held(action: FtAction, scene: Scene) -> str:
 
 
 FT_COT = PlannerSpec(
-    factory=FTCoT,
-    tells_force=True,
-    asks_body=False,
-    domains=frozenset({'tabletop'}),
+    factory=FTCoT, tells_force=True, asks_body=False, domains=frozenset({'tabletop'})
 )
 FT_VANILLA = replace(FT_COT, factory=FTVanilla)

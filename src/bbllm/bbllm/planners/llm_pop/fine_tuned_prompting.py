@@ -80,9 +80,7 @@ class FtRound:
 
 
 HISTORY = HistoryForm(
-    empty=NOTHING,
-    shortened='without what was observed, but for the vertical force',
-    first=1,
+    empty=NOTHING, shortened='without what was observed, but for the vertical force', first=1
 )
 """
 The history of an episode; `parse_past` reads it back.

@@ -161,9 +161,6 @@ class LLMPopNoEvaluator(LLMPop):
 
 
 LLM_POP = PlannerSpec(
-    factory=LLMPop,
-    tells_force=True,
-    asks_body=False,
-    domains=frozenset({'tabletop'}),
+    factory=LLMPop, tells_force=True, asks_body=False, domains=frozenset({'tabletop'})
 )
 LLM_POP_NO_EVALUATOR = replace(LLM_POP, factory=LLMPopNoEvaluator)

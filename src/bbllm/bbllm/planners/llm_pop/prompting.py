@@ -67,9 +67,7 @@ class Round:
 
 
 HISTORY = HistoryForm(
-    empty=NOTHING,
-    shortened='in a line each',
-    omitted='Rounds before round {} are left out.',
+    empty=NOTHING, shortened='in a line each', omitted='Rounds before round {} are left out.'
 )
 """
 The history of an episode, with feedback of people between the rounds, as `Person: ...`.

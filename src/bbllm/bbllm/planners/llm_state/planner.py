@@ -22,7 +22,8 @@ from bbllm.planners.common.low_level_plan import (
     parse_low_level_plan,
 )
 from bbllm.planners.common.open_state import OpenState
-from bbllm.planners.common.reply_diagnostics import Found, RejectedLine, ask_for_lines
+from bbllm.planners.common.prompting import ask
+from bbllm.planners.common.reply_diagnostics import Found, RejectedLine, reporting
 
 MAX_ROUNDS = 150
 """How many plans an episode may have. The paper limits steps only, to at most 150; a plan has at
@@ -142,19 +143,11 @@ class _Mind:
         return plan.calls[: PLAN_LIMIT - 1]
 
     def _ask(self, prompt: str, read: Callable[[str], Found], kind: str) -> Found:
-        return ask_for_lines(
-            self.model,
-            prompt,
-            read,
-            on_discarded=lambda line: line.report(self.context),
-            request=PromptRequest(kind=kind, scene=self.hands.scene),
-            on_retry=self.context.warn,
-        )
+        read = reporting(read, lambda line: line.report(self.context))
+        request = PromptRequest(kind=kind, scene=self.hands.scene)
+        return ask(self.model, prompt, read, request=request, on_retry=self.context.warn)
 
 
 LLM_STATE = PlannerSpec(
-    factory=LLMState,
-    options=LLMStateOptions(),
-    uses_feedback=False,
-    asks_body=False,
+    factory=LLMState, options=LLMStateOptions(), uses_feedback=False, asks_body=False
 )

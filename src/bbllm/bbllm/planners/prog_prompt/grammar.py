@@ -1,5 +1,5 @@
 """
-The grammar of programs: what ProgPrompt's model may answer, and what is made of it.
+The grammar of programs of ProgPrompt's model.
 
     program   = [header] line*                     in one block of code, or nothing around it
     header    = "def" name "():"                   a second one ends the program
@@ -11,8 +11,8 @@ The grammar of programs: what ProgPrompt's model may answer, and what is made of
     recovery  = "else:" call                       below an assertion; there may be several
     thing     = 'name' | "name" | name | number
 
-One line `cannot: <reason>` in its place says that there is no program. Indentation says nothing.
-It looks like Python and is none: no line is ever given to Python.
+One line `cannot: <reason>` in its place means that there is no program. Indentation is ignored.
+It resembles Python, but no line is ever passed to Python.
 """
 
 from __future__ import annotations
@@ -31,22 +31,20 @@ from bbllm.planners.common.program import (
 from bbllm.planners.common.reply_diagnostics import reason_of, says_done
 
 MAX_LINES = 300
-"""A longer program is a model that repeats itself."""
+"""Longer programs come from models that repeat themselves."""
 MAX_LINE = 300
-"""Longest line [characters]."""
+"""Maximum length of a line [characters]."""
 FORMS = (
     "a comment `# 1: take the salmon`, a call `grab('salmon')`, an assertion "
     "`assert('close' to 'salmon')`, or below one `else: find('salmon')`"
 )
-"""What a line can be, for errors."""
+"""Forms of a line, for errors."""
 
 _FENCED = re.compile(r'```[^\n`]*\n(.*?)(?:```|\Z)', re.DOTALL)
 _HEADER = re.compile(r'def\s+\w+\s*\(\s*\)\s*:')
 _OBJECTS = re.compile(r'objects\s*=\s*\[[^\[\]]*\]')
 _CALL = re.compile(r'([^\W\d]\w*)\s*\(([^()#]*)\)\s*;?\s*(?:#.*)?')
-_THING = re.compile(
-    r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*|[-+]?\d*\.?\d+))\s*(,|\Z)""",
-)
+_THING = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*|[-+]?\d*\.?\d+))\s*(,|\Z)""")
 _ASSERTION = re.compile(r'assert\b\s*(.*)')
 _WORD = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*))""")
 _RECOVERY = re.compile(r'else\s*:\s*(.*)')
@@ -61,10 +59,10 @@ _NOT_HERE = {
 
 def parse_program(text: str) -> Program:
     """
-    Read a program; what stands behind a second `def` or a `return` is left out.
+    Parse a program, up to a second `def` or a `return`.
 
     Raises:
-        ParseError: Not the grammar; says which line, and what would do.
+        ParseError: Not the grammar; names the line and the accepted forms.
         GaveUpError: The line `cannot: <reason>` in place of a program.
     """
     block = _FENCED.search(text)
@@ -77,16 +75,14 @@ def parse_program(text: str) -> Program:
 
 def parse_rest(text: str) -> Program:
     """
-    Read what is left of a program; one of the line `done`, or of `pass`, does nothing.
+    Parse the rest of a program as `parse_program`; `done` or `pass` alone is an empty one.
 
-    Raises:
-        ParseError: As `parse_program`, or nothing but comments, as where a reply was cut off.
-        GaveUpError: As `parse_program`.
+    Comments alone raise ParseError: the reply may be truncated.
     """
     lines = [line.strip(' `\t')[:MAX_LINE] for line in text.splitlines() if line.strip(' `\t')]
-    said = [line for line in lines if line != 'python' and not _HEADER.fullmatch(line)]
-    if said == ['pass'] or (
-        said and says_done(said[-1]) and all(line.startswith('#') for line in said[:-1])
+    lines = [line for line in lines if line != 'python' and not _HEADER.fullmatch(line)]
+    if lines == ['pass'] or (
+        lines and says_done(lines[-1]) and all(line.startswith('#') for line in lines[:-1])
     ):
         return Program()
     program = parse_program(text)
@@ -117,10 +113,10 @@ class _Reader:
         self._begun = False
 
     def take(self, line: str) -> bool:
-        """Take a line; False where the program ends with it."""
+        """Read a line; return whether the program continues."""
         self._number += 1
         if len(line) > MAX_LINE:
-            # A list of all that is in a house is long, and says nothing new.
+            # A list of all objects in a house is long, and redundant.
             if not (line.startswith('objects') and line.endswith(']')):
                 raise self._error(line, f'has {len(line)} characters, of at most {MAX_LINE}')
             return True
@@ -143,7 +139,7 @@ class _Reader:
         return True
 
     def close(self) -> Program:
-        """Return the program when all lines were taken."""
+        """Return the program after the last line."""
         if not self._begun:
             raise ParseError(f'There is no program in the reply. Each line is {FORMS}.')
         self._begin('')

@@ -208,8 +208,5 @@ class Huang:
 
 
 HUANG = PlannerSpec(
-    factory=Huang,
-    options=HuangOptions(),
-    uses_feedback=False,
-    needs_embedder=True,
+    factory=Huang, options=HuangOptions(), uses_feedback=False, needs_embedder=True
 )

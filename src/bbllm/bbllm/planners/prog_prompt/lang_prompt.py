@@ -133,8 +133,4 @@ class LangPrompt:
                 carry_out(Call(call.skill, call.args), step, referents, world, context)
 
 
-LANG_PROMPT = PlannerSpec(
-    factory=LangPrompt,
-    options=LangPromptOptions(),
-    uses_feedback=False,
-)
+LANG_PROMPT = PlannerSpec(factory=LangPrompt, options=LangPromptOptions(), uses_feedback=False)

@@ -147,8 +147,5 @@ class ProgPrompt:
 
 
 PROG_PROMPT = PlannerSpec(
-    factory=ProgPrompt,
-    options=ProgPromptOptions(),
-    uses_feedback=False,
-    asks_body=False,
+    factory=ProgPrompt, options=ProgPromptOptions(), uses_feedback=False, asks_body=False
 )
