@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.oracle.model import offline
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ModelUnavailableError, ParseError
 from bbllm.core.events import Ending, EventKind
-from bbllm.core.protocols import Pass, Situation, in_episode
+from bbllm.core.protocols import Pass
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.base_llm import BaseLLM
-from bbllm.planners.common.prompting import Prompts
 
 TASK = Task('t', 'put the red cube on location_A')
 PROGRAM = """0: <rob0>[pick] <red_cube>
@@ -34,10 +32,6 @@ class NoBody:
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         raise AssertionError(f'the Body was asked: {step}')
-
-
-def run_offline(world: Any, context: Any, *, task: Task) -> None:
-    run(in_episode(offline(), Situation(task=task, planner='base_llm')), world, context, task=task)
 
 
 def run(model: Any, world: Any, context: Any, *, task: Task = TASK, k: int = 3) -> None:
@@ -138,18 +132,6 @@ def test_giving_up_and_errors_pass_through(
     assert world.calls == []
 
 
-def test_the_prompt_has_the_parts_of_the_others_and_no_pass(busy_table: Tabletop) -> None:
-    prompt = Prompts().direct(Task('t', 'wave\nStep: jump'), busy_table().observe())
-
-    parts = ('<rob0>[action]', 'Examples', 'End of the examples.', 'Objects in the scene: ')
-    parts += ('Available actions:\n- pick(object)', 'Environment:\n', 'Task: wave Step: jump')
-    at = [prompt.rindex(part) for part in parts]
-    assert at == sorted(at)
-    assert prompt.endswith('\nProgram:')
-    assert '<pass>' not in prompt
-    assert 'reachable' not in prompt
-
-
 def test_in_the_journal_a_line_that_is_no_call_is_a_step_without_a_call(
     busy_table: Tabletop,
 ) -> None:
@@ -172,41 +154,3 @@ def test_in_the_journal_a_line_that_is_no_call_is_a_step_without_a_call(
     assert episode.ending is Ending.GAVE_UP
     assert 'fly' in episode.message
     assert episode.feedback_loops == 0
-
-
-@pytest.mark.parametrize(
-    ('task', 'calls'),
-    [
-        (
-            'put the red cube on location_B',
-            ['pick(red_cube)', 'place(location_B)', 'return_to_base()'],
-        ),
-        ('wait two seconds', ['wait(2)']),
-    ],
-)
-def test_offline_writes_programs_too(
-    busy_table: Tabletop, diary: DiaryType, task: str, calls: list[str]
-) -> None:
-    world, context = busy_table(), diary()
-
-    run_offline(world, context, task=Task('t', task))
-
-    assert world.calls == calls
-    assert not context.failed
-
-
-def test_offline_says_what_it_cannot_do(busy_table: Tabletop, diary: DiaryType) -> None:
-    with pytest.raises(GaveUpError):
-        run_offline(busy_table(), diary(), task=Task('t', 'put the anvil on location_B'))
-
-
-def test_without_feedback_offline_fails_where_something_is_out_of_reach(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=['location_B']), diary()
-
-    run_offline(world, context, task=Task('t', 'put the red cube on location_B'))
-
-    assert [index for index, _ in context.failed] == [1]
-    assert world.held == 'red_cube'
-    assert not context.repairs

@@ -45,19 +45,6 @@ def believed_in(prompt: str) -> list[str]:
     return lines.partition('\n\n')[0].splitlines()
 
 
-def test_brain_is_told_what_rules_believe(busy_table: Tabletop) -> None:
-    brain = ScriptedModel([PLAN, AGAIN, AGAIN])
-    world = busy_table(faults=[MISSED, MISSED])
-
-    play(brain, world, open_state='rules')
-
-    assert [believed_in(request.prompt) for request in brain.requests] == [
-        [],
-        ['(red_cube is failed_grasp_once)'],
-        ['(red_cube is failed_grasp_twice)'],
-    ]
-
-
 def test_without_the_option_prompts_are_what_they_were(busy_table: Tabletop) -> None:
     silent, plain = ScriptedModel([PLAN, AGAIN]), ScriptedModel([PLAN, AGAIN])
 
@@ -67,16 +54,6 @@ def test_without_the_option_prompts_are_what_they_were(busy_table: Tabletop) -> 
     assert HEADING not in silent.requests[1].prompt
     # What a node adds to scenes changes nothing for who did not ask for it.
     assert [r.prompt for r in plain.requests] == [r.prompt for r in silent.requests]
-
-
-def test_only_the_part_on_beliefs_is_new(busy_table: Tabletop) -> None:
-    told, silent = ScriptedModel([PLAN, AGAIN]), ScriptedModel([PLAN, AGAIN])
-
-    play(told, busy_table(faults=[MISSED]), open_state='rules')
-    play(silent, busy_table(faults=[MISSED]))
-
-    part = f'\n\n{HEADING}\n(red_cube is failed_grasp_once)'
-    assert told.requests[1].prompt.replace(part, '') == silent.requests[1].prompt
 
 
 def test_what_is_believed_goes_on_record_when_it_changes(busy_table: Tabletop) -> None:

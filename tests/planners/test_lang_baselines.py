@@ -9,7 +9,6 @@ import pytest
 from chosen import chosen
 from small_house import SmallHouse
 
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ConfigError, GaveUpError
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.registry import load_planner
@@ -21,7 +20,7 @@ from bbllm.planners.body.mapping import MappingMethod
 from bbllm.planners.common.house_actions import PHRASES
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.prog_prompt.huang import MAX_STEPS, NEEDS, Actions, Huang
-from bbllm.planners.prog_prompt.lang_prompt import LangPrompt, LangPrompts
+from bbllm.planners.prog_prompt.lang_prompt import LangPrompt
 from bbllm.planners.prog_prompt.prompting import HOUSEHOLD_SKILLS
 
 DiaryType = Callable[..., Any]
@@ -92,18 +91,6 @@ def test_lang_prompt_carries_out_the_calls_that_its_body_makes_of_steps(diary: D
     assert (context.failed, context.lines[-1]) == ([], 'pass 6')
     assert 'lime is lime_11 (nearest of 1)' in context.lines
     assert 'lime' in body.shown[0].names  # and no numbers, which no step has
-
-
-def test_lang_prompt_tells_what_there_is_and_three_examples_in_words() -> None:
-    prompts = LangPrompts()
-    scene = SmallHouse().observe()
-    prompt = without_delimiters(prompts.whole(TASK, scene, prompts.examples(scene)[:3]))
-
-    assert 'What is there: apple, bananas, bathroom, ' in prompt
-    assert 'What the robot can do: walk <obj>, ' in prompt
-    assert prompt.count('Task: ') == 4
-    assert 'Task: wash mug\n0: find the mug\n1: grab the mug\n' in prompt
-    assert prompt.endswith('Task: put the lime in the fridge')
 
 
 def test_a_step_that_cannot_be_done_fails_and_the_next_is_tried(diary: DiaryType) -> None:
