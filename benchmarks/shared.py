@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
-from bbllm.cli.views.console import PlainConsole
+from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError
 
 INK, GRID, BLUE, ORANGE = '#22262b', '#d9dce0', '#2f6db3', '#c2571a'

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import entry_points, requires
 from pathlib import Path
 
@@ -67,6 +67,17 @@ def exec_depends() -> set[str]:
     return {str(depend.text) for depend in root.findall('exec_depend')}
 
 
+def imported_by(paths: Iterable[Path]) -> set[str]:
+    """Return the top-level modules that files import, wherever in them."""
+    imported: set[str] = set()
+    for node in (node for path in paths for node in ast.walk(ast.parse(path.read_text()))):
+        if isinstance(node, ast.Import):
+            imported.update(alias.name.partition('.')[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            imported.add((node.module or '').partition('.')[0])
+    return imported
+
+
 NODES = [name for name, _ in entry_points_of('console_scripts') if name != 'bbllm']
 
 
@@ -115,13 +126,7 @@ def test_package_xml_is_valid(path: Path) -> None:
 
 def test_arm_is_reached_through_the_driver_only() -> None:
     # A second client of the robot's control would take it from franka_ros2, and go round approval.
-    imported: set[str] = set()
-    for path in (PACKAGE / 'bbllm').rglob('*.py'):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                imported.update(alias.name.partition('.')[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                imported.add((node.module or '').partition('.')[0])
+    imported = imported_by(SOURCES)
     declared = (ROOT / 'requirements').glob('*.in')
 
     assert {'rclpy', 'franka_msgs'} <= imported
@@ -135,13 +140,7 @@ def calls_in(path: Path) -> Iterator[ast.Call]:
 
 
 def test_every_import_is_a_declared_dependency() -> None:
-    imported: set[str] = set()
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                imported.update(alias.name.partition('.')[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                imported.add((node.module or '').partition('.')[0])
+    imported = imported_by(SOURCES)
     libraries = {LIBRARIES.get(name, name) for name in imported}
     for name, parent in COMES_WITH.items():
         assert any(name in line.lower().replace('_', '-') for line in requires(parent) or [])
@@ -207,17 +206,6 @@ def test_cmake_lists_every_interface_in_order(path: Path) -> None:
     files = [file for kind in ('action', 'msg', 'srv') for file in path.glob(f'{kind}/*.{kind}')]
 
     assert listed == sorted(str(file.relative_to(path)) for file in files)
-
-
-@pytest.mark.parametrize('path', [INTERFACES, *COMPAT], ids=lambda path: path.name)
-def test_interface_packages_that_are_used_are_depended_on(path: Path) -> None:
-    used: set[str] = set()
-    for file in path.glob('*/*.*'):
-        fields = re.findall(r'^([a-z_]+)/\w+', file.read_text(), re.MULTILINE)
-        used.update(name for name in fields if name != path.name)
-    root = ElementTree.parse(path / 'package.xml').getroot()
-
-    assert used <= {element.text for element in root.findall('depend')}
 
 
 @pytest.mark.parametrize(

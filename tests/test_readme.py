@@ -20,6 +20,8 @@ from bbllm.core.registry import load_planners
 
 README = Path(__file__).parent.parent / 'README.md'
 
+PAGES_WITH_COMMANDS = ('real-arm', 'first-day-on-hardware', 'ros-tools')
+
 
 def commands(start: str) -> list[str]:
     """Return the README's commands that begin with *start*, without their comments."""
@@ -143,11 +145,15 @@ def test_a_system_of_the_readme_plays_a_task(system: str, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_link_of_the_readme_leads_to_a_file() -> None:
-    links = re.findall(r'\]\((?!https?:)([^)#]+)\)', README.read_text())
+@pytest.mark.parametrize(
+    'page', ['README.md', *(f'docs/{name}.md' for name in PAGES_WITH_COMMANDS)]
+)
+def test_a_link_leads_to_a_file(page: str) -> None:
+    path = README.parent / page
+    links = re.findall(r'\]\((?!https?:|#)([^)#]+)\)', path.read_text())
 
     assert links
-    assert [link for link in links if not (README.parent / link).exists()] == []
+    assert [link for link in links if not (path.parent / link).exists()] == []
 
 
 @pytest.mark.ros

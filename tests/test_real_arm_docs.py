@@ -34,14 +34,6 @@ def test_commands_are_found_in_blocks_and_lines() -> None:
 
 
 @pytest.mark.parametrize('path', PAGES, ids=lambda path: path.name)
-def test_links_lead_to_files(path: Path) -> None:
-    links = [x for x in re.findall(r'\]\(([^)]+)\)', path.read_text()) if '://' not in x]
-
-    assert links
-    assert [link for link in links if not (path.parent / link).exists()] == []
-
-
-@pytest.mark.parametrize('path', PAGES, ids=lambda path: path.name)
 def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
     from typer.testing import CliRunner
 

@@ -21,7 +21,7 @@ from rich.table import Table
 
 from bbllm.bench.log.machine import describe_machine
 from bbllm.bench.safety.limit_audit import NOTHING, Audit
-from bbllm.cli.views.console import PlainConsole
+from bbllm.cli.views.output import PlainConsole
 from benchmarks.arm.timing import (
     PhysicsSpeed,
     Timing,

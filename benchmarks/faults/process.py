@@ -29,7 +29,7 @@ import typer
 from rich.console import Console
 
 from bbllm.bench.log.machine import describe_machine
-from bbllm.cli.views.console import PlainConsole
+from bbllm.cli.views.output import PlainConsole
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BbllmError, LostNodeError, WorldError
 from bbllm.core.events import Ending, Event

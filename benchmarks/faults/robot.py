@@ -22,7 +22,7 @@ from rich.console import Console
 
 from bbllm.arm.driver import RobotMode
 from bbllm.bench.log.machine import describe_machine
-from bbllm.cli.views.console import PlainConsole
+from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Event
 from bbllm.core.records import to_json

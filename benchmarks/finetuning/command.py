@@ -121,7 +121,7 @@ def generate(
             folder.begun, asked, out, lambda: _wordings(output, asked.brain, llm_config)
         )
         if len(chosen) < asked.tasks:
-            output.say(f'There are sentences for {len(chosen)} different tasks only.', 'yellow')
+            output.print(f'There are sentences for {len(chosen)} different tasks only.', 'yellow')
         folder.begin(begun)
         wanted = Wanted(tasks=chosen, pairs=asked.pairs, seed=asked.seed, planner=asked.planner)
         found = _collect(output, folder, wanted, jobs or os.cpu_count() or 1, llm_config)
@@ -147,7 +147,7 @@ def check(
     for path in files:
         checked = Checked()
         checked.take(read_pairs(path))
-        output.say_line(f'{path}: {len(checked.pairs)} good, {checked.refused.total()} refused.')
+        output.print_line(f'{path}: {len(checked.pairs)} good, {checked.refused.total()} refused.')
         _tell_refused(output, checked)
         told[str(path)] = {
             'good': len(checked.pairs),
@@ -181,7 +181,7 @@ class PairsView(BarView):
             (task,) = self._bar.task_ids
             self._bar.update(task, completed=len(found.checked.pairs), description=text)
         elif found.episodes % EPISODES_A_LINE == 0:
-            self._output.say(text)
+            self._output.print(text)
 
 
 def _check_planner(name: str) -> None:
@@ -213,8 +213,8 @@ def _wordings(output: Output, brain: str | None, llm_config: Path | None) -> Wor
 
     models = make_models(load_config(llm_config), overrides={'brain': brain, 'body': 'offline'})
     for notice in models.notices:
-        output.say(notice, 'yellow')
-    output.say(f'{models.brain.name} makes up sentences for {len(KINDS)} kinds of tasks.', 'dim')
+        output.print(notice, 'yellow')
+    output.print(f'{models.brain.name} makes up sentences for {len(KINDS)} kinds of tasks.', 'dim')
     return ask_wordings(models.brain, SENTENCES)
 
 
@@ -225,7 +225,7 @@ def _collect(
     config = load_config(llm_config)
     before = folder.load()
     if before.episodes:
-        output.say(f'Episodes that are there already: {before.episodes}.', 'dim')
+        output.print(f'Episodes that are there already: {before.episodes}.', 'dim')
     with (
         interrupts() as counter,
         PairsView(output, wanted.pairs) as view,
@@ -265,22 +265,22 @@ def _write(
 
 
 def _close(output: Output, found: Collected, card: dict[str, Any], out: Path) -> None:
-    output.say(card['notice'], 'yellow')
+    output.print(card['notice'], 'yellow')
     _tell_refused(output, found.checked)
-    output.say_line(
+    output.print_line(
         f'{card["pairs"]} pairs of {card["episodes"]} episodes and {len(card["tasks"])} tasks '
         f'({card["starred_share"]:.0%} with a star); {card["refused"]} of {card["exchanges"]} '
         f'exchanges refused ({card["refused_share"]:.1%}); {card["wall_s"]:.0f} s.'
     )
-    output.say_path('data', out)
+    output.print_path('data', out)
     output.result({**card, 'folder': str(out)})
     if found.reason:
-        output.say(f'It ended early. {found.reason}', 'red')
+        output.print(f'It ended early. {found.reason}', 'red')
         if not found.hopeless:
-            output.say(f'`bbllm data generate --resume --out {out}` goes on from here.')
+            output.print(f'`bbllm data generate --resume --out {out}` goes on from here.')
         raise typer.Exit(INTERRUPTED if found.stopped else FAILED)
 
 
 def _tell_refused(output: Output, checked: Checked) -> None:
     for rule, count in checked.refused.most_common():
-        output.say_line(f'  {count:>5}  {rule}: {checked.examples[rule]}')
+        output.print_line(f'  {count:>5}  {rule}: {checked.examples[rule]}')

@@ -51,7 +51,7 @@ def sample_goals(
         ) from error
     figures = timing(drawing)
     _tell(figures, output)
-    output.say_path('suite', out)
+    output.print_path('suite', out)
     output.result({**figures, 'suite': str(out)})
 
 
@@ -63,12 +63,12 @@ def _progress_text(drawing: Drawing) -> str:
 def _tell(figures: dict[str, Any], output: Output) -> None:
     for split, bins in figures['by_split_and_bin'].items():
         counts = ', '.join(f'{name}: {n}' for name, n in bins.items())
-        output.say(f'{split}, by least steps: {counts}')
-    output.say(
+        output.print(f'{split}, by least steps: {counts}')
+    output.print(
         f'{figures["goals"]} goals; search per goal: median {figures["search_median_s"]:.3f} s, '
         f'p95 {figures["search_p95_s"]:.3f} s, longest {figures["search_max_s"]:.3f} s; '
         f'{figures["search_total_s"]:.1f} s in all, with {figures["searches_without_proof"]} '
         'searches that proved nothing.'
     )
     for why, n in figures['drawn_anew'].items():
-        output.say(f'drawn anew {n} times: {why}')
+        output.print(f'drawn anew {n} times: {why}')

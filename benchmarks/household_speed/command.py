@@ -20,7 +20,7 @@ from typing import Annotated
 import typer
 
 from bbllm.bench.log.machine import describe_machine
-from bbllm.cli.views.console import PlainConsole
+from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode

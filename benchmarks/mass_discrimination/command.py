@@ -91,7 +91,7 @@ def weigh(
     print_report(report, output.console)
     write_json(out / f'{NAME}.json', report.as_json())
     write_figure(figure_of(report), out, NAME)
-    output.say_line(f'{report.wall_s:.0f} s; written to {out}')
+    output.print_line(f'{report.wall_s:.0f} s; written to {out}')
     output.result({**report.as_json(), 'folder': str(out)})
     if counter.count or not report.all_weighed:
         raise typer.Exit(INTERRUPTED if counter.count else FAILED)

@@ -25,7 +25,7 @@ from rich.console import Console
 
 from bbllm.arm.driver import GoalStatus
 from bbllm.bench.log.machine import describe_machine
-from bbllm.cli.views.console import PlainConsole
+from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Ending, Event, ModelCall, StepBegun
 from bbllm.core.namespaces import NAMESPACE

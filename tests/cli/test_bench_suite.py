@@ -9,26 +9,30 @@ import re
 import signal
 import subprocess
 import sys
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
+from typer.testing import CliRunner, Result
 
 sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
+sys.path.insert(0, str(Path(__file__).parent.parent / 'bench' / 'report'))
 
+import made_up
+from household_talk import PLANNER, PROGRAMS, write_talk
 from made_results import make_settings
 
 from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.report.write import Finished
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress
-from bbllm.cli.commands.bench_suite import _tell, parse_ks
+from bbllm.cli.commands.bench_suite import _print_results, parse_ks
+from bbllm.cli.main import app
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 
 Command = Callable[..., Result]
-
 WAIT_S = 180.0
 KILLS = 2
 OFFLINE = ('--brain', 'offline', '--body', 'offline')
@@ -241,7 +245,7 @@ def test_the_last_line_is_whole_on_a_narrow_terminal_too(
     summary = summarize_run(make_settings(brain='x'), [], [])
     progress = RunProgress(total=1, done=0, played=0, passed=0, lost=0, wall_s=0.0)
 
-    _tell(RunEnd(progress=progress), Finished(summary, None, ''), tmp_path, Output())
+    _print_results(RunEnd(progress=progress), Finished(summary, None, ''), tmp_path, Output())
 
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith('tabletop planner=brain_body brain=x SR=none')
@@ -260,3 +264,99 @@ def test_lists_of_k_are_read(text: str, ks: tuple[int, ...]) -> None:
 def test_what_is_no_list_of_k_is_refused_with_what_is(text: str) -> None:
     with pytest.raises(ConfigError, match='0-3'):
         parse_ks(text)
+
+
+@pytest.fixture(scope='module')
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp('talk') / 'talk.jsonl'
+    write_talk(path, trials=3)
+    return path
+
+
+def test_a_run_in_houses_has_figures_and_a_report(
+    bbllm: Command, talk: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / 'run'
+    words = ('--tasks', ','.join(PROGRAMS), '--trials', '3', '--replay', str(talk), '--jobs', '2')
+
+    ran = bbllm('bench', 'household', '--planner', PLANNER, *words, '--out', str(out))
+
+    assert ran.exit_code == 0, ran.output
+    assert ran.stdout.splitlines()[-1].startswith(
+        f'household planner={PLANNER} brain=replay of scripted SR=0.67'
+    )
+    assert 'has no feedback loops: each case is played once' in ran.stdout
+    settings = json.loads((out / 'settings.json').read_text())
+    assert settings['world'] == 'household'
+    results = [json.loads(line) for line in (out / 'results.jsonl').read_text().splitlines()]
+    assert len(results) == 6
+    # Apples are in a closed fridge in two of the houses, and the program does not look there.
+    assert sum(result['verdict'] == 'passed' for result in results) == 4
+    page = (out / 'report.html').read_text()
+    assert page.count('<svg class="table"') == 6
+    assert '>off → on<' in page
+    assert 'No house is on record' not in page
+    assert 'Apple_' in page
+
+
+@pytest.mark.parametrize(
+    ('words', 'told'),
+    [
+        (('household', '--world', 'tabletop'), 'played in houses'),
+        (('tabletop', '--world', 'household'), 'played on tables'),
+        (('household', '--tasks', 'watch_television'), "'watch_television'"),
+        (('houshold',), "Did you mean 'household'?"),
+        (('household', '--planner', 'prog_prompt:grounding=near'), "Did you mean 'nearest'?"),
+    ],
+)
+def test_what_cannot_be_played_is_said_first(
+    bbllm: Command, words: tuple[str, ...], told: str
+) -> None:
+    ran = bbllm('bench', *words)
+
+    assert ran.exit_code == 2
+    assert told in ' '.join(ran.stderr.split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return made_up.write_run(tmp_path / 'run', made_up.make_settings(ks=[0, 1], trials=1))
+
+
+def test_report_is_made_anew_from_the_results(folder: Path) -> None:
+    before = (folder / 'summary.json').read_text()
+    (folder / 'summary.json').write_text('{}')
+
+    result = CliRunner().invoke(app, ['bench', 'report', str(folder)])
+
+    assert result.exit_code == 0, result.output
+    assert str(folder / 'report.html') in result.output
+    assert result.output.splitlines()[-1].startswith('tabletop planner=brain_body')
+    assert json.loads((folder / 'summary.json').read_text()) == json.loads(before)
+    assert (folder / 'report.html').is_file()
+    assert (folder / 'feedback.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_json_names_both_files(folder: Path) -> None:
+    result = CliRunner().invoke(app, ['bench', 'report', str(folder), '--json'])
+
+    data = json.loads(result.stdout)
+    assert data['report'] == str(folder / 'report.html')
+    assert data['summary'] == str(folder / 'summary.json')
+
+
+def test_open_shows_the_page_in_the_browser(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(webbrowser, 'open', lambda url: shown.append(url) or True)
+
+    result = CliRunner().invoke(app, ['bench', 'report', str(folder), '--open'])
+
+    assert result.exit_code == 0, result.output
+    assert shown == [(folder / 'report.html').as_uri()]
+
+
+def test_folder_that_holds_no_run_is_refused(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ['bench', 'report', str(tmp_path)])
+
+    assert result.exit_code != 0
+    assert 'settings.json' in result.output + str(result.exception)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import Result
 
 from bbllm.cli.checks import machine as checkup
+from bbllm.cli.checks import round_trips
 from bbllm.cli.checks.machine import (
     Finding,
     Level,
@@ -21,6 +23,16 @@ from bbllm.cli.checks.machine import (
     check_ros,
     check_state,
 )
+from bbllm.cli.checks.real_machine import (
+    DRIVER,
+    MESSAGES,
+    check_driver_packages,
+    check_governor,
+    check_messages,
+    check_safety,
+    judge_network,
+)
+from bbllm.cli.checks.round_trips import RoundTrips, measure
 from bbllm.cli.commands import doctor
 
 Command = Callable[..., Result]
@@ -159,3 +171,146 @@ def test_a_middleware_that_is_not_there_is_a_warning_and_ends_nothing(
     assert findings['rmw']['level'] == 'warn'
     assert 'rmw_of_nobody, $RMW_IMPLEMENTATION, does not work' in findings['rmw']['text']
     assert 'stack' not in findings
+
+
+@pytest.mark.parametrize(
+    ('governors', 'level', 'said'),
+    [
+        (['performance', 'performance'], Level.OK, 'performance on 2 processors'),
+        (['performance', 'powersave'], Level.WARN, 'performance, powersave on 2 processors'),
+        ([], Level.WARN, 'cannot be read here'),
+    ],
+)
+def test_processors_that_slow_down_are_found(
+    tmp_path: Path, governors: list[str], level: Level, said: str
+) -> None:
+    for number, governor in enumerate(governors):
+        folder = tmp_path / f'cpu{number}' / 'cpufreq'
+        folder.mkdir(parents=True)
+        (folder / 'scaling_governor').write_text(f'{governor}\n')
+
+    finding = check_governor(tmp_path)
+
+    assert (finding.level, said in finding.text) == (level, True)
+
+
+def package(prefix: Path, name: str, version: str, about: str) -> None:
+    folder = prefix / 'share' / name
+    folder.mkdir(parents=True)
+    text = f'<package><version>{version}</version><description>{about}</description></package>'
+    (folder / 'package.xml').write_text(text)
+
+
+def test_stand_ins_for_messages_are_told_from_the_drivers_own(tmp_path: Path) -> None:
+    for name in MESSAGES:
+        package(tmp_path / 'ours', name, '3.4.0', 'What bbllm uses of it')
+    for name in (*DRIVER, 'franka_msgs'):
+        package(tmp_path / 'driver', name, '3.5.1', 'By its makers')
+    ours, driver = tmp_path / 'ours', tmp_path / 'driver'
+
+    alone, mixed = list(check_messages([ours])), list(check_messages([driver, ours]))
+
+    assert [(item.level, 'stand-ins' in item.text) for item in alone] == [(Level.OK, True)]
+    assert "the driver's own: franka_msgs 3.5.1" in mixed[0].text
+    assert (mixed[1].level, mixed[1].remedy) == (
+        Level.WARN,
+        'With the driver sourced: make clean, make setup.',
+    )
+    assert [item.level for item in check_messages([tmp_path])] == [Level.FAIL]
+
+
+def test_a_driver_that_is_not_in_this_shell_may_run_elsewhere(tmp_path: Path) -> None:
+    for name in DRIVER[:-1]:
+        package(tmp_path, name, '3.4.0', 'By its makers')
+    lacking = check_driver_packages([tmp_path])
+    package(tmp_path, DRIVER[-1], '4.30.0', 'By its makers')
+    package(tmp_path, 'libfranka', '0.20.5', 'By its makers')
+    whole = check_driver_packages([tmp_path])
+
+    assert (lacking.level, lacking.text) == (Level.WARN, f'not in this shell: {DRIVER[-1]}')
+    assert whole.level is Level.OK
+    assert 'franka_bringup 3.4.0' in whole.text and 'libfranka 0.20.5' in whole.text
+
+
+def test_a_safety_file_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('tcp_sped: {max_m_s: 1}')
+
+    assert check_safety().level is Level.OK
+    finding = check_safety(str(path))
+    assert (finding.level, 'Did you mean `tcp_speed`' in finding.text) == (Level.FAIL, True)
+
+
+def trips(*times_ms: float, sent: int | None = None, late_ms: float = 0.05) -> RoundTrips:
+    return RoundTrips(
+        how='ping socket',
+        sent=len(times_ms) if sent is None else sent,
+        times_ms=times_ms,
+        period_ms=1.0,
+        received=len(times_ms),
+        late_ms=late_ms,
+    )
+
+
+@pytest.mark.parametrize(
+    ('found', 'level', 'said'),
+    [
+        (trips(*[0.1] * 1000), Level.OK, '1000 packets to robot, one every 1 ms, 0 lost'),
+        (trips(*[0.1] * 900, *[0.7] * 100), Level.WARN, 'p99 0.700'),
+        (trips(*[0.1] * 998, 1.4, 1.4), Level.WARN, 'max 1.400'),
+        (trips(*[0.1] * 900, *[1.7] * 100), Level.FAIL, 'p99 1.700'),
+        (trips(*[0.1] * 900, *[1.7] * 100, late_ms=9.0), Level.WARN, 'woke up 9.00 ms late'),
+        (trips(*[0.1] * 999, sent=1000), Level.WARN, '1 lost'),
+        (trips(*[0.1] * 900, sent=1000), Level.FAIL, '100 lost'),
+        (trips(sent=1000), Level.FAIL, 'none of 1000 packets to robot came back'),
+        ('robot is no address', Level.FAIL, 'robot is no address'),
+    ],
+)
+def test_a_network_is_judged_by_the_cycle_of_the_robot(
+    found: RoundTrips | str, level: Level, said: str
+) -> None:
+    finding = judge_network('robot', found)
+
+    assert finding.level is level
+    assert said in finding.text
+    assert bool(finding.remedy) == (level is not Level.OK)
+
+
+def test_packets_to_this_machine_come_back() -> None:
+    found = measure('127.0.0.1', count=50)
+
+    if isinstance(found, str):
+        pytest.skip(f'{found} (no ICMP for this user)')
+    assert (found.sent, found.received, found.loss) == (50, 50, 0.0)
+    assert 0.0 < found.at(50) < 1000.0
+
+
+def test_a_request_carries_the_checksum_that_answers_it() -> None:
+    packet = round_trips._packet(4711, 12)
+
+    assert sum(struct.unpack(f'!{len(packet) // 2}H', packet)) % 0xFFFF == 0
+    reply = bytes([0]) + packet[1:]
+    assert round_trips._number(reply, None) == 12
+    assert round_trips._number(b'\x45' + bytes(19) + reply, 4711) == 12
+    assert round_trips._number(b'\x45' + bytes(19) + reply, 4712) is None
+    assert round_trips._number(packet, None) is None, 'a request is no answer'
+
+
+def test_the_summary_of_ping_is_understood_and_said_to_be_less() -> None:
+    text = (
+        '--- 172.16.0.2 ping statistics ---\n'
+        '500 packets transmitted, 499 received, 0.2% packet loss, time 998ms\n'
+        'rtt min/avg/max/mdev = 0.081/0.112/0.390/0.025 ms\n'
+    )
+
+    found = round_trips._of_ping(text, 0.002)
+
+    assert isinstance(found, RoundTrips)
+    assert (found.sent, found.received, found.times_ms) == (500, 499, (0.081, 0.112, 0.39))
+    finding = judge_network('172.16.0.2', found)
+    assert finding.level is Level.FAIL
+    assert 'ping_group_range' in finding.remedy
+
+
+def test_an_address_that_is_none_is_named() -> None:
+    assert measure('no.such.robot.invalid').startswith('no.such.robot.invalid is no address')

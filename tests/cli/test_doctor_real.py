@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.checks import real_checkup
-from bbllm.cli.checks.findings import Finding, Level
+from bbllm.cli.checks import real_graph
+from bbllm.cli.checks.machine import Finding, Level
 from bbllm.cli.checks.real_graph import (
     BEST_EFFORT,
     CONTROLLERS,
@@ -230,11 +230,11 @@ def test_network_of_a_simulated_robot_is_not_measured(
         return []
 
     for name, answer in (('missing_ros', None), ('joins', None)):
-        monkeypatch.setattr(real_checkup, name, lambda answer=answer: answer)
-    monkeypatch.setattr(real_checkup, 'check_network', check_network)
+        monkeypatch.setattr(real_graph, name, lambda answer=answer: answer)
+    monkeypatch.setattr(real_graph, 'check_network', check_network)
     monkeypatch.setattr('bbllm.ros.driver.real_probe.probe', lambda *_: graph)
 
-    found = list(real_checkup.look_at_real_arm(real_checkup.RealArm(), lambda doing: None))
+    found = list(real_graph.check_real_arm(real_graph.RealArm(), lambda doing: None))
 
     assert measured == ([] if simulated else ['172.16.0.2'])
     assert [item.level for item in found if item.name == 'network'] == [Level.OK] * simulated
@@ -256,7 +256,7 @@ def test_the_report_of_a_real_arm_is_one_object(
         seen.append(arm)
         return [Finding('network', Level.OK, 'good'), Finding('mode', Level.FAIL, 'bad', 'do it')]
 
-    monkeypatch.setattr('bbllm.cli.commands.doctor.look_at_real_arm', look)
+    monkeypatch.setattr('bbllm.cli.commands.doctor.check_real_arm', look)
 
     result = bbllm(
         'doctor', '--real', '--namespace', '/left', '--gripper', 'fr3_gripper', '--json'
@@ -267,4 +267,4 @@ def test_the_report_of_a_real_arm_is_one_object(
     assert data['arm_ready'] is False
     assert [item['level'] for item in data['findings']] == ['ok', 'fail']
     assert (seen[0].namespace, seen[0].gripper) == ('left', 'fr3_gripper')
-    assert seen[0].robot_ip == real_checkup.ROBOT_IP
+    assert seen[0].robot_ip == real_graph.ROBOT_IP

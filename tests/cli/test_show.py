@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import copy
+import io
 import json
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from told_events import EXAMPLES
 from typer.testing import Result
 
-Command = Callable[..., Result]
+from bbllm.cli.views.picture_files import progress_of
+from bbllm.cli.views.plain_view import LineView
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import DATA_TYPES, Ending, Event, EventKind
+from bbllm.core.journal import line_of, read_damaged, read_episode, summarize
 
+Command = Callable[..., Result]
 KEYS = {
     'episode_id',
     'task',
@@ -140,3 +153,181 @@ def test_nothing_recorded_yet_says_how_to_record_something(bbllm: Command) -> No
 
     assert result.exit_code == 2
     assert 'bbllm demo' in result.stderr
+
+
+LINES = [line_of(Event(100.0 + i, data)).rstrip() for i, data in enumerate(EXAMPLES.values())]
+VALUES = [
+    *(
+        None,
+        True,
+        -1,
+        0,
+        10**400,
+        1e308,
+        float('nan'),
+        float('inf'),
+        '',
+        'x',
+        '\ud800',
+        '9' * 5000,
+    ),
+    *([], {}, [[]], {'a': 1}),
+]
+
+
+def write(folder: Path, *lines: str) -> Path:
+    path = folder / 'e1.jsonl'
+    path.write_text('\n'.join(lines) + '\n')
+    return path
+
+
+def shown(path: Path) -> str:
+    """Return what `bbllm show` prints of a journal line by line."""
+    file = io.StringIO()
+    view = LineView(file)
+    episode, _ = read_damaged(path)
+    for event in episode.events:
+        view(event)
+    json.dumps(summarize(episode))
+    progress_of(episode)
+    return file.getvalue()
+
+
+def test_every_kind_of_event_has_a_record_and_an_example() -> None:
+    assert list(EXAMPLES) == list(EventKind) == list(DATA_TYPES)
+    assert {kind: type(data) for kind, data in EXAMPLES.items()} == DATA_TYPES
+
+
+def test_a_whole_journal_has_no_faults_and_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = write(tmp_path, *LINES)
+
+    episode, faults = read_damaged(path)
+
+    assert faults == ()
+    assert episode == read_episode(path)
+    assert [event.data for event in episode.events] == list(EXAMPLES.values())
+
+
+def test_an_event_of_a_later_version_is_quoted(tmp_path: Path) -> None:
+    later = '{"kind": "teleported", "stamp_s": 101.0, "data": {"to": "kitchen"}}'
+    path = write(tmp_path, LINES[0], later, LINES[-1])
+
+    episode, faults = read_damaged(path)
+
+    assert (episode.ending, faults) == (Ending.FINISHED, ())
+    assert 'does not know events of kind \'teleported\': {"to": "kitchen"}' in shown(path)
+    with pytest.raises(ConfigError, match=r'line 2.*teleported'):
+        read_episode(path)
+
+
+@pytest.mark.parametrize(
+    ('line', 'says'),
+    [
+        ('{"kind": "step", "stamp_s": 1.0, "data": {"index": "one"}}', 'step.index: expected int'),
+        ('{"kind": "step", "stamp_s": 1.0}', 'step: expected an object, found None'),
+        ('{"kind": "outcome", "stamp_s": 1.0, "data": {}}', 'outcome: .*call'),
+        ('{"kind": "outcome", "stamp_s": 1.0, "data": {"call": 1}}', 'outcome.call: expected an'),
+        ('{"kind": "scene", "stamp_s": 1.0, "data": {"moment": "before"}}', 'scene: .*scene'),
+        ('{"kind": "warning", "stamp_s": "now", "data": {"text": "x"}}', 'stamp_s: expected a n'),
+        ('{"kind": "warning", "stamp_s": NaN, "data": {"text": "x"}}', 'NaN is no number'),
+        ('{"kind": "warning", "stamp_s": 1e999, "data": {"text": "x"}}', '1e999 is no number'),
+        ('{"kind": "warning", "stamp_s": 1.0, "data": []}', 'warning: expected an object'),
+        ('{"kind": ["step"]}', 'is none of'),
+        ('[]', 'expected an object'),
+        ('[' * 100_000, 'nested too deeply|Expecting value'),
+        ('{', 'Expecting'),
+    ],
+)
+def test_a_line_with_wrong_values_is_named_and_the_others_are_shown(
+    tmp_path: Path, line: str, says: str
+) -> None:
+    path = write(tmp_path, LINES[0], line, LINES[-1])
+
+    episode, faults = read_damaged(path)
+
+    assert [event.kind for event in episode.events] == [EventKind.STARTED, EventKind.ENDED]
+    (fault,) = faults
+    assert fault.startswith('Line 2 cannot be read: ')
+    with pytest.raises(ConfigError, match=f'line 2 .*({says})'):
+        read_episode(path)
+
+
+def test_without_its_first_line_a_journal_is_shown_with_what_is_missing(tmp_path: Path) -> None:
+    path = write(tmp_path, *LINES[1:])
+
+    episode, faults = read_damaged(path)
+
+    assert (episode.id, episode.task.instruction) == ('e1', '(not readable)')
+    assert 'the task is not known' in faults[0]
+
+
+@pytest.mark.parametrize('lines', [('',), ('shopping',), ('{}', '[]')])
+def test_a_file_without_one_event_is_refused(tmp_path: Path, lines: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError, match='is no journal of an episode'):
+        read_damaged(write(tmp_path, *lines))
+
+
+def test_a_journal_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f'{tmp_path} cannot be read'):
+        read_damaged(tmp_path)
+
+
+def test_show_tells_what_is_wrong_with_a_damaged_journal(
+    bbllm: Callable[..., Result], state: Path
+) -> None:
+    state.mkdir(parents=True)
+    scene = LINES[1].replace('red_cube', 'red\\ud800cube')
+    write(state, LINES[0], scene, '{"kind": 1}', LINES[-1])
+
+    told, listed = bbllm('show', 'e1'), bbllm('show', '--list')
+    data = json.loads(bbllm('show', 'e1', '--json').stdout)
+
+    assert told.exit_code == 2, told.output
+    assert 'ended     FINISHED' in told.stdout
+    assert 'Line 3 cannot be read: ' in told.stdout
+    assert 'picture' in told.stdout
+    assert (data['ending'], len(data['faults'])) == ('FINISHED', 1)
+    assert 'FINISHED' in listed.stdout
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the way to every value within JSON values."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    if path:
+        yield path
+    for key, item in inner:
+        yield from places(item, (*path, key)) if isinstance(item, (dict, list)) else [(*path, key)]
+
+
+def mutated(line: str, rng: random.Random) -> str:
+    """Change one place of a line: cut it, take a value away, or put a wrong one in."""
+    if rng.random() < 0.1:
+        at = rng.randrange(len(line))
+        return line[:at] + rng.choice(['', '\x00', '}', '"', '[']) + line[at + rng.randrange(3) :]
+    data = copy.deepcopy(json.loads(line))
+    *way, last = rng.choice(list(places(data)))
+    holder = data
+    for key in way:
+        holder = holder[key]
+    if rng.random() < 0.3:
+        del holder[last]
+    else:
+        holder[last] = rng.choice(VALUES)
+    return json.dumps(data)
+
+
+@settings(max_examples=3000, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(1, 4))
+def test_no_mutation_of_a_journal_raises_anything_but_the_documented_error(
+    tmp_path_factory: pytest.TempPathFactory, rng: random.Random, n: int
+) -> None:
+    lines = list(LINES)
+    for at in rng.sample(range(len(lines)), n):
+        lines[at] = mutated(lines[at], rng)
+    if rng.random() < 0.2:
+        rng.shuffle(lines)
+    path = write(tmp_path_factory.getbasetemp(), *lines)
+
+    shown(path)
+    with suppress(ConfigError):
+        read_episode(path)

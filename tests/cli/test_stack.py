@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from terminals import bbllm, read_until, start  # needs nothing of ROS, but its tests do
+from terminals import bbllm, read_until, start
 
 pytestmark = pytest.mark.ros
 

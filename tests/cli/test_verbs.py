@@ -7,17 +7,31 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import Result
 
 import bbllm as package
+from bbllm.api.options import EpisodeOptions
+from bbllm.api.stage import open_stage
+from bbllm.cli.support import session
+from bbllm.cli.views.progress import Progress, StepState
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import EventKind, PlanMade, RepairBegun, StepBegun
+from bbllm.core.journal import read_episode
+from bbllm.core.paths import config_dir
+from bbllm.core.registry import planner_names
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
+from bbllm.core.types import Code, Outcome, Plan, PlanStep, SkillCall, Status, Task
+from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
+from bbllm.worlds.household.houses import list_houses, load_house
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 Command = Callable[..., Result]
 Script = Callable[..., None]
-
 TASK = 'put the red cube on location_B'
+WEIGHING = 'put the lighter cube on location_B'
 GIVE_UP = 'cannot: there is no such thing on the table'
 
 
@@ -37,16 +51,6 @@ def test_no_words_at_all_show_the_verbs(bbllm: Command) -> None:
 
     assert 'demo' in result.output
     assert 'doctor' in result.output
-
-
-@pytest.mark.parametrize(
-    'verb', ['demo', 'run', 'plan', 'show', 'scenes', 'doctor', 'bench', 'up', 'forget']
-)
-def test_every_verb_has_a_help_page_with_an_explanation(bbllm: Command, verb: str) -> None:
-    result = bbllm(verb, '--help')
-
-    assert result.exit_code == 0
-    assert 'Usage: bbllm' in result.output
 
 
 def test_run_tells_step_by_step_what_happens(bbllm: Command, script: Script) -> None:
@@ -283,7 +287,7 @@ def test_a_fault_in_the_program_shows_a_sentence_and_keeps_the_traceback(
     bbllm: Command, script: Script, monkeypatch: pytest.MonkeyPatch, state: Path
 ) -> None:
     script()
-    monkeypatch.setattr('bbllm.cli.support.exit.write_pictures', lambda *args: 1 / 0)
+    monkeypatch.setattr('bbllm.cli.support.episode_end.write_pictures', lambda *args: 1 / 0)
 
     result = bbllm('run', TASK, '--world', 'tabletop')
 
@@ -306,3 +310,237 @@ def test_names_are_completed(bbllm: Command) -> None:
 
     assert beginning(scenes)('plus') == ['plus_sign']
     assert 'brain_body' in beginning(planners)('')
+
+
+SHIPPED = {path.name for path in (config_dir() / 'sros2').iterdir()}
+
+
+def test_policies_of_a_real_arm_leave_out_the_simulator(bbllm: Command, tmp_path: Path) -> None:
+    result = bbllm('policies', '--out', str(tmp_path / 'new' / 'folder'), '--json')
+
+    written = {Path(name) for name in json.loads(result.stdout)['files']}
+    assert {path.name for path in written} == SHIPPED - {'mujoco_sim.policy.xml'}
+    assert all('ns="/bbllm_real"' in x.read_text() for x in written if x.stem != 'rviz.policy')
+
+
+@pytest.mark.parametrize('name', ['a b', '../x', 'a"/>', ''])
+def test_names_that_are_no_namespace_are_refused(
+    bbllm: Command, tmp_path: Path, name: str
+) -> None:
+    result = bbllm('policies', '--out', str(tmp_path / 'none'), '--namespace', name)
+
+    assert result.exit_code == 2
+    assert 'is no namespace' in result.stderr
+    assert not (tmp_path / 'none').exists()
+
+
+def test_folder_that_cannot_be_written_is_named(bbllm: Command, tmp_path: Path) -> None:
+    (tmp_path / 'file').touch()
+
+    result = bbllm('policies', '--out', str(tmp_path / 'file'))
+
+    assert result.exit_code == 2
+    assert 'cannot be written' in result.stderr
+
+
+def test_plan_of_a_planner_that_observes_first_is_its_first_round(
+    bbllm: Command, script: Script
+) -> None:
+    unknown = 'FAIL\nThe weight of red_cube is not known.'
+    script(unknown, 'EXPLAIN\nWeigh it.\nEXECUTE\nACTION PICK red_cube', unknown)
+
+    result = bbllm('plan', WEIGHING, '--planner', 'llm_pop')
+
+    assert result.exit_code == 0
+    lines = [' '.join(line.split()) for line in result.stdout.splitlines()]
+    assert lines[1] == '0 PICK red_cube pick(red_cube)'
+    assert lines[2].startswith('That is the first round.')
+
+
+def test_help_lists_every_planner(bbllm: Command) -> None:
+    words = bbllm('plan', '--help').output
+
+    assert [name for name in planner_names() if name not in words] == []
+
+
+def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_failed() -> None:
+    progress = Progress()
+    run = EpisodeRun(Task('t', WEIGHING), planner='p', brain='b', body='b', sinks=[progress.take])
+    weigh = Plan(tuple(PlanStep(i, text) for i, text in enumerate(('PICK a', 'WAIT', 'RESET'))))
+    go_on = Plan((weigh.steps[0], PlanStep(1, 'PLACE [1 2 3]'), PlanStep(2, 'PICK b')))
+
+    run.emit(PlanMade.of(weigh, 0))
+    run.emit(StepBegun.of(weigh.steps[0]))
+    run.emit(SkillCall('pick', ('a',)))
+    run.emit(
+        Outcome(
+            call=SkillCall('pick', ('a',)),
+            status=Status.FAILED,
+            code=Code.WOULD_NOT_RISE,
+            message='It is fixed.',
+        )
+    )
+    run.emit(RepairBegun.of(go_on.steps[1], 'a is fixed.'))
+    run.emit(PlanMade.of(go_on, 1))
+    run.emit(StepBegun.of(go_on.steps[1]))
+    run.emit(StepBegun.of(go_on.steps[2]))
+
+    rows = [(row.text, row.state, row.note) for row in progress.rows]
+    assert rows[0] == ('PICK a', StepState.FAILED, 'It is fixed.')
+    assert rows[-2:] == [
+        ('PLACE [1 2 3]', StepState.FAILED, ''),
+        ('PICK b', StepState.RUNNING, ''),
+    ]
+
+
+def test_options_of_a_planner_go_after_a_colon_and_stay_part_of_its_name(
+    bbllm: Command, script: Script
+) -> None:
+    spec = 'prog_prompt:check=graph,grounding=nearest'
+    recovery = "assert('red_cube' in 'hands')\n\telse: pick('red_cube')"
+    script(f"# 1: take it\n{recovery}\nplace('location_B')")
+
+    result = bbllm('plan', WEIGHING, '--planner', spec, '--json')
+
+    assert result.exit_code == 0
+    told = json.loads(result.stdout)
+    assert told['planner'] == spec
+    assert [row['call'] for row in told['plan']] == ['pick(red_cube)', 'place(location_B)']
+
+
+def test_an_option_that_is_none_is_refused_with_those_there_are(bbllm: Command) -> None:
+    result = bbllm('plan', WEIGHING, '--planner', 'prog_prompt:chek=graph')
+
+    assert result.exit_code == 2
+    assert "Did you mean 'check'?" in ' '.join(result.output.split())
+
+
+def test_a_planner_that_matches_by_embedding_is_refused_without_it(
+    bbllm: Command, script: Script
+) -> None:
+    script('0: Done')
+
+    result = bbllm('plan', WEIGHING, '--planner', 'huang')
+
+    assert result.exit_code == 2
+    assert '`--mapping embedding`' in ' '.join(result.output.split())
+
+
+def forces(seed: int | None) -> np.ndarray:
+    """Read the force on the hand at one moment again and again, shape (400, 3) [N]."""
+    with open_stage(EpisodeOptions(scene='tabletop', seed=seed)) as stage:
+        assert isinstance(stage.world, TabletopWorld)
+        return np.array([stage.world.robot.flange_wrench()[:3] for _ in range(400)])
+
+
+def test_without_a_seed_sensors_are_noisy_all_the_same_and_always_alike() -> None:
+    told = forces(None)
+
+    assert told.std(axis=0) == pytest.approx(0.2, rel=0.2)
+    assert (told == forces(0)).all()
+    assert (told != forces(1)).all()
+
+
+PROGRAM = """
+    # 1: go to the tv
+    find('tv')
+    # 2: switch it on
+    switchon('tv')
+"""
+
+
+WATCH = ('run', 'watch tv', '--planner', 'prog_prompt:check=graph,grounding=nearest')
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a script answer in place of a model."""
+    models = Models(ScriptedModel([PROGRAM]), ScriptedModel([]), ())
+    monkeypatch.setattr(session, 'make_chosen_models', lambda options: models)
+
+
+@pytest.mark.usefixtures('scripted')
+@pytest.mark.parametrize(
+    ('words', 'house'),
+    [
+        (('--house', 'studio'), 'studio'),
+        (('--world', 'household'), 'family_flat'),
+        (('--world', 'household', '--house', 'old_house'), 'old_house'),
+    ],
+)
+def test_a_task_is_done_in_a_house_and_on_record(
+    bbllm: Command, state: Path, words: tuple[str, ...], house: str
+) -> None:
+    ran = bbllm(*WATCH, *words, '--json')
+
+    assert ran.exit_code == 0, ran.output
+    data = json.loads(ran.stdout)
+    assert data['ending'] == 'FINISHED'
+    assert [Path(path).suffix for path in data['pictures']] == ['.svg', '.png']
+    assert '>off → on<' in Path(data['pictures'][0]).read_text(encoding='utf-8')
+    settings = read_episode(Path(data['journal'])).events[0].data.settings
+    assert (settings['world'], settings['scene']) == ('household', house)
+    assert bbllm('show').exit_code == 0
+
+
+@pytest.mark.usefixtures('scripted')
+def test_rules_and_visibility_are_chosen_and_on_record(bbllm: Command, state: Path) -> None:
+    ran = bbllm(*WATCH, '--house', 'studio', '--mode', 'fresh', '--visibility', 'room', '--json')
+
+    events = read_episode(Path(json.loads(ran.stdout)['journal'])).events
+    settings = events[0].data.settings
+    assert (settings['mode'], settings['visibility']) == ('fresh', 'room')
+    things = next(e for e in events if e.kind is EventKind.SCENE).data.scene.objects
+    assert len(things) < len(load_house('studio').graph.nodes)
+
+
+@pytest.mark.usefixtures('scripted')
+def test_a_graph_of_virtualhome_is_a_house(bbllm: Command, tmp_path: Path) -> None:
+    path = tmp_path / 'theirs.json'
+    path.write_text(json.dumps(load_house('studio').graph.to_dict()))
+
+    assert bbllm(*WATCH, '--house', str(path)).exit_code == 0
+
+
+@pytest.mark.usefixtures('scripted')
+@pytest.mark.parametrize(
+    ('words', 'told'),
+    [
+        (('--house', 'studyo'), "Did you mean 'studio'?"),
+        (('--house', 'no/such.yaml'), 'no/such.yaml'),
+        (('--house', 'studio', '--world', 'tabletop'), 'A house has no table'),
+        (('--house', 'studio', '--scene', 'tower'), 'A house has no table'),
+        (('--house', 'studio', '--yes'), '--world household asks nobody'),
+        (('--house', 'studio', '--mode', 'sain'), "Did you mean 'sane'?"),
+        (('--house', 'studio', '--visibility', 'rooms_sen'), "Did you mean 'rooms_seen'?"),
+        (('--world', 'tabletop', '--mode', 'fresh'), 'add --house NAME'),
+        (('--visibility', 'room'), 'add --house NAME'),
+    ],
+)
+def test_a_house_that_cannot_be_is_refused(
+    bbllm: Command, words: tuple[str, ...], told: str
+) -> None:
+    ran = bbllm(*WATCH, *words)
+
+    assert ran.exit_code == 2
+    assert told in ' '.join(ran.stderr.split())
+
+
+def test_houses_are_listed_with_their_rooms(bbllm: Command) -> None:
+    data = json.loads(bbllm('scenes', '--json').stdout)
+
+    assert set(list_houses()) <= set(data)
+    assert data['studio']['rooms'] == ['livingroom', 'kitchen', 'bathroom', 'home_office']
+    assert data['studio']['things'] > 100
+    assert 'studio' in bbllm('scenes').stdout
+
+
+@pytest.mark.usefixtures('scripted')
+def test_a_house_has_no_video(bbllm: Command, tmp_path: Path) -> None:
+    video = tmp_path / 'house.gif'
+
+    ran = bbllm(*WATCH, '--house', 'studio', '--video', str(video))
+
+    assert ran.exit_code == 2
+    assert 'leave --video out' in ran.output
+    assert not video.exists()

@@ -103,8 +103,6 @@ REPAIRED = (
     event(RepairBegun(index=1, text='step 1', cause=FAR, loop=1)),
     event(PlanMade(steps=('pick a', 'pick d', 'rest'), start=1)),
 )
-
-
 CALL = SkillCall('pick', ('red_cube',))
 EXAMPLES = {
     EventKind.STARTED: STARTED.data,

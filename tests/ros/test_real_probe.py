@@ -6,7 +6,7 @@ import pytest
 from franka_msgs.srv import SetLoad
 from stacks import Running
 
-from bbllm.cli.checks.findings import Level
+from bbllm.cli.checks.machine import Level
 from bbllm.cli.checks.real_graph import Starts, judge_graph
 from bbllm.ros.driver.real_probe import probe
 from franka_driver_conformance.client import DriverClient

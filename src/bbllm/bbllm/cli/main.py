@@ -16,12 +16,12 @@ VERBS = {
     'plan': 'Print the plan for a task and the call that each step becomes; nothing moves.',
     'show': 'Show an episode as it was: plan, repairs, counts, pictures.',
     'up': 'Start the stack: five nodes, each in its own process; Ctrl-C ends them.',
-    'say': 'Tell a running stack something in the middle of a task.',
-    'approve': 'Say whether the arm may do what it waits to do: a plan, a call, or to go on.',
-    'forget': 'Make a running stack forget what it believes of things.',
+    'say': 'Send the planner of a running stack a message in the middle of a task.',
+    'approve': 'Approve or deny what the arm waits to do: a plan, a call, or to go on.',
+    'forget': 'Make a running stack discard its beliefs about objects.',
     'scenes': 'List the scenes and houses that a task can start with.',
     'policies': 'Write the policies of SROS 2 for the processes of a stack.',
-    'doctor': 'Look at this machine: Python, models, ROS, rendering; say what to do.',
+    'doctor': 'Check this machine: Python, models, ROS, rendering; print what to do.',
     'bench': (
         'Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.'
     ),
@@ -76,8 +76,8 @@ def bbllm_command(
     Tell a robot arm in plain words what to do.
 
     A Brain model plans, a Body model turns each step into a call, and a
-    Franka Research 3, real or simulated, carries it out. What goes wrong is
-    told to the Brain in words, and it plans on from there.
+    Franka Research 3, real or simulated, carries it out. The Brain gets
+    what goes wrong in words, and plans on from there.
 
     Start with [bold]bbllm demo[/bold].
     """

@@ -1,4 +1,4 @@
-"""What `bbllm doctor` looks at on this machine, each a function that returns findings."""
+"""Checks of this machine for `bbllm doctor`; each is a function that returns findings."""
 
 from __future__ import annotations
 
@@ -11,20 +11,50 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from bbllm.cli.checks.findings import Finding, Level
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.namespaces import NAMESPACE
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
 
+if TYPE_CHECKING:
+    from bbllm.ros.stack.client import StackClient
+    from bbllm.ros.stack.discovery import FoundStack
+
+
 IMPORT_S = 30.0
-"""How long a trial in a process of its own may take, wall clock [s]."""
+"""Time limit of a trial in a separate process, wall clock [s]."""
 _JOIN = 'import rclpy; rclpy.init(); rclpy.shutdown()'
 
 
+class Level(str, Enum):
+    """How a check came out."""
+
+    OK = 'ok'
+    WARN = 'warn'
+    """Something that only a part of the program needs is missing."""
+    FAIL = 'fail'
+    """`bbllm demo` would not work; with --real, the arm would not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report."""
+
+    name: str
+    level: Level
+    text: str
+    remedy: str = ''
+    """What to do about it; empty where nothing needs doing."""
+
+
 def check_python() -> Finding:
-    """Look at the interpreter."""
+    """Check the interpreter."""
     text = f'{platform.python_version()} at {sys.executable}'
     if (3, 10) <= sys.version_info < (3, 13):
         return Finding('python', Level.OK, text)
@@ -32,7 +62,7 @@ def check_python() -> Finding:
 
 
 def check_packages() -> Finding:
-    """Look for the packages that the in-process simulation needs."""
+    """Check for the packages that the in-process simulation needs."""
     needed = ('mujoco', 'mink', 'ruckig', 'numpy', 'yaml', 'pydantic', 'jinja2', 'openai', 'PIL')
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
@@ -45,7 +75,7 @@ def check_packages() -> Finding:
 
 
 def check_config() -> Finding:
-    """Look for the configuration that comes with the project."""
+    """Check for the configuration that comes with the project."""
     try:
         return Finding('config', Level.OK, str(config_dir()))
     except BbllmError as error:
@@ -70,7 +100,7 @@ def check_state() -> Finding:
 
 
 def check_models() -> list[Finding]:
-    """Ask whether Brain and Body can be reached."""
+    """Check that Brain and Body can be reached."""
     from bbllm.llm.models.factory import load_config, probe_models
 
     try:
@@ -87,7 +117,7 @@ def check_models() -> list[Finding]:
 
 
 def check_compilers() -> Finding:
-    """Look for what building the interface packages needs."""
+    """Check for what building the interface packages needs."""
     tools = {'c++': 'g++', 'cmake': 'cmake', 'colcon': ''}
     missing = [tool for tool in tools if _which(tool) is None]
     header = Path(sysconfig.get_paths()['include']) / 'Python.h'
@@ -102,7 +132,7 @@ def check_compilers() -> Finding:
 
 
 def check_rendering() -> Finding:
-    """Try each way to render without a display, in a process of its own: GL can crash."""
+    """Try each way to render without a display, in a separate process: GL can crash."""
     for backend in ('egl', 'osmesa'):
         code = 'import mujoco; mujoco.GLContext(16, 16).make_current()'
         if _python(code, MUJOCO_GL=backend) is None:
@@ -116,7 +146,7 @@ def check_rendering() -> Finding:
 
 
 def check_display() -> Finding:
-    """Look for a display, which only the viewer needs."""
+    """Check for a display, which only the viewer needs."""
     name = os.environ.get('WAYLAND_DISPLAY') or os.environ.get('DISPLAY')
     if name:
         return Finding('display', Level.OK, name)
@@ -139,7 +169,7 @@ def check_ros() -> list[Finding]:
         domain_of(os.environ)
     except ConfigError as error:
         return [Finding('ros', Level.WARN, str(error))]
-    # Without a name to object to; the middleware has a finding of its own.
+    # Without a name that rcl could reject; the middleware has a separate finding.
     fault = _python(_JOIN, RMW_IMPLEMENTATION='')
     if fault is not None:
         remedy = 'In a new shell: . ./activate'
@@ -174,19 +204,17 @@ def _check_interfaces() -> Finding:
 
 
 def check_stack(namespace: str | None = None) -> list[Finding]:
-    """Look for running stacks, and whether publishers and subscribers understand each other."""
+    """Find running stacks, and check that their publishers and subscribers match."""
     from bbllm.api.ros_environment import missing_ros
 
     # Where the middleware does not load, rcl ends the whole process: first try it in another.
     if missing_ros() or _python(_JOIN) is not None:
         return []
-    from bbllm.cli.checks.stack_graph import look_at_stack
-
-    return look_at_stack(namespace)
+    return check_stacks(namespace)
 
 
 def joins() -> str | None:
-    """Join a graph in a process of its own; return why that fails, None where it works."""
+    """Join a graph in a separate process; return the error, None if it works."""
     from bbllm.ros.stack.stack import node_environ
 
     return _python(_JOIN, RMW_IMPLEMENTATION=node_environ()['RMW_IMPLEMENTATION'])
@@ -198,7 +226,7 @@ def _which(tool: str) -> str | None:
 
 
 def _python(code: str, **environment: str) -> str | None:
-    """Run a trial in a process of its own; return its last words, None where it worked."""
+    """Run a trial in a separate process; return the last line of its error, None if it works."""
     from bbllm.ros.rclpy_support.dds_boundary import bounded
 
     try:
@@ -214,6 +242,88 @@ def _python(code: str, **environment: str) -> str | None:
     if done.returncode == 0:
         return None
     return (done.stderr.strip().splitlines() or [f'exit code {done.returncode}'])[-1]
+
+
+FIRST_S = 5.0
+"""How long the first stack may take to be found, wall clock [s]."""
+OTHERS_S = 10.0
+"""How long the others may take where one was found, wall clock [s]."""
+
+
+def check_stacks(namespace: str | None = None) -> list[Finding]:
+    """
+    Return what is found of the stacks in this domain; a stack is no need of the demo.
+
+    Args:
+        namespace: That of the only stack to look at; None for all.
+    """
+    from bbllm.ros.stack.client import StackClient, join_stack
+    from bbllm.ros.stack.discovery import SEE_THERE, await_stacks, namespace_of_keys
+
+    try:
+        namespace = namespace or namespace_of_keys()
+        with join_stack(namespace or NAMESPACE) as own:
+            looker = own.join(f'bbllm_doctor_looks_{os.getpid()}', '/')
+            stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, FIRST_S)
+        if not stacks:
+            where = 'here' if namespace is None else f'under /{namespace}'
+            text = f'none runs {where}; `bbllm up sim` starts a simulated one'
+            return [Finding('stack', Level.OK, text)]
+        findings = []
+        for stack in stacks:
+            with StackClient(stack.namespace, name='bbllm_doctor') as client:
+                findings += _look(client, stack)
+        return findings
+    except BbllmError as error:
+        return [Finding('stack', Level.WARN, str(error), SEE_THERE)]
+
+
+def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
+    from bbllm.ros.stack.discovery import SEE_THERE
+
+    begun_s = time.monotonic()
+    missing = client.missing(stack.nodes)
+    while missing and time.monotonic() - begun_s < OTHERS_S:
+        time.sleep(0.1)
+        missing = client.missing(stack.nodes)
+    where = f'under /{stack.namespace}, {stack.robot}'
+    if missing:
+        text = f'not all of it runs {where}; missing: {", ".join(missing)}'
+        return [Finding('stack', Level.WARN, text, SEE_THERE)]
+    findings = [Finding('stack', Level.OK, f'runs {where}: {", ".join(stack.nodes)}')]
+    for topic, _ in sorted(client.node.get_topic_names_and_types()):
+        if topic.startswith((f'/{stack.namespace}/', '/tf')):
+            findings.extend(_check_topic(client.node, topic))
+    return findings
+
+
+def _check_topic(node: Any, topic: str) -> list[Finding]:
+    givers = [info.qos_profile for info in node.get_publishers_info_by_topic(topic)]
+    takers = [info.qos_profile for info in node.get_subscriptions_info_by_topic(topic)]
+    if not givers:
+        return []
+    kinds = ' / '.join(sorted({quality(qos) for qos in givers}))
+    text = f'{topic}: {kinds}; {len(givers)} publish, {len(takers)} listen'
+    clashes = sorted(
+        {clash for give in givers for take in takers if (clash := clash_of(give, take))}
+    )
+    if clashes:
+        return [Finding('qos', Level.WARN, f'{text}; {"; ".join(clashes)}', 'Messages are lost.')]
+    return [Finding('qos', Level.OK, text)]
+
+
+def quality(qos: Any) -> str:
+    """Return reliability and durability in two words."""
+    return f'{qos.reliability.name.lower()}, {qos.durability.name.lower()}'
+
+
+def clash_of(give: Any, take: Any) -> str:
+    """Return why a subscriber gets no messages of a publisher; empty if it gets all."""
+    if take.reliability.name == 'RELIABLE' and give.reliability.name == 'BEST_EFFORT':
+        return 'a subscriber wants reliable messages, the publisher sends best effort'
+    if take.durability.name == 'TRANSIENT_LOCAL' and give.durability.name == 'VOLATILE':
+        return 'a subscriber wants latched messages, the publisher keeps none'
+    return ''
 
 
 Check = Callable[[], 'Finding | list[Finding]']

@@ -1,4 +1,4 @@
-"""What `bbllm doctor --real` looks at on this machine: network, kernel, limits, packages."""
+"""Checks of this machine for `bbllm doctor --real`: network, kernel, limits, packages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bbllm.cli.checks.findings import Finding, Level
+from bbllm.cli.checks.machine import Finding, Level
 from bbllm.cli.checks.round_trips import RoundTrips, measure
 from bbllm.core.errors import BbllmError, ConfigError
 
@@ -93,7 +93,7 @@ def judge_network(robot_ip: str, trips: RoundTrips | str) -> Finding:
 
 
 def check_kernel() -> Finding:
-    """Look whether the kernel is a real-time one."""
+    """Check that the kernel is a real-time one."""
     version = f'{platform.release()} {platform.version()}'
     flag = Path('/sys/kernel/realtime')
     try:
@@ -112,7 +112,7 @@ def check_kernel() -> Finding:
 
 
 def check_limits() -> Finding:
-    """Look at what this user may ask of the scheduler and of memory."""
+    """Check the limits of this user for the scheduler and for memory."""
     priority = _limit(resource.RLIMIT_RTPRIO)
     memory = _limit(resource.RLIMIT_MEMLOCK)
     memory_kb = memory // 1024 if memory >= 0 else memory
@@ -144,7 +144,7 @@ def _amount(value: int) -> str:
 
 
 def check_governor(root: Path = Path('/sys/devices/system/cpu')) -> Finding:
-    """Look whether the processors slow down when they are idle."""
+    """Check whether the processors slow down when they are idle."""
     files = sorted(root.glob('cpu[0-9]*/cpufreq/scaling_governor'))
     try:
         governors = {path.read_text().strip() for path in files}
@@ -161,7 +161,7 @@ def check_governor(root: Path = Path('/sys/devices/system/cpu')) -> Finding:
 
 
 def check_middleware() -> Finding:
-    """Say by which middleware and how far nodes find each other."""
+    """Report the middleware, and how far discovery reaches."""
     from bbllm.ros.rclpy_support.dds_boundary import (
         FILE,
         NETWORK,
@@ -193,7 +193,7 @@ def check_middleware() -> Finding:
 
 
 def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
-    """Look for the packages of messages, and whose they are."""
+    """Find the packages of messages, and their origin."""
     from bbllm.ros.parameters.real_arguments import package_of
 
     found = {name: package_of(name, prefixes) for name in MESSAGES}
@@ -212,7 +212,7 @@ def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
 
 
 def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
-    """Look for franka_ros2 in this shell."""
+    """Find franka_ros2 in this shell."""
     from bbllm.ros.parameters.real_arguments import package_of
 
     found = {name: package_of(name, prefixes) for name in DRIVER}

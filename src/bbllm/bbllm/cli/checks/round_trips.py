@@ -101,7 +101,7 @@ def _exchange(
                 continue
             try:
                 packet, source = link.recvfrom(2048)
-            except OSError:  # that nobody is there comes back in this way too
+            except OSError:  # such as: no route to the host
                 continue
             now_s = time.perf_counter()
             number = _number(packet, ident if raw else None)

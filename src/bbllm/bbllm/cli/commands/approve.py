@@ -1,4 +1,4 @@
-"""`bbllm approve`: says whether the arm may do what it waits to do."""
+"""`bbllm approve`: approves or denies what the arm waits to do."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import typer
+
 from bbllm.api.ros_environment import choose_domain, need_ros
-from bbllm.cli.support.discovery import found_stack, look_for
-from bbllm.cli.support.exit import leave
+from bbllm.cli.support.discovery import await_nodes, found_stack
 from bbllm.cli.support.options import JsonOption, StackOptions, seconds
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
@@ -58,7 +59,7 @@ class ApproveRequest:
 
 def approve(request: ApproveRequest) -> None:
     """
-    Say whether the arm may do what it waits to do: a plan, a call, or to go on.
+    Approve or deny what the arm waits to do: a plan, a call, or to go on.
 
     Nothing moves before a person has approved it, where the stack asks for
     that: for a real arm unless it was started with `approval:=none`, for a
@@ -85,7 +86,7 @@ def approve(request: ApproveRequest) -> None:
     choose_domain(request.stack.domain)
     namespace = request.stack.namespace
     with found_stack(namespace, output, hint=HINT, name='bbllm_approve') as client:
-        look_for(client, ['fr3_executor'], lambda: client.approvals.heard, output)
+        await_nodes(client, ['fr3_executor'], lambda: client.approvals.heard, output)
         approvals = client.approvals
         if request.watch:
             _watch(approvals, timeout_s, output)
@@ -100,7 +101,7 @@ def approve(request: ApproveRequest) -> None:
             _send(approvals, waiting, answer, output)
     output.result(request_data(waiting, answer))
     if answer is None:
-        leave(FAILED if can_ask(output) else BAD_INPUT)
+        raise typer.Exit(FAILED if can_ask(output) else BAD_INPUT)
 
 
 def _checked(typed: str) -> str:
@@ -129,7 +130,7 @@ def _named(approvals: ApprovalClient, hash: str, timeout_s: float | None) -> App
 
 def _first(approvals: ApprovalClient, timeout_s: float | None, output: Output) -> ApprovalRequest:
     if approvals.waiting is None:
-        output.say('Nothing waits for approval; waiting for the first request ...', 'dim')
+        output.print('Nothing waits for approval; waiting for the first request ...', 'dim')
     request = approvals.next(timeout_s)
     if request is None:
         raise LostNodeError(f'Nothing was asked within {timeout_s:g} s.')
@@ -139,12 +140,12 @@ def _first(approvals: ApprovalClient, timeout_s: float | None, output: Output) -
 def _asked(approvals: ApprovalClient, request: ApprovalRequest, output: Output) -> Answer | None:
     if not can_ask(output):
         show(request, output)
-        output.say('  Nothing was answered: there is no terminal to ask on. To approve this:')
-        output.say(f'    {line_to_type(request)}', 'cyan')
+        output.print('  Nothing was answered: there is no terminal to ask on. To approve this:')
+        output.print(f'    {line_to_type(request)}', 'cyan')
         return None
     answer = ask(request, output, lambda: approvals.waits(request))
     if answer is None:
-        output.say(
+        output.print(
             'It was not answered.'
             if approvals.waits(request)
             else 'It does not wait any more: somebody answered, its time ran out, or the task was '
@@ -164,25 +165,25 @@ def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -
     try:
         while True:
             if approvals.waiting is None:
-                output.say('Waiting for the next request; Ctrl-C ends ...', 'dim')
+                output.print('Waiting for the next request; Ctrl-C ends ...', 'dim')
             request = approvals.next(timeout_s, after=seen)
             if request is None:
-                output.say(f'Nothing was asked for {timeout_s:g} s.')
+                output.print(f'Nothing was asked for {timeout_s:g} s.')
                 return
             answer = _asked(approvals, request, output)
             if answer is not None:
                 try:
                     _send(approvals, request, answer, output)
-                except ApprovalError as error:  # somebody was quicker
-                    output.say(str(error), 'yellow')
+                except ApprovalError as error:  # it was answered elsewhere
+                    output.print(str(error), 'yellow')
             seen = request
             _settle(approvals, request)
     except KeyboardInterrupt:
-        output.say()
+        output.print()
 
 
 def _settle(approvals: ApprovalClient, request: ApprovalRequest, within_s: float = 2.0) -> None:
-    """Give the executor a moment to tell that a request was answered."""
+    """Wait until the executor has published that a request was answered."""
     deadline_s = time.monotonic() + within_s
     while approvals.waits(request) and time.monotonic() < deadline_s:
         time.sleep(0.02)
@@ -192,7 +193,7 @@ def _send(
     approvals: ApprovalClient, request: ApprovalRequest, answer: Answer, output: Output
 ) -> None:
     approvals.answer(request.hash, answer)
-    output.say(*describe_answer(request, answer))
+    output.print(*describe_answer(request, answer))
 
 
 def _said(deny: str | None) -> Answer:

@@ -12,13 +12,11 @@ import typer
 
 from bbllm.bench.compare.text import budgets_text, closing_line, grids_of
 from bbllm.cli.support.bench_options import BenchOptions
-from bbllm.cli.support.exit import leave
 from bbllm.cli.support.options import MAX_K, MODELS, count
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
-from bbllm.cli.views.bench_progress import time_text
-from bbllm.cli.views.compare_view import CompareView, print_grid
+from bbllm.cli.views.bench_progress import CompareView, print_grid, time_text
 from bbllm.cli.views.output import Output
 from bbllm.core.budget import Limits
 from bbllm.core.phrases import count_of
@@ -39,8 +37,8 @@ class CompareRequest:
     ]
     planners: str = option(
         'all',
-        'Whom to compare: all, or names with commas between them, each with options or '
-        'without. The others are held against the first: prog_prompt,all.',
+        'Which planners to compare: all, or names with commas between them, each with options or '
+        'without. The others are compared with the first: prog_prompt,all.',
         metavar='LIST',
     )
     embeddings: str | None = option(
@@ -65,9 +63,9 @@ def compare(request: CompareRequest) -> None:
     Compare planners on the same cases of a suite, each with the same budget.
 
     All planners that play in the suite's world, and whose prompts the models
-    know, are held against the first: success, goal conditions, executable
+    can answer, are compared with the first: success, goal conditions, executable
     steps, faithfulness, calls and tokens, with intervals over cases, paired
-    differences, and plots of how prompts grow. Each has a folder of its own in
+    differences, and plots of how prompts grow. Each has a folder in
     --out, which `bbllm bench diff` and `report` read; the same command goes on
     in it after a stop, and may name more planners.
 
@@ -99,29 +97,29 @@ def compare(request: CompareRequest) -> None:
         begun_s = time.monotonic()
         ran = play_all(choice.contenders, folder, hire, bench.workers, view)
         wall_s = time.monotonic() - begun_s
-    output.say()
+    output.print()
     if played := sum(item.end.progress.played for item in ran):
         rate = 60 * played / wall_s
-        output.say(f'{count_of(played, "episode")} in {time_text(wall_s)}: {rate:.0f} a minute.')
+        output.print(f'{count_of(played, "episode")} in {time_text(wall_s)}: {rate:.0f} a minute.')
     compared = compare_folder(folder, choice, ran)
-    _tell(compared, choice, ran, folder, output)
-    leave(_exit_code(ran))
+    _print_results(compared, choice, ran, folder, output)
+    raise typer.Exit(_exit_code(ran))
 
 
 def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> None:
-    output.say_path('results', folder)
+    output.print_path('results', folder)
     for notice in choice.notices:
-        output.say(notice, style='yellow')
+        output.print(notice, style='yellow')
     for reason, names in _reasons(choice).items():
-        output.say(f'Left out: {", ".join(names)}: {reason}.', 'dim')
+        output.print(f'Left out: {", ".join(names)}: {reason}.', 'dim')
     own = any(task.limit_steps for task in choice.suite.tasks)
     budget = budgets_text(to_json(limits), own=own)
     planners = count_of(len(choice.contenders), 'planner')
-    output.say(f'{planners}; each episode may use {budget}.')
+    output.print(f'{planners}; each episode may use {budget}.')
 
 
 def _reasons(choice: Choice) -> dict[str, list[str]]:
-    """Return who was left out by why, without what would have worked, which the files have."""
+    """Return the planners that were left out, by reason."""
     found: dict[str, list[str]] = {}
     for item in choice.left_out:
         first = item.reason.partition('. ')[0].removesuffix('.')
@@ -131,7 +129,7 @@ def _reasons(choice: Choice) -> dict[str, list[str]]:
     return found
 
 
-def _tell(
+def _print_results(
     compared: PlannerComparison | None,
     choice: Choice,
     ran: Sequence[Ran],
@@ -140,25 +138,25 @@ def _tell(
 ) -> None:
     from bbllm.bench.compare.files import PICTURES, TABLES
 
-    output.say()
+    output.print()
     if compared is None:
-        output.say('No episode ended, so that there is nothing to compare yet.')
+        output.print('No episode ended, so that there is nothing to compare yet.')
     else:
         for grid in grids_of(compared):
             print_grid(grid, output.console)
-            output.say()
+            output.print()
         for notice in compared.notices:
-            output.say(notice, style='yellow')
+            output.print(notice, style='yellow')
     for item in ran:
         for told in (item.end.reason, item.end.problem, item.problem):
             if told:
-                output.say(f'{item.planner}: {told}', style='bold red')
+                output.print(f'{item.planner}: {told}', style='bold red')
     if not _is_complete(choice, ran):
-        output.say(f'The same command with --out {folder} goes on from here.')
+        output.print(f'The same command with --out {folder} goes on from here.')
     if compared is not None:
-        output.say_path('tables', folder / TABLES)
-        output.say_path('plots', folder / PICTURES[1])
-    output.say_path('results', folder)
+        output.print_path('tables', folder / TABLES)
+        output.print_path('plots', folder / PICTURES[1])
+    output.print_path('results', folder)
     output.result(
         {
             **(compared.model_dump(mode='json') if compared else {'planners': []}),
@@ -167,7 +165,7 @@ def _tell(
         }
     )
     if compared is not None:
-        output.say_line(closing_line(compared))
+        output.print_line(closing_line(compared))
 
 
 def _is_complete(choice: Choice, ran: Sequence[Ran]) -> bool:

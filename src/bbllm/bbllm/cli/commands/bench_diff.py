@@ -150,26 +150,26 @@ def _who(run: SavedRun) -> dict[str, Any]:
 
 
 def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> None:
-    output.say(_title('A', a, comparison.k_a))
-    output.say(_title('B', b, comparison.k_b))
+    output.print(_title('A', a, comparison.k_a))
+    output.print(_title('B', b, comparison.k_b))
     names = handed_the_goal()
     told = {line: None for run in (a, b) for line in notices_about(names, run.settings, {})}
     for line in told:
-        output.say(line, style='yellow')
+        output.print(line, style='yellow')
     methods = _unlike(a, b, OF_METHODS)
     if methods:
-        output.say(f'They differ in {", ".join(methods)}.')
+        output.print(f'They differ in {", ".join(methods)}.')
     elif comparison.k_a == comparison.k_b:
-        output.say('All settings of theirs are the same.')
-    output.say()
+        output.print('All settings of theirs are the same.')
+    output.print()
     output.console.print(_table(comparison))
     for line in _words(comparison):
-        output.say(line)
+        output.print(line)
     other = sorted(
         set(ks_of(a.results)) & set(ks_of(b.results)) - {comparison.k_a, comparison.k_b}
     )
     if other:
-        output.say(f'Both also have K = {_listed(other)} (--k-a, --k-b).', style='dim')
+        output.print(f'Both also have K = {_listed(other)} (--k-a, --k-b).', style='dim')
 
 
 def _title(name: str, run: SavedRun, k: int) -> str:
@@ -250,7 +250,7 @@ def _words(comparison: Comparison) -> list[str]:
 
 
 def _verdict(comparison: Comparison) -> str:
-    """Say who passes more often, by the pairs in which neither was lost."""
+    """Return which run passes more often, by the pairs in which neither was lost."""
     success, verdict, p = comparison.judged, comparison.verdict, comparison.mcnemar_p
     if verdict == 'none':
         return (

@@ -120,7 +120,7 @@ def driver(request: DriverRequest) -> None:
     with ExitStack() as stack:
         choose_domain(request.domain)
         if sim:
-            output.say('Starting mujoco_sim ...', 'dim')
+            output.print('Starting mujoco_sim ...', 'dim')
             check = stack.enter_context(_simulator(namespace, own=request.domain is None))
             words += [f'--await-driver={START_S}']
         code = _run(words, check, to_stderr=request.json)
@@ -129,7 +129,7 @@ def driver(request: DriverRequest) -> None:
         report = json.loads(file.read_text('utf-8'))
         output.result({**report, 'passed': code == 0, 'folder': str(folder)})
     elif code == FAILED and not sim:
-        output.say('The simulated driver is checked by: bbllm bench driver --sim')
+        output.print('The simulated driver is checked by: bbllm bench driver --sim')
     if code:
         raise typer.Exit(code)
 
@@ -156,7 +156,7 @@ def _words(request: DriverRequest, namespace: str, folder: Path) -> list[str]:
 
 
 def _run(words: list[str], check: Callable[[], None], *, to_stderr: bool) -> int:
-    """Run the checks in a process of their own; *check* raises when the simulator has died."""
+    """Run the checks in a separate process; *check* raises when the simulator has died."""
     from bbllm.ros.rclpy_support.dds_boundary import bound_process
 
     bound_process()
@@ -183,7 +183,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def _simulator(namespace: str, *, own: bool) -> Iterator[Callable[[], None]]:
-    """Run a simulator in a domain of its own; yield what raises when it has died."""
+    """Run a simulator in a separate domain; yield a function that raises when it has died."""
     from bbllm.ros.rclpy_support.domains import own_domain
     from bbllm.ros.stack.stack import Stack, StackConfig
 

@@ -1,4 +1,4 @@
-"""`bbllm bench report`: sums a run up anew, and writes its page."""
+"""`bbllm bench report`: writes summary and report of a run again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """
-    Make summary.json and report.html of a run anew, from what its episodes left.
+    Write summary.json and report.html of a run again, from its results.
 
     Runs with several values of K also get their charts as feedback.png.
     Works while the run still goes on, and for one that was killed.
@@ -43,11 +43,11 @@ def report(
     summary = summarize_run(run.settings, run.results, run.sessions)
     write_atomically(folder / SUMMARY, summary_text(summary))
     path = write_report(folder).resolve()
-    output.say_path('report', path)
+    output.print_path('report', path)
     if chart := feedback_png(summary):
         (folder / CHART).write_bytes(chart)
-        output.say_path('chart', folder.resolve() / CHART)
+        output.print_path('chart', folder.resolve() / CHART)
     if open_page and not webbrowser.open(path.as_uri()):
-        output.say('No browser could be started; open the file yourself.')
-    output.say(closing_line(summary))
+        output.print('No browser could be started; open the file yourself.')
+    output.print(closing_line(summary))
     output.result({'report': str(path), 'summary': str(folder.resolve() / SUMMARY)})

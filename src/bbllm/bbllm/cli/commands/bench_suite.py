@@ -12,7 +12,6 @@ import typer
 from bbllm.bench.report.summary import closing_line
 from bbllm.bench.report.summary_table import print_summary
 from bbllm.cli.support.bench_options import BenchOptions
-from bbllm.cli.support.exit import leave
 from bbllm.cli.support.options import MAX_K, RecordOptions, planner_option
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
@@ -52,11 +51,11 @@ def suite(request: SuiteRequest) -> None:
 
     Every task is played on several tables or in several houses, made from the
     seed, and judged by how everything is at the end. A run that was ended, by Ctrl-C or by a
-    crash, goes on when the same command is said again with its --out.
+    crash, goes on when the same command is repeated with its --out.
 
     In tasks that ask to find something out first (suite partial), two stand-ins
     play without a key where the planner is llm_pop, ft_cot or ft_vanilla:
-    --brain expert, which is told the goal and finds out the rest, and --brain
+    --brain expert, which receives the goal and finds out the rest, and --brain
     uninformed, which guesses. They measure the plumbing, not planning.
 
     Exit code: 0 when all episodes were played, whatever the score; 1 when the
@@ -85,8 +84,8 @@ def suite(request: SuiteRequest) -> None:
     hire = bench.choose_workers()
     folder = bench.folder('bench', name)
     end, finished = _run(run, folder, hire, bench.workers, output)
-    _tell(end, finished, folder, output)
-    leave(_exit_code(end))
+    _print_results(end, finished, folder, output)
+    raise typer.Exit(_exit_code(end))
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
@@ -134,33 +133,33 @@ def _run(
 
 
 def _introduce(prepared: Prepared, path: Path, output: Output) -> None:
-    output.say_path('results', path)
+    output.print_path('results', path)
     for notice in prepared.notices:
-        output.say(notice, style='yellow')
+        output.print(notice, style='yellow')
 
 
-def _tell(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:
+def _print_results(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:
     summary = finished.summary
-    output.say()
+    output.print()
     if end.progress.done:
         print_summary(summary, output.console)
-        output.say()
+        output.print()
     if end.reason:
-        output.say(f'The run ended early. {end.reason}', style='bold red')
+        output.print(f'The run ended early. {end.reason}', style='bold red')
     if end.problem:
-        output.say(end.problem, style='bold red')
+        output.print(end.problem, style='bold red')
     if finished.problem:
-        output.say(finished.problem, style='bold red')
+        output.print(finished.problem, style='bold red')
     if end.progress.done < end.progress.total:
-        output.say(f'The same command with --out {path} goes on from here.')
+        output.print(f'The same command with --out {path} goes on from here.')
     if finished.report is not None:
-        output.say_path('report', finished.report)
-    output.say_path('results', path)
+        output.print_path('report', finished.report)
+    output.print_path('results', path)
     output.result(_data(end, finished, path))
     ks = [group.k for group in summary.by_k]
     if len(ks) > 1:
-        output.say(f'Of K = {", ".join(map(str, ks))}, the last line is that of K = {ks[-1]}.')
-    output.say_line(closing_line(summary))
+        output.print(f'Of K = {", ".join(map(str, ks))}, the last line is that of K = {ks[-1]}.')
+    output.print_line(closing_line(summary))
 
 
 def _data(end: RunEnd, finished: Finished, path: Path) -> dict[str, Any]:

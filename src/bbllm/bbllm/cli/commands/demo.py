@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bbllm.api.options import EpisodeOptions
-from bbllm.cli.support.exit import draw, exit_code, leave, summary_of, tell_files
+from bbllm.cli.support.episode_end import finish
 from bbllm.cli.support.options import (
     JsonOption,
     MethodOptions,
@@ -58,7 +58,7 @@ def demo(request: DemoRequest) -> None:
 
     Needs no ROS, no GPU, no display and no API key: without a key, a
     deterministic stand-in called `offline` plans. Two cubes lie out of
-    reach, and nobody tells the planner.
+    reach, and the planner has to find out.
 
     [bold]Examples[/bold]
 
@@ -79,16 +79,7 @@ def demo(request: DemoRequest) -> None:
         ran = run_here(request.task, fill(EpisodeOptions, request, speed=speed), output)
     asked = request.task == TASK and ran.episode.ending is Ending.FINISHED
     passed, finding = check(ran) if asked else (True, '')
-    pictures = draw(ran, finding)
-    if finding:
-        output.say()
-        output.say(
-            f'  {"✓" if passed else "✗"} {finding}', style='bold green' if passed else 'bold red'
-        )
-    tell_files(output, ran, pictures)
-    verdict = {'check': {'passed': passed, 'finding': finding}} if finding else {}
-    output.result({**summary_of(ran, pictures), **verdict})
-    leave(exit_code(ran, passed))
+    finish(ran, output, finding=finding, passed=passed)
 
 
 def check(ran: Ran) -> tuple[bool, str]:
@@ -127,6 +118,6 @@ def _run_on_nodes(request: DemoRequest, speed: float | None, output: Output) -> 
     simulator: dict[str, Value] = {'scene': request.scene, 'speed': speed or 0.0}
     config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
     with Stack(config) as stack:
-        output.say(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
+        output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
         with stack.wait_ready() as client:
             return run_on_stack(request.task, output, feedback_loops=request.k, client=client)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
+from functools import partial
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from bbllm.api.ros_environment import choose_domain
-from bbllm.cli.checks.findings import Finding, Level
-from bbllm.cli.checks.machine import CHECKS, check_stack
-from bbllm.cli.checks.real_checkup import ROBOT_IP, RealArm, look_at_real_arm
-from bbllm.cli.support.exit import leave
+from bbllm.cli.checks.machine import CHECKS, Finding, Level, check_stack
+from bbllm.cli.checks.real_graph import ROBOT_IP, RealArm, check_real_arm
 from bbllm.cli.support.options import DomainOption, JsonOption
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
@@ -29,7 +28,7 @@ REAL = 'With --real'
 
 def doctor(
     real: Annotated[
-        bool, typer.Option('--real', help='Look at a real arm and its driver instead.')
+        bool, typer.Option('--real', help='Check a real arm and its driver instead.')
     ] = False,
     robot_ip: Annotated[
         str | None,
@@ -65,7 +64,7 @@ def doctor(
     json: JsonOption = False,
 ) -> None:
     """
-    Look at this machine: Python, models, ROS, rendering; say what to do.
+    Check this machine: Python, models, ROS, rendering; print what to do.
 
     Exit code 0 when `bbllm demo` works here. With --real: the robot's network,
     this machine's real-time set-up, the driver, the hand, and what stands
@@ -84,36 +83,37 @@ def doctor(
     if real:
         if namespace is not None:
             chosen['namespace'] = namespace.strip('/')
-        arm = RealArm(**chosen)
+        checks = partial(check_real_arm, RealArm(**chosen))
         verdicts = ('The arm can be used.', 'The arm cannot be used yet.')
-        _report(output, lambda tell: look_at_real_arm(arm, tell), 'arm_ready', verdicts)
     else:
+        checks = partial(check_machine, namespace)
         verdicts = ('`bbllm demo` works here.', '`bbllm demo` does not work here.')
-        _report(output, lambda tell: look(namespace), 'demo_works', verdicts)
+    _report(output, checks, 'arm_ready' if real else 'demo_works', verdicts)
 
 
 def _report(
     output: Output,
-    look_around: Callable[[Callable[[str], None]], Iterator[Finding]],
+    checks: Callable[[Callable[[str], None]], Iterator[Finding]],
     key: str,
     verdicts: tuple[str, str],
 ) -> None:
-    """Print the findings as they come, and end with what they come to."""
+    """Print the findings as they come, then the verdict; exit."""
     findings = []
-    with _progress(output) as tell:
-        for finding in look_around(tell):
+    status = output.console.status('looking ...') if output.live else None
+    with status or nullcontext():
+        for finding in checks(lambda doing: status.update(f'{doing} ...') if status else None):
             findings.append(finding)
             if not output.json:
                 _print(finding, output)
     works = all(finding.level is not Level.FAIL for finding in findings)
     if not output.json:
-        output.say()
-        output.say(verdicts[0] if works else verdicts[1])
+        output.print()
+        output.print(verdicts[0] if works else verdicts[1])
     output.result({key: works, 'findings': to_json(findings)})
-    leave(0 if works else FAILED)
+    raise typer.Exit(0 if works else FAILED)
 
 
-def look(namespace: str | None = None) -> Iterator[Finding]:
+def check_machine(namespace: str | None, on_progress: Callable[[str], None]) -> Iterator[Finding]:
     """Yield the findings as they are made."""
     for check in CHECKS:
         found = check_stack(namespace) if check is check_stack else check()
@@ -127,24 +127,3 @@ def _print(finding: Finding, output: Output) -> None:
     output.console.print(line)
     if finding.remedy:
         output.console.print(Text(f'{"":18}→ {finding.remedy}', 'cyan'))
-
-
-def _progress(output: Output) -> AbstractContextManager[Callable[[str], None]]:
-    """Show what is being looked at, on a terminal; elsewhere the findings come line by line."""
-    if not output.live:
-        return nullcontext(lambda doing: None)
-    return _Status(output)
-
-
-class _Status:
-    """One line under the findings that says what goes on."""
-
-    def __init__(self, output: Output) -> None:
-        self._status = output.console.status('looking ...')
-
-    def __enter__(self) -> Callable[[str], None]:
-        self._status.start()
-        return lambda doing: self._status.update(f'{doing} ...')
-
-    def __exit__(self, *_: object) -> None:
-        self._status.stop()

@@ -1,9 +1,9 @@
-"""`bbllm forget`: makes a running stack forget what it believes of things."""
+"""`bbllm forget`: makes a running stack discard its beliefs about objects."""
 
 from __future__ import annotations
 
 from bbllm.api.ros_environment import choose_domain, need_ros
-from bbllm.cli.support.discovery import found_stack, look_for
+from bbllm.cli.support.discovery import await_nodes, found_stack
 from bbllm.cli.support.options import DomainOption, JsonOption, NamespaceOption
 from bbllm.cli.views.output import Output
 
@@ -17,13 +17,13 @@ def forget(
     json: JsonOption = False,
 ) -> None:
     """
-    Make a running stack forget what it believes of things.
+    Make a running stack discard its beliefs about objects.
 
-    A stack with `--open-state` keeps over all its tasks which things slipped,
-    would not rise or are out of reach, by their names. Say this when the table
-    was laid anew: the red cube of now may be another one.
+    A stack with `--open-state` remembers across tasks which objects slipped,
+    did not rise or are out of reach, by their names. Run this after the objects
+    were rearranged: the red cube may be another one now.
 
-    Exit code: 0 when all is forgotten, also where nothing was believed; 2 where
+    Exit code: 0 when all is forgotten, also if there was no belief; 2 where
     the stack runs without `--open-state`, 1 where there is none.
 
     [bold]Examples[/bold]
@@ -34,12 +34,12 @@ def forget(
     choose_domain(domain)
     output = Output(json)
     with found_stack(namespace, output, hint=HINT) as client:
-        look_for(
+        await_nodes(
             client,
             [BELIEVER],
             lambda: client.can_forget,
             output,
         )
         forgotten = client.forget()
-    output.say(forgotten)
+    output.print(forgotten)
     output.result({'forgotten': forgotten})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import typer
+
 from bbllm.api.options import EpisodeOptions
 from bbllm.api.ros_environment import choose_domain
 from bbllm.api.setup import make_chosen_models, make_setup
 from bbllm.api.stage import open_stage
-from bbllm.cli.support.exit import leave
 from bbllm.cli.support.options import (
     JsonOption,
     MethodOptions,
@@ -47,7 +48,7 @@ def plan(request: PlanRequest) -> None:
     """
     Print the plan for a task and the call that each step becomes; nothing moves.
 
-    What is out of reach shows only when it is tried, so a plan may hold
+    What is out of reach shows only when it is tried, so a plan may contain
     steps that would fail. Of planners that observe before they go on
     (llm_pop) it is the first round.
 
@@ -72,7 +73,7 @@ def plan(request: PlanRequest) -> None:
     kept = ('task', 'planner', 'brain', 'body', 'message', 'model_calls')
     tokens = ('prompt_tokens', 'completion_tokens')
     output.result({'plan': steps, **{key: summary[key] for key in kept + tokens}})
-    leave(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
+    raise typer.Exit(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
 
 
 def _plan(request: PlanRequest, output: Output) -> Episode:
@@ -80,7 +81,7 @@ def _plan(request: PlanRequest, output: Output) -> Episode:
     task = make_task(request.task)
     setup = make_setup(options, make_chosen_models(options), options.domain)
     for notice in setup.models.notices:
-        output.say(notice, style='yellow')
+        output.print(notice, style='yellow')
     episode = setup.plan_only(task, _observe(request, options, output))
     if episode.ending is Ending.CANCELLED:
         # Only Ctrl-C cancels a plan; nothing moves, so that there is nothing to wait for.
@@ -98,7 +99,7 @@ def _observe(request: PlanRequest, options: EpisodeOptions, output: Output) -> S
 
 
 def _is_first_round(episode: Episode, progress: Progress) -> bool:
-    """Tell whether a planner gave up only because what it wanted to see did not come about."""
+    """Whether a planner gave up only because the scene did not change as it expected."""
     steps = progress.rows
     return (
         episode.ending is Ending.GAVE_UP
@@ -113,13 +114,13 @@ def _print(progress: Progress, first_round: bool, output: Output) -> None:
         call = row.call
         if not call:
             call = 'no call: nothing for the robot' if row.state is StepState.PASSED else 'no call'
-        output.say(f'{row.index:>3}  {row.text:<{width}}  {call}')
+        output.print(f'{row.index:>3}  {row.text:<{width}}  {call}')
         if row.note:
-            output.say(f'     {row.note}', style='yellow')
+            output.print(f'     {row.note}', style='yellow')
     if first_round:
-        output.say(
+        output.print(
             'That is the first round. What comes after it depends on what the robot observes.',
             'dim',
         )
     elif progress.ending != 'FINISHED':
-        output.say(f'{progress.ending}: {progress.message}', style='bold red')
+        output.print(f'{progress.ending}: {progress.message}', style='bold red')

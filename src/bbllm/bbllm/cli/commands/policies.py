@@ -42,6 +42,6 @@ def policies(
 
     output = Output(json)
     files = write_policies(namespace, out.expanduser())
-    output.say(f'{len(files)} policies for /{namespace}')
-    output.say_path('folder', out)
+    output.print(f'{len(files)} policies for /{namespace}')
+    output.print_path('folder', out)
     output.result({'namespace': namespace, 'files': [str(path) for path in files]})

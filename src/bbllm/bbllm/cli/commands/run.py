@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bbllm.api.options import HOUSE, STEPS, EpisodeOptions
 from bbllm.api.ros_environment import choose_domain
-from bbllm.cli.support.exit import draw, exit_code, leave, summary_of, tell_files
+from bbllm.cli.support.episode_end import finish
 from bbllm.cli.support.options import (
     HouseOptions,
     JsonOption,
@@ -65,12 +65,12 @@ def run(request: RunRequest) -> None:
     Carry out one task, given in plain words.
 
     The stack that `bbllm up sim` or a launch file started does it; with --world tabletop, the
-    arm is simulated in this process. What a stack is (scene, planner, models)
-    is said when it is started. Where it asks a person before anything moves,
-    it asks here, or tells what to type elsewhere.
+    arm is simulated in this process. Scene, planner and models of a stack are
+    chosen when it is started. If it asks for approval before anything moves,
+    the question is shown here, or the command that answers it elsewhere.
 
     Exit code: 0 when the episode finished, 1 when it did not, 2 for input
-    that cannot be used, 130 after Ctrl-C (the arm stops and keeps its hold).
+    that cannot be used, 130 after Ctrl-C (the arm stops and keeps its grip).
 
     [bold]Examples[/bold]
 
@@ -89,10 +89,7 @@ def run(request: RunRequest) -> None:
         ran = _run_on_stack(request, output)
     else:
         ran = _run_here(request, house, output)
-    pictures = draw(ran)
-    tell_files(output, ran, pictures)
-    output.result(summary_of(ran, pictures))
-    leave(exit_code(ran))
+    finish(ran, output)
 
 
 def _house(request: RunRequest) -> str | None:

@@ -1,4 +1,4 @@
-"""`bbllm say`: tells the planner something in the middle of its task."""
+"""`bbllm say`: sends the planner a message in the middle of a task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bbllm.api.ros_environment import choose_domain, need_ros
-from bbllm.cli.support.discovery import found_stack, look_for
+from bbllm.cli.support.discovery import await_nodes, found_stack
 from bbllm.cli.support.options import DomainOption, NamespaceOption
 from bbllm.cli.views.output import Output
 from bbllm.core.tasks import make_task
@@ -25,7 +25,7 @@ def say(
     namespace: NamespaceOption = None,
 ) -> None:
     """
-    Tell a running stack something in the middle of a task.
+    Send the planner of a running stack a message in the middle of a task.
 
     The planner reads it before its next step, as feedback on its plan.
 
@@ -38,14 +38,14 @@ def say(
     choose_domain(domain)
     output = Output()
     with found_stack(namespace, output) as client:
-        look_for(
+        await_nodes(
             client,
             [PLANNER],
             lambda: client.node.count_subscribers(TOPIC) > 0,
             output,
         )
-        # Being found and being joined are two things in DDS; the second follows at once.
+        # In DDS, a node is found before it is joined; the second follows at once.
         time.sleep(SENT_S)
         client.say(words)
         time.sleep(SENT_S)
-    output.say('Said. The planner reads it before its next step, if a task is under way.')
+    output.print('Said. The planner reads it before its next step, if a task is under way.')

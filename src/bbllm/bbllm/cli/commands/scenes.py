@@ -28,10 +28,10 @@ def scenes(json: JsonOption = False) -> None:
     width = max((len(name) for name in (*found, *houses)), default=0)
     if not json:
         for name, entry in found.items():
-            output.say(f'{name:<{width}}  {entry["description"]}')
-        output.say('\nHouses, for --house:')
+            output.print(f'{name:<{width}}  {entry["description"]}')
+        output.print('\nHouses, for --house:')
         for name, entry in houses.items():
-            output.say(f'{name:<{width}}  {entry["description"]}')
+            output.print(f'{name:<{width}}  {entry["description"]}')
     output.result({**found, **houses})
 
 

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.support.exit import leave
 from bbllm.cli.support.options import JsonOption, beginning
 from bbllm.cli.support.verb_group import BAD_INPUT
 from bbllm.cli.views.output import Output
@@ -74,14 +73,14 @@ def show(
         return
     path = _journal(episode)
     if events:
-        # Cut line and all: this is for looking at what was really written.
+        # Unchanged, with a cut line too: this shows what was really written.
         sys.stdout.write(escape_json(path.read_text(encoding='utf-8', errors='replace')))
         return
     record, faults = read_damaged(path)
     if json:
         damage = {'faults': list(faults)} if faults else {}
         output.result({**summarize(record), 'journal': str(path), **damage})
-        leave(BAD_INPUT if faults else 0)
+        raise typer.Exit(BAD_INPUT if faults else 0)
     _print_episode(record, output)
     missing = drawn_before(path) == ()
     pictures = Pictures(drawn_before(path))
@@ -93,13 +92,13 @@ def show(
                 raise
             pictures = Pictures((), (str(error),))
     for picture in pictures.paths:
-        output.say_path('picture', picture)
-    output.say_path('journal', path)
+        output.print_path('picture', picture)
+    output.print_path('journal', path)
     for hint in pictures.hints:
-        output.say(f'  {hint}', style='yellow')
+        output.print(f'  {hint}', style='yellow')
     for fault in faults:
-        output.say(f'  {fault}', style='yellow')
-    leave(BAD_INPUT if faults else 0)
+        output.print(f'  {fault}', style='yellow')
+    raise typer.Exit(BAD_INPUT if faults else 0)
 
 
 def _journal(episode: str | None) -> Path:
@@ -118,33 +117,30 @@ def _journal(episode: str | None) -> Path:
 def _print_episode(record: Episode, output: Output) -> None:
     if output.live:
         print_progress(output.console, progress_of(record))
-        output.say()
+        output.print()
         return
     view = LineView(sys.stdout)
     for event in record.events:
         view(event)
     if not isinstance(record.events[-1].data, EpisodeEnded):
-        output.say(f'{"":9}  broken    {record.message}')
+        output.print(f'{"":9}  broken    {record.message}')
 
 
 def _print_list(output: Output) -> None:
     folder = episodes_dir()
     journals = list_journals(folder)
     if not journals and not output.json:
-        output.say(f'No episode is recorded in {folder} yet; `bbllm demo` makes one.')
+        output.print(f'No episode is recorded in {folder} yet; `bbllm demo` makes one.')
     rows = [_row(path) for path in journals]
     if not output.json:
         for row in rows:
-            when = time.strftime('%Y-%m-%d %H:%M', time.localtime(path_time(Path(row['journal']))))
-            output.say(
+            when = time.strftime(
+                '%Y-%m-%d %H:%M', time.localtime(Path(row['journal']).stat().st_mtime)
+            )
+            output.print(
                 f'{row["episode_id"]:<22} {when}  {row["ending"]:<13} {escape_line(row["task"])}'
             )
     output.result({'episodes': rows})
-
-
-def path_time(path: Path) -> float:
-    """Return when a journal was last written to [s since the epoch]."""
-    return path.stat().st_mtime
 
 
 def _row(path: Path) -> dict[str, str]:

@@ -37,7 +37,7 @@ from bbllm.core.paths import is_yaml_path
 if TYPE_CHECKING:
     from bbllm.ros.stack.stack import Stack, Value
 
-LOOK_S = 0.2
+POLL_S = 0.2
 
 
 class StackKind(str, Enum):
@@ -132,33 +132,35 @@ def up(request: UpRequest) -> None:
         nodes=nodes, params=params, namespace=request.namespace, respawn=request.respawn
     )
     with Stack(config) as stack:
-        output.say(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
-        stack.wait_ready(on_progress=_teller(stack, output, begun_s)).close()
-        _tell_ready(output, time.monotonic() - begun_s, request.speed)
-        _tell_verbs(output, request)
+        output.print(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
+        stack.wait_ready(on_progress=_ready_printer(stack, output, begun_s)).close()
+        _print_ready(output, time.monotonic() - begun_s, request.speed)
+        _print_hints(output, request)
         _wait_for_the_end(stack, output)
-        output.say('Ending the nodes, the arm at rest first ...', 'dim')
+        output.print('Ending the nodes, the arm at rest first ...', 'dim')
 
 
-def _teller(stack: Stack, output: Output, begun_s: float) -> Callable[[tuple[str, ...]], None]:
+def _ready_printer(
+    stack: Stack, output: Output, begun_s: float
+) -> Callable[[tuple[str, ...]], None]:
     """Return what prints a line for each node when it is ready."""
     ready: set[str] = set()
 
-    def tell(missing: tuple[str, ...]) -> None:
+    def print_ready(missing: tuple[str, ...]) -> None:
         for node in stack.processes:
             if node not in missing and node not in ready:
                 ready.add(node)
-                output.say(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
+                output.print(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
 
-    return tell
+    return print_ready
 
 
-def _tell_ready(output: Output, spent_s: float, speed: float) -> None:
+def _print_ready(output: Output, spent_s: float, speed: float) -> None:
     pace = f'{speed:g} times real time' if speed else 'as fast as it can'
-    output.say(f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green')
+    output.print(f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green')
 
 
-def _tell_verbs(output: Output, request: UpRequest) -> None:
+def _print_hints(output: Output, request: UpRequest) -> None:
     domain = request.domain
     where = '' if domain is None else f' --domain {domain}'
     hints = [
@@ -170,23 +172,23 @@ def _tell_verbs(output: Output, request: UpRequest) -> None:
     if request.open_state is not OpenStateMode.OFF:
         hints.append(('forget', 'when the objects were rearranged'))
     hints.append(('doctor', 'what the nodes exchange'))
-    output.say()
-    output.say('In another terminal (. ./activate there first):')
+    output.print()
+    output.print('In another terminal (. ./activate there first):')
     for verb, what in hints:
-        output.say(f'  {f"bbllm {verb}{where}":<{47 + len(where)}} {what}'.rstrip())
+        output.print(f'  {f"bbllm {verb}{where}":<{47 + len(where)}} {what}'.rstrip())
     if request.menu:
         there = '' if domain is None else f'ROS_DOMAIN_ID={domain} '
-        output.say_line(f'  {there}{_rviz(request.namespace)}')
-    output.say()
-    output.say('Ctrl-C here ends all nodes.')
+        output.print_line(f'  {there}{_rviz(request.namespace)}')
+    output.print()
+    output.print('Ctrl-C here ends all nodes.')
 
 
 def _wait_for_the_end(stack: Stack, output: Output) -> None:
     """Return at Ctrl-C; raises LostNodeError with the end of its log when a node dies."""
     with interrupts() as counter:
         while not counter.count:
-            stack.tend(lambda sentence: output.say(sentence, 'yellow'))
-            time.sleep(LOOK_S)
+            stack.tend(lambda sentence: output.print(sentence, 'yellow'))
+            time.sleep(POLL_S)
 
 
 def _rviz(namespace: str) -> str:

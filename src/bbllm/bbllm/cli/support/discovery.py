@@ -1,4 +1,4 @@
-"""How programs find the running stack, and how long they look before they say there is none."""
+"""How verbs find the running stack, and how long they search for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_PROCESS_S = 1.5
 """The same where no process of this machine is a node of a stack, wall clock [s]."""
 SILENT_S = 20.0
 """How long a node that is seen may be silent, wall clock [s]."""
-LOOK_S = 0.05
+POLL_S = 0.05
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def found_stack(
             raise LostNodeError(f'{no_stack(namespace, patience_s, others)} {hint}'.strip())
         found = only_stack(stacks)
         if namespace is None and not found.usual:
-            output.say(f'on {found.robot}, namespace /{found.namespace}', 'dim')
+            output.print(f'on {found.robot}, namespace /{found.namespace}', 'dim')
         client = StackClient(found.namespace, name=name, own=own)
     except BaseException:
         own.close()
@@ -79,7 +79,7 @@ def stack_may_run(environ: Mapping[str, str], commands: Sequence[Sequence[str]])
 
     Args:
         environ: The variables of this process.
-        commands: The command lines of this machine's processes; none where they are not known.
+        commands: The command lines of this machine's processes; none if they cannot be read.
     """
     from bbllm.ros.rclpy_support.dds_boundary import has_own_profile, wants_network
     from bbllm.ros.stack.stack import REAL_NODES
@@ -111,16 +111,16 @@ def _read(path: Path) -> str:
         return ''
 
 
-def look_for(
+def await_nodes(
     client: StackClient, nodes: Iterable[str], found: Callable[[], bool], output: Output
 ) -> None:
     """
-    Wait until the nodes of a stack are joined, and say so on a terminal.
+    Wait until the nodes of a stack are joined, with a status line on a terminal.
 
     Args:
-        client: Looks.
+        client: Of the stack.
         nodes: Any of these, once it is seen, is waited for longer.
-        found: Tells whether they are.
+        found: Whether they are joined.
         output: Where people read.
 
     Raises:
@@ -139,7 +139,7 @@ def look_for(
                     f'The stack under /{client.namespace} does not answer: nothing was heard of '
                     f'{", ".join(wanted)} within {patience_s:g} s. {SEE_THERE}'
                 )
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
 
 
 def _status(output: Output) -> AbstractContextManager[object]:

@@ -17,7 +17,7 @@ from bbllm.core.paths import checkout_dir
 
 
 class LazyCommand(TyperCommand):
-    """A command, or a group of commands, of which only name and help line are known before."""
+    """A command, or a group, whose module is imported when it runs."""
 
     def __init__(self, name: str, help: str, load: Callable[[], Any]):
         """

@@ -272,7 +272,7 @@ class SpeedOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class HouseOptions:
-    """Which house, by which rules, and how much of it is known."""
+    """Which house, its rules, and how much of it is visible."""
 
     house: str | None = option(
         None,

@@ -48,9 +48,9 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
     task = make_task(instruction)
     setup = make_setup(options, make_chosen_models(options), options.domain)
     for notice in setup.models.notices:
-        output.say(notice, style='yellow')
+        output.print(notice, style='yellow')
     if output.live:
-        output.say(
+        output.print(
             'Furnishing the house ...' if options.house else 'Setting the table ...', style='dim'
         )
     with open_stage(options) as stage, JournalWriter(episodes_dir(), task.id) as journal:

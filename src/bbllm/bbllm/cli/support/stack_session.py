@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.api.ros_environment import need_ros
-from bbllm.cli.support.approval_prompt import Attendant
-from bbllm.cli.support.discovery import found_stack, look_for
+from bbllm.cli.support.discovery import await_nodes, found_stack
 from bbllm.cli.support.session import Ran
 from bbllm.cli.support.supervision import watch
 from bbllm.cli.views.output import Output
+from bbllm.cli.views.question import ApprovalPrompt
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, WarningRaised
 from bbllm.core.journal import JournalWriter, end_journal, episode_of, read_episode
@@ -46,7 +46,7 @@ def run_on_stack(
     Args:
         instruction: What to do.
         output: Where to show it.
-        feedback_loops: K; None as the stack says.
+        feedback_loops: K; None takes that of the stack.
         timeout_s: Wall time after which the task is cancelled [s].
         client: Of the stack; by default one that is made for this task.
         namespace: That of the stack; None for the only one there is.
@@ -55,7 +55,7 @@ def run_on_stack(
     Raises:
         ConfigError: There is no ROS here.
         LostNodeError: No stack runs, or one of its nodes has gone.
-        TaskError: The stack refused the task; says why.
+        TaskError: The stack refused the task.
     """
     task = make_task(instruction)
     if client is not None:
@@ -81,7 +81,7 @@ def find_stack(output: Output, namespace: str | None = None) -> Iterator[StackCl
     from bbllm.ros.stack.stack import REAL_NODES
 
     with found_stack(namespace, output, hint=WITHOUT) as client:
-        look_for(
+        await_nodes(
             client,
             REAL_NODES,
             lambda: len(client.missing(REAL_NODES)) < len(REAL_NODES),
@@ -111,7 +111,7 @@ def _run(
     view = output.view()
     episode_id = new_episode_id()
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         events.append(event)
         view(event)
         match event.data:
@@ -122,13 +122,13 @@ def _run(
                 view(Event(event.stamp_s, WarningRaised(text)))
 
     too_late = threading.Timer(timeout_s or 0.0, client.cancel)
-    with view, Attendant(client.approvals, episode_id, output, view, yes=yes):
+    with view, ApprovalPrompt(client.approvals, episode_id, output, view, yes=yes):
         if timeout_s is not None:
             too_late.start()
         try:
             result, interrupted = watch(
                 lambda: client.run_task(
-                    instruction, episode_id=episode_id, feedback_loops=loops, on_event=hear
+                    instruction, episode_id=episode_id, feedback_loops=loops, on_event=on_event
                 ),
                 client.cancel,
             )
@@ -151,13 +151,13 @@ def _run(
 
 def _ran(episode_id: str, events: list[Event], interrupted: bool) -> Ran:
     """
-    Return the episode from the stack's journal, or from what was heard where that breaks off.
+    Return the episode from the stack's journal, or from its events where that breaks off.
 
     Raises:
-        ConfigError: The journal cannot be read, and not every event was heard.
+        ConfigError: The journal cannot be read, and not every event was received.
     """
     path = episodes_dir() / f'{episode_id}.jsonl'
-    heard = (
+    received = (
         bool(events)
         and isinstance(events[0].data, EpisodeStarted)
         and isinstance(events[-1].data, EpisodeEnded)
@@ -165,10 +165,10 @@ def _ran(episode_id: str, events: list[Event], interrupted: bool) -> Ran:
     try:
         hint = _keep(path, events)
         episode = read_episode(path)
-        if episode.ending is not None or not heard:
+        if episode.ending is not None or not received:
             return Ran(episode, path, interrupted)
     except ConfigError as error:
-        if not heard:
+        if not received:
             raise
         hint = str(error)
     hint = hint or f'The journal {path} breaks off; what is shown here was heard from the stack.'
@@ -176,7 +176,7 @@ def _ran(episode_id: str, events: list[Event], interrupted: bool) -> Ran:
 
 
 def _keep(path: Path, events: list[Event]) -> str:
-    """Write what was heard where the stack's journal lies elsewhere; return why not, if so."""
+    """Write the events where the stack's journal is elsewhere; return why that failed."""
     if path.exists():
         return ''
     with JournalWriter(path.parent, path.stem) as journal:

@@ -1,4 +1,4 @@
-"""Runs an episode beside the main thread, so that Ctrl-C always finds somebody who listens."""
+"""Runs an episode beside the main thread, so that Ctrl-C is always handled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar('T')
 REASON = 'Interrupted from the keyboard.'
 GRACE_S = 5.0
 """How long an episode that was cancelled may take to end by itself, wall clock [s]."""
-LOOK_S = 0.05
+POLL_S = 0.05
 
 
 class Interrupts:
@@ -34,7 +34,7 @@ class Interrupts:
         self.count += 1
         if self.count > 1:
             if os.isatty(1):
-                # The live view hides the cursor, and nobody else will bring it back now.
+                # The live view hides the cursor; this is the last chance to show it again.
                 os.write(1, b'\x1b[?25h\n')
             os._exit(130)
 
@@ -44,7 +44,7 @@ def interrupts() -> Iterator[Interrupts]:
     """Count SIGINT and SIGTERM instead of dying of them; puts the old handlers back."""
     counter = Interrupts()
     if threading.current_thread() is not threading.main_thread():
-        # Python lets only the main thread set handlers; elsewhere nobody presses Ctrl-C.
+        # Python lets only the main thread set handlers, and Ctrl-C reaches only it.
         yield counter
         return
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -79,7 +79,7 @@ def supervise(run: EpisodeRun, planner: Planner, world: World) -> tuple[Episode 
 
 def watch(call: Callable[[], T], stop: Callable[[], object]) -> tuple[T | None, bool]:
     """
-    Make a call in a thread of its own; at Ctrl-C, stop it and give it some time to end.
+    Make a call in a separate thread; at Ctrl-C, stop it and give it some time to end.
 
     Returns:
         What the call returned, None where it did not end in time; and whether it was stopped.
@@ -95,7 +95,7 @@ def watch(call: Callable[[], T], stop: Callable[[], object]) -> tuple[T | None, 
     with interrupts() as counter:
         # A daemon: a model that never answers must not keep the process from ending.
         threading.Thread(target=work, name='episode', daemon=True).start()
-        while not wait((future,), LOOK_S).done:
+        while not wait((future,), POLL_S).done:
             if counter.count:
                 stop()
                 if not wait((future,), GRACE_S).done:

@@ -33,7 +33,7 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 """Ctrl-C, as shells count it: 128 + SIGINT."""
 UNHEARD = 141
-"""Whoever read stdout went away, as shells count it: 128 + SIGPIPE."""
+"""The reader of stdout went away, as shells count it: 128 + SIGPIPE."""
 
 
 class Commands(TyperGroup):
@@ -60,7 +60,7 @@ class Commands(TyperGroup):
             _forget_stdout()
             raise typer.Exit(UNHEARD) from None
         except OSError as error:
-            # Errors of a verb were told in `_invoke`; this one is of stdout, as on a full disk.
+            # `_invoke` reports the errors of a verb; this one is of stdout, as on a full disk.
             _forget_stdout()
             with suppress(OSError):
                 typer.echo(f'error: The output cannot be written ({error.strerror}).', err=True)

@@ -19,7 +19,7 @@ class BarView:
 
     Args:
         output: Where words go.
-        total: How much there is to do; None where that is not known yet.
+        total: How much there is to do; None if that is not yet counted.
     """
 
     def __init__(self, output: Output, total: int | None = None):

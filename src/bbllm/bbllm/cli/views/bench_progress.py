@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from bbllm.bench.compare.text import Grid
 from bbllm.bench.log.results import NO_CASE, EpisodeResult
+from bbllm.bench.report.summary_table import print_whole
 from bbllm.bench.runner.run_watch import RunProgress
 from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
@@ -17,7 +23,7 @@ class ProgressView(BarView):
 
     Args:
         output: Where words go.
-        wants_end: Tells whether somebody pressed Ctrl-C.
+        wants_end: Whether Ctrl-C was pressed.
     """
 
     def __init__(self, output: Output, wants_end: Callable[[], bool]):
@@ -41,11 +47,11 @@ class ProgressView(BarView):
         self._show(progress)
 
     def warned(self, text: str) -> None:
-        """Show what people should know."""
+        """Show a warning."""
         self._say(text, style='yellow')
 
     def wants_end(self) -> bool:
-        """Tell whether somebody pressed Ctrl-C."""
+        """Whether Ctrl-C was pressed."""
         return self._wants_end()
 
     def line(self, result: EpisodeResult, progress: RunProgress) -> str:
@@ -60,7 +66,7 @@ class ProgressView(BarView):
         if self._bar is not None:
             self._bar.console.print(text, style=style or None)
         else:
-            self._output.say(text, style)
+            self._output.print(text, style)
 
     def _show(self, progress: RunProgress) -> None:
         if self._bar is not None:
@@ -74,9 +80,9 @@ class ProgressView(BarView):
 
 
 def line_of(result: EpisodeResult, progress: RunProgress, of: str = '') -> str:
-    """Return one episode in one line; `of` says whose run it is of."""
+    """Return one episode in one line; *of* names its run."""
     left = time_text(progress.left_s)
-    # Why a table could not be made is said once, at the end.
+    # Why a table could not be made is printed once, at the end.
     reason = 'its table could not be made' if result.error == NO_CASE else result.reason
     why = f'  {reason}' if reason else ''
     return (
@@ -106,3 +112,68 @@ def time_text(duration_s: float | None) -> str:
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f'{hours}:{minutes:02}:{seconds:02}' if hours else f'{minutes}:{seconds:02}'
+
+
+class CompareView(ProgressView):
+    """
+    Shows where a comparison stands; a `compare_run.CompareWatch`.
+
+    Args:
+        output: Where words go.
+        wants_end: Whether Ctrl-C was pressed.
+        planners: Those that play, in that order.
+    """
+
+    def __init__(self, output: Output, wants_end: Callable[[], bool], planners: Sequence[str]):
+        super().__init__(output, wants_end)
+        self._planners = list(planners)
+        self._planner = ''
+        self._stands: RunProgress | None = None
+
+    def plays(self, planner: str) -> None:
+        """Show which planner plays next, and how long all of it will take."""
+        self._planner = planner
+        if self._bar is None:
+            stands = counts_text(self._stands) if self._stands else ''
+            self._say(f'{self._place()}: {stands}'.rstrip(': '))
+
+    def began(self, progress: RunProgress) -> None:
+        """Show what there is to do."""
+        super().began(progress)
+        self._stands = progress
+
+    def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
+        """Show that one more episode is on record."""
+        super().ended(result, progress)
+        self._stands = progress
+
+    def line(self, result: EpisodeResult, progress: RunProgress) -> str:
+        """Return one episode in one line, with its planner."""
+        return line_of(result, progress, of=f'{self._planner} ')
+
+    def counts(self, progress: RunProgress) -> str:
+        """Return where all runs stand, in one line."""
+        counts = counts_text(progress)
+        return f'{self._place()} · {counts}' if self._planner else counts
+
+    def _place(self) -> str:
+        number = self._planners.index(self._planner) + 1
+        return f'{number}/{len(self._planners)} {self._planner}'
+
+
+def print_grid(grid: Grid, console: Console) -> None:
+    """Print a table at its own width."""
+    table = Table(
+        title=grid.title,
+        title_justify='left',
+        caption=grid.caption or None,
+        caption_justify='left',
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column(grid.header[0], no_wrap=True)
+    for name in grid.header[1:]:
+        table.add_column(name, justify='right', no_wrap=True)
+    for row in grid.rows:
+        table.add_row(*row)
+    print_whole(table, console)

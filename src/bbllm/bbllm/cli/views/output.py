@@ -1,27 +1,60 @@
-"""Where words go: people read stdout; with --json, a program does, and people read stderr."""
+"""A console that prints what stands in a text, and nothing that steers the terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
-from bbllm.cli.views.console import PlainConsole
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import LiveView
 from bbllm.cli.views.stdout_error import StdoutError
-from bbllm.core.printable import escape_line, json_text
+from bbllm.core.printable import escape_hidden, escape_line, json_text
+
+
+class PlainConsole(Console):
+    """
+    A console for text from outside.
+
+    Markup such as `[bold]` is printed as it stands, unless `markup` is set. Characters that are
+    not visible are printed as text, whatever renderable they come in: only rich itself emits
+    control sequences.
+    """
+
+    def __init__(
+        self, *, stderr: bool = False, soft_wrap: bool = False, markup: bool = False
+    ) -> None:
+        super().__init__(
+            stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=markup, emoji=False
+        )
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Make visible before the layout, so that tables and wrapped lines fit."""
+        return super().render_str(escape_hidden(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render, and make visible what a renderable had in it."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(escape_hidden(segment.text), segment.style)
 
 
 class PipeConsole(PlainConsole):
     """Leaves it to the command what happens when the reader goes away."""
 
     def on_broken_pipe(self) -> None:
-        """Say so, instead of ending the process."""
+        """Raise, instead of ending the process."""
         raise BrokenPipeError
 
 
@@ -45,7 +78,7 @@ class Output:
 
     @property
     def console(self) -> PipeConsole:
-        """For words to people; wide where nobody looks, so that lines are not broken."""
+        """For people; wide without a terminal, so that lines are not broken."""
         plain = not self.live
         return PipeConsole(stderr=self.json, soft_wrap=plain)
 
@@ -55,28 +88,28 @@ class Output:
         console = PlainConsole(stderr=self.json)
         return console.is_terminal and not console.is_dumb_terminal
 
-    def say(self, text: str = '', style: str = '') -> None:
+    def print(self, text: str = '', style: str = '') -> None:
         """Print one sentence to people."""
         with _unwritten():
             self.console.print(text, style=style or None)
 
-    def say_line(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print one line, however long: for programs that read the last one."""
         with _unwritten():
             self.console.print(text, soft_wrap=True)
 
-    def say_item(self, text: str) -> None:
+    def print_item(self, text: str) -> None:
         """Print one line of a list; where it is wrapped, the rest is marked as such."""
         console, text = self.console, escape_line(text)
         if not self.live:
-            self.say_line(f'  {text}')
+            self.print_line(f'  {text}')
             return
         for i, part in enumerate(Text(text).wrap(console, max(20, console.width - 8))):
             console.print(f'{"    ↳ " if i else "  "}{part.plain.rstrip()}', soft_wrap=True)
 
-    def say_path(self, word: str, path: Path) -> None:
+    def print_path(self, word: str, path: Path) -> None:
         """Print where something lies; in one piece, so that it can be clicked and copied."""
-        self.say_line(f'  {word:<8} {path}')
+        self.print_line(f'  {word:<8} {path}')
 
     def view(self, clock: Callable[[], float] | None = None) -> LineView | LiveView:
         """Return what shows an episode: live on a terminal, else plain lines."""

@@ -25,14 +25,14 @@ LARGE_PX = 2e6
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Which pictures were written, and what people should know about those that were not."""
+    """Which pictures were written, and why the others were not."""
 
     paths: tuple[Path, ...]
     hints: tuple[str, ...] = ()
 
 
 def progress_of(episode: Episode) -> Progress:
-    """Return what is known at the end of an episode's record."""
+    """Return the state at the end of an episode's record."""
     progress = Progress()
     for event in episode.events:
         progress.take(event)
@@ -62,7 +62,7 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
     Write the drawing as SVG and PNG; a rendering that lies there already is named too.
 
     Args:
-        episode: Its record holds the scenes.
+        episode: Its record contains the scenes.
         journal: The pictures are written beside it and called after it.
         check: What a geometric check found, for the caption.
 
@@ -99,13 +99,13 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
 
 def _draw(progress: Progress, check: str, before: Scene, after: Scene | None) -> Page:
     if before.domain == 'household':
-        # Its clock counts steps, of which the calls are told.
+        # Its clock counts steps, which are the calls.
         return draw_house_sheet(caption_of(progress, check, timed=False), before, after)
     return draw_sheet(caption_of(progress, check), before, after, reach_ring())
 
 
 def _far_away(scene: Scene) -> str:
-    """Return the name of an object that no picture can hold, empty where there is none."""
+    """Return the name of an object too far away to be drawn, empty if there is none."""
     for item in scene.objects:
         if any(abs(value) > FAR_M for value in (*item.pose.position_m, *item.size_m)):
             return item.name
@@ -153,5 +153,5 @@ def _png(page: Page, hints: list[str]) -> bytes | None:
             'or pip install pillow).'
         )
         return None
-    # A house of a thousand things would take most of a minute at the usual size.
+    # A house of a thousand objects would take most of a minute at the usual size.
     return to_png(page, scale=2.0 if page.width * page.height < LARGE_PX else 1.0)

@@ -31,7 +31,7 @@ class LineView:
         self.progress = Progress()
 
     def __call__(self, event: Event) -> None:
-        """Take one event in and print what it says to people."""
+        """Print one event."""
         self.progress.take(event)
         said = [] if _is_detail(event) else describe(escape_texts(event.data))
         if isinstance(event.data, EpisodeEnded):
@@ -68,7 +68,7 @@ class LineView:
 
 
 def _is_detail(event: Event) -> bool:
-    """Whether the journal alone keeps an event: what was sensed, and most of what models say."""
+    """Whether an event is for the journal only: what was sensed, and most replies of models."""
     if isinstance(event.data, ModelCall):
         return event.data.role != 'brain'
     return isinstance(event.data, (ModelReplied, Observed))

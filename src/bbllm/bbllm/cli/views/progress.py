@@ -1,4 +1,4 @@
-"""What is known of an episode while its events come in; live view, pictures and show read it."""
+"""The state of an episode while its events come in; live view, pictures and show read it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Progress:
     activity: str = 'looking at the scene'
     """What goes on now, in a few words."""
     approvals: list[str] = field(default_factory=list)
-    """What people said when something had to be allowed, a line each."""
+    """Answers to requests for approval, a line each."""
     ending: str = ''
     message: str = ''
     started_s: float = 0.0
@@ -130,7 +130,7 @@ class Progress:
                 self.repairs += 1
                 if row := self._live(index):
                     row.note = cause
-                    # What a person said replaces a step that was not begun; it stays in sight too.
+                    # A person's message replaces a step that was not begun; it stays visible too.
                     row.state = StepState.RUNNING
                 self.activity = 'the Brain plans on'
             case StepFailed(index, cause=cause):
@@ -235,7 +235,7 @@ class Progress:
 def counts_text(progress: Progress, robot_s: float, wall_s: float | None = None) -> str:
     """Return the counts in one line; *wall_s* where it is newer than the last event [s]."""
     wall_s = progress.wall_s if wall_s is None else wall_s
-    # Offline models and some servers count none: then there is nothing to say of them.
+    # Offline models and some servers count none: then they are left out.
     tokens = [f'{progress.tokens:,} tokens'] if progress.tokens else []
     passed = [f'{count_of(progress.passes, "step")} passed'] if progress.passes else []
     return ' · '.join(

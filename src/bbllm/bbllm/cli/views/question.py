@@ -8,22 +8,32 @@ import platform
 import select
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from bbllm.cli.views.output import Output
+from bbllm.cli.views.plain_view import LineView
+from bbllm.cli.views.rich_view import LiveView
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
+from bbllm.core.errors import ApprovalError, WorldError
 from bbllm.core.printable import escape_line
 
-LOOK_S = 0.1
-"""How often it is looked whether a question is still open, wall clock [s]."""
+if TYPE_CHECKING:
+    from bbllm.ros.stack.approval_client import ApprovalClient
+
+
+POLL_S = 0.1
+"""Period of the check whether a question is still open, wall clock [s]."""
 MOST_BYTES = 4096
 """The longest answer that is read [bytes]."""
 
 
 def person() -> str:
-    """Return who sits here: name and machine."""
+    """Return the user: name and machine."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):  # a user without a name, as in some containers
@@ -32,12 +42,12 @@ def person() -> str:
 
 
 def at_terminal() -> bool:
-    """Tell whether a person typed this line, as far as can be told."""
+    """Whether a person typed this line, as far as can be found out."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 def can_ask(output: Output) -> bool:
-    """Tell whether a person reads what is printed and can type an answer."""
+    """Whether a person reads what is printed and can type an answer."""
     return at_terminal() and output.console.is_terminal
 
 
@@ -45,14 +55,14 @@ def show(request: ApprovalRequest, output: Output) -> None:
     """Print what is asked, line by line."""
     waits = time.strftime('%H:%M:%S', time.localtime(request.since_s))
     left_s = max(0.0, request.since_s + request.timeout_s - time.time())
-    output.say()
-    output.say(escape_line(request.title), 'bold')
+    output.print()
+    output.print(escape_line(request.title), 'bold')
     for line in request.lines:
-        output.say_item(line)
+        output.print_item(line)
     if request.reason:
-        output.say(f'  Why: {escape_line(request.reason)}.', 'yellow')
+        output.print(f'  Why: {escape_line(request.reason)}.', 'yellow')
     episode = f' · episode {escape_line(request.episode_id)}' if request.episode_id else ''
-    output.say(f'  {request.name}{episode} · asked at {waits}, waits {left_s:.0f} s more', 'dim')
+    output.print(f'  {request.name}{episode} · asked at {waits}, waits {left_s:.0f} s more', 'dim')
 
 
 def line_to_type(request: ApprovalRequest) -> str:
@@ -63,7 +73,7 @@ def line_to_type(request: ApprovalRequest) -> str:
 
 
 def request_data(request: ApprovalRequest, answer: Answer | None) -> Mapping[str, object]:
-    """Return what a program is told of a request and of its answer."""
+    """Return a request and its answer as JSON values."""
     return {
         'kind': request.kind.value,
         'hash': request.hash,
@@ -87,7 +97,7 @@ def ask(request: ApprovalRequest, output: Output, is_open: Callable[[], bool]) -
     Args:
         request: What is asked; it is shown first.
         output: Where.
-        is_open: Tells whether the request still waits; the question ends when it does not.
+        is_open: Whether the request still waits; the question ends when it does not.
 
     Returns:
         The answer; None where there was none, because the request went away or the terminal did.
@@ -99,7 +109,7 @@ def ask(request: ApprovalRequest, output: Output, is_open: Callable[[], bool]) -
     typed = _lines(is_open)
     said = _prompt(f'{what} {request.hash[:12]}? [y/N] ', output, typed)
     if said is None:
-        output.say()
+        output.print()
         return None
     if said.strip().lower() in ('y', 'yes'):
         return Answer(granted=True, by=person())
@@ -122,7 +132,7 @@ def _lines(is_open: Callable[[], bool]) -> Iterator[str | None]:
         while b'\n' not in buffer:
             if not is_open():
                 yield None
-            elif select.select([fd], [], [], LOOK_S)[0]:
+            elif select.select([fd], [], [], POLL_S)[0]:
                 piece = _read(fd)
                 if not piece or len(buffer) > MOST_BYTES:
                     yield None
@@ -139,7 +149,100 @@ def _read(fd: int) -> bytes:
 
 
 def describe_answer(request: ApprovalRequest, answer: Answer) -> tuple[str, Any]:
-    """Return a line for whoever answered, with its style."""
+    """Return the line printed after an answer, with its style."""
     if answer.granted:
         return f'Approved {request.name}.', 'green'
     return f'Denied {request.name}' + (f': {answer.reason}' if answer.reason else '.'), 'yellow'
+
+
+POLL_S = 0.2
+END_S = 2.0
+"""How long the thread may take to end, wall clock [s]."""
+
+
+class ApprovalPrompt(AbstractContextManager['ApprovalPrompt']):
+    """
+    A thread that answers the requests of one episode: by a person here, or by itself.
+
+    Args:
+        approvals: What waits.
+        episode_id: Whose requests; those of others are left to others.
+        output: Where people read.
+        view: What shows the episode meanwhile; it stands still during a question.
+        yes: Answer yes in place of a person, which only a simulated robot's executor takes.
+    """
+
+    def __init__(
+        self,
+        approvals: ApprovalClient,
+        episode_id: str,
+        output: Output,
+        view: LineView | LiveView,
+        *,
+        yes: bool,
+    ):
+        self._approvals = approvals
+        self._episode_id = episode_id
+        self._output = output
+        self._view = view
+        self._yes = yes
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._work, name='attendant', daemon=True)
+
+    def __enter__(self) -> ApprovalPrompt:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._done.set()
+        self._thread.join(END_S)
+
+    def _work(self) -> None:
+        seen: ApprovalRequest | None = None
+        while not self._done.is_set():
+            request = self._approvals.next(POLL_S, after=seen)
+            seen = request or seen
+            if request is not None and request.episode_id == self._episode_id:
+                self._handle(request)
+
+    def _handle(self, request: ApprovalRequest) -> None:
+        self._view.progress.activity = f'waiting for a person: {request.name}'
+        if self._yes and self._answer_itself(request):
+            return
+        if can_ask(self._output):
+            with self._view.paused():
+                answer = ask(request, self._output, lambda: self._waits(request))
+                if answer is not None:
+                    self._send(request, answer)
+                elif self._waits(request):
+                    self._print_line_to_type(request)
+            return
+        show(request, self._output)
+        self._print_line_to_type(request)
+
+    def _print_line_to_type(self, request: ApprovalRequest) -> None:
+        self._output.print(f'  In another terminal: {line_to_type(request)}', 'cyan')
+
+    def _answer_itself(self, request: ApprovalRequest) -> bool:
+        """Answer yes; False where the executor wants a person."""
+        if not self._approvals.simulated:
+            # Sent nevertheless: the executor decides, and its reason is printed.
+            self._output.print('  --yes is for simulated robots only.', 'yellow')
+        by = f'{person()}, run --yes'
+        return self._send(request, Answer(granted=True, by=by, automatic=True))
+
+    def _send(self, request: ApprovalRequest, answer: Answer) -> bool:
+        try:
+            self._approvals.answer(request.hash, answer)
+        except (ApprovalError, WorldError) as error:
+            self._output.print(f'  ! {error}', 'yellow')
+            return False
+        return True
+
+    def _waits(self, request: ApprovalRequest) -> bool:
+        return not self._done.is_set() and self._approvals.waits(request)

@@ -1,0 +1,162 @@
+"""`bbllm up`: what it starts, prints and refuses, and what happens when a node dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
+
+from terminals import bbllm, read_until, start
+
+from bbllm.cli.commands.up import UpRequest, _print_hints
+from bbllm.cli.support.discovery import running_commands, stack_may_run
+from bbllm.cli.support.options import LimitOptions, ModelOptions, RecordOptions
+from bbllm.cli.views.output import Output
+from bbllm.core.approval import ApprovalMode
+from bbllm.core.open_state_mode import OpenStateMode
+
+pytestmark = pytest.mark.ros
+WAIT_S = 120.0
+TASK = 'put the red cube on location_B'
+
+
+def children(pid: int) -> dict[str, int]:
+    """Return the nodes that a process has started."""
+    found = {}
+    for word in Path(f'/proc/{pid}/task/{pid}/children').read_text().split():
+        command = Path(f'/proc/{word}/cmdline').read_text()
+        if match := re.search(r'bbllm\.ros\.nodes\.(\w+)', command):
+            found[match[1]] = int(word)
+    return found
+
+
+@pytest.mark.parametrize('node', ['body_mapper', 'brain_planner'])
+def test_node_that_is_killed_is_named_in_both_terminals_and_in_the_journal(
+    environment: dict[str, str], empty_domain: int, node: str
+) -> None:
+    there = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
+    stack = start(there, 'up', 'sim', '--speed', '0.5')
+    try:
+        read_until(stack, 'Ctrl-C here ends all nodes')
+        task = start(there, 'run', TASK)
+        read_until(task, ' call ')
+
+        os.kill(children(stack.pid)[node], signal.SIGKILL)
+
+        out, err = task.communicate(timeout=WAIT_S)
+        _, said = stack.communicate(timeout=WAIT_S)
+    finally:
+        stack.kill()
+        stack.wait()
+    assert task.returncode != 0
+    assert f'The node {node} has gone' in ' '.join((out + err).split())
+    assert stack.returncode != 0
+    assert f'The node {node} was killed by signal 9' in said
+    ended = [
+        json.loads(line)['data'] for line in bbllm(there, 'show', '--events').stdout.splitlines()
+    ][-1]
+    assert ended['ending'] == 'WORLD_FAILED'
+    assert f'The node {node} has gone' in ended['message']
+
+
+def test_a_stand_in_cannot_estimate_and_no_node_is_started(environment: dict[str, str]) -> None:
+    result = bbllm(environment, 'up', 'sim', '--open-state', 'model', '--brain', 'offline')
+
+    assert result.returncode == 2
+    assert 'take open_state:=rules' in result.stderr
+    assert 'Starting' not in result.stderr
+
+
+OTHERS = (['python', '-m', 'bbllm', 'run', 'stack the cubes'], ['vim', 'notes.txt'])
+
+
+@pytest.mark.parametrize(
+    'command',
+    [
+        ['python', '-m', 'bbllm.ros.nodes.brain_planner', '--ros-args'],
+        ['/opt/venv/bin/python', '/opt/venv/bin/bbllm', 'up', 'sim'],
+        ['ros2', 'launch', 'bbllm', 'franka_sim.launch.py'],
+    ],
+)
+def test_a_stack_may_run_where_a_process_is_one_or_starts_one(command: list[str]) -> None:
+    assert not stack_may_run({}, OTHERS)
+    assert stack_may_run({}, [*OTHERS, command])
+
+
+def test_a_stack_may_run_where_no_command_can_be_read() -> None:
+    assert stack_may_run({}, [])
+
+
+def test_the_commands_of_this_machine_are_read() -> None:
+    program = 'print(flush=True); input()'
+    process = subprocess.Popen(
+        [sys.executable, '-c', program, 'brain_planner'],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline()
+        assert [sys.executable, '-c', program, 'brain_planner', ''] in running_commands()
+    finally:
+        process.communicate(b'\n')
+
+
+def test_beyond_this_machine_a_stack_may_run_at_any_time() -> None:
+    assert stack_may_run({'BBLLM_NETWORK': 'true'}, OTHERS)
+    assert stack_may_run({'FASTRTPS_DEFAULT_PROFILES_FILE': '/my/own.xml'}, OTHERS)
+
+
+def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> None:
+    request = UpRequest(
+        domain=7,
+        menu=True,
+        approval=ApprovalMode.PLAN,
+        open_state=OpenStateMode.RULES,
+        models=ModelOptions(),
+        recording=RecordOptions(),
+        limits=LimitOptions(),
+    )
+
+    _print_hints(Output(), request)
+
+    hints = [line for line in capsys.readouterr().out.splitlines() if line.startswith('  bbllm')]
+    assert len(hints) == 5
+    assert all(' --domain 7' in line for line in hints)
+
+
+def test_clock_and_menu_come_and_go_with_the_stack(
+    environment: dict[str, str], ros_domain: int, repository: Path
+) -> None:
+    from bbllm.ros.stack.client import StackClient
+    from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES
+
+    wide = {**environment, 'COLUMNS': '200'}
+    process = start(wide, 'up', 'sim', '--clock', '--menu', '--speed', '0')
+    try:
+        said = read_until(process, 'Ctrl-C here ends all nodes')
+        with StackClient() as client:
+            deadline_s = time.monotonic() + WAIT_S
+            while (
+                client.node.count_subscribers('/clock') < len(OPTIONAL_NODES) + len(NODES)
+                or client.node.count_publishers('/clock') < 1
+            ):
+                assert time.monotonic() < deadline_s, f'not all nodes use /clock:\n{said}'
+                time.sleep(0.05)
+            assert client.node.count_publishers('/clock') == 1
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=WAIT_S)
+
+    assert 'ready  task_menu' in said, errors
+    assert f'rviz2 -d {repository / "config" / "rviz" / "bbllm.rviz"}' in said
+    # 130 where Ctrl-C came before the command waited for it.
+    assert process.returncode in (0, 130), errors
