@@ -103,7 +103,10 @@ def compare(request: CompareRequest) -> None:
         output.print(f'{count_of(played, "episode")} in {time_text(wall_s)}: {rate:.0f} a minute.')
     compared = compare_folder(folder, choice, ran)
     _print_results(compared, choice, ran, folder, output)
-    raise typer.Exit(_exit_code(ran))
+    if any(item.end.interrupted for item in ran):
+        raise typer.Exit(INTERRUPTED)
+    failed = any(item.end.reason or item.end.progress.lost for item in ran)
+    raise typer.Exit(FAILED if failed else 0)
 
 
 def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> None:
@@ -171,9 +174,3 @@ def _print_results(
 def _is_complete(choice: Choice, ran: Sequence[Ran]) -> bool:
     progress = [item.end.progress for item in ran]
     return len(ran) == len(choice.contenders) and all(p.done == p.total for p in progress)
-
-
-def _exit_code(ran: Sequence[Ran]) -> int:
-    if any(item.end.interrupted for item in ran):
-        return INTERRUPTED
-    return FAILED if any(item.end.reason or item.end.progress.lost for item in ran) else 0

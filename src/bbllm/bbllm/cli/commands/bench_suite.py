@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -22,9 +21,7 @@ from bbllm.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from bbllm.bench.report.write import Finished
-    from bbllm.bench.runner.run_setup import Prepared, RunRequest
     from bbllm.bench.runner.run_watch import RunEnd
-    from bbllm.bench.runner.workers import Workers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +68,11 @@ def suite(request: SuiteRequest) -> None:
       bbllm bench household --planner prog_prompt:check=graph --trials 6
       bbllm bench my_suite.yaml --tasks first,second --jobs 8
     """
+    from bbllm.bench.log.store import RunFolder
+    from bbllm.bench.report.write import finish
+    from bbllm.bench.runner.run_setup import check_recording, prepare
+    from bbllm.bench.runner.runner import begin, run_bench
+
     bench, recording = request.bench, request.recording
     name = request.context.info_name or ''
     run = bench.run_request(
@@ -82,10 +84,21 @@ def suite(request: SuiteRequest) -> None:
     )
     output = Output(bench.json)
     hire = bench.choose_workers()
-    folder = bench.folder('bench', name)
-    end, finished = _run(run, folder, hire, bench.workers, output)
-    _print_results(end, finished, folder, output)
-    raise typer.Exit(_exit_code(end))
+    path = bench.folder('bench', name)
+    prepared = prepare(run, path)
+    check_recording(run, prepared.plan.settings, path)
+    with RunFolder(path) as folder, interrupts() as counter:
+        plan = begin(prepared.plan, folder)
+        output.print_path('results', path)
+        for notice in prepared.notices:
+            output.print(notice, style='yellow')
+        with ProgressView(output, lambda: counter.count > 0) as view:
+            end = run_bench(plan, folder, hire, bench.workers, view)
+        finished = finish(folder)
+    _print_results(end, finished, path, output)
+    if end.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(FAILED if end.reason or end.progress.lost else 0)
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
@@ -110,70 +123,31 @@ def parse_ks(text: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _run(
-    request: RunRequest,
-    path: Path,
-    hire: Callable[[int], Workers],
-    jobs: int,
-    output: Output,
-) -> tuple[RunEnd, Finished]:
-    from bbllm.bench.log.store import RunFolder
-    from bbllm.bench.report.write import finish
-    from bbllm.bench.runner.run_setup import check_recording, prepare
-    from bbllm.bench.runner.runner import begin, run_bench
-
-    prepared = prepare(request, path)
-    check_recording(request, prepared.plan.settings, path)
-    with RunFolder(path) as folder, interrupts() as counter:
-        plan = begin(prepared.plan, folder)
-        _introduce(prepared, path, output)
-        with ProgressView(output, lambda: counter.count > 0) as view:
-            end = run_bench(plan, folder, hire, jobs, view)
-        return end, finish(folder)
-
-
-def _introduce(prepared: Prepared, path: Path, output: Output) -> None:
-    output.print_path('results', path)
-    for notice in prepared.notices:
-        output.print(notice, style='yellow')
-
-
 def _print_results(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:
     summary = finished.summary
     output.print()
     if end.progress.done:
         print_summary(summary, output.console)
         output.print()
-    if end.reason:
-        output.print(f'The run ended early. {end.reason}', style='bold red')
-    if end.problem:
-        output.print(end.problem, style='bold red')
-    if finished.problem:
-        output.print(finished.problem, style='bold red')
+    early = f'The run ended early. {end.reason}' if end.reason else ''
+    for problem in filter(None, (early, end.problem, finished.problem)):
+        output.print(problem, style='bold red')
     if end.progress.done < end.progress.total:
         output.print(f'The same command with --out {path} goes on from here.')
     if finished.report is not None:
         output.print_path('report', finished.report)
     output.print_path('results', path)
-    output.result(_data(end, finished, path))
+    output.result(
+        {
+            **summary.model_dump(mode='json'),
+            'complete': end.progress.done == end.progress.total,
+            'reason': end.reason,
+            'problem': end.problem,
+            'folder': str(path),
+            'report': str(finished.report) if finished.report is not None else None,
+        }
+    )
     ks = [group.k for group in summary.by_k]
     if len(ks) > 1:
         output.print(f'Of K = {", ".join(map(str, ks))}, the last line is that of K = {ks[-1]}.')
     output.print_line(closing_line(summary))
-
-
-def _data(end: RunEnd, finished: Finished, path: Path) -> dict[str, Any]:
-    return {
-        **finished.summary.model_dump(mode='json'),
-        'complete': end.progress.done == end.progress.total,
-        'reason': end.reason,
-        'problem': end.problem,
-        'folder': str(path),
-        'report': str(finished.report) if finished.report is not None else None,
-    }
-
-
-def _exit_code(end: RunEnd) -> int:
-    if end.interrupted:
-        return INTERRUPTED
-    return FAILED if end.reason or end.progress.lost else 0

@@ -111,7 +111,7 @@ def _run_on_nodes(request: DemoRequest, speed: float | None, output: Output) -> 
     from bbllm.sim.scene_file import load_scene
 
     need_ros('bbllm demo --ros')
-    make_task(request.task)
+    task = make_task(request.task)
     load_scene(request.scene)
     from bbllm.ros.stack.stack import Stack, StackConfig
 
@@ -120,4 +120,4 @@ def _run_on_nodes(request: DemoRequest, speed: float | None, output: Output) -> 
     with Stack(config) as stack:
         output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
         with stack.wait_ready() as client:
-            return run_on_stack(request.task, output, feedback_loops=request.k, client=client)
+            return run_on_stack(task, client, output, feedback_loops=request.k)

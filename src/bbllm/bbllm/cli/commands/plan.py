@@ -91,9 +91,10 @@ def _plan(request: PlanRequest, output: Output) -> Episode:
 
 def _observe(request: PlanRequest, options: EpisodeOptions, output: Output) -> Scene:
     if request.ros:
-        from bbllm.cli.support.stack_session import scene_of_stack
+        from bbllm.cli.support.stack_session import open_stack
 
-        return scene_of_stack('bbllm plan --ros', output, request.stack.namespace)
+        with open_stack('bbllm plan --ros', output, request.stack.namespace) as client:
+            return client.scene()
     with open_stage(options) as stage:
         return stage.world.observe()
 

@@ -26,6 +26,7 @@ from bbllm.cli.support.session import Ran, run_here
 from bbllm.cli.views.output import Output
 from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
+from bbllm.core.tasks import make_task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,13 +122,15 @@ def _run_on_stack(request: RunRequest, output: Output) -> Ran:
             '--world tabletop to run in this process.'
         )
     choose_domain(request.stack.domain)
-    from bbllm.cli.support.stack_session import run_on_stack
+    from bbllm.cli.support.stack_session import open_stack, run_on_stack
 
-    return run_on_stack(
-        request.task,
-        output,
-        feedback_loops=request.k,
-        timeout_s=request.timeout,
-        namespace=request.stack.namespace,
-        yes=request.yes,
-    )
+    task = make_task(request.task)
+    with open_stack('bbllm run', output, request.stack.namespace) as client:
+        return run_on_stack(
+            task,
+            client,
+            output,
+            feedback_loops=request.k,
+            timeout_s=request.timeout,
+            yes=request.yes,
+        )

@@ -19,8 +19,7 @@ from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, Warni
 from bbllm.core.journal import JournalWriter, end_journal, episode_of, read_episode
 from bbllm.core.model_providers import find_provider, with_remark
 from bbllm.core.paths import episodes_dir
-from bbllm.core.tasks import make_task, new_episode_id
-from bbllm.core.types import Scene
+from bbllm.core.types import Task
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
@@ -30,54 +29,21 @@ COMPLETE_S = 15.0
 WITHOUT = 'Or do without: add --world tabletop.'
 
 
-def run_on_stack(
-    instruction: str,
-    output: Output,
-    *,
-    feedback_loops: int | None = None,
-    timeout_s: float | None = None,
-    client: StackClient | None = None,
-    namespace: str | None = None,
-    yes: bool = False,
-) -> Ran:
-    """
-    Give a stack a task and show how it goes.
-
-    Args:
-        instruction: What to do.
-        output: Where to show it.
-        feedback_loops: K; None takes that of the stack.
-        timeout_s: Wall time after which the task is cancelled [s].
-        client: Of the stack; by default one that is made for this task.
-        namespace: That of the stack; None for the only one there is.
-        yes: Approve what the stack asks for in place of a person; simulated robots only.
-
-    Raises:
-        ConfigError: There is no ROS here.
-        LostNodeError: No stack runs, or one of its nodes has gone.
-        TaskError: The stack refused the task.
-    """
-    task = make_task(instruction)
-    if client is not None:
-        return _run(task.instruction, output, feedback_loops, timeout_s, client, yes)
-    need_ros('bbllm run')
-    with find_stack(output, namespace) as found:
-        return _run(task.instruction, output, feedback_loops, timeout_s, found, yes)
-
-
 @contextmanager
-def find_stack(output: Output, namespace: str | None = None) -> Iterator[StackClient]:
+def open_stack(verb: str, output: Output, namespace: str | None) -> Iterator[StackClient]:
     """
     Yield a client of the running stack, once all of it is ready.
 
     Args:
+        verb: The command, for the error where ROS is missing.
         output: Where people read what is waited for.
         namespace: That of the stack; None for the only one there is.
 
     Raises:
-        ConfigError: Several run, and none was named.
+        ConfigError: There is no ROS here, or several stacks run, and none was named.
         LostNodeError: None runs, or not all of it; names what is missing and what to type.
     """
+    need_ros(verb)
     from bbllm.ros.stack.stack import REAL_NODES
 
     with found_stack(namespace, output, hint=WITHOUT) as client:
@@ -91,25 +57,33 @@ def find_stack(output: Output, namespace: str | None = None) -> Iterator[StackCl
         yield client
 
 
-def scene_of_stack(verb: str, output: Output, namespace: str | None = None) -> Scene:
-    """Return the scene that a running stack sees."""
-    need_ros(verb)
-    with find_stack(output, namespace) as client:
-        return client.scene()
-
-
-def _run(
-    instruction: str,
-    output: Output,
-    feedback_loops: int | None,
-    timeout_s: float | None,
+def run_on_stack(
+    task: Task,
     client: StackClient,
-    yes: bool,
+    output: Output,
+    *,
+    feedback_loops: int | None = None,
+    timeout_s: float | None = None,
+    yes: bool = False,
 ) -> Ran:
+    """
+    Give a stack a task and show how it goes.
+
+    Args:
+        task: What to do.
+        client: Of the stack.
+        output: Where to show it.
+        feedback_loops: K; None takes that of the stack.
+        timeout_s: Wall time after which the task is cancelled [s].
+        yes: Approve what the stack asks for in place of a person; simulated robots only.
+
+    Raises:
+        LostNodeError: One of the nodes has gone.
+        TaskError: The stack refused the task.
+    """
     loops = -1 if feedback_loops is None else feedback_loops
     events: list[Event] = []
     view = output.view()
-    episode_id = new_episode_id()
 
     def on_event(event: Event) -> None:
         events.append(event)
@@ -122,21 +96,19 @@ def _run(
                 view(Event(event.stamp_s, WarningRaised(text)))
 
     too_late = threading.Timer(timeout_s or 0.0, client.cancel)
-    with view, ApprovalPrompt(client.approvals, episode_id, output, view, yes=yes):
+    with view, ApprovalPrompt(client.approvals, task.id, output, view, yes=yes):
         if timeout_s is not None:
             too_late.start()
         try:
             result, interrupted = watch(
                 lambda: client.run_task(
-                    instruction, episode_id=episode_id, feedback_loops=loops, on_event=on_event
+                    task.instruction, episode_id=task.id, feedback_loops=loops, on_event=on_event
                 ),
                 client.cancel,
             )
         except LostNodeError as error:
             if client.heartbeats.has_ended('brain_planner'):  # it wrote the journal
-                end_journal(
-                    episodes_dir() / f'{episode_id}.jsonl', Ending.WORLD_FAILED, str(error)
-                )
+                end_journal(episodes_dir() / f'{task.id}.jsonl', Ending.WORLD_FAILED, str(error))
             raise
         finally:
             too_late.cancel()
