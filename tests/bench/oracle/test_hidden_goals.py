@@ -1,26 +1,98 @@
-"""`expert` and `uninformed` in whole episodes of the planners, on a table of paper."""
+"""`expert` finds out weights and fixed blocks, and then builds."""
 
 from __future__ import annotations
 
 import math
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from expert_play import (
-    CORNERS,
-    MAKERS,
-    SEEDS,
-    Make,
-    by_mass,
-    chain_of_thought,
-    play,
-    table,
-    vanilla,
-)
 from felt_blocks import Cube, FeltBlocks
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
-from bbllm.core.events import Ending
+from bbllm.bench.oracle.model import expert
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Ending, Episode
+from bbllm.core.protocols import ChatModel, Planner
+from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
+from bbllm.planners.llm_pop.fine_tuned import FTCoT, FTVanilla
+from bbllm.planners.llm_pop.planner import LLMPop, LLMPopNoEvaluator
+
+# --- Episodes of `expert` with each planner that it knows, on tables of cubes on paper
+
+sys.path.insert(0, str(Path(__file__).parents[2] / 'doubles'))
+
+
+SEEDS = range(10)
+
+
+CORNERS = tuple((0.5 + i * 0.18, j * 0.3) for i in (1, -1) for j in (1, -1))
+
+
+Make = Callable[[ChatModel], Planner]
+
+
+def evaluated(model: ChatModel) -> Planner:
+    return LLMPop(model, None, k=3)  # type: ignore[arg-type]  # it asks no Body
+
+
+def not_evaluated(model: ChatModel) -> Planner:
+    return LLMPopNoEvaluator(model, None, k=3)  # type: ignore[arg-type]
+
+
+def chain_of_thought(model: ChatModel) -> Planner:
+    return FTCoT(model, None, k=3)  # type: ignore[arg-type]
+
+
+def vanilla(model: ChatModel) -> Planner:
+    return FTVanilla(model, None, k=3)  # type: ignore[arg-type]
+
+
+NAMES: dict[Make, str] = {
+    evaluated: 'llm_pop',
+    not_evaluated: 'llm_pop_no_evaluator',
+    chain_of_thought: 'ft_cot',
+    vanilla: 'ft_vanilla',
+}
+
+
+MAKERS = tuple(NAMES)
+
+
+def play(make: Make, brief: GoalBrief, world: FeltBlocks) -> Episode:
+    name = NAMES[make]
+    run = EpisodeRun(make_task('the task', 'test'), planner=name, brain='expert', body='none')
+    return run.execute(make(run.model(expert(brief.model_dump()), 'brain')), world)
+
+
+def table(seed: int, *masses: float, fixed: int | None = None, **options: object) -> FeltBlocks:
+    """Lay cubes of given masses apart from each other, in an order that the seed shuffles."""
+    dice = random.Random(seed)
+    places = [(0.42, -0.15), (0.58, -0.1), (0.45, 0.05), (0.57, 0.17)]
+    dice.shuffle(places)
+    names = ['red_cube', 'blue_cube', 'green_cube'][: len(masses)]
+    dice.shuffle(names)
+    cubes = {
+        name: Cube(x, y, yaw=dice.uniform(-0.8, 0.8), mass_kg=mass, fixed=i == fixed)
+        for i, (name, mass, (x, y)) in enumerate(zip(names, masses, places, strict=False))
+    }
+    listed = dict(sorted(cubes.items()))
+    bias = dice.uniform(-1.0, 1.0)
+    return FeltBlocks(listed, seed=seed, bias_n=bias, **options)  # type: ignore[arg-type]
+
+
+def by_mass(world: FeltBlocks) -> list[str]:
+    return sorted(world.cubes, key=lambda name: -world.cubes[name].mass_kg)
+
+
+def fixed_one(world: FeltBlocks) -> str:
+    return next(name for name, cube in world.cubes.items() if cube.fixed)
+
+
+# --- `expert` and `uninformed` in whole episodes of the planners, on a table of paper
 
 
 @pytest.fixture(params=MAKERS)
@@ -178,3 +250,42 @@ def test_who_is_not_informed_tries_nothing_more_after_a_block_that_does_not_rise
         ends.add((episode.feedback_loops, *(call.split()[0] for call in world.calls)))
 
     assert ends == {(0, 'pick', 'place'), (0, 'pick')}
+
+
+# --- Blocks that are fixed to the table: `expert` finds out which, however many there are
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize('n_cubes', [2, 3])
+def test_the_fixed_block_is_found_and_built_upon(make: Make, seed: int, n_cubes: int) -> None:
+    world = table(seed, *[0.1] * n_cubes, fixed=0)
+    brief = GoalBrief(goal='tower', needs='movable', order='on_fixed', height=n_cubes)
+
+    episode = play(make, brief, world)
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert world.on(fixed_one(world)) == 'table'
+    assert sum(world.on(name) != 'table' for name in world.cubes) == n_cubes - 1
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize('n_fixed', [0, 1, 2, 3])
+def test_however_many_are_fixed_the_others_go_to_corners(
+    make: Make, seed: int, n_fixed: int
+) -> None:
+    dice = random.Random(seed)
+    stuck = dice.sample(range(3), n_fixed)
+    places = {'red_cube': (0.45, -0.15), 'blue_cube': (0.55, 0.0), 'green_cube': (0.45, 0.15)}
+    cubes = {name: Cube(*at, fixed=i in stuck) for i, (name, at) in enumerate(places.items())}
+    world = FeltBlocks(cubes, seed=seed)
+
+    episode = play(
+        make,
+        GoalBrief(goal='corners', needs='movable', which='movable', n_fixed=n_fixed),
+        world,
+    )
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    for name, cube in world.cubes.items():
+        in_corner = min(math.dist(corner, (cube.x, cube.y)) for corner in CORNERS) < 0.07
+        assert in_corner is not cubes[name].fixed

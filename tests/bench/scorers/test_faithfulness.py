@@ -1,4 +1,4 @@
-"""Faithfulness: every call that was tried is held against the rules, whatever the world said."""
+"""Faithfulness: every call that was tried is checked against the rules of its world."""
 
 from __future__ import annotations
 
@@ -26,11 +26,20 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
-from bbllm.core.protocols import EpisodeContext, World
+from bbllm.core.instance_names import class_of
+from bbllm.core.protocols import EpisodeContext, Planner, World
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.fltrnn.baselines import PlanningOnly
+from bbllm.planners.fltrnn.grammar import shown
+from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.houses import build
+from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld
+
+# --- Faithfulness: every call that was tried is held against the rules, whatever the world said
 
 SALMON = case_of('put_salmon_in_the_fridge')
 
@@ -195,7 +204,11 @@ def test_on_a_table_the_codes_of_refusals_tell_of_rules() -> None:
 
 
 BROKE = {'broken_rules': {'two_at_once': 2}, 'first_broken': 3}
+
+
 WORSE = {'broken_rules': {'two_at_once': 1, 'already_open': 1}, 'first_broken': 0, 'discarded': 2}
+
+
 MIXED = (
     make_result(trial=0, broken_rules={}),
     make_result(trial=1, **BROKE),
@@ -265,3 +278,219 @@ def test_the_report_tells_which_rules_were_broken_and_where(tmp_path: Path) -> N
     assert 'two hands allowed 0.67' in page
     assert 'broke two_at_once × 2, first in call 3' in page
     assert '<dt>Lines left out</dt><dd><data value="2">2</data>' in page
+
+
+# --- Faithfulness: the rules of a grab are rules of no other action, and the first rule is first
+
+KITCHEN = {'rooms': {'kitchen': [{'closet': {'inside': ['microwave']}}, 'plum', 'lime*2']}}
+
+
+def case(house: dict[str, Any]) -> Case:
+    salmon = case_of('put_salmon_in_the_fridge')
+    return dataclasses.replace(salmon, scene=salmon.house.model_copy(update={'graph': house}))
+
+
+def test_to_open_what_is_shut_in_is_no_grab_of_it() -> None:
+    start = case(build(KITCHEN, 'made up').to_dict())
+
+    found = judged(start, 'find microwave', 'open microwave', 'switchon microwave')
+
+    assert rules(found) == []
+    assert found.steps == 3
+
+
+def test_to_open_something_with_a_thing_in_the_hand_is_to_take_no_second_one() -> None:
+    start = case(build(KITCHEN, 'made up').to_dict())
+
+    found = judged(start, 'find plum', 'grab plum', 'find closet', 'open closet', 'grab lime')
+
+    assert rules(found) == [('two_at_once', 4)]
+    assert dict(found.counts) == {'two_at_once': 1}
+    assert found.first == 4
+
+
+def test_the_first_rule_that_was_broken_is_the_first() -> None:
+    start = case(build(KITCHEN, 'made up').to_dict())
+
+    found = judged(start, 'grab unicorn', 'find closet', 'open closet', 'open closet')
+
+    assert rules(found) == [('unknown_object', 0), ('already_open', 3)]
+    assert found.first == 0
+
+
+# --- What is held against the rules of faithfulness, and what cannot be
+
+STATELESS = 'llm_state:states=no'
+
+
+class Exact:
+    """A planner that makes calls as they are given."""
+
+    def __init__(self, *calls: SkillCall):
+        self._calls = calls
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        for call in self._calls:
+            world.execute(call)
+
+
+def made(world: World, *calls: SkillCall) -> Any:
+    run = EpisodeRun(Task('t', 'do it'), planner='exact', brain='b', body='b')
+    return faithfulness_of(SALMON, run.execute(Exact(*calls), world))
+
+
+def named(kind: str) -> str:
+    names = HouseholdWorld(SALMON.house.build()).observe().names
+    return next(name for name in names if name.rpartition('_')[0] == kind)
+
+
+@pytest.mark.parametrize('spelled', [('_', ' '), ('_', '-'), ('f', 'F')])
+def test_a_call_is_judged_however_a_world_lets_it_be_spelled(spelled: tuple[str, str]) -> None:
+    fridge = named('fridge').replace(*spelled)
+    world = HouseholdWorld(SALMON.house.build())
+
+    found = made(
+        world,
+        SkillCall('Walk', (fridge,)),
+        SkillCall('open', (fridge,)),
+        SkillCall('open', (fridge,)),
+    )
+
+    assert len(world.lines) == 2, 'the world accepts the spelling'
+    assert rules(found) == [('already_open', 2)]
+
+
+def test_a_spelling_that_the_world_accepts_loses_no_episode() -> None:
+    fridge = named('fridge').replace('_', ' ')
+
+    result, _ = played(f'1. move({fridge})\n2. open({fridge})', 'done', planner=STATELESS)
+
+    assert (result.verdict, result.error, result.executable) == ('failed', '', 2)
+    assert result.faithful is True
+
+
+def test_a_journal_that_cannot_be_done_again_leaves_only_faithfulness_unjudged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = case_of('put_salmon_in_the_fridge')
+    graph = {**other.house.graph, 'nodes': [*other.house.graph['nodes']]}
+    graph['nodes'] = [
+        {**node, 'states': ['OPEN']} if node['class_name'] == 'microwave' else node
+        for node in graph['nodes']
+    ]
+    opened = dataclasses.replace(other, scene=other.house.model_copy(update={'graph': graph}))
+    judge = faithfulness_of
+    monkeypatch.setattr(
+        'bbllm.bench.scorers.scoring.faithfulness_of', lambda case, episode: judge(opened, episode)
+    )
+
+    result, _ = played("find('microwave')\nopen('microwave')")
+
+    assert (result.verdict, result.executable) == ('failed', 2)
+    assert (result.faithful, result.broken_rules) == (None, None)
+
+
+def test_a_thing_out_of_sight_is_one_that_is_not_in_the_scene_and_no_more() -> None:
+    world = HouseholdWorld(SALMON.house.build(), visibility=Visibility(reach='room'))
+    shut_in = named('milk')
+    assert shut_in not in world.observe().names
+
+    found = made(world, SkillCall('grab', (shut_in,)))
+
+    assert rules(found) == [('unknown_object', 0)]
+
+
+def test_what_is_in_no_room_is_in_no_other_room() -> None:
+    graph = SALMON.house.graph
+    salmon = next(node['id'] for node in graph['nodes'] if node['class_name'] == 'salmon')
+    nowhere = [edge for edge in graph['edges'] if salmon not in (edge['from_id'], edge['to_id'])]
+    house = SALMON.house.model_copy(update={'graph': {**graph, 'edges': nowhere}})
+    case = dataclasses.replace(SALMON, scene=house)
+    calls = ('find toilet', 'grab salmon')
+
+    assert rules(judged(SALMON, *calls)) == [('not_in_room', 1)]
+    assert rules(judged(case, *calls, world=HouseholdWorld(house.build()))) == []
+
+
+def test_who_does_nothing_is_not_faithful_and_in_no_denominator() -> None:
+    gave_up, _ = played('cannot: no', planner=STATELESS)
+    unreadable, _ = played('Well.', 'Well.', planner=STATELESS)
+    moved, _ = played(f'1. move({named("fridge")})', 'done', planner=STATELESS)
+
+    assert [item.faithful for item in (gave_up, unreadable, moved)] == [None, None, True]
+    assert gave_up.faithful_two_hands is None
+    assert figures_of([gave_up, unreadable]).rate('faithful').n == 0
+    both = figures_of([make_result(trial=0, broken_rules=None), make_result(broken_rules={})])
+    assert (both.rate('faithful').value, both.rate('faithful').n) == (1, 1)
+
+
+def test_replies_of_nothing_but_unknown_actions_break_that_rule() -> None:
+    result, _ = played('1. fly(fridge1)', '1. fly(fridge1)\n2. swim()', planner=STATELESS)
+
+    assert result.ending == 'MODEL_FAILED'
+    assert result.broken_rules == {'unknown_action': 2}, 'what the second repeats counts once'
+    assert (result.faithful, result.discarded, result.refused) == (False, 2, 2)
+
+
+# --- A plan that breaks a rule is as unfaithful where FLTRNN refuses it as where a world hears it
+
+CASE = case_of('put_salmon_in_the_fridge')
+
+
+NAMES = world_of(CASE).observe().names
+
+
+GOAL = 'inside_salmon_fridge: 1'
+
+
+def write(*calls: str) -> str:
+    """Write `grab salmon` as a call on the first thing of the class, and the end below."""
+    lines = []
+    for text in calls:
+        verb, *words = text.split()
+        ids = [
+            shown(next((n for n in NAMES if class_of(n) == word), f'{word}_9')) for word in words
+        ]
+        lines.append(f'{verb}({", ".join(map(repr, ids))})')
+    return '\n'.join([*lines, '# done'])
+
+
+def fltrnn_judged(
+    planner: type[FLTRNN] | type[PlanningOnly], replies: Sequence[str]
+) -> Faithfulness:
+    run = EpisodeRun(Task('t', GOAL), planner='p', brain='b', body='b')
+    built: Planner = planner(ScriptedModel(replies), None)  # type: ignore[arg-type]
+    return faithfulness_of(CASE, run.execute(built, world_of(CASE)))
+
+
+@pytest.mark.parametrize(
+    ('calls', 'rules'),
+    [
+        (('walk salmon', 'grab salmon', 'walk cereal', 'grab cereal'), {'two_at_once'}),
+        (('fly tv',), {'unknown_action'}),
+        (('walk unicorn',), {'unknown_object'}),
+        (('walk microwave', 'open microwave', 'open microwave'), {'already_open'}),
+        (('walk microwave', 'open microwave', 'switchon microwave'), {'on_while_open'}),
+        (('walk livingroom', 'grab salmon'), {'not_in_room'}),
+    ],
+)
+def test_the_same_plan_breaks_the_same_rules_with_and_without_a_memory_graph(
+    calls: tuple[str, ...], rules: set[str]
+) -> None:
+    text = write(*calls)
+
+    alone = fltrnn_judged(PlanningOnly, [text])
+    refused = fltrnn_judged(FLTRNN, [f'subgoal{{{GOAL}}}', text, *['# done'] * 9])
+
+    assert rules <= set(alone.counts)
+    assert set(refused.counts) == set(alone.counts)
+
+
+def test_a_plan_that_breaks_a_rule_and_is_mended_when_told_was_broken_all_the_same() -> None:
+    bad = write('walk salmon', 'grab salmon', 'walk cereal', 'grab cereal')
+    good = write('walk salmon', 'grab salmon', 'walk fridge', 'open fridge', 'putin salmon fridge')
+
+    found = fltrnn_judged(FLTRNN, [f'subgoal{{{GOAL}}}', bad, good])
+
+    assert found.counts == {'two_at_once': 1}
+    assert fltrnn_judged(FLTRNN, [f'subgoal{{{GOAL}}}', good]).counts == {}

@@ -11,6 +11,9 @@ import pytest
 from solved_cases import objects_of, start_of
 from suite_files import STANDING, generated, suite, task
 
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
@@ -19,12 +22,20 @@ from bbllm.bench.suites.scores import FinalState, Verdict
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.sim.force_noise import ForceNoise
 from bbllm.worlds.scene.reaching import ReachCache
 
+# --- The suite `partial`: what is hidden is drawn fairly, can be found out, and is needed
+
 SUITE = load_suite('partial')
+
+
 TASKS = tuple(spec.name for spec in SUITE.tasks)
+
+
 TRIALS = 30
+
 
 PINNED = {
     'stack': '512810624b35',
@@ -36,10 +47,20 @@ PINNED = {
     'three_tower': '6ece3ea0a52c',
     'tower_by_weight': '3de9cb6ee233',
 }
+
+
 """How fingerprints begin with seed 0, trial 0: a machine must not change them."""
+
+
 TOWER = {'kind': 'tower', 'height': 2, 'near_m': 0.02, 'still_m': 0.01, **STANDING}
+
+
 CORNERS = {'kind': 'corners', 'corner_m': 0.08, 'still_m': 0.01, **STANDING}
+
+
 HOLD = {'kind': 'hold', 'which': 'heaviest', 'raised_m': 0.05, **STANDING}
+
+
 MASSES = {'mass': [0.05, 0.15], 'mass_ratio': 1.5}
 
 
@@ -286,3 +307,44 @@ def test_a_table_that_was_drawn_without_what_a_goal_needs_is_drawn_anew() -> Non
 
     with pytest.raises(CaseError, match=r'blocks within reach that can be moved \(100 times\)'):
         make_case(suite(task(scene=None, **never)), 'a', seed=0, trial=0)
+
+
+# --- The suite `partial` played in physics: who finds out passes informed, who guesses never does
+
+PARTIAL = load_suite('partial')
+
+
+def played(task: str, brain: str, planner: str = 'llm_pop', trial: int = 0) -> EpisodeResult:
+    llm = LlmConfig(
+        brain=ModelConfig(provider=brain),  # type: ignore[arg-type]
+        body=ModelConfig(provider='offline'),
+    )
+    config = RunConfig(planner=planner, brain=None, body=None, mapping='auto', llm=llm)
+    case = make_case(PARTIAL, task, seed=1, trial=trial)
+    return play(EpisodeSpec(key=EpisodeKey(task, trial, 3), case=case, config=config)).result
+
+
+@pytest.mark.parametrize('task', [task.name for task in PARTIAL.tasks])
+def test_expert_finds_out_what_a_task_needs_and_does_it(task: str) -> None:
+    result = played(task, 'expert')
+
+    assert result.verdict == 'passed', (result.reason, result.message)
+    needs = PARTIAL.task(task).needs != 'none'
+    assert result.informed is (True if needs else None), result.information
+    assert result.loops == PARTIAL.task(task).least_loops
+    assert not result.false_success
+
+
+@pytest.mark.parametrize('planner', ['llm_pop_no_evaluator', 'ft_cot', 'ft_vanilla'])
+def test_expert_answers_the_other_planners_too(planner: str) -> None:
+    result = played('lighter_on_heavier', 'expert', planner)
+
+    assert (result.verdict, result.informed) == ('passed', True), (result.reason, result.message)
+
+
+@pytest.mark.parametrize('task', ['lighter_on_heavier', 'movable_on_fixed'])
+def test_who_guesses_is_never_informed_whatever_comes_of_it(task: str) -> None:
+    results = [played(task, 'uninformed', trial=trial) for trial in range(4)]
+
+    assert {result.informed for result in results} == {False}
+    assert {result.verdict for result in results} == {'passed', 'failed'}

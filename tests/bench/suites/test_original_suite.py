@@ -1,4 +1,4 @@
-"""Suites of ProgPrompt's data: pairing, goals and score, on made-up files of the same form."""
+"""A suite of ProgPrompt's own data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.world import HouseholdWorld
 
 FIRST = load_house('studio').graph.to_dict()
+
+
 UNSEEN = {'file3': ['watch tv', 'turn off light'], 'file1': ['sit down', 'do nothing']}
+
+
 """In the order in which the release wrote its final graphs; a sorted listing is another."""
 
 

@@ -40,7 +40,11 @@ from benchmarks.goals.sampling import (
 from benchmarks.goals.suite_file import suite_text, timing
 
 SUITE = load_suite('household_goals')
+
+
 FEW = (*SUITE.tasks[::30], *SUITE.tasks[LONG_EACH - 1 :: 100])
+
+
 """Some of each split, a long one among them."""
 
 

@@ -1,4 +1,4 @@
-"""Suite files: what is read from them, and what is said of those that cannot be used."""
+"""Suite files: what is read from them, and errors in those that cannot be used."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 from suite_files import generated, goal, suite, task
 
+from bbllm.bench.oracle.table_goals import COLORS, COLORS_OF_THE_ARC
+from bbllm.bench.suites.goals import ColorLine
 from bbllm.bench.suites.suite import list_suites, load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.paths import config_dir
+from bbllm.sim.build import rgba_of
+from bbllm.viz.colors import HEX
+
+# --- Suite files: what is read from them, and what is said of those that cannot be used
 
 SEVEN = (
     ('right_side', 'easy', 0),
@@ -22,6 +28,7 @@ SEVEN = (
     ('plus_sign', 'hard', 2),
     ('segregate', 'hard', 2),
 )
+
 
 REDDISH = ['red', 'pink', 'rose']
 
@@ -276,3 +283,26 @@ def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     (tmp_path / 'bytes.yaml').write_bytes(b'\xff\xfe\x00')
     with pytest.raises(SuiteFileError, match='not UTF-8'):
         load_suite(tmp_path / 'bytes.yaml')
+
+
+# --- Colours in suite files are those that everybody who meets them knows
+
+
+@pytest.mark.parametrize(
+    'name', [name for name in list_suites() if not name.startswith('household_original')]
+)
+def test_every_colour_of_a_shipped_suite_is_known_to_pictures_and_offline(name: str) -> None:
+    for spec in load_suite(name).tasks:
+        for group in spec.generate.objects if spec.generate else ():
+            for color in group.palette:
+                assert color in HEX
+                assert color in COLORS
+                # the simulator invents a colour for words that it does not know
+                assert rgba_of(color) != rgba_of(f'{color} of no kind')
+
+
+def test_the_colours_of_a_line_are_in_the_order_of_the_spectrum() -> None:
+    line = load_suite('tabletop').task('color_line').goal
+
+    assert isinstance(line, ColorLine)
+    assert list(line.colors) == sorted(line.colors, key=lambda color: COLORS_OF_THE_ARC[color])

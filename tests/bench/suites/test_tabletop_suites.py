@@ -1,4 +1,4 @@
-"""Sessions: episodes one after the other at one table, of which the last is judged."""
+"""The suites `tabletop_long` and `tabletop_sessions`, played."""
 
 from __future__ import annotations
 
@@ -17,19 +17,82 @@ from bbllm.bench.scorers.session_history import earlier_lines
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.journal import read_episode
 from bbllm.core.records import from_json, to_json
 from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
+
+# --- The suite `tabletop_long`: what cannot be moved comes first; who believes so is done sooner
+
+LONG = load_suite('tabletop_long')
+
+
+NAMES = [task.name for task in LONG.tasks]
+
+
+LIFT_CAP_KG = Fr3ExecutorParams().lift_cap_n / GRAVITY_M_S2
+
+
+def case_of(task: str, trial: int = 0) -> Case:
+    return make_case(LONG, task, seed=0, trial=trial)
+
+
+def played(task: str, open_state: str, k: int) -> EpisodeResult:
+    offline = ModelConfig(provider='offline')
+    config = RunConfig(
+        planner=f'brain_body:open_state={open_state}',
+        brain=None,
+        body=None,
+        mapping='auto',
+        llm=LlmConfig(brain=offline, body=offline),
+    )
+    return play(EpisodeSpec(key=EpisodeKey(task, 0, k), case=case_of(task), config=config)).result
+
+
+@pytest.mark.parametrize('task', NAMES)
+@pytest.mark.parametrize('trial', range(3))
+def test_the_first_three_things_are_fixed_too_heavy_and_out_of_reach(
+    task: str, trial: int
+) -> None:
+    case = case_of(task, trial)
+    first = [spec.name for spec in case.table.objects[:3]]
+    heavy = {spec.name for spec in case.table.objects if spec.mass > 1.5 * LIFT_CAP_KG}
+    far = set(case.out_of_reach)
+
+    assert len(case.table.fixed) == len(heavy) == len(far) == 1
+    assert {*case.table.fixed, *heavy, *far} == set(first)
+
+
+def test_with_as_many_loops_as_there_are_such_things_only_who_believes_succeeds() -> None:
+    believing, forgetful = played('red_triangle', 'rules', 3), played('red_triangle', 'no', 3)
+
+    assert (believing.verdict, believing.loops) == ('passed', 3), believing.reason
+    assert (forgetful.verdict, forgetful.loops) == ('failed', 3)
+
+
+def test_with_more_loops_both_succeed_and_who_believes_needs_fewer() -> None:
+    believing, forgetful = played('red_triangle', 'rules', 6), played('red_triangle', 'no', 6)
+
+    assert (believing.verdict, forgetful.verdict) == ('passed', 'passed')
+    assert (believing.loops, forgetful.loops) == (3, 5)
+
+
+# --- Sessions: episodes one after the other at one table, of which the last is judged
 
 SESSIONS = load_suite('tabletop_sessions')
+
+
 EASY = 'put one cube on another cube'
 
 
-def case_of(task: str) -> Case:
+def case_of_sessions(task: str) -> Case:
     return make_case(SESSIONS, task, seed=0, trial=0)
 
 
-def played(case: Case, open_state: str, k: int = 6, llm: LlmConfig | None = None) -> EpisodeRecord:
+def in_session(
+    case: Case, open_state: str, k: int = 6, llm: LlmConfig | None = None
+) -> EpisodeRecord:
     offline = ModelConfig(provider='offline')
     config = RunConfig(
         planner=f'brain_body:open_state={open_state}',
@@ -50,8 +113,8 @@ def variant(**fields: object) -> Suite:
 
 
 def test_what_the_first_episode_found_out_is_known_in_the_next_to_who_reads_beliefs() -> None:
-    case = case_of('third')
-    reading, blind = played(case, 'rules').result, played(case, 'no').result
+    case = case_of_sessions('third')
+    reading, blind = in_session(case, 'rules').result, in_session(case, 'no').result
 
     assert (reading.verdict, blind.verdict) == ('passed', 'passed')
     assert reading.loops == 0
@@ -60,16 +123,16 @@ def test_what_the_first_episode_found_out_is_known_in_the_next_to_who_reads_beli
 
 def test_first_episode_of_a_session_is_one_like_any_other() -> None:
     first, second = (task.earlier for task in SESSIONS.tasks[:2])
-    alone = replace(case_of('second'), earlier=())
+    alone = replace(case_of_sessions('second'), earlier=())
 
     assert first == ()
     assert len(second) == 1
-    assert played(alone, 'rules').result.loops == 3
+    assert in_session(alone, 'rules').result.loops == 3
 
 
 def test_only_the_last_episode_is_on_record_and_counts() -> None:
-    case = case_of('second')
-    game = played(case, 'rules')
+    case = case_of_sessions('second')
+    game = in_session(case, 'rules')
 
     events = [json.loads(line) for line in game.journal.splitlines()]
     assert [event['data']['task'] for event in events if event['kind'] == 'started'] == [
@@ -86,8 +149,8 @@ def test_only_the_last_episode_is_on_record_and_counts() -> None:
 def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
     tmp_path: Path,
 ) -> None:
-    case = case_of('third')
-    game = played(case, 'rules')
+    case = case_of_sessions('third')
+    game = in_session(case, 'rules')
 
     assert len(game.earlier) == 2
     paths = []
@@ -113,7 +176,7 @@ def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
 def test_a_server_that_is_down_before_the_judged_episode_loses_it() -> None:
     nowhere = ModelConfig(provider='openai', base_url='http://127.0.0.1:9/v1', retries=0)
     llm = LlmConfig(brain=nowhere, body=nowhere)
-    game = played(case_of('third'), 'rules', llm=llm)
+    game = in_session(case_of_sessions('third'), 'rules', llm=llm)
 
     assert (game.result.verdict, game.result.error) == ('lost', 'ModelUnavailableError')
     assert game.result.reason.startswith(
@@ -125,7 +188,7 @@ def test_a_server_that_is_down_before_the_judged_episode_loses_it() -> None:
 
 
 def test_an_account_of_episodes_before_is_told_in_one_sentence() -> None:
-    result = played(case_of('first'), 'rules').result
+    result = in_session(case_of_sessions('first'), 'rules').result
     assert earlier_lines([result], 'USD') == []
 
     took = Earlier(episodes=2, model_calls=30, tokens=1200, cost=0.125)
@@ -139,7 +202,7 @@ def test_an_account_of_episodes_before_is_told_in_one_sentence() -> None:
 
 
 def test_what_came_before_makes_another_case_and_another_suite() -> None:
-    case = case_of('second')
+    case = case_of_sessions('second')
     other = variant(earlier=[EASY])
 
     assert make_case(other, 'second', seed=0, trial=0).earlier == (EASY,)

@@ -1,4 +1,4 @@
-"""Whether a goal was ever reached, which is how FLTRNN judges, beside what is left at the end."""
+"""Whether a goal was ever reached, FLTRNN's criterion, beside the final state."""
 
 from __future__ import annotations
 

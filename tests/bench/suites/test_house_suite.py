@@ -1,4 +1,4 @@
-"""The suite `household`: what its tasks are, that they can be done, and what a trial draws."""
+"""Suites in houses: what they must have, what is drawn, and what no house can fulfil."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ from typing import Any
 import pytest
 import yaml
 from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
+from pydantic import ValidationError
 
+from bbllm.bench.optimal.house_state import HouseState
+from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
+from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
+from bbllm.bench.suites.house_suite import can_be, can_be_held
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict
-from bbllm.bench.suites.suite import load_suite, parse_suite
+from bbllm.bench.suites.suite import Suite, load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.paths import config_dir
-from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.graph import Graph, Node
+from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.houses import list_houses, load_house
-from bbllm.worlds.household.vocabulary import Relation, State
+from bbllm.worlds.household.vocabulary import Property, Relation, State
+
+# --- The suite `household`: what its tasks are, that they can be done, and what a trial draws
 
 TRIALS = range(6)
 
@@ -298,3 +306,154 @@ def test_the_hash_is_of_rules_and_sight_too() -> None:
     assert suite(at_first=[{'thing': 'salmon', 'on': 'desk'}]).sha256 != plain
     assert suite(file_description='Other words.').sha256 == plain
     assert load_suite('household').sha256 == SUITE.sha256
+
+
+# --- What is taken for possible in a house, at the ends of what a suite's table of errors shows
+
+
+@pytest.mark.parametrize(
+    ('said', 'told'),
+    [
+        ({'person': 'sitting', 'count': 2}, 'of a person only what it is on'),
+        ({'thing': 'salmon', 'inside': 'fridge', 'on': 'sofa'}, 'one of inside, on and is'),
+        ({'thing': 'salmon', 'room': 'kitchen'}, 'one of inside, on and is'),
+        ({'held': 'salmon', 'room': 'kitchen'}, 'room goes with a thing'),
+    ],
+)
+def test_a_condition_says_one_thing(said: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        HouseCondition.model_validate(said)
+
+
+def test_water_a_child_and_what_is_held_at_first_can_be_held_whatever_their_properties() -> None:
+    graph = Graph()
+    for node_id, name in enumerate(('character', 'water', 'child', 'sofa', 'tv'), start=1):
+        graph.nodes[node_id] = Node(node_id, name)
+    graph.add(1, Relation.HOLDS_LH, 5)
+
+    assert [can_be_held(graph, node_id) for node_id in (2, 3, 4, 5)] == [True, True, False, True]
+
+
+def test_what_is_neither_on_nor_off_cannot_be_switched_unless_the_task_says_what_it_is() -> None:
+    graph = Graph()
+    graph.nodes[1] = Node(1, 'tv', properties=frozenset({Property.HAS_SWITCH}))
+    assert not can_be(graph, 1, 'on', frozenset())
+    assert can_be(graph, 1, 'on', {'off'})
+
+    graph.nodes[1].states = {State.OFF}
+    assert can_be(graph, 1, 'on', frozenset())
+
+
+def test_what_a_task_speaks_of_stays_where_it_is_in_every_trial() -> None:
+    for trial in range(30):
+        case = case_of('throw_away_apple', trial)
+        house, drawn = load_house(case.house.name).graph, case.house.build()
+
+        for node_id, node in house.nodes.items():
+            if node.class_name in ('apple', 'garbagecan'):
+                for word in (Relation.ON, Relation.INSIDE):
+                    assert drawn.targets(node_id, word) == house.targets(node_id, word)
+
+
+# --- Goals that no household can fulfil are refused with the pair; those that one can are taken
+
+FLAT = """
+rooms:
+  livingroom: [sofa, {tvstand: {on: [tv]}}, desk, toothbrush*2, salmon, plate*2]
+  kitchen: [{kitchentable: {on: [microwave]}}, fridge, milk, apple, sink]
+  bathroom: [bathroomcabinet, washingmachine]
+"""
+
+
+def suite_of(
+    folder: Path, *conditions: dict[str, Any], same: tuple[str, ...] = (), **changes: Any
+) -> Suite:
+    (folder / 'flat.yaml').write_text(FLAT)
+    task = {
+        'name': 'a',
+        'instruction': 'Do it.',
+        'difficulty': 'easy',
+        'least_loops': 0,
+        'houses': ['flat.yaml'],
+        'goal': {'kind': 'household', 'all': list(conditions), 'same': list(same)},
+        **changes,
+    }
+    return parse_suite(yaml.safe_dump({'tasks': [task]}), folder / 'mine.yaml')
+
+
+@pytest.mark.parametrize(
+    'conditions',
+    [
+        # What is in the microwave is on the table that it stands on.
+        [{'thing': 'milk', 'inside': 'microwave'}, {'thing': 'milk', 'on': 'kitchentable'}],
+        [{'thing': 'milk', 'on': 'kitchentable'}, {'thing': 'milk', 'inside': 'kitchen'}],
+        [{'thing': 'milk', 'on': 'plate'}, {'thing': 'milk', 'inside': 'fridge'}],
+        # It is there already, and need not be carried.
+        [{'thing': 'tv', 'is': 'on', 'on': 'tvstand'}],
+        [{'thing': 'tv', 'is': 'on', 'room': 'livingroom'}],
+        [{'thing': 'apple', 'is': 'washed', 'room': 'bathroom'}],
+        [{'thing': 'anything', 'on': 'kitchentable', 'count': 2}],
+        [{'thing': 'plate', 'on': 'desk'}, {'thing': 'plate', 'on': 'sofa'}],
+    ],
+)
+def test_a_goal_that_the_house_can_fulfil_is_taken(
+    conditions: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    assert suite_of(tmp_path, *conditions)
+
+
+@pytest.mark.parametrize(
+    ('conditions', 'same', 'told'),
+    [
+        ([{'thing': 'milk', 'inside': 'microwave'}, {'thing': 'milk', 'inside': 'fridge'}], (),
+         'milk inside microwave and milk inside fridge: both can never hold at once in flat, '
+         'which has only 1 milk'),
+        ([{'thing': 'tv', 'is': 'plugged_in'}, {'thing': 'tv', 'is': 'plugged_out'}], (),
+         'tv is plugged_in and tv is plugged_out: both can never hold at once'),
+        ([{'thing': 'tv', 'is': 'on', 'on': 'tvstand'}, {'thing': 'tv', 'is': 'off'}], (),
+         'tv is on on tvstand and tv is off: both can never hold at once'),
+        ([{'held': 'toothbrush'}, {'thing': 'toothbrush', 'inside': 'bathroomcabinet'}],
+         ('toothbrush',), 'since `same` asks for one toothbrush'),
+        ([{'thing': 'tv', 'is': 'on', 'room': 'bathroom'}], (),
+         'no tv of flat is in the bathroom or can be carried there'),
+        ([{'thing': 'sofa', 'is': 'clean', 'inside': 'kitchen'}], (),
+         'no sofa of flat can be carried anywhere'),
+    ],
+)  # fmt: skip
+def test_a_goal_that_the_house_cannot_fulfil_is_refused_with_the_reason(
+    conditions: list[dict[str, Any]], same: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SuiteFileError) as caught:
+        suite_of(tmp_path, *conditions, same=same)
+
+    assert told in str(caught.value)
+
+
+def test_what_is_told_to_be_missing_is_not_told_to_contradict_itself_too(tmp_path: Path) -> None:
+    on_desk = {'thing': 'milk', 'on': 'desk', 'count': 2}
+
+    with pytest.raises(SuiteFileError, match='has only 1 milk') as caught:
+        suite_of(tmp_path, on_desk, {'thing': 'milk', 'inside': 'fridge'})
+    assert 'never hold' not in str(caught.value)
+
+
+def test_what_a_start_adds_can_be_asked_for(tmp_path: Path) -> None:
+    at_first = [{'thing': 'salmon', 'on': 'desk', 'count': 3}]
+    held = {'held': 'salmon', 'count': 2}
+
+    assert suite_of(tmp_path, held, at_first=at_first)
+    assert suite_of(tmp_path, held, {'thing': 'salmon', 'inside': 'fridge'}, at_first=at_first)
+    with pytest.raises(SuiteFileError, match='has only 3 salmon'):
+        suite_of(
+            tmp_path, held, {'thing': 'salmon', 'inside': 'fridge', 'count': 2}, at_first=at_first
+        )
+
+
+def test_conditions_that_say_the_same_on_the_way_are_searched_for() -> None:
+    goal = HouseholdGoal.model_validate({
+        'kind': 'household',
+        'all': [{'held': 'magazine'}, {'held': 'magazine', 'count': 2}],
+    })  # fmt: skip
+
+    start = HouseState.beginning(Household(load_house('studio').graph))
+    assert len(plan_for(start, goal, shortest=False).lines) > 1

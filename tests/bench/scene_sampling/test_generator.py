@@ -19,6 +19,8 @@ from bbllm.sim.simulation import Simulation
 from bbllm.worlds.scene.reaching import ReachCache
 
 TRIALS = 25
+
+
 CUBE, CYLINDER, LOCATION = Kind.CUBE, Kind.CYLINDER, Kind.LOCATION
 
 

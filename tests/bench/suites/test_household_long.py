@@ -26,10 +26,20 @@ from bbllm.worlds.household.visibility import SEEN
 from bbllm.worlds.household.vocabulary import Action, Relation, State
 
 SUITE = load_suite('household_long')
+
+
 TASKS = [task.name for task in SUITE.tasks]
+
+
 LIMITS = dict(zip(TASKS[8:], (60, 150, 50, 60, 120, 100, 100), strict=True))
+
+
 """Of the hard tasks, by Table I of the paper."""
+
+
 SIDES = {'kind': 'segregated', 'margin_m': 0.05, 'level_m': 0.01, 'tilt_deg': 5}
+
+
 """A goal of a table."""
 
 
