@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from scripts_to_try import SCRIPTS
@@ -30,6 +32,7 @@ from small_houses import (
 )
 
 from bbllm.worlds.household.household import Household, Mode
+from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
@@ -37,6 +40,21 @@ from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 @pytest.fixture
 def home() -> Household:
     return household(Mode.SANE)
+
+
+def test_the_manual_names_exactly_the_actions_whose_rule_is_another() -> None:
+    manual = Path(__file__).parents[3] / 'docs' / 'household.md'
+    table = manual.read_text().partition('What is different in the mode `sane`')[2]
+    rows = table.partition('\n\nWhat the clean rules leave')[0].splitlines()[4:]
+    named = {action for row in rows for action in row.split('|')[1].strip().split(', ')}
+    changed = {action.name for action, rule in SANE_RULES.items() if rule != RULES[action]}
+
+    assert named >= changed
+    assert named - changed <= SEEN_OTHERWISE
+
+
+SEEN_OTHERWISE = {'SLEEP', 'WAKEUP'}
+"""Their rules are the same; in this mode they see how the character sits or lies."""
 
 
 @settings(max_examples=120, deadline=None)
