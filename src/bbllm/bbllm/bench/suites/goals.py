@@ -208,6 +208,6 @@ Goal = Annotated[
 
 Needs = Literal['none', 'weights', 'movable']
 """What no scene shows and a task cannot be done without: what each block weighs, or which of them
-can be moved. `bench.information` checks whether a planner had found it out before it acted."""
+can be moved. `scorers.information` checks whether a planner had found it out before it acted."""
 NEEDING = (Tower, Corners, Hold)
 """Goals for which it is defined which action commits to them, and so what had to come before."""

@@ -2,7 +2,7 @@
 The field `generate` of a suite file: what the scenes of a task have in common.
 
 Objects and locations come in groups; a group says how many, where and within reach or not. What
-a group leaves open is drawn anew for every trial, by `bench.generator`.
+a group leaves open is drawn anew for every trial, by `scene_sampling.generator`.
 """
 
 from __future__ import annotations

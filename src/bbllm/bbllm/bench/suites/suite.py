@@ -2,9 +2,9 @@
 Suite files: the tasks of a bench.
 
 A suite is `config/suites/<name>.yaml`; `tabletop.yaml` there explains every field. A task has an
-instruction, a goal (bench.goals) and a table: either scenes made anew for every trial
-(`generate:`, bench.scene_recipe), or one that never changes (`scene:`, sim.scenes). Or it is
-played in houses (`houses:`, bench.house_suite); `household.yaml` explains that.
+instruction, a goal (suites.goals) and a table: either scenes made anew for every trial
+(`generate:`, suites.scene_recipe), or one that never changes (`scene:`, sim.scenes). Or it is
+played in houses (`houses:`, suites.house_suite); `household.yaml` explains that.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class TaskSpec(BaseModel):
     split: Annotated[str, Field(pattern=r'^[a-z0-9_]*$', max_length=32)] = ''
     """To which part of a suite it belongs, for example `new_houses`."""
     least_steps: Annotated[int, Field(ge=1)] | None = None
-    """Length of the shortest plan there is, where that is proven (bench.least_steps)."""
+    """Length of the shortest plan there is, where that is proven (optimal.least_steps)."""
     earlier: Annotated[tuple[Instruction, ...], Field(max_length=10)] = ()
     """What is asked for before, at the same table: an episode each, which is not judged."""
 

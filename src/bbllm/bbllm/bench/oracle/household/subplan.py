@@ -5,7 +5,7 @@ Each condition is made true of one object after the other, and each action first
 it needs: to grab an object, go to it; to go to it, open what it is shut in. Plans are simulated in
 copies of the household, so that an object or place with which a step fails gives way to the next
 one. They keep FLTRNN's rules (one object in the hands, doors closed before a device starts), and
-they are not the shortest; `bench.least_steps` finds those where a goal is of predicates.
+they are not the shortest; `bench.optimal` finds those where a goal is of predicates.
 """
 
 from __future__ import annotations
