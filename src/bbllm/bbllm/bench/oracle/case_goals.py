@@ -88,7 +88,7 @@ def _with(llm: LlmConfig, brief: GoalBrief) -> LlmConfig:
 
 
 def _by_what_is_fixed(goal: AnyGoal) -> bool:
-    """Whether a goal itself says where fixed blocks belong, or which ones it leaves out."""
+    """Whether a goal itself defines where fixed blocks belong, or leaves them out."""
     return (isinstance(goal, Tower) and goal.order == 'on_fixed') or (
         isinstance(goal, Corners) and goal.which == 'movable'
     )

@@ -25,7 +25,7 @@ class GoalBrief(BaseModel):
     inside: Mapping[str, str] = {}
     """What goes into which container, or onto which plate, by name."""
     n_fixed: Annotated[int, Field(ge=0, le=12)] = 1
-    """How many blocks are fixed, which the instruction says where that has to be found out."""
+    """How many blocks are fixed; the instruction has it where that has to be found out."""
     gather: bool = True
     """Whether the oracle finds out what it needs, or guesses."""
     seed: int = 0

@@ -124,7 +124,7 @@ class _History:
         return None
 
     def held_after(self, deed: _Deed, held: str | None) -> str | None:
-        """Return what is in the hand after a deed: as it was seen, else as its result says."""
+        """Return what is in the hand after a deed: as it was seen, else by its result."""
         if deed.seen is not None and deed.seen.eef is not None and deed.seen.fingers_m is not None:
             return self.held_in(deed.seen)
         if deed.done and deed.action.verb == 'pick':
@@ -142,26 +142,17 @@ class _History:
 
 
 def _deeds(events: Sequence[Event]) -> Iterator[_Deed]:
-    """Yield the calls of an episode with what came of them."""
-    outcome: Outcome | None = None
-    seen: Observed | None = None
+    """Yield the calls of an episode with their outcome and what was seen after it."""
+    found: list[tuple[Outcome, Observed | None]] = []
     for data in (event.data for event in events):
-        match data:
-            case Outcome():
-                if outcome is not None:
-                    yield _deed(outcome, seen)
-                outcome, seen = data, None
-            case Observed():
-                seen = data
-            case _:
-                pass
-    if outcome is not None:
-        yield _deed(outcome, seen)
-
-
-def _deed(outcome: Outcome, seen: Observed | None) -> _Deed:
-    action = _action(outcome.call.skill, outcome.call.args)
-    return _Deed(action, outcome.succeeded, outcome.code is Code.WOULD_NOT_RISE, seen)
+        if isinstance(data, Outcome):
+            found.append((data, None))
+        elif isinstance(data, Observed) and found:
+            found[-1] = found[-1][0], data
+    for outcome, seen in found:
+        action = _action(outcome.call.skill, outcome.call.args)
+        stuck = outcome.code is Code.WOULD_NOT_RISE
+        yield _Deed(action, outcome.succeeded, stuck, seen)
 
 
 def _action(skill: str, args: Sequence[str]) -> BlockAction:

@@ -1,9 +1,8 @@
 """
 A small grammar of English instructions for a table: a sentence becomes goals, or a refusal.
 
-It reads put, stack, line, sort and hold sentences, patterns such as a plus sign, and what is to
-stay where it is. It is no language model: a sentence with a word that it does not contain is
-refused, and the refusal says so.
+It reads put, stack, line, sort and pick sentences, and patterns such as a plus sign. It is no
+language model: a sentence with a word that it does not contain is refused by that word.
 """
 
 from __future__ import annotations

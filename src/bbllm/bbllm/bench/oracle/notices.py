@@ -1,4 +1,4 @@
-"""What reports say of names that are no language model."""
+"""Notices in reports on names that are no language model."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 Makes the case of a trial: the scene that its suite, task, seed and trial stand for.
 
 A scene is drawn as a whole, and drawn anew where something does not fit. What is within reach is
-decided by inverse kinematics, as in an episode; the distances of a suite only say where to look.
+decided by inverse kinematics, as in an episode; the distances of a suite only guide the draw.
 """
 
 from __future__ import annotations

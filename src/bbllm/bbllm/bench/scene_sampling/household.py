@@ -38,7 +38,7 @@ def draw_start(
     Return a household as a trial finds it; the graph that is given stays as it is.
 
     The person stands in any room, some containers are open that were closed or the other way
-    round, unless `at_first` says how they are, and a few objects that the task does not speak of
+    round, unless `at_first` arranges them, and a few objects that the task does not name
     stand elsewhere in their room. Nothing is taken away and nothing locked, so that who could do
     the task still can.
 
@@ -152,7 +152,7 @@ def _vary(graph: Graph, arranged: frozenset[str], spoken_of: frozenset[str], dic
 
     Args:
         graph: The household, which is changed.
-        arranged: Classes whose objects are as they are told to be.
+        arranged: Classes whose objects are arranged.
         spoken_of: Classes whose objects stay where they are.
         dice: All that is random.
     """
@@ -184,7 +184,7 @@ def _spoken_of(goal: HouseholdGoal, at_first: Sequence[HouseCondition]) -> froze
 
 
 def _is_free(graph: Graph, person: int) -> bool:
-    """Whether a person can be elsewhere without anything else: none of ours sits or holds."""
+    """Whether a person can be elsewhere alone: it neither sits nor holds something."""
     resting = {State.SITTING, State.LYING} & graph.nodes[person].states
     return not resting and not any(graph.targets(person, hand) for hand in HANDS)
 

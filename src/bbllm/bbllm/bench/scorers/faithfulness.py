@@ -3,7 +3,7 @@ Whether what a planner did keeps to the rules of its world, whatever came of it.
 
 FLTRNN judges plans by it: whether they keep to the rules in their prompt. There plans were
 labelled by hand; this definition is for a machine. On the start of a case it does again what the
-world did, and holds each call, before it is done, against:
+world did, and checks each call, before it is done, against:
 
     two_at_once     GRAB while something is held: FLTRNN lets its planners carry one object
     already_open    OPEN of what is open

@@ -13,8 +13,8 @@ class WatchedHousehold:
     """
     A world that remembers whether its goal was ever reached.
 
-    FLTRNN ends an episode with success as soon as all predicates of a goal hold after a step, so
-    that what is spoilt later, or left undone after a last check, does not count there.
+    FLTRNN ends an episode with success as soon as all predicates of a goal are met after a step,
+    so that what is spoilt later, or left undone after a last check, does not count there.
 
     Args:
         world: The household.
@@ -29,15 +29,15 @@ class WatchedHousehold:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills that `execute` knows."""
+        """The skills that `execute` accepts."""
         return self._world.skills
 
     def observe(self) -> Scene:
-        """Return what the character knows now."""
+        """Return what the character sees now."""
         return self._world.observe()
 
     def execute(self, call: SkillCall) -> Outcome:
-        """Do one action, and look at the goal where it was done."""
+        """Do one action, and check the goal if it succeeded."""
         outcome = self._world.execute(call)
         if outcome.succeeded and not self.held_once:
             self.held_once = self.judge().verdict is Verdict.PASSED

@@ -4,8 +4,7 @@ Whether a planner had found out what a task needs before it took the action that
 Read from the journal, and from how many blocks there are and how many of them are fixed: what the
 robot lifted, what was felt while it held that, what would not rise, and when the model was asked.
 What was found out only after the reply that decided cannot have informed it; so a plan made in one
-go is never informed, however lucky. docs/design/informed-success.md says which reply that is, and
-why.
+go is never informed, however lucky. docs/design/informed-success.md explains which reply that is.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def gathered(case: Case, episode: Episode) -> Information:
     # What was measured informs only whom it was shown.
     if case.needs == 'weights' and not load_planner(episode.planner).tells_force:
         return _lacking('weights', f'The prompts of {episode.planner} tell no force')
-    story = _told(case, episode.events)
+    story = _story_of(case, episode.events)
     decision, decided = _decision(case, story)
     if decision is None:
         return Information(needed=case.needs, holds=False, reason=f'{decided}.')
@@ -72,10 +71,10 @@ def gathered(case: Case, episode: Episode) -> Information:
 
 @dataclass
 class _Story:
-    """What a journal tells of blocks; numbers say which event it was."""
+    """What a journal records of blocks; numbers are those of events."""
 
     replies: list[int] = field(default_factory=list)
-    """Replies of whoever plans."""
+    """Replies of the planner."""
     weighed: dict[str, int] = field(default_factory=dict)
     """First time that a block was felt while it was up in the hand."""
     lifted: dict[str, int] = field(default_factory=dict)
@@ -92,15 +91,15 @@ class _Story:
     """The same when they were last seen out of the hand [m]."""
     held: str = ''
     doubted: bool = False
-    """Whether a call that was to let go of it failed, and nobody has looked since."""
+    """Whether a call that was to let go of it failed, with no observation since."""
     grip_m: float | None = None
     """How far the fingers were apart around it when they were last seen so [m]."""
     newly: str = ''
-    """What was picked by the last call, as long as nobody has looked."""
+    """What was picked by the last call, until the next observation."""
     call: int = 0
 
 
-def _told(case: Case, events: Sequence[Event]) -> _Story:
+def _story_of(case: Case, events: Sequence[Event]) -> _Story:
     heights = {item.name: item.pose.position_m[2] for item in case.table.movables}
     story = _Story(start_z=heights, last_z=dict(heights), standing_z=dict(heights))
     for number, event in enumerate(events):
@@ -109,17 +108,17 @@ def _told(case: Case, events: Sequence[Event]) -> _Story:
             case ModelCall(role=role) if role != 'body':
                 story.replies.append(number)
             case SceneRecorded() as recorded:
-                _hear_scene(story, recorded)
+                _take_scene(story, recorded)
             case SkillCall():
                 story.call = number
             case Outcome() as outcome:
-                _hear_outcome(story, number, outcome)
+                _take_outcome(story, number, outcome)
             case Observed() as seen:
-                _hear_sensed(story, number, seen)
+                _take_observed(story, number, seen)
     return story
 
 
-def _hear_scene(story: _Story, recorded: SceneRecorded) -> None:
+def _take_scene(story: _Story, recorded: SceneRecorded) -> None:
     """Take heights as they were seen: before anything happened, and when all was over."""
     seen = {item.name: item.pose.position_m[2] for item in recorded.scene.objects}
     heights = {name: seen[name] for name in story.start_z if name in seen}
@@ -129,7 +128,7 @@ def _hear_scene(story: _Story, recorded: SceneRecorded) -> None:
         story.standing_z.update(heights)
 
 
-def _hear_outcome(story: _Story, number: int, outcome: Outcome) -> None:
+def _take_outcome(story: _Story, number: int, outcome: Outcome) -> None:
     skill, args = outcome.call.skill, outcome.call.args
     done, tried = outcome.succeeded, outcome.status is not Status.REJECTED
     story.newly = ''
@@ -148,10 +147,10 @@ def _hear_outcome(story: _Story, number: int, outcome: Outcome) -> None:
         story.held, story.doubted = '' if done else story.held, not done
 
 
-def _hear_sensed(story: _Story, number: int, seen: Observed) -> None:
+def _take_observed(story: _Story, number: int, seen: Observed) -> None:
     heights = {name: pose[2] for name, pose in seen.blocks.items()}
     story.last_z.update(heights)
-    _look_into_hand(story, seen)
+    _check_hand(story, seen)
     held, story.newly, newly = story.held, '', story.newly
     for name, height in heights.items():
         if name != held:
@@ -165,8 +164,8 @@ def _hear_sensed(story: _Story, number: int, seen: Observed) -> None:
         story.weighed.setdefault(held, number)
 
 
-def _look_into_hand(story: _Story, seen: Observed) -> None:
-    """See how wide the hand is around what it holds, and whether it still does where in doubt."""
+def _check_hand(story: _Story, seen: Observed) -> None:
+    """Measure how wide the hand is around its block, and check in doubt that it is still there."""
     block, hand = seen.blocks.get(story.held), seen.eef
     if block is None or hand is None:
         return
@@ -184,7 +183,7 @@ def _decision(case: Case, story: _Story) -> tuple[int | None, str]:
     """
     Return the reply that decided, and words for it; no reply, and words for why there is none.
 
-    To hold a block is decided by whoever leaves it at that: by the last reply of all. Otherwise
+    That a block stays in the hand is decided by the last reply of all. Otherwise
     it is the last reply before what ended up where it counts was put down for the last time.
     """
     if isinstance(case.goal, Hold):
@@ -210,7 +209,7 @@ def _counts(case: Case, story: _Story, name: str) -> bool:
 
 
 def _weights(case: Case, story: _Story, decision: int, decided: str) -> Information:
-    """All blocks must have been weighed: of the one left out nobody knows where it belongs."""
+    """All blocks must have been weighed: one left out could belong anywhere."""
     names = [item.name for item in case.table.movables]
     missing = [name for name in names if story.weighed.get(name, decision) >= decision]
     if not missing:

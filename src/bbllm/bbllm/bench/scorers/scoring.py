@@ -34,7 +34,7 @@ NO_CALL = 'NO_CALL'
 """Stands among the error codes for a step that could not be turned into a call."""
 LOST = 'lost'
 DENIED = 'failed'
-"""Verdict of a table that is not as the goal wants it; of a disputed one nobody knows."""
+"""Verdict of a table that is not as the goal wants it, and not disputed."""
 INFRASTRUCTURE = (errors.ModelUnavailableError, errors.ModelRefusedError, errors.ReplayError)
 """Errors that end an episode as MODEL_FAILED without being the model's own doing; so do those
 that derive from them, such as that of a prompt longer than the context that the server gives its
@@ -57,9 +57,9 @@ def score(
     held_once: bool | None = None,
 ) -> EpisodeResult:
     """
-    Judge an episode and count what its events tell.
+    Score an episode and count its events.
 
-    It is lost, and not judged, where the world or the server failed, somebody stopped it, or no
+    It is lost, and not judged, where the world or the server failed, it was stopped, or no
     settled table was seen. A planner that gave up, a model whose replies could not be read and
     a budget that ran out are judged by the table as it stands.
 
@@ -70,8 +70,8 @@ def score(
         after: The table once everything had come to rest; None where the world was lost.
         robot_s: Time that passed in the world, settling included [s].
         unsafe: Commands that left the limits; None where that was not measured.
-        judged: What its own judge says of start and end, where there is no table to judge.
-        held_once: Whether its goal was so at some moment; None where nobody looked.
+        judged: Scores of start and end, where there is no table to score.
+        held_once: Whether its goal was so at some moment; None if not measured.
     """
     tally = _tally(episode)
     fault = _fault(episode, tally.error) or (UNSEEN if after is None else '')
@@ -138,7 +138,7 @@ def _left_out(episode: Episode) -> list[bool]:
 
 
 def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:
-    """Hold what was tried against the rules; None where that says nothing of the planner."""
+    """Check what was tried against the rules; None where the planner did nothing."""
     try:
         found = faithfulness_of(case, episode)
     except OtherCaseError:
@@ -156,7 +156,7 @@ def lost(
         key: Which episode.
         reason: Why nothing came, in one sentence.
         error: Type of the error, for example `BrokenProcessPool`.
-        least_loops: What the suite says of its task.
+        least_loops: That of its task in the suite.
         case: What was to be played; None where that could not be made.
     """
     return EpisodeResult(
@@ -210,8 +210,8 @@ def _tally(episode: Episode) -> _Tally:
     Walk through the events.
 
     A step is announced before its Body is asked. Where neither a call nor a pass follows before
-    the plan goes on, there was no call in what the Body said. One that the end of the episode
-    cut off was not tried, unless the end came from what the Body said.
+    the plan goes on, there was no call in the reply of the Body. One that the end of the episode
+    cut off was not tried, unless the end came from that reply.
     """
     tally, waiting = _Tally(), False
     for event in episode.events:
@@ -265,7 +265,7 @@ def _of_infrastructure(error: str) -> bool:
 
 
 def _known(case: Case, episode: Episode, *, lost: bool) -> Information:
-    """Return what was found out in time; nothing of an episode that was lost."""
+    """Return what was found out in time; in an episode that was lost, none of it."""
     if lost:
         return Information(needed=case.needs, holds=case.needs == 'none')
     return gathered(case, episode)
@@ -284,7 +284,7 @@ def _judged(case: Case, start: Scene, now: Scene) -> Score:
 
 
 def _conditions(score: Score) -> dict[str, bool]:
-    """Return conditions by text; one that is named twice holds where both do."""
+    """Return conditions by text; one that is named twice is met if both are."""
     conditions: dict[str, bool] = {}
     for condition in score.conditions:
         conditions[condition.text] = conditions.get(condition.text, True) and condition.holds

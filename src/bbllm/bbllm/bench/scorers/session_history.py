@@ -16,13 +16,13 @@ from bbllm.core.events import Episode
 def with_earlier(
     result: EpisodeResult, job: EpisodeSpec, episodes: Sequence[Episode]
 ) -> EpisodeResult:
-    """Return a result that tells what the episodes before took; the same where there are none."""
+    """Return a result with the cost of the episodes before; the same if there are none."""
     return replace(result, earlier=_taken(job, episodes)) if episodes else result
 
 
 def lost_before(job: EpisodeSpec, episodes: Sequence[Episode]) -> EpisodeResult | None:
     """
-    Return the result of an episode that cannot be what its case says; None while it can.
+    Return the result of an episode that cannot be played as its case wants; None if it can.
 
     Where a model or a world failed before it, less was found out than by who plays it whole.
 

@@ -39,7 +39,7 @@ class Case:
     needs: Needs = 'none'
     """What has to be found out before acting, since no scene shows it."""
     limit_steps: int | None = None
-    """Calls that an episode of the task may make, if its suite says so."""
+    """Calls that an episode of the task may make, if its suite limits them."""
     earlier: tuple[str, ...] = ()
     """Instructions of episodes that are played before at the same table; not judged."""
 
@@ -50,7 +50,7 @@ class Case:
 
     @property
     def table(self) -> SceneFile:
-        """The scene of a case on a table; who asks knows that it is one."""
+        """The scene of a case on a table."""
         if isinstance(self.scene, SceneFile):
             return self.scene
         raise WrongWorldError(f'The task {self.task} of {self.suite} has a house, and no table.')

@@ -36,8 +36,8 @@ def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> lis
     Return what a goal requires and a scene lacks, one sentence part each; empty if nothing.
 
     Args:
-        goal: What the table shall look like.
-        scene: What it looks like at the start.
+        goal: What the table must become.
+        scene: The table at the start.
         out_of_reach: Names that do not count, where a goal needs objects that can be moved.
     """
     movable = [item.name for item in scene.movables]
@@ -78,7 +78,7 @@ def never_has(goal: Goal, recipe: Recipe) -> list[str]:
 
 def unmet(needs: str, *, masses: int, fixed: int) -> list[str]:
     """
-    Return why what a task says has to be found out cannot be, one sentence part each.
+    Return why what a task needs cannot be found out, one sentence part each.
 
     Args:
         needs: What has to be found out.
@@ -214,7 +214,7 @@ def _never_drawn(goal: Triangle | ColorLine, palette: Sequence[str]) -> str:
 
 
 def _meant(goal: Triangle, near: Sequence[SceneObject]) -> str:
-    """Name a colour of a goal that no cube has but that looks like one that a cube has."""
+    """Name a colour of a goal that no cube has but that is spelled like one that a cube has."""
     there = [item.color for item in near]
     for color in goal.colors:
         close = difflib.get_close_matches(color, there, n=1)

@@ -1,5 +1,5 @@
 """
-What a settled table must look like, as data: the goals that a suite's tasks state.
+What a settled table must be like, as data: the goals that a suite's tasks state.
 
 A goal has every tolerance that its checker uses, so that the case file alone defines what counts.
 No planner ever sees a goal. Lengths in metres; edges are lengths in edges of a cube. Left is

@@ -57,7 +57,7 @@ class HouseCondition(BaseModel):
     on: ClassName | None = None
     is_: str | None = Field(None, alias='is')
     room: ClassName | None = None
-    """Class of the rooms in which objects are looked at; None: all."""
+    """Class of the rooms whose objects count; None: all."""
     by: ClassName | None = None
     """Class of the device that has to have made it `heated`, `washed` or `toasted`; None: any."""
     count: Annotated[int, Field(ge=1, le=100)] = 1
@@ -138,7 +138,7 @@ class HouseCondition(BaseModel):
 
 
 class HouseholdGoal(BaseModel):
-    """What a person would look for; all of it must hold."""
+    """Conditions on a house, all of which must be met."""
 
     model_config = ConfigDict(extra='forbid', frozen=True)
 

@@ -1,4 +1,4 @@
-"""What a suite says of houses, held against them; and the start of one trial in one of them."""
+"""The houses of a suite, checked against what its tasks require."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _never(
     house: House,
     there: Mapping[str, int],
 ) -> str:
-    """Return why a condition of a goal cannot come to hold in a house, '' where it may."""
+    """Return why a condition of a goal can never be met in a house, '' if it can."""
     if condition.person and condition.on in there and not condition.not_:
         seats = HouseView(house.graph, frozenset()).of_class(str(condition.on))
         if not any(can_rest_on(house.graph, each, condition.person) for each in seats):
@@ -204,7 +204,7 @@ def _is_so(condition: HouseCondition, graph: Graph) -> bool:
 
 
 def _no_start(condition: HouseCondition) -> str:
-    """Return why a condition cannot be told to be so at the start, '' where it can."""
+    """Return why a condition cannot be arranged at the start, '' if it can."""
     if condition.thing and condition.thing == condition.place:
         return f'at_first: {condition}: a {condition.thing} cannot be in or on itself'
     if condition.thing == ANYTHING:

@@ -55,7 +55,7 @@ class HouseView:
         return [node_id for node_id in ids if self.graph.room_of(node_id) in rooms]
 
     def fitting(self, condition: HouseCondition) -> list[int]:
-        """Return the objects that a condition holds of, whatever its count and `not`, sorted."""
+        """Return the objects that meet a condition, whatever its count and `not`, sorted."""
         graph = self.graph
         if condition.person:
             sits = graph.character is not None and self._person_fits(condition)

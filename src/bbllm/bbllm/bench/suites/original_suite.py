@@ -249,7 +249,7 @@ def with_original(
 
     Args:
         data: The file's content.
-        copy: The user's copy of the data; None takes what $BBLLM_PROGPROMPT_DATA says.
+        copy: The user's copy of the data; None: $BBLLM_PROGPROMPT_DATA.
         where: What errors call the file.
 
     Returns:

@@ -1,7 +1,7 @@
 """
 The field `generate` of a suite file: what the scenes of a task have in common.
 
-Objects and locations come in groups; a group says how many, where and within reach or not. What
+Objects and locations come in groups; a group defines how many, where and within reach or not. What
 a group leaves open is drawn anew for every trial, by `scene_sampling.generator`.
 """
 
@@ -34,7 +34,7 @@ PATTERNS: dict[str, tuple[tuple[int, int], ...]] = {
     'letter_l_mirrored': ((2, 0), (1, 0), (0, 0), (0, 1), (0, 2)),
     'triangle': ((1, 0), (0, 1), (0, -1)),
 }
-"""Places as multiples (forward, left) of the pitch; `row` has as many as its count says."""
+"""Places as multiples (forward, left) of the pitch; `row` has as many as its count."""
 
 MOST_LOCATIONS = 26
 """They are named by letters."""
@@ -131,7 +131,7 @@ class LocationGroup(Group):
     """Named places, scattered or in a pattern."""
 
     count: Count | Literal['cubes'] | None = None
-    """How many; `cubes`: as many as the scene has cubes. Most patterns know it themselves."""
+    """How many; `cubes`: as many as the scene has cubes. Most patterns define it."""
     pattern: Literal['scattered', 'row', 'plus', 'letter_l', 'letter_l_mirrored', 'triangle'] = (
         'scattered'
     )

@@ -32,12 +32,12 @@ class FinalState:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One part of a goal; it holds if and only if there is no fault. GCR counts them."""
+    """One part of a goal; it is met if and only if there is no fault. GCR counts them."""
 
     text: str
     """The same words at the start and at the end: they name objects, never where they are."""
     fault: str = ''
-    """Why it does not hold, in a sentence with figures; empty where it holds."""
+    """Why it is not met, in a sentence with figures; empty if it is."""
 
     @property
     def holds(self) -> bool:
@@ -61,7 +61,7 @@ class Score:
     reason: str
     """Why not passed, or what is disputed; empty where passed."""
     conditions: tuple[Condition, ...]
-    """All hold if and only if the first formulation passed."""
+    """All are met if and only if the first formulation passed."""
     faults: tuple[str, ...]
     """For each formulation why it failed, in one sentence; empty where it passed."""
 
@@ -71,7 +71,7 @@ class Score:
 
 
 def first_fault(conditions: Iterable[Condition]) -> str:
-    """Return the first fault of some conditions, '' if all hold."""
+    """Return the first fault of some conditions, '' if there is none."""
     return next((one.fault for one in conditions if one.fault), '')
 
 

@@ -51,7 +51,7 @@ class _SuiteFile(BaseModel):
     """The rules of all houses; of no meaning on tables."""
     visibility: SeenWord = 'full'
     say: Literal['sentence', 'predicates'] = 'sentence'
-    """How planners are told: by each task's instruction, or by its goal as predicates."""
+    """The text for planners: each task's instruction, or its goal as predicates."""
 
     @model_validator(mode='after')
     def _of_one_kind(self) -> _SuiteFile:
@@ -213,7 +213,7 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
 
 
 def _said(file: _SuiteFile, where: str) -> tuple[TaskSpec, ...]:
-    """Return the tasks with the instructions that planners are told."""
+    """Return the tasks with the instructions that planners get."""
     if file.say == 'sentence':
         return file.tasks
     tasks = []

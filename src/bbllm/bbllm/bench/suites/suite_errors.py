@@ -45,7 +45,7 @@ def readable(error: ValidationError, data: Mapping[str, Any], record: type[BaseM
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """Join what is said of one field; all of it begins with the same place."""
+    """Join the errors of one field; all of them begin with the same place."""
     first, *more = texts
     tails = [text.partition(' will not do: ')[2] for text in more]
     return ', or: '.join([first, *(tail for tail in tails if tail)])

@@ -44,11 +44,11 @@ class TaskSpec(BaseModel):
     houses: Annotated[tuple[str, ...], Field(max_length=100)] = ()
     """Names of houses, or paths of house files from the suite file; trials take turns."""
     at_first: tuple[HouseCondition, ...] = ()
-    """How objects are in a house at the start of a trial, whatever the house says."""
+    """How objects are in a house at the start of a trial, whatever its file has."""
     constraints: Annotated[tuple[Constraint, ...], Field(max_length=10)] = ()
-    """What no scene tells and a step may fail by, see worlds.household.constraints."""
+    """What no scene shows and a step may fail by, see worlds.household.constraints."""
     start_seed: Annotated[int, Field(ge=0)] | None = None
-    """Every trial of every run begins as this seed draws it; so `least_steps` holds in all."""
+    """Every trial of every run begins as this seed draws it; so `least_steps` is valid in all."""
     limit_steps: Annotated[int, Field(ge=1, le=10_000)] | None = None
     """Calls of an episode of this task; where a run allows fewer, these are all."""
     split: Annotated[str, Field(pattern=r'^[a-z0-9_]*$', max_length=32)] = ''

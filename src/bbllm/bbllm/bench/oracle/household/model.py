@@ -53,7 +53,7 @@ PLANNERS = (
 )
 """Planners whose requests it answers."""
 GIVES_UP_AFTER = 3
-"""How often one call may fail before the oracle says that the task cannot be done."""
+"""How often one call may fail before the oracle gives the task up."""
 
 
 class HouseholdOracle:
@@ -135,7 +135,7 @@ class _Replies:
         """Sub-goals that were named in a reply, by their text."""
 
     def to(self, request: PromptRequest) -> str:
-        """Return the reply to a request, or the line that says why there is none."""
+        """Return the reply to a request, or the line with the reason for none."""
         self._keep_up()
         try:
             return self._reply(request)

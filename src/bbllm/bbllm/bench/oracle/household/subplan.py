@@ -71,7 +71,7 @@ def plan_for(
     Args:
         start: Where the plan begins.
         goal: What must be so.
-        keep: Conditions that hold and stay so.
+        keep: Conditions that are met and stay so.
         shortest: Whether a shortest plan is preferred, which may carry two objects at once.
 
     Raises:
@@ -151,7 +151,7 @@ class _Achiever:
 
     def achieve(self, state: HouseState, condition: HouseCondition) -> HouseState:
         """
-        Return a state in which a condition holds.
+        Return a state in which a condition is met.
 
         Raises:
             NoPlanError: No object and place was found with which it can be made so.
@@ -192,7 +192,7 @@ class _Achiever:
             yield from self._made_and_put(state, condition)
 
     def _usable(self, state: HouseState, condition: HouseCondition) -> list[int]:
-        """Return objects of which a condition does not hold yet and that others can spare."""
+        """Return objects that do not meet a condition yet and that others can spare."""
         ids, fits = state.view.objects_of(condition), state.view.fitting(condition)
         free = [n for n in ids if n not in fits and not self._needed(state, condition, n)]
         used = {
@@ -273,7 +273,7 @@ class _Achiever:
         return state.after(action, n, place)
 
     def _fetch(self, state: HouseState, n: int) -> HouseState:
-        """Take an object into a hand; what nobody wants held is put down before."""
+        """Take an object into a hand; what no condition wants in a hand is put down before."""
         if n in state.held:
             return state
         wanted = {name.held for name in self._wanted if name.held and not name.not_}
