@@ -12,7 +12,7 @@ from bbllm.ros.convert.qos import LATCHED
 from bbllm.ros.rclpy_support.service_call import ServiceCall
 from bbllm.ros.rclpy_support.waiting import ANSWER_S
 from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.sim_client import SimClient
+from bbllm.ros.stack.service_clients import SimClient
 
 THINKS_S = 0.3
 """How long the person takes to read, wall clock [s]."""

@@ -41,7 +41,7 @@ from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.rclpy_support.domains import own_domain
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.sim_client import SimClient
+from bbllm.ros.stack.service_clients import SimClient
 from bbllm.ros.stack.stack import NODES, SIMULATOR, Stack, StackConfig, Value, node_environ
 from benchmarks.shared import TrialBar, exit_unless, table_of, write_json
 

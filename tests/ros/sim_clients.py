@@ -19,7 +19,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.ros.rclpy_support.safe_action_client import SafeActionClient
+from bbllm.ros.rclpy_support.action_call import SafeActionClient
 from bbllm.ros.rclpy_support.waiting import wait_for
 
 ARM = 'fr3_arm_controller'

@@ -15,9 +15,9 @@ from bbllm.core.errors import SceneError
 from bbllm.core.types import Scene
 from bbllm.ros.convert.qos import EVENTS
 from bbllm.ros.executor.approval_service import ApprovalService
+from bbllm.ros.rclpy_support.entities import leave_graph
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.ros.rclpy_support.teardown import leave_graph
 
 pytestmark = pytest.mark.ros
 

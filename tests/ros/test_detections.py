@@ -15,15 +15,15 @@ from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.convert.detections import (
+from bbllm.ros.convert.records import stamp_to_msg
+from bbllm.ros.estimator.detection_feed import (
     Look,
+    TfFeed,
     look_from_detections,
     look_from_vision,
+    subscribe_detections,
     transforms_from_msg,
 )
-from bbllm.ros.convert.records import stamp_to_msg
-from bbllm.ros.estimator.detection_feed import subscribe_detections
-from bbllm.ros.estimator.tf_feed import TfFeed
 from bbllm.ros.stack.stack import node_arguments
 from bbllm.worlds.perception.detections import Doubts
 from bbllm.worlds.perception.sources import SceneSource

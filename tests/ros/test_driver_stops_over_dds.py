@@ -25,7 +25,7 @@ from bbllm.arm.stop_causes import StopCause
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, SceneError
 from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.sim.goals import GOALS
+from bbllm.ros.sim.topics import GOALS
 
 pytestmark = pytest.mark.ros
 

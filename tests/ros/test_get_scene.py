@@ -14,7 +14,7 @@ from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.ros.convert.records import objects_to_msg
 from bbllm.ros.estimator.object_feed import ObjectFeed
 from bbllm.ros.nodes.state_estimator import FELT_S, StateEstimator
-from bbllm.ros.rclpy_support.teardown import leave_graph
+from bbllm.ros.rclpy_support.entities import leave_graph
 from bbllm.skills.grasps import Hand
 from bbllm.worlds.tabletop.table import TableView
 

@@ -13,7 +13,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from stacks import until
 
-from bbllm.ros.executor.goal_clients import GoalClients
+from bbllm.ros.executor.skill_server import GoalClients
 
 pytestmark = pytest.mark.ros
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bbllm.ros.driver import goal_watch
-from bbllm.ros.driver.goal_watch import GoalWatch
+from bbllm.ros.driver import ros_driver
+from bbllm.ros.driver.ros_driver import GoalWatch
 
 pytestmark = pytest.mark.ros
 
@@ -34,7 +34,7 @@ class Driver:
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     driver = Driver()
-    monkeypatch.setattr(goal_watch, 'time', driver)
+    monkeypatch.setattr(ros_driver, 'time', driver)
     return driver
 
 
@@ -55,7 +55,7 @@ def test_a_goal_that_is_late_is_cancelled_once_and_left_when_that_is_in_vain(
     watch()
     assert (watch.late, driver.cancels) == (True, 1)
 
-    driver.now_s += goal_watch.CANCEL_S + 0.1
+    driver.now_s += ros_driver.CANCEL_S + 0.1
     with pytest.raises(TimeoutError):
         watch()
 
@@ -65,7 +65,7 @@ def test_a_goal_of_the_arm_that_a_stop_does_not_end_is_left(driver: Driver) -> N
     driver.stopped = True
     watch()
 
-    driver.now_s += goal_watch.CANCEL_S + 0.1
+    driver.now_s += ros_driver.CANCEL_S + 0.1
     with pytest.raises(TimeoutError):
         watch()
     assert not watch.late
@@ -83,7 +83,7 @@ def test_a_goal_of_the_hand_is_cancelled_once_when_the_robot_stops_and_left_in_t
     watch()
 
     assert (driver.cancels, watch.late) == (1, False)
-    driver.now_s += goal_watch.CANCEL_S + 0.1
+    driver.now_s += ros_driver.CANCEL_S + 0.1
     with pytest.raises(TimeoutError):
         watch()
 
@@ -93,7 +93,7 @@ def test_a_hand_that_may_hold_something_goes_on_until_it_may_be_cut(driver: Driv
     watch = watch_of(driver, lambda: may_cut)
     driver.stopped = True
     watch()
-    driver.now_s += goal_watch.CANCEL_S + 0.1
+    driver.now_s += ros_driver.CANCEL_S + 0.1
     watch()
     assert driver.cancels == 0
     may_cut = True

@@ -16,9 +16,10 @@ from stacks import until
 from std_msgs.msg import String
 
 from bbllm.core.errors import LostNodeError
-from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat, Heartbeats
+from bbllm.ros.rclpy_support.entities import leave_graph
+from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat, listen
+from bbllm.ros.rclpy_support.liveness import Liveness
 from bbllm.ros.rclpy_support.peer_process import PeerProcess
-from bbllm.ros.rclpy_support.teardown import leave_graph
 
 pytestmark = pytest.mark.ros
 
@@ -44,12 +45,12 @@ def member(name: str) -> Iterator[Node]:
 
 
 @pytest.fixture
-def heard(ros_domain: int) -> Iterator[Heartbeats]:
+def heard(ros_domain: int) -> Iterator[Liveness]:
     with member('brain_planner') as node:
-        yield Heartbeats(node)
+        yield listen(node)
 
 
-def said_since(heard: Heartbeats, since_s: float) -> str:
+def said_since(heard: Liveness, since_s: float) -> str:
     try:
         heard.check([NAME], since_s)
     except LostNodeError as error:
@@ -58,7 +59,7 @@ def said_since(heard: Heartbeats, since_s: float) -> str:
 
 
 def test_node_that_was_started_anew_is_named_to_those_who_watched_it_before_and_no_others(
-    heard: Heartbeats,
+    heard: Liveness,
 ) -> None:
     with member(NAME) as node:
         Heartbeat(node).start()
@@ -77,7 +78,7 @@ def test_node_that_was_started_anew_is_named_to_those_who_watched_it_before_and_
         heard.check([NAME])
 
 
-def test_node_that_is_heard_of_for_the_first_time_was_not_started_anew(heard: Heartbeats) -> None:
+def test_node_that_is_heard_of_for_the_first_time_was_not_started_anew(heard: Liveness) -> None:
     since_s = time.monotonic()
     with member(NAME) as node:
         Heartbeat(node).start()

@@ -11,7 +11,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from stacks import until
 
-from bbllm.ros.rclpy_support.teardown import leave_graph
+from bbllm.ros.rclpy_support.entities import leave_graph
 from bbllm.ros.stack.client import StackClient
 from franka_driver_conformance.client import DriverClient
 

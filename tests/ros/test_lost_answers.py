@@ -23,7 +23,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WorldError
 from bbllm.ros.rclpy_support import action_call
 from bbllm.ros.rclpy_support.action_call import ActionCall
-from bbllm.ros.rclpy_support.teardown import leave_graph
+from bbllm.ros.rclpy_support.entities import leave_graph
 
 pytestmark = pytest.mark.ros
 

@@ -9,13 +9,13 @@ import sys
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.rclpy_support.name_lock import NameLock, check_names_free
+from bbllm.ros.rclpy_support.domains import NameLock, check_names_free
 
 DOMAIN = 230
 """No test of ROS uses it."""
 HOLD = """
 import sys
-from bbllm.ros.rclpy_support.name_lock import NameLock
+from bbllm.ros.rclpy_support.domains import NameLock
 lock = NameLock(sys.argv[1], '/held', 230)
 print('held', flush=True)
 sys.stdin.read()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import rclpy.logging
 
-from bbllm.ros.rclpy_support.plain_log import PlainLogger
+from bbllm.ros.rclpy_support.diagnostics import PlainLogger
 
 pytestmark = pytest.mark.ros
 

@@ -16,8 +16,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.task import Future
 from unique_identifier_msgs.msg import UUID
 
-from bbllm.ros.rclpy_support.safe_action_client import ABANDONED, SafeActionClient, has_ended
-from bbllm.ros.rclpy_support.teardown import leave_graph
+from bbllm.ros.rclpy_support.action_call import ABANDONED, SafeActionClient, has_ended
+from bbllm.ros.rclpy_support.entities import leave_graph
 
 pytestmark = pytest.mark.ros
 

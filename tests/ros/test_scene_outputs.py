@@ -21,11 +21,15 @@ from vision_msgs.msg import Detection3DArray
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall, Status
-from bbllm.ros.convert.detections import look_from_vision
 from bbllm.ros.convert.records import pose_from_msg, stamp_from_msg, vector_from_msg
-from bbllm.ros.convert.standard_objects import collision_object_of, detections_of, frames_of
 from bbllm.ros.estimator import scene_outputs
-from bbllm.ros.estimator.scene_outputs import SceneOutputs
+from bbllm.ros.estimator.detection_feed import look_from_vision
+from bbllm.ros.estimator.scene_outputs import (
+    SceneOutputs,
+    collision_object_of,
+    detections_of,
+    frames_of,
+)
 
 pytestmark = pytest.mark.ros
 

@@ -48,7 +48,7 @@ from bbllm.arm.model import ARM_JOINTS
 from bbllm.ros.convert.qos import BEST_EFFORT, LATCHED
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.rclpy_support.waiting import wait_for
-from bbllm.ros.sim.goals import GOALS
+from bbllm.ros.sim.topics import GOALS
 
 pytestmark = pytest.mark.ros
 

@@ -25,8 +25,8 @@ from bbllm.ros.convert.records import plan_to_msg
 from bbllm.ros.executor import skill_server
 from bbllm.ros.executor.robot_identity import RobotIdentity
 from bbllm.ros.executor.skill_server import SkillServer
+from bbllm.ros.rclpy_support.entities import leave_graph
 from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.ros.rclpy_support.teardown import leave_graph
 from bbllm.ros.stack.client import StackClient
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 

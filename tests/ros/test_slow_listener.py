@@ -21,12 +21,11 @@ from stacks import until
 from std_msgs.msg import String
 
 from bbllm.core.errors import LostNodeError
-from bbllm.ros.rclpy_support import heartbeat
-from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeats
-from bbllm.ros.rclpy_support.liveness import PERIOD_S
+from bbllm.ros.rclpy_support import entities, heartbeat
+from bbllm.ros.rclpy_support.entities import leave_graph, take_all
+from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, listen
+from bbllm.ros.rclpy_support.liveness import PERIOD_S, Liveness
 from bbllm.ros.rclpy_support.peer_process import PeerProcess
-from bbllm.ros.rclpy_support.take_message import take_all
-from bbllm.ros.rclpy_support.teardown import leave_graph
 
 pytestmark = pytest.mark.ros
 
@@ -91,7 +90,7 @@ class Listener:
     """Hears the six through an executor in each of whose rounds something takes long."""
 
     def __init__(
-        self, node: Node, executor: Executor, crowd: Crowd, time: FakeTime, heard: Heartbeats
+        self, node: Node, executor: Executor, crowd: Crowd, time: FakeTime, heard: Liveness
     ):
         self.heard = heard
         self.crowd = crowd
@@ -140,7 +139,7 @@ def joined(make: Callable[[Context], Executor]) -> Iterator[tuple[Node, Node, Ex
 def time(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
     """Make the clock by which listeners have their turns."""
     time = FakeTime()
-    monkeypatch.setattr(heartbeat, 'Clock', lambda clock_type: time.clock)
+    monkeypatch.setattr(entities, 'Clock', lambda clock_type: time.clock)
     return time
 
 
@@ -151,7 +150,7 @@ def listening(time: FakeTime, here: bool) -> Iterator[Listener]:
         others,
         executor,
     ):
-        heard = Heartbeats(node)
+        heard = listen(node)
         crowd = Crowd(others, time, here)
         yield Listener(node, executor, crowd, time, heard)
 
@@ -196,7 +195,7 @@ def test_turns_that_wait_for_a_thread_are_not_counted_side_by_side(
 
     monkeypatch.setattr(heartbeat, 'take_all', take_long)
     with joined(lambda context: MultiThreadedExecutor(8, context=context)) as (node, _, executor):
-        Heartbeats(node)
+        listen(node)
         node.create_timer(
             PERIOD_S,
             lambda: ticks.append(1),

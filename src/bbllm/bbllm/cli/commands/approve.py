@@ -29,7 +29,7 @@ from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.errors import ApprovalError, ConfigError, LostNodeError
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.approval_client import ApprovalClient
+    from bbllm.ros.stack.service_clients import ApprovalClient
 
 HINT = 'A simulation asks only with `bbllm up sim --approval plan`.'
 LEAST_HASH = 8

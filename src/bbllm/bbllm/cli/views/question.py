@@ -23,7 +23,7 @@ from bbllm.core.errors import ApprovalError, WorldError
 from bbllm.core.printable import escape_line
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.approval_client import ApprovalClient
+    from bbllm.ros.stack.service_clients import ApprovalClient
 
 
 POLL_S = 0.1

@@ -12,7 +12,3 @@ EVENTS = QoSProfile(depth=500, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """The newest message only, and none is sent twice."""
-RESULT_TIMEOUT_S = 10
-"""How long an action server keeps the result of a goal that has ended. Clients of this project ask
-for it when the goal is accepted, and again each second; rclpy keeps it for 900 s, whole
-trajectories included [s]."""

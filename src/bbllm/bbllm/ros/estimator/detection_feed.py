@@ -1,18 +1,116 @@
-"""The topics on which detectors tell what they see."""
+"""
+What detectors send, as records: detections on their topics, and AprilTags among the transforms.
+
+`vision_msgs` is imported only where it is used: it need not be installed.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 from bbllm_interfaces.msg import Detections
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from geometry_msgs.msg import Pose as PoseMsg
+from geometry_msgs.msg import TransformStamped
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from tf2_msgs.msg import TFMessage
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.convert.detections import Look, look_from_detections, look_from_vision
+from bbllm.core.types import Pose
+from bbllm.ros.convert.records import stamp_from_msg, vector_from_msg
 from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.worlds.perception.detections import Detection, Doubts
 from bbllm.worlds.perception.sources import SceneSource
+from bbllm.worlds.scene.transforms import FrameError, TransformTree, plain_frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """The detections of one picture as they were sent."""
+
+    source: str
+    """Topic that they came on."""
+    frame: str
+    stamp_s: float
+    """When the picture was taken, on the world's clock [s]."""
+    detections: tuple[Detection, ...]
+
+
+def look_from_detections(msg: Detections, source: str) -> Look:
+    """Read this project's own message."""
+    return Look(
+        source=source,
+        frame=msg.header.frame_id,
+        stamp_s=stamp_from_msg(msg.header.stamp),
+        detections=tuple(
+            Detection(
+                name=item.name,
+                confidence=item.confidence,
+                kind=item.kind,
+                color=item.color,
+                size_m=vector_from_msg(item.size),
+                **_pose(item.pose),
+            )
+            for item in msg.detections
+        ),
+    )
+
+
+def look_from_vision(msg: Any, source: str) -> Look:
+    """
+    Read a vision_msgs/Detection3DArray.
+
+    Of each detection the hypothesis with the best score names the class. The pose is that of the
+    bounding box where it has a size, else that of the hypothesis. Detections that nobody could
+    name are left out.
+    """
+    found = []
+    for item in msg.detections:
+        best = max(item.results, key=lambda result: result.hypothesis.score, default=None)
+        if best is None:
+            continue
+        box = item.bbox
+        boxed = any((box.size.x, box.size.y, box.size.z))
+        found.append(
+            Detection(
+                name=best.hypothesis.class_id,
+                confidence=best.hypothesis.score,
+                # The kind is not told, and a box around a thing is no measure of it: the
+                # catalogue says what the thing is.
+                **_pose(box.center if boxed else best.pose.pose),
+            )
+        )
+    return Look(
+        source=source,
+        frame=msg.header.frame_id,
+        stamp_s=stamp_from_msg(msg.header.stamp),
+        detections=tuple(found),
+    )
+
+
+def transforms_from_msg(msg: TFMessage) -> Iterator[tuple[str, str, Pose, float]]:
+    """Read transforms as parent, child, pose of the child and stamp [s]."""
+    for item in msg.transforms:
+        yield (
+            item.header.frame_id,
+            item.child_frame_id,
+            _transform(item),
+            stamp_from_msg(item.header.stamp),
+        )
+
+
+def _transform(item: TransformStamped) -> Pose:
+    p, q = item.transform.translation, item.transform.rotation
+    return Pose(position_m=(p.x, p.y, p.z), quat_xyzw=(q.x, q.y, q.z, q.w))
+
+
+def _pose(msg: PoseMsg) -> dict[str, Any]:
+    p, q = msg.position, msg.orientation
+    return {'position_m': (p.x, p.y, p.z), 'quat_xyzw': (q.x, q.y, q.z, q.w)}
+
 
 TOPICS = {SceneSource.DETECTIONS: 'detections', SceneSource.VISION_MSGS: 'detections_3d'}
 QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -48,3 +146,57 @@ def _vision_msgs() -> ModuleType:
             '(on Ubuntu: apt install ros-jazzy-vision-msgs). The sources detections and apriltag '
             'work without it.'
         ) from error
+
+
+DEPTH = 100
+STATIC_QOS = QoSProfile(depth=DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+SOURCE = '/tf'
+
+
+class TfFeed:
+    """
+    Keeps a tree of transforms; tells of tags as detections in the frame of their camera.
+
+    Args:
+        poller: Reads the topics.
+        tree: Where transforms go.
+        doubts: Where those go that cannot be used.
+        tags: Frames of tags, which are no part of the tree: each camera has its own view of them.
+        on_look: Called with the tags of one picture of one camera.
+    """
+
+    def __init__(
+        self,
+        poller: Poller,
+        tree: TransformTree,
+        doubts: Doubts,
+        tags: Collection[str],
+        on_look: Callable[[Look], None],
+    ):
+        self._tree = tree
+        self._doubts = doubts
+        self._tags = frozenset(tags)
+        self._on_look = on_look
+        poller.subscribe(TFMessage, '/tf', lambda msg: self._hear(msg, False), DEPTH)
+        poller.subscribe(TFMessage, '/tf_static', lambda msg: self._hear(msg, True), STATIC_QOS)
+
+    def _hear(self, msg: TFMessage, static: bool) -> None:
+        seen: dict[tuple[str, float], list[Detection]] = {}
+        for parent, child, pose, stamp_s in transforms_from_msg(msg):
+            if plain_frame(child) in self._tags:
+                seen.setdefault((parent, stamp_s), []).append(
+                    Detection(
+                        name=plain_frame(child),
+                        position_m=pose.position_m,
+                        quat_xyzw=pose.quat_xyzw,
+                    )
+                )
+                continue
+            try:
+                self._tree.add(parent, child, pose, stamp_s, static)
+            except FrameError as error:
+                self._doubts.note('transform', f'{parent} {child}', str(error))
+        for (frame, stamp_s), detections in seen.items():
+            self._on_look(
+                Look(source=SOURCE, frame=frame, stamp_s=stamp_s, detections=tuple(detections))
+            )

@@ -10,19 +10,17 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import SceneError, WorldError
 from bbllm.ros.convert.arm import width_from_msg
-from bbllm.ros.convert.detections import Look
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.estimator.detection_feed import TOPICS, subscribe_detections
-from bbllm.ros.estimator.tf_feed import SOURCE as TF
-from bbllm.ros.estimator.tf_feed import TfFeed
+from bbllm.ros.estimator.detection_feed import SOURCE as TF
+from bbllm.ros.estimator.detection_feed import TOPICS, Look, TfFeed, subscribe_detections
+from bbllm.ros.rclpy_support.entities import steady_timer
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
@@ -83,7 +81,7 @@ class TableFeed:
             subscribe_detections(poller, self._cameras, self._hear_look)
             tags = config.catalogue.tag_frames if SceneSource.APRILTAG in config.sources else ()
             TfFeed(poller, tree, self._doubts, tags, self._hear_look)
-        node.create_timer(REPORT_S, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        steady_timer(node, REPORT_S, self._report)
         threading.Thread(target=self._run, name='table', daemon=True).start()
 
     @property

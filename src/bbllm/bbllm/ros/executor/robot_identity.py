@@ -15,7 +15,7 @@ from rclpy.node import Node
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WrongRobotError
 from bbllm.ros.driver.joint_feed import ARM_TOPIC
-from bbllm.ros.rclpy_support.heartbeat import Heartbeats
+from bbllm.ros.rclpy_support.liveness import Liveness
 from bbllm.ros.rclpy_support.waiting import LOOK_S
 from bbllm.ros.stack.stack import SIMULATOR
 
@@ -27,7 +27,7 @@ class RobotIdentity:
     """Decides by the graph and the heartbeats whether an executor may send goals."""
 
     def __init__(
-        self, node: Node, heartbeats: Heartbeats, *, simulated: bool, controller: str
+        self, node: Node, heartbeats: Liveness, *, simulated: bool, controller: str
     ) -> None:
         """
         Look at nothing yet.

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 from bbllm_interfaces.action import ExecuteSkill
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.safety.approval_gate import ApprovalGate
@@ -17,10 +17,9 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.ros.convert.approval import provenance_from_goal
-from bbllm.ros.convert.qos import RESULT_TIMEOUT_S
 from bbllm.ros.convert.records import from_msg, outcome_to_result
-from bbllm.ros.executor.goal_clients import GoalClients
 from bbllm.ros.executor.robot_identity import RobotIdentity
+from bbllm.ros.rclpy_support.entities import serve_action, steady_timer
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.stack.stack import NODES
 
@@ -82,17 +81,10 @@ class SkillServer:
 
     def begin(self) -> None:
         """Take goals from now on."""
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
         group = self._node.group
-        self._node.create_timer(WATCH_S, self._watch, callback_group=group, clock=steady)
-        self._server = ActionServer(
-            self._node,
-            ExecuteSkill,
-            ACTION,
-            self._execute,
-            cancel_callback=self._cancel,
-            callback_group=group,
-            result_timeout=RESULT_TIMEOUT_S,
+        steady_timer(self._node, WATCH_S, self._watch, group)
+        self._server = serve_action(
+            self._node, group, ExecuteSkill, ACTION, self._execute, self._cancel
         )
 
     def come_to_rest(self) -> None:
@@ -255,3 +247,44 @@ def _episode_of(goal: ServerGoalHandle) -> str:
 
 def _id_of(goal: ServerGoalHandle) -> bytes:
     return bytes(goal.goal_id.uuid)
+
+
+FOUND_S = 1.0
+"""How long the graph may take to tell of one whose goal has come already [s]."""
+
+
+class GoalClients:
+    """
+    The clients of one action at the moment when it took a goal.
+
+    rclpy reports to no server whose goal it has. So a goal counts as left when none of the
+    programs is left that subscribed to the feedback of its action when it was taken. One that
+    ended well is missed at once, one that was killed when DDS gives it up, after up to 20 s.
+
+    Args:
+        node: Who serves it.
+        action: Its name.
+        besides: Names of nodes that never gave the goal.
+        found_s: How long it may take to hear of one whose goal has come already [s].
+    """
+
+    def __init__(self, node: Node, action: str, besides: frozenset[str], found_s: float = FOUND_S):
+        self._node = node
+        self._topic = node.resolve_topic_name(f'{action}/_action/feedback')
+        self._besides = besides
+        self._found_s = time.monotonic() + found_s
+        self._first = self._here()
+
+    @property
+    def gone(self) -> bool:
+        """Whether all of them have gone; never where none was known."""
+        here = self._here()
+        if time.monotonic() < self._found_s:
+            self._first |= here
+        return bool(self._first) and not self._first & here
+
+    def _here(self) -> frozenset[bytes]:
+        infos = self._node.get_subscriptions_info_by_topic(self._topic)
+        return frozenset(
+            bytes(info.endpoint_gid) for info in infos if info.node_name not in self._besides
+        )

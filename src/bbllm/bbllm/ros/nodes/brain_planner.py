@@ -7,7 +7,7 @@ from typing import Any
 from bbllm_interfaces.action import RunTask
 from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.msg import Plan as PlanMsg
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
@@ -28,9 +28,10 @@ from bbllm.core.events import (
 )
 from bbllm.core.types import Plan
 from bbllm.ros.convert.events import event_to_msg, feedback_event
-from bbllm.ros.convert.qos import EVENTS, LATCHED, RESULT_TIMEOUT_S
+from bbllm.ros.convert.qos import EVENTS, LATCHED
 from bbllm.ros.convert.records import episode_to_result
 from bbllm.ros.planner.episode_server import EpisodeDesk
+from bbllm.ros.rclpy_support.entities import serve_action
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.ros_clock import now_s
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
@@ -73,14 +74,8 @@ class BrainPlanner(StackNode):
         )
 
     def begin(self) -> None:
-        self._server = ActionServer(
-            self,
-            RunTask,
-            'run_task',
-            self._run_task,
-            cancel_callback=self._cancel,
-            callback_group=self.group,
-            result_timeout=RESULT_TIMEOUT_S,
+        self._server = serve_action(
+            self, self.group, RunTask, 'run_task', self._run_task, self._cancel
         )
 
     def come_to_rest(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from rclpy.clock import Clock, ClockType
-
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.lifting import LiftParams
@@ -16,10 +14,11 @@ from bbllm.ros.estimator.safety_envelope import make_guard
 from bbllm.ros.executor.approval_service import ApprovalService
 from bbllm.ros.executor.robot_identity import RobotIdentity
 from bbllm.ros.executor.skill_server import SkillServer
+from bbllm.ros.rclpy_support.entities import steady_timer
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
-from bbllm.ros.stack.scene_client import SceneClient
+from bbllm.ros.stack.service_clients import SceneClient
 
 LOOK_S = 0.1
 """How often it is looked whether the robot is stopped [s]."""
@@ -71,9 +70,8 @@ class Fr3Executor(StackNode):
 
     def begin(self) -> None:
         self._poller.start()
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
         # Between calls too: a stop that others recover shows for moments only.
-        self.create_timer(LOOK_S, self._driver.feed.look, callback_group=self.group, clock=steady)
+        steady_timer(self, LOOK_S, self._driver.feed.look, self.group)
         self._approval.begin()
         self._server.begin()
 

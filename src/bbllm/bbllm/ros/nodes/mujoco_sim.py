@@ -7,12 +7,10 @@ from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.sim.arm import SimArm
 from bbllm.ros.sim.base import SimBase
 from bbllm.ros.sim.controller_manager import SimManager
-from bbllm.ros.sim.goals import SimGoals
 from bbllm.ros.sim.hand import SimHand
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.ros.sim.services import SimServices
-from bbllm.ros.sim.topics import SimTopics
-from bbllm.ros.sim.world_clock import WorldClock
+from bbllm.ros.sim.topics import SimGoals, SimTopics, WorldClock
 
 
 class MujocoSim(StackNode):

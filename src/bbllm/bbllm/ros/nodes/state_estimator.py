@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import GetScene
-from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import WorldError
@@ -17,6 +16,7 @@ from bbllm.ros.estimator.object_feed import ObjectFeed
 from bbllm.ros.estimator.open_state_feed import OpenStateFeed
 from bbllm.ros.estimator.scene_outputs import SceneOutputs
 from bbllm.ros.estimator.table_feed import TableFeed
+from bbllm.ros.rclpy_support.entities import steady_timer
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
@@ -63,8 +63,7 @@ class StateEstimator(StackNode):
         self._open_state.begin()
         self.create_service(GetScene, 'get_scene', self._get, callback_group=self.group)
         # By the steady clock: who waits for scenes counts their silence by it at any speed.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(self._period_s, self._publish, clock=steady)
+        steady_timer(self, self._period_s, self._publish)
 
     def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
         try:

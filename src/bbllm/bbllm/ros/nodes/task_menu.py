@@ -10,7 +10,6 @@ from typing import Any
 from bbllm_interfaces.action import ExecuteSkill
 from bbllm_interfaces.msg import Approval, EpisodeEvent
 from bbllm_interfaces.msg import Scene as SceneMsg
-from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.bench.suites.suite import load_suite
@@ -20,6 +19,7 @@ from bbllm.ros.convert.approval import approval_from_msg
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.qos import EVENTS, LATCHED
 from bbllm.ros.convert.records import from_msg
+from bbllm.ros.rclpy_support.entities import steady_timer
 from bbllm.ros.rclpy_support.params import TaskMenuParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.rviz.interactive import InteractiveMarkers
@@ -62,12 +62,7 @@ class TaskMenu(StackNode):
 
     def begin(self) -> None:
         self._menus = InteractiveMarkers(self, 'task_menu', self.group, self._choose)
-        self.create_timer(
-            1.0 / self.params.rate_hz,
-            self._show,
-            callback_group=self.group,
-            clock=Clock(clock_type=ClockType.STEADY_TIME),
-        )
+        steady_timer(self, 1.0 / self.params.rate_hz, self._show, self.group)
 
     def _choose(self, marker: str, number: int, client: str) -> None:
         choice = self._numbers.choice(number)

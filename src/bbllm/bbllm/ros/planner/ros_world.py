@@ -43,11 +43,11 @@ from bbllm.ros.convert.records import (
     to_msg,
 )
 from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
-from bbllm.ros.rclpy_support.heartbeat import Heartbeats
+from bbllm.ros.rclpy_support.liveness import Liveness
 from bbllm.ros.rclpy_support.ros_clock import now_s
 from bbllm.ros.rclpy_support.service_call import ServiceCall
 from bbllm.ros.rclpy_support.waiting import LOOK_S
-from bbllm.ros.stack.scene_client import SceneClient
+from bbllm.ros.stack.service_clients import SceneClient
 from bbllm.ros.stack.stack import NODES
 from bbllm.skills.catalog import SKILLS
 
@@ -73,7 +73,7 @@ class RosWorld:
         self,
         node: Node,
         group: CallbackGroup,
-        heartbeats: Heartbeats,
+        heartbeats: Liveness,
         *,
         controller: str = 'fr3_arm_controller',
         skill_timeout_s: float = 600.0,

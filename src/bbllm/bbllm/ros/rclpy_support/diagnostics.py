@@ -1,5 +1,5 @@
 """
-`/diagnostics` of a node: its state, its last error, and what it measures of itself.
+`/diagnostics` and the log of a node.
 
 Level and meaning follow REP 107: OK while the node is active, WARN after an error in the last
 `RECENT_S` or while it is inactive, STALE is left to aggregators.
@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
+from rclpy.impl import rcutils_logger
+from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
+
+from bbllm.core.printable import escape_hidden
+from bbllm.ros.rclpy_support.entities import steady_timer
 
 TOPIC = '/diagnostics'
 PERIOD_S = 1.0
@@ -37,8 +42,7 @@ class Diagnostics:
         self._values: dict[str, Callable[[], object]] = {}
         self._error, self._error_s = '', float('-inf')
         self._publisher = node.create_publisher(DiagnosticArray, TOPIC, 10)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PERIOD_S, self._publish, clock=steady)
+        steady_timer(node, PERIOD_S, self._publish)
 
     def measure(self, values: Mapping[str, Callable[[], object]]) -> None:
         """Replace what is measured: by name, with its unit, a function that returns the value."""
@@ -90,3 +94,19 @@ class Rate:
 
 def _text(value: object) -> str:
     return f'{value:.3g}' if isinstance(value, float) else str(value)
+
+
+class PlainLogger(RcutilsLogger):
+    """A logger whose lines show in terminals and in /rosout as they were written."""
+
+    def log(self, message: str, severity: Any, **options: Any) -> bool:
+        """Log a message; see `RcutilsLogger.log`."""
+        return bool(super().log(escape_hidden(str(message)), severity, **options))
+
+
+def _count_as_internal() -> None:
+    """Let log lines name the code that called the logger, and not this file."""
+    rcutils_logger._internal_callers.append(__file__)
+
+
+_count_as_internal()

@@ -1,4 +1,11 @@
-"""ROS domains: one of its own for each stack that is to meet nobody."""
+"""
+What a process locks on this machine: ROS domains, and the names of nodes.
+
+A stack can take a ROS domain that no other process uses. Each node locks a file for its name,
+namespace and domain for as long as its process lives, however it was started. The kernel releases
+the lock when the process ends, also by SIGKILL. Other machines do not see the file; there the
+heartbeat decides (`stack_node`). Importing this module needs no ROS.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +13,8 @@ import fcntl
 import os
 import random
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bbllm.core.errors import ConfigError
@@ -74,4 +81,62 @@ def own_domain() -> Iterator[int]:
     raise ConfigError(
         f'All {len(DOMAINS)} ROS domains are taken by other episodes of this machine; '
         'run fewer at once: --jobs.'
+    )
+
+
+class NameLock:
+    """The lock of one node name; released when its process ends."""
+
+    def __init__(self, name: str, namespace: str, domain: int):
+        """
+        Take the lock.
+
+        Args:
+            name: Name of the node.
+            namespace: Its namespace, with or without the slash at the start.
+            domain: Its ROS domain.
+
+        Raises:
+            ConfigError: A process that runs has it; names that process.
+        """
+        self._file = _open(name, namespace, domain)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.pread(self._file, 32, 0).decode('ascii', 'replace').strip()
+            self.close()
+            raise ConfigError(_taken(name, namespace, domain, owner)) from None
+        with suppress(OSError):  # the file of another user: it can be locked, but not written
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, str(os.getpid()).encode(), 0)
+
+    def close(self) -> None:
+        """Release the lock."""
+        os.close(self._file)
+
+
+def check_names_free(names: Iterable[str], namespace: str, domain: int) -> None:
+    """Raise ConfigError where a running process has one of these names."""
+    for name in names:
+        NameLock(name, namespace, domain).close()
+
+
+def _open(name: str, namespace: str, domain: int) -> int:
+    place = namespace.strip('/').replace('/', '.')
+    path = lock_folder() / f'bbllm-node-{domain}-{place}-{name}.lock'
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except PermissionError:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise ConfigError(
+            f'{path} cannot be written ({error.strerror}); free space in {path.parent}.'
+        ) from error
+
+
+def _taken(name: str, namespace: str, domain: int, owner: str) -> str:
+    return (
+        f'The node {name} runs already in ROS domain {domain} under /{namespace.strip("/")} '
+        f'(process {owner or "unknown"}). Use that stack with `bbllm run`, end it, or start this '
+        'one with another namespace or another ROS_DOMAIN_ID.'
     )

@@ -19,8 +19,8 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.qos import QoSProfile
 
 from bbllm.ros.rclpy_support.diagnostics import Rate
+from bbllm.ros.rclpy_support.entities import take_all
 from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.ros.rclpy_support.take_message import take_all
 
 PERIOD_S = 0.005
 """Wall time between looks [s]."""

@@ -9,20 +9,17 @@ process. `nodes.liveness` says what is made of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
 from uuid import uuid4
 
 from rclpy._rclpy_pybind11 import InvalidHandle
-from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
-from rclpy.clock import Clock, ClockType
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
+from bbllm.ros.rclpy_support.entities import steady_timer, take_all
 from bbllm.ros.rclpy_support.liveness import LEAVES, PERIOD_S, Liveness
 from bbllm.ros.rclpy_support.peer_process import PeerProcess
-from bbllm.ros.rclpy_support.take_message import take_all
 
 TOPIC = 'heartbeat'
 
@@ -51,7 +48,7 @@ class Heartbeat:
         self._beat: String | None = None
         self._life = ''
         self._publisher = node.create_publisher(String, TOPIC, QOS)
-        _every_period(node, self._publish, MutuallyExclusiveCallbackGroup())
+        steady_timer(node, PERIOD_S, self._publish, MutuallyExclusiveCallbackGroup())
 
     def start(self) -> None:
         """Begin to beat, in a new life."""
@@ -75,44 +72,44 @@ class Heartbeat:
             self._publisher.publish(beat)
 
 
-class Heartbeats(Liveness):
-    """Hears who lives."""
+class HeartbeatListener:
+    """Feeds the beats of all nodes to a `Liveness`."""
 
-    def __init__(self, node: Node):
-        super().__init__()
+    def __init__(self, node: Node, liveness: Liveness):
+        self._liveness = liveness
         # One turn after the other: two that waited for a thread would count as two of listening.
         group = MutuallyExclusiveCallbackGroup()
         self._beats = node.create_subscription(
             String, TOPIC, self._hear, QOS, callback_group=group
         )
+        liveness.take_waiting = self.take_waiting
         # By the executor that beats come through: where that is kept waiting, so are its turns.
-        _every_period(node, self.turn, group)
+        steady_timer(node, PERIOD_S, self.turn, group)
+
+    def take_waiting(self) -> bool:
+        """Take in all beats that wait; returns whether the node still exists."""
+        try:
+            take_all(self._beats, self._hear)
+        except InvalidHandle:
+            return False
+        return True
 
     def turn(self) -> None:
         """
-        Hear all beats that wait, then count one more period in which no others came.
+        Take in all beats that wait, then count one more period in which no others came.
 
         A round of an executor takes one beat, of whatever node, but has its turn too. So a
         listener whose rounds are long would fall behind with beats, and blame those who sent them.
         """
-        try:
-            take_all(self._beats, self._hear)
-        except InvalidHandle:
-            return  # the node was destroyed
-        super().turn()
-
-    def check(self, names: Iterable[str], since_s: float = float('inf')) -> None:
-        """See `Liveness.check`; the last beat of a process that ended may still wait."""
-        if self.hurried:
-            with suppress(InvalidHandle):  # the node was destroyed
-                take_all(self._beats, self._hear)
-        super().check(names, since_s)
+        if self.take_waiting():
+            self._liveness.turn()
 
     def _hear(self, beat: String) -> None:
-        self.hear(beat.data)
+        self._liveness.hear(beat.data)
 
 
-def _every_period(node: Node, call: Callable[[], None], group: CallbackGroup) -> None:
-    # It goes on whatever the node takes for its time: that of a bag stands still in between.
-    steady = Clock(clock_type=ClockType.STEADY_TIME)
-    node.create_timer(PERIOD_S, call, callback_group=group, clock=steady)
+def listen(node: Node) -> Liveness:
+    """Return which nodes live, as a node hears from now on."""
+    liveness = Liveness()
+    HeartbeatListener(node, liveness)
+    return liveness

@@ -63,7 +63,9 @@ class Liveness:
         self._lives: dict[str, dict[str, _Life]] = {}
         self._left: dict[str, str] = {}
         self._turns = 0
-        self.hurried = False
+        self.take_waiting: Callable[[], object] = lambda: None
+        """Takes in the beats that wait at the listener."""
+        self._hurried = False
         self._anew_s: dict[str, float] = {}
         self._deaf_s = 0.0
         self._checked_s = float('inf')
@@ -185,7 +187,7 @@ class Liveness:
     def hurry(self) -> None:
         """Look for processes that have ended at once from now on, before `QUIET_S` is over."""
         with self._lock:
-            self.hurried = True
+            self._hurried = True
 
     def check(self, names: Iterable[str], since_s: float = float('inf')) -> None:
         """
@@ -195,6 +197,8 @@ class Liveness:
         that were never heard of are none of those: whoever needs them says what of theirs is
         missing.
         """
+        if self._hurried:
+            self.take_waiting()  # the last beat of a process that has ended
         with self._lock:
             self._notice_deafness()
             known = {
@@ -215,7 +219,7 @@ class Liveness:
                 raise LostNodeError(f'The node {name} has gone: {left[name]}. {AGAIN}')
             if silence_s >= QUIET_S:
                 self._judge(name, silence_s, process)
-            elif self.hurried and name not in left and self._has_ended(process):
+            elif self._hurried and name not in left and self._has_ended(process):
                 raise LostNodeError(_ended(name, process))
 
     def _judge(self, name: str, silence_s: float, process: PeerProcess | None) -> None:

@@ -14,7 +14,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from bbllm.ros.rclpy_support.dds_boundary import bound_process
 from bbllm.ros.rclpy_support.domains import domain_of
-from bbllm.ros.rclpy_support.teardown import leave_graph
+from bbllm.ros.rclpy_support.entities import leave_graph
 
 END_S = 2.0
 """How long the callback that runs may take to end when the nodes are closed [s]."""

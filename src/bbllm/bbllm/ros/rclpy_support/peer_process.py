@@ -1,13 +1,20 @@
 """
-What has become of another node's process, where that runs on this machine.
+Processes of other nodes on this machine: what has become of one, and the owner of this one.
 
-Importing this module needs no ROS.
+`bbllm up` and the launch files put their own process into the environment of each node, which ends
+when its owner has ended, also by SIGKILL. A node started otherwise takes its parent. A parent that
+was gone before the node could see it leaves process 1 as the parent, as a service manager does:
+then there is no owner. Importing this module needs no ROS.
 """
 
 from __future__ import annotations
 
 import enum
 import os
+import signal
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,3 +106,35 @@ def _state_and_start(number: int) -> tuple[str, str]:
     """
     fields = Path(f'/proc/{number}/stat').read_text('utf-8', 'replace').rpartition(')')[2].split()
     return fields[0], fields[19]
+
+
+OWNER = 'BBLLM_OWNER'
+"""Environment variable with the owner's process, as `str(PeerProcess.own())` writes it."""
+LOOK_S = 0.2
+"""Time between two looks at the owner's process [s]."""
+
+
+def owner_environ() -> dict[str, str]:
+    """Return the variable that makes this process the owner of the nodes that it starts."""
+    return {OWNER: str(PeerProcess.own() or '')}
+
+
+def end_with_owner(on_end: Callable[[str], None]) -> None:
+    """
+    Send SIGTERM to this process once its owner has ended; returns at once.
+
+    Args:
+        on_end: Called before that, in another thread, with a sentence that names the owner.
+    """
+    given = PeerProcess.parse(os.environ.pop(OWNER, ''))
+    owner = given or PeerProcess.of(os.getppid())
+    if owner is None or owner.number == 1:
+        return
+
+    def watch() -> None:
+        while owner.state() is not ProcessState.GONE:
+            time.sleep(LOOK_S)
+        on_end(f'The process {owner.number}, which started this node, has ended.')
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name='owner', daemon=True).start()

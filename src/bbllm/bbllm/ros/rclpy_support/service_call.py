@@ -18,7 +18,7 @@ class ServiceCall:
     A client of one service, whose answers are not lost.
 
     A server that has not yet found the one that asked throws its answer away, as
-    `nodes.safe_action_client` tells; one that was started anew has found nobody yet, and nothing
+    `SafeActionClient` describes; one that was started anew has found nobody yet, and nothing
     tells that it was. So before every request one is made that changes nothing, again and again
     until it is answered. Where no request changes anything, the request itself is.
     """

@@ -33,15 +33,13 @@ from rclpy.signals import SignalHandlerOptions
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.printable import escape_hidden
 from bbllm.ros.rclpy_support.dds_boundary import bound_process
-from bbllm.ros.rclpy_support.diagnostics import Diagnostics
-from bbllm.ros.rclpy_support.domains import domain_of
-from bbllm.ros.rclpy_support.heartbeat import Heartbeat, Heartbeats
+from bbllm.ros.rclpy_support.diagnostics import Diagnostics, PlainLogger
+from bbllm.ros.rclpy_support.domains import NameLock, domain_of
+from bbllm.ros.rclpy_support.entities import destroy_since, entities_of, leave_graph
+from bbllm.ros.rclpy_support.heartbeat import Heartbeat, listen
 from bbllm.ros.rclpy_support.liveness import PERIOD_S
-from bbllm.ros.rclpy_support.name_lock import NameLock
-from bbllm.ros.rclpy_support.owner import end_with_owner
 from bbllm.ros.rclpy_support.params import Parameters
-from bbllm.ros.rclpy_support.plain_log import PlainLogger
-from bbllm.ros.rclpy_support.teardown import destroy_since, entities_of, leave_graph
+from bbllm.ros.rclpy_support.peer_process import end_with_owner
 
 ENDS = (signal.SIGINT, signal.SIGTERM)
 FAULTS = 10
@@ -78,7 +76,7 @@ class StackNode(LifecycleNode):
         self.failed = False
         self.end_reason = f'The node {name} was told to end.'
         """Why this process ends, once it does."""
-        self.heartbeats = Heartbeats(self)
+        self.heartbeats = listen(self)
         self._joined_s = time.monotonic()
         self._beat = Heartbeat(self)
         self._built = False

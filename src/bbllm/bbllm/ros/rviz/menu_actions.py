@@ -17,7 +17,7 @@ from bbllm.core.approval import Answer
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Ending
 from bbllm.ros.convert.approval import answer_to_request
-from bbllm.ros.rclpy_support.safe_action_client import SafeActionClient
+from bbllm.ros.rclpy_support.action_call import SafeActionClient
 from bbllm.ros.rclpy_support.service_call import ServiceCall
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.rclpy_support.waiting import ANSWER_S

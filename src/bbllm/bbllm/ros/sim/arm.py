@@ -8,15 +8,15 @@ from typing import Any
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from control_msgs.srv import QueryTrajectoryState
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, FollowResult, GoalStatus
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.ros.convert.arm import duration_to_msg, goal_to_record, trajectory_to_record
-from bbllm.ros.convert.qos import RESULT_TIMEOUT_S
 from bbllm.ros.convert.records import header, stamp_from_msg
+from bbllm.ros.rclpy_support.entities import serve_action
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.controllers.manager import ARM_CONTROLLER
@@ -35,16 +35,15 @@ class SimArm:
         self._log = node.get_logger()
         self._pending: dict[bytes, TrajectoryPending] = {}
         self._lock = threading.Lock()
-        self._server = ActionServer(
+        self._server = serve_action(
             node,
+            node.group,
             FollowJointTrajectory,
             f'{ARM_CONTROLLER}/follow_joint_trajectory',
             self._follow,
+            self._cancel,
             goal_callback=self._accept,
             handle_accepted_callback=self._begin,
-            cancel_callback=self._cancel,
-            callback_group=node.group,
-            result_timeout=RESULT_TIMEOUT_S,
         )
         node.create_subscription(
             JointTrajectory,

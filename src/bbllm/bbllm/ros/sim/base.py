@@ -18,10 +18,10 @@ from franka_msgs.srv import (
     SetStiffnessFrame,
     SetTCPFrame,
 )
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 
-from bbllm.ros.convert.qos import RESULT_TIMEOUT_S
+from bbllm.ros.rclpy_support.entities import serve_action
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim import robot_settings as orders
@@ -42,23 +42,10 @@ class SimBase:
         # during a motion, not even its own cancelling.
         self._one = threading.Lock()
         self._servers = [
-            ActionServer(
-                node,
-                kind,
-                f'action_server/{name}',
-                run,
-                callback_group=node.group,
-                result_timeout=RESULT_TIMEOUT_S,
-                **more,
-            )
-            for kind, name, run, more in (
-                (
-                    ErrorRecovery,
-                    'error_recovery',
-                    self._recover,
-                    {'cancel_callback': lambda _: CancelResponse.ACCEPT},
-                ),
-                (PTPMotion, 'ptp_motion', self._move, {'cancel_callback': self._keep_on}),
+            serve_action(node, node.group, kind, f'action_server/{name}', run, cancel)
+            for kind, name, run, cancel in (
+                (ErrorRecovery, 'error_recovery', self._recover, lambda _: CancelResponse.ACCEPT),
+                (PTPMotion, 'ptp_motion', self._move, self._keep_on),
             )
         ]
         for kind, name, read in (

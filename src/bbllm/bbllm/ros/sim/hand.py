@@ -8,12 +8,12 @@ from typing import Any
 
 from control_msgs.action import GripperCommand
 from franka_msgs.action import Grasp, Homing, Move
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from std_srvs.srv import Trigger
 
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
-from bbllm.ros.convert.qos import RESULT_TIMEOUT_S
+from bbllm.ros.rclpy_support.entities import serve_action
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.controllers.gripper import GripperPending
@@ -38,34 +38,16 @@ class SimHand:
         self._log = node.get_logger()
         self._pending: dict[bytes, GripperPending] = {}
         self._lock = threading.Lock()
-        kinds: tuple[tuple[str, Any, Callable[[Any], GripperPending]], ...] = (
-            ('homing', Homing, self._home),
-            ('move', Move, self._move),
-            ('grasp', Grasp, self._grasp),
+        kinds: tuple[tuple[str, Any, Callable[[Any], Any]], ...] = (
+            ('homing', Homing, lambda goal: self._run(goal, Homing, self._home)),
+            ('move', Move, lambda goal: self._run(goal, Move, self._move)),
+            ('grasp', Grasp, lambda goal: self._run(goal, Grasp, self._grasp)),
+            (COMMAND, GripperCommand, self._command),
         )
         self._servers = [
-            ActionServer(
-                node,
-                kind,
-                f'{GRIPPER}/{name}',
-                lambda handle, kind=kind, begin=begin: self._run(handle, kind, begin),
-                cancel_callback=self._cancel,
-                callback_group=node.group,
-                result_timeout=RESULT_TIMEOUT_S,
-            )
-            for name, kind, begin in kinds
+            serve_action(node, node.group, kind, f'{GRIPPER}/{name}', run, self._cancel)
+            for name, kind, run in kinds
         ]
-        self._servers.append(
-            ActionServer(
-                node,
-                GripperCommand,
-                f'{GRIPPER}/{COMMAND}',
-                self._command,
-                cancel_callback=self._cancel,
-                callback_group=node.group,
-                result_timeout=RESULT_TIMEOUT_S,
-            )
-        )
         node.create_service(Trigger, f'{GRIPPER}/stop', self._stop, callback_group=node.group)
 
     def _home(self, _: Homing.Goal) -> GripperPending:

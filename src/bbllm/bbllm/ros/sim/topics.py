@@ -5,21 +5,24 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from bbllm_interfaces.msg import ObjectStates
+from bbllm_interfaces.msg import ObjectStates, SimGoal
 from control_msgs.msg import DynamicJointState, InterfaceValue, JointTrajectoryControllerState
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import Array
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.ros.convert.arm import FINGERS, joint_state_to_msg
-from bbllm.ros.convert.records import header, objects_to_msg
+from bbllm.ros.convert.arm import FINGERS, duration_to_msg, joint_state_to_msg
+from bbllm.ros.convert.records import header, objects_to_msg, stamp_to_msg
 from bbllm.ros.sim.arm import controller_state
 from bbllm.ros.sim.frames import SimFrames
 from bbllm.ros.sim.hand import GRIPPER
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.ros.sim.state import SimState
 from bbllm.sim.controllers.manager import ARM_CONTROLLER, JOINT_BROADCASTER
+from bbllm.sim.robot import GoalSeen
 
 FAST_S = 0.01
 """Wall time between states of the arm; the driver's own come every millisecond [s]."""
@@ -119,3 +122,71 @@ class SimTopics:
         listened = self._controller.get_subscription_count()
         if listened and robot.controllers.is_active(ARM_CONTROLLER) and not robot.hangs:
             self._controller.publish(controller_state(robot, now_s))
+
+
+GOALS = QoSProfile(depth=1000)
+"""Reliable, and nothing is lost while whoever counts them is slow."""
+SERVERS = {
+    'follow_joint_trajectory': ARM_CONTROLLER,
+    'joint_trajectory': ARM_CONTROLLER,
+    'ptp_motion': 'action_server',
+}
+"""Which part of the driver serves an action or topic; all others are of the hand."""
+LONGEST_S = 2.0**31 - 1
+"""Of a Duration; a goal that is refused may ask for anything [s]."""
+
+
+class SimGoals:
+    """Publishes every goal of arm and hand that arrives, also the rejected ones."""
+
+    def __init__(self, node: Node):
+        self._publisher = node.create_publisher(SimGoal, 'sim/goals', GOALS)
+
+    def publish(self, goal: GoalSeen, stamp_s: float) -> None:
+        """
+        Publish one goal.
+
+        Args:
+            goal: What arrived.
+            stamp_s: When, on the world's clock [s].
+        """
+        self._publisher.publish(goal_to_msg(goal, stamp_s))
+
+
+def goal_to_msg(goal: GoalSeen, stamp_s: float) -> SimGoal:
+    """Write a goal that arrived at a time on the world's clock [s]."""
+    delay_s = 0.0 if goal.start_s is None else goal.start_s - goal.stamp_s
+    return SimGoal(
+        header=header(stamp_s, ''),
+        name=f'{SERVERS.get(goal.kind, GRIPPER)}/{goal.kind}',
+        joint_names=list(goal.joints),
+        start=stamp_to_msg(stamp_s + delay_s),
+        duration=duration_to_msg(goal.lasts_s if 0.0 <= goal.lasts_s <= LONGEST_S else 0.0),
+        robot_mode=int(goal.mode),
+        accepted=goal.accepted,
+        reason=goal.reason,
+    )
+
+
+TOPIC = '/clock'
+PERIOD_S = 0.025
+"""Least wall time between messages: the 40 Hz of `ros2 bag play --clock`, since rclpy takes long
+for each message in each node [s]."""
+
+
+class WorldClock:
+    """Publishes the world's clock while anybody subscribes; it never runs backwards."""
+
+    def __init__(self, node: Node):
+        self._publisher = node.create_publisher(Clock, TOPIC, QoSProfile(depth=1))
+        self._due_s = float('-inf')
+        self._newest_s = 0.0
+
+    def publish(self, stamp_s: float) -> None:
+        """Publish a time on the world's clock, at most every `PERIOD_S` by the wall clock [s]."""
+        steady_s = time.monotonic()
+        self._newest_s = max(self._newest_s, stamp_s)
+        if steady_s < self._due_s or not self._publisher.get_subscription_count():
+            return
+        self._due_s = steady_s + PERIOD_S
+        self._publisher.publish(Clock(clock=stamp_to_msg(self._newest_s)))

@@ -29,13 +29,12 @@ from bbllm.ros.convert.records import from_msg, to_msg
 from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
 from bbllm.ros.rclpy_support.dds_boundary import bound_process
 from bbllm.ros.rclpy_support.domains import domain_of
-from bbllm.ros.rclpy_support.heartbeat import Heartbeats
+from bbllm.ros.rclpy_support.heartbeat import listen
 from bbllm.ros.rclpy_support.own_nodes import OwnNodes
 from bbllm.ros.rclpy_support.service_call import ServiceCall
 from bbllm.ros.rclpy_support.waiting import ANSWER_S
-from bbllm.ros.stack.approval_client import ApprovalClient
 from bbllm.ros.stack.discovery import SEE_THERE, no_stack
-from bbllm.ros.stack.scene_client import SceneClient
+from bbllm.ros.stack.service_clients import ApprovalClient, SceneClient
 from bbllm.ros.stack.stack import NODES
 
 FOREVER_S = 1e9
@@ -109,7 +108,7 @@ class StackClient(AbstractContextManager['StackClient']):
         self.namespace = namespace
         self._own = own or join_stack(namespace, environ)
         self.node = self._own.join(f'{name}_{os.getpid()}', f'/{namespace}')
-        self.heartbeats = Heartbeats(self.node)
+        self.heartbeats = listen(self.node)
         self.group = ReentrantCallbackGroup()
         self._tasks = ActionCall(self.node, RunTask, 'run_task', 'brain_planner', self.group)
         self._skills = ActionCall(

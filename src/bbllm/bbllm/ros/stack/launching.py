@@ -32,10 +32,9 @@ from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.ros.parameters.real_arguments import check_robot_ip, need_franka_ros2
 from bbllm.ros.rclpy_support.dds_boundary import NETWORK, bound_process, wants_network
-from bbllm.ros.rclpy_support.domains import domain_of
-from bbllm.ros.rclpy_support.name_lock import check_names_free
-from bbllm.ros.rclpy_support.owner import owner_environ
+from bbllm.ros.rclpy_support.domains import check_names_free, domain_of
 from bbllm.ros.rclpy_support.params import NODE_PARAMS
+from bbllm.ros.rclpy_support.peer_process import owner_environ
 from bbllm.ros.stack.namespaced_files import view_file
 from bbllm.ros.stack.stack import (
     RESPAWN_S,

@@ -23,9 +23,8 @@ from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir, state_dir
 from bbllm.ros.rclpy_support.dds_boundary import FAST_DDS, RMW, bounded
-from bbllm.ros.rclpy_support.domains import domain_of
-from bbllm.ros.rclpy_support.name_lock import check_names_free
-from bbllm.ros.rclpy_support.owner import owner_environ
+from bbllm.ros.rclpy_support.domains import check_names_free, domain_of
+from bbllm.ros.rclpy_support.peer_process import owner_environ
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient

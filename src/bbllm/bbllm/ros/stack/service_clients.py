@@ -1,0 +1,197 @@
+"""Clients of single nodes: of the scene, of what waits for approval, and of the simulator."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from bbllm_interfaces.msg import Approval
+from bbllm_interfaces.srv import Approve, GetScene, InjectFault, ResetSim
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.cancel import CancelToken
+from bbllm.core.errors import ApprovalError, SceneError, WorldError
+from bbllm.core.types import Scene
+from bbllm.ros.convert.approval import answer_to_request, approval_from_msg
+from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.convert.records import from_msg, stamp_to_msg
+from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.rclpy_support.waiting import ANSWER_S, nothing
+from bbllm.ros.stack.stack import SIMULATOR
+
+
+class SceneClient:
+    """A client of the service `get_scene`, to be used from threads that do not spin."""
+
+    def __init__(self, node: Node, group: CallbackGroup):
+        self._call = ServiceCall(node, GetScene, 'get_scene', 'state_estimator', group)
+
+    @property
+    def ready(self) -> bool:
+        """Whether somebody serves the scene."""
+        return self._call.ready
+
+    def get(
+        self,
+        not_before_s: float = 0.0,
+        *,
+        or_stopped: bool = False,
+        felt: bool = False,
+        cancel: CancelToken | None = None,
+    ) -> Scene:
+        """
+        Return the scene.
+
+        Args:
+            not_before_s: It must have been sensed then or later, on the world's clock [s].
+            or_stopped: Where the robot is stopped, what was known last is good enough.
+            felt: Where the arm has only just come to rest, a first reading of the force is waited
+                for.
+            cancel: Ends the wait.
+
+        Raises:
+            SceneError: The scene is stale or empty.
+            LostNodeError: Nobody serves it.
+            WorldError: No answer in time.
+        """
+        request = GetScene.Request(
+            not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped, felt=felt
+        )
+        reply = self._call.run(request, ANSWER_S, cancel=cancel)
+        if reply.code != GetScene.Response.NONE:
+            raise SceneError(reply.message)
+        return from_msg(Scene, reply.scene)
+
+
+LOOK_S = 0.1
+
+
+class ApprovalClient:
+    """Sees what waits, and answers; its node must be spun by other threads."""
+
+    def __init__(self, node: Node, group: CallbackGroup):
+        self._call = ServiceCall(
+            node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
+        )
+        self._changed = threading.Condition()
+        self._heard: Approval | None = None
+        node.create_subscription(Approval, 'approval', self._hear, LATCHED, callback_group=group)
+
+    @property
+    def heard(self) -> bool:
+        """Whether an executor has told yet what waits, if anything does."""
+        return self._heard is not None
+
+    @property
+    def waiting(self) -> ApprovalRequest | None:
+        """What waits for an answer now."""
+        heard = self._heard
+        return None if heard is None else approval_from_msg(heard)
+
+    def waits(self, request: ApprovalRequest) -> bool:
+        """Tell whether this very request still waits."""
+        return self.waiting == request
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a program may answer in place of a person."""
+        heard = self._heard
+        return heard is not None and bool(heard.simulated)
+
+    def next(
+        self,
+        timeout_s: float | None = None,
+        *,
+        after: ApprovalRequest | None = None,
+        cancel: CancelToken | None = None,
+    ) -> ApprovalRequest | None:
+        """
+        Wait until something waits for an answer, and return it.
+
+        Args:
+            timeout_s: How long at most, wall clock [s]; None for as long as it takes.
+            after: A request that is known already and does not count; the same plan that is
+                asked for once more does.
+            cancel: Ends the wait.
+
+        Returns:
+            The request, None where the time is over.
+        """
+        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            if cancel is not None:
+                cancel.raise_if_cancelled()
+            with self._changed:
+                request = self.waiting
+                if request is not None and request != after:
+                    return request
+                if deadline_s is not None and time.monotonic() >= deadline_s:
+                    return None
+                self._changed.wait(LOOK_S)
+
+    def answer(self, hash: str, answer: Answer) -> None:
+        """
+        Answer a request.
+
+        Raises:
+            ApprovalError: The executor did not take it; says why.
+            LostNodeError: There is no executor.
+        """
+        reply = self._call.run(answer_to_request(hash, answer), ANSWER_S)
+        if not reply.success:
+            raise ApprovalError(reply.message)
+
+    def _hear(self, msg: Approval) -> None:
+        with self._changed:
+            self._heard = msg
+            self._changed.notify_all()
+
+
+class SimClient:
+    """Lets things go wrong and puts the table back; its node must be spun by other threads."""
+
+    def __init__(self, node: Node, group: CallbackGroup):
+        # No fault is named so; the answer is a refusal, and nothing goes wrong.
+        self._inject = ServiceCall(
+            node, InjectFault, 'sim/inject_fault', SIMULATOR, group, first=InjectFault.Request()
+        )
+        self._reset = ServiceCall(node, ResetSim, 'sim/reset', SIMULATOR, group)
+
+    def inject(
+        self, fault: str, *, clear: bool = False, sending: Callable[[], None] = nothing
+    ) -> None:
+        """
+        Let something go wrong, or take it back.
+
+        Args:
+            fault: One of `sim.faults.Fault`; empty with `clear` for everything that lasts.
+            clear: True to take it back.
+            sending: Called right before it is asked for.
+
+        Raises:
+            LostNodeError: There is no simulator.
+            WorldError: It refuses, and says why, or does not answer.
+        """
+        request = InjectFault.Request(fault=fault, clear=clear)
+        reply = self._inject.run(request, ANSWER_S, sending=sending)
+        if not reply.success:
+            raise WorldError(reply.message)
+
+    def reset(self, scene: str = '', seed: int = 0) -> None:
+        """
+        Set the world back to the start of a scene.
+
+        Args:
+            scene: Name or path of a scene; empty for the one in force.
+            seed: Of the wrench's noise; 0 for exact readings.
+
+        Raises:
+            LostNodeError: There is no simulator.
+            WorldError: It refuses, and says why, or does not answer.
+        """
+        reply = self._reset.run(ResetSim.Request(scene=scene, seed=seed), ANSWER_S)
+        if not reply.success:
+            raise WorldError(reply.message)
