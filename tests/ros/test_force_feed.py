@@ -36,7 +36,7 @@ def topics() -> Topics:
 @pytest.fixture
 def feed(topics: Topics) -> ForceFeed:
     joints = JointFeed(topics, topics, 'hand', 60.0)  # type: ignore[arg-type]
-    return ForceFeed(topics, joints)  # type: ignore[arg-type]
+    return ForceFeed(topics, topics, joints)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope='module')

@@ -83,7 +83,7 @@ def test_one_name_or_color_that_breaks_the_rule_refuses_the_scene_and_is_named(
 ) -> None:
     assert isinstance(estimator._source, ObjectFeed)
     bad = replace(CUBE, **changed)  # type: ignore[arg-type]
-    estimator._source._hear(objects_to_msg([replace(CUBE, name='can'), bad], 1.0))
+    estimator._source._latest._hear(objects_to_msg([replace(CUBE, name='can'), bad], 1.0))
 
     reply = estimator._get(GetScene.Request(), GetScene.Response())
 

@@ -59,7 +59,7 @@ def test_a_state_that_comes_late_is_waited_for(feed: JointFeed, topics: Topics) 
                 late.start()
             return super().wait(timeout)
 
-    feed._news = Notified()
+    feed._news = feed._arm.news = Notified()
 
     state = feed.at(1.2, wait_s=30.0)
 
@@ -87,7 +87,7 @@ def old(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> JointFeed:
     monkeypatch.setattr(joint_feed, 'MANAGER_S', 0.3)
     topics.hear[ARM_TOPIC](arm(1.0, 0.1))
     topics.hear['hand/joint_states'](hand())
-    feed._heard_s['arm'] -= LONG_S
+    feed._arm.heard_s -= LONG_S
     return feed
 
 
@@ -109,7 +109,7 @@ def test_a_state_that_has_come_and_was_not_read_yet_shows_that_the_driver_lives(
             late.start()
             return super().wait(timeout)
 
-    old._news = Notified()
+    old._news = old._arm.news = Notified()
 
     old.check()
 
@@ -177,7 +177,7 @@ def test_a_hand_that_falls_silent_is_lost_also_while_the_robot_is_stopped(
 ) -> None:
     topics.manager.state = 'inactive'
     old.check()
-    old._heard_s['hand'] -= LONG_S
+    old._hand.heard_s -= LONG_S
 
     with pytest.raises(LostNodeError, match='hand/joint_states'):
         old.check()
@@ -224,7 +224,7 @@ def test_news_is_what_comes_after_the_question_and_no_stamp_twice(
                 hear(arm(said.pop(0), 0.1))
             return super().wait(0.0)
 
-    feed._news = Hears()
+    feed._news = feed._arm.news = Hears()
 
     assert feed.wait_for_news(30.0)
     assert feed.newest_stamp_s == pytest.approx(1.01)

@@ -21,7 +21,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 
 from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Subscribing
 
 MANAGER = 'controller_manager'
 HARDWARE = 'FrankaHardwareInterface'
@@ -44,7 +44,7 @@ LOOK_S = 0.05
 class ActivityFeed:
     """Listens to the controller manager, and asks it."""
 
-    def __init__(self, node: Node, poller: Poller):
+    def __init__(self, node: Node, poller: Subscribing):
         self._news = threading.Condition()
         self._states: dict[str, str] | None = None
         self._hardware = HARDWARE
@@ -65,9 +65,16 @@ class ActivityFeed:
         }
         self._open: deque[Any] = deque()
         self._asked_s = float('-inf')
-        self._told_s = float('-inf')
         self._answered_s = dict.fromkeys(self._clients, float('-inf'))
-        poller.subscribe(ControllerManagerActivity, f'{MANAGER}/activity', self._hear, LATCHED)
+        self._told = LatestMessage(
+            node,
+            poller,
+            ControllerManagerActivity,
+            f'{MANAGER}/activity',
+            LATCHED,
+            take=self._take_activity,
+            news=self._news,
+        )
 
     @property
     def states_are_down(self) -> bool:
@@ -106,7 +113,7 @@ class ActivityFeed:
         """Ask for the states, unless that was done just now; the answers come later."""
         now_s = time.monotonic()
         with self._news:
-            waiting = self.answered_s < self._asked_s > self._told_s
+            waiting = self.answered_s < self._asked_s > self._told.heard_s
             if not at_once and now_s - self._asked_s < (LOST_S if waiting else ASK_AGAIN_S):
                 return
             self._asked_s = now_s
@@ -162,7 +169,7 @@ class ActivityFeed:
         if future.cancelled() or future.exception() is not None:
             return
         with self._news:
-            if asked_s <= max(self._answered_s[name], self._told_s):
+            if asked_s <= max(self._answered_s[name], self._told.heard_s):
                 return  # an answer to an older question, when another may have been true
             self._answered_s[name] = asked_s
             learn(future.result())
@@ -175,13 +182,11 @@ class ActivityFeed:
     def _learn_hardware(self, reply: Any) -> None:
         self._take_hardware((item.name, item.state.label) for item in reply.component)
 
-    def _hear(self, msg: ControllerManagerActivity) -> None:
-        with self._news:
-            self._told_s = time.monotonic()  # what is under way may be older than this
-            self._states = {item.name: item.state.label for item in msg.controllers}
-            self._take_hardware((item.name, item.state.label) for item in msg.hardware_components)
-            self._count_stops()
-            self._news.notify_all()
+    def _take_activity(self, msg: ControllerManagerActivity) -> bool:
+        self._states = {item.name: item.state.label for item in msg.controllers}
+        self._take_hardware((item.name, item.state.label) for item in msg.hardware_components)
+        self._count_stops()
+        return True
 
     def _count_stops(self) -> None:
         were_down, self._were_down = self._were_down, self.states_are_down

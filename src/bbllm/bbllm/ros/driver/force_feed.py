@@ -8,10 +8,8 @@ some newtons with an empty hand, so on a real arm weights are to be compared in 
 
 from __future__ import annotations
 
-import threading
-import time
-
 from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
 
 from bbllm.arm.force_estimator import MEAN_S, ForceEstimator, SilentForceError
 from bbllm.ros.convert.arm import force_from_wrench
@@ -19,7 +17,7 @@ from bbllm.ros.convert.qos import BEST_EFFORT
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.activity_feed import STATE_BROADCASTER
 from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Subscribing
 from bbllm.worlds.scene.hand_force import Force, ForceFilter
 
 TOPIC = f'{STATE_BROADCASTER}/external_wrench_in_base_frame'
@@ -35,12 +33,12 @@ come a hundred times a second, but the machine may be busy [s]."""
 class ForceFeed:
     """Listens to the wrench, and keeps what was felt while the arm rested."""
 
-    def __init__(self, poller: Poller, joints: JointFeed):
+    def __init__(self, node: Node, poller: Subscribing, joints: JointFeed):
         self._joints = joints
         self._filter = ForceFilter()
-        self._news = threading.Condition()
-        self._heard_s = float('-inf')
-        poller.subscribe(WrenchStamped, TOPIC, self._hear, BEST_EFFORT)
+        self._latest = LatestMessage(
+            node, poller, WrenchStamped, TOPIC, BEST_EFFORT, take=self._take
+        )
 
     def force_n(self, now_s: float, wait_s: float = 0.0) -> Force | None:
         """
@@ -51,25 +49,23 @@ class ForceFeed:
             wait_s: How long to wait for a reading where the arm has only just come to rest, by
                 the wall clock [s].
         """
-        with self._news:
-            if time.monotonic() - self._heard_s <= LIVES_S:
-                self._news.wait_for(lambda: self._filter.force_n(now_s) is not None, wait_s)
+        if self._latest.age_s <= LIVES_S:
+            self._latest.wait_for(lambda: self._filter.force_n(now_s) is not None, wait_s)
+        with self._latest.news:
             return self._filter.force_n(now_s)
 
-    def _hear(self, msg: WrenchStamped) -> None:
+    def _take(self, msg: WrenchStamped) -> bool:
         force_n = force_from_wrench(msg.wrench)
-        with self._news:
-            self._heard_s = time.monotonic()
-            if force_n is not None:
-                stamp_s = stamp_from_msg(msg.header.stamp)
-                self._filter.add(force_n, stamp_s, self._joints.fastest_rad_s)
-            self._news.notify_all()
+        if force_n is not None:
+            stamp_s = stamp_from_msg(msg.header.stamp)
+            self._filter.add(force_n, stamp_s, self._joints.fastest_rad_s)
+        return True
 
 
 class PullFeed:
     """Listens to the wrench for what it is along the vertical, also while the arm moves."""
 
-    def __init__(self, poller: Poller):
+    def __init__(self, poller: Subscribing):
         self.meter = ForceEstimator()
         poller.subscribe(WrenchStamped, TOPIC, self._hear, BEST_EFFORT)
 

@@ -26,7 +26,7 @@ from bbllm.core.errors import LostNodeError, SceneError
 from bbllm.ros.convert.arm import arm_from_msg, width_from_msg
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.activity_feed import ActivityFeed
-from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Subscribing
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import pose_of_matrix
 
@@ -36,8 +36,6 @@ KEPT = 1024
 """How many states of the arm are kept, to find the one of a given time: the driver publishes a
 thousand a second, and the pictures of a camera come some tenths of a second late."""
 QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
-UNKNOWN_NAME = '_NODE_NAME_UNKNOWN_'
-"""What rmw says of an end point whose node was not discovered yet."""
 FIRST_S = 3.0
 """How long the first state may take [s]."""
 QUIET_S = 0.05
@@ -54,24 +52,23 @@ what was lost on the way is sent again, as `nodes.waiting` says [s]."""
 class JointFeed:
     """Listens to the joint states of arm and hand."""
 
-    def __init__(self, node: Node, poller: Poller, gripper: str, timeout_s: float):
-        self._node = node
+    def __init__(self, node: Node, poller: Subscribing, gripper: str, timeout_s: float):
         self._timeout_s = timeout_s
         self._news = threading.Condition()
-        self._arm: deque[JointState] = deque(maxlen=KEPT)
+        self._states: deque[JointState] = deque(maxlen=KEPT)
         self._width_m: float | None = None
-        self._width_count = 0
-        self._heard_s = {'arm': float('-inf'), 'hand': float('-inf')}
-        self._topics = {'arm': ARM_TOPIC, 'hand': f'{gripper}/joint_states'}
-        self._sources: dict[str, str] = {}
-        self._arm_count = 0
         self.beginnings = 0
         """How often the states of the arm began, the first time or after a silence or a step
         back of their clock: then the driver may have been started anew."""
         self._repeated_s = float('-inf')
         self.activity = ActivityFeed(node, poller)
-        for part, hear in (('arm', self._hear_arm), ('hand', self._hear_hand)):
-            poller.subscribe(JointStateMsg, self._topics[part], hear, QOS)
+        self._arm = LatestMessage(
+            node, poller, JointStateMsg, ARM_TOPIC, QOS, take=self._take_arm, news=self._news
+        )
+        hand = f'{gripper}/joint_states'
+        self._hand = LatestMessage(
+            node, poller, JointStateMsg, hand, QOS, take=self._take_hand, news=self._news
+        )
 
     def check(self) -> None:
         """
@@ -79,14 +76,15 @@ class JointFeed:
 
         An arm that is silent because the robot is stopped is not lost.
         """
-        now_s = time.monotonic()
-        for part, heard_s in tuple(self._heard_s.items()):
-            silence_s = now_s - heard_s
-            if part == 'arm' and silence_s > QUIET_S:
+        for part in (self._arm, self._hand):
+            heard_s, silence_s = part.heard_s, part.age_s
+            is_arm = part is self._arm
+            if is_arm and silence_s > QUIET_S:
                 self.activity.ask()
-            if silence_s <= self._timeout_s or (part == 'arm' and self._stopped(heard_s)):
+            if silence_s <= self._timeout_s or (is_arm and self._stopped(heard_s)):
                 continue
-            if not self._spoke(part, heard_s):
+            # Where this process was kept waiting, whoever asks may get its turn before who reads.
+            if not part.wait_newer(heard_s, READ_S):
                 raise LostNodeError(self._silence(part, silence_s))
 
     def newest(self) -> JointState:
@@ -99,23 +97,23 @@ class JointFeed:
             LostNodeError: There is none, or it is too old; names the node that fell silent.
         """
         with self._news:
-            self._news.wait_for(lambda: self._arm and self._width_m is not None, FIRST_S)
+            self._news.wait_for(lambda: self._states and self._width_m is not None, FIRST_S)
         self.check()
-        if not self._arm:
-            raise LostNodeError(self._silence('arm', FIRST_S))
-        return self._with_width(self._arm[-1])
+        if not self._states:
+            raise LostNodeError(self._silence(self._arm, FIRST_S))
+        return self._with_width(self._states[-1])
 
     @property
     def fresh(self) -> bool:
         """Whether arm and hand were heard of lately."""
         self.look()
-        oldest_s = min(self._heard_s.values())
-        return time.monotonic() - oldest_s <= self._timeout_s and not self.stopped
+        oldest_s = max(self._arm.age_s, self._hand.age_s)
+        return oldest_s <= self._timeout_s and not self.stopped
 
     @property
     def quiet(self) -> bool:
         """Whether the newest state of the arm is older than it is while the driver is well."""
-        return time.monotonic() - self._heard_s['arm'] > QUIET_S
+        return self._arm.age_s > QUIET_S
 
     def look(self) -> None:
         """Ask whether the robot is stopped, where the arm is silent; the answer comes later."""
@@ -129,9 +127,7 @@ class JointFeed:
 
     def wait_for_news(self, timeout_s: float, n: int = 1) -> bool:
         """Wait for states of the arm that come after this was called; tells whether they did."""
-        with self._news:
-            count = self._arm_count + n
-            return self._news.wait_for(lambda: self._arm_count >= count, timeout_s)
+        return self._arm.wait_for_news(timeout_s, n)
 
     def need_news(self) -> None:
         """Wait for a state of the arm as long as it may stay away; raises LostNodeError after."""
@@ -141,12 +137,13 @@ class JointFeed:
     @property
     def newest_stamp_s(self) -> float:
         """When the newest state was measured, however old it is; 0 without any [s]."""
-        return self._arm[-1].stamp_s if self._arm else 0.0
+        return self._states[-1].stamp_s if self._states else 0.0
 
     @property
     def fastest_rad_s(self) -> float:
         """Speed of the fastest joint in the newest state; infinite without any [rad/s]."""
-        return float(np.abs(self._arm[-1].velocity_rad_s).max()) if self._arm else math.inf
+        speeds = self._states[-1].velocity_rad_s if self._states else None
+        return math.inf if speeds is None else float(np.abs(speeds).max())
 
     def hand(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> Hand:
         """Return the hand as it was at a time on the world's clock [s]; see `at`."""
@@ -179,62 +176,44 @@ class JointFeed:
             )
         self.newest()
         with self._news:
-            self._news.wait_for(lambda: self._arm[-1].stamp_s >= stamp_s - SAME_S, wait_s)
-            return self._with_width(min(self._arm, key=lambda s: abs(s.stamp_s - stamp_s)))
+            self._news.wait_for(lambda: self.newest_stamp_s >= stamp_s - SAME_S, wait_s)
+            return self._with_width(min(self._states, key=lambda s: abs(s.stamp_s - stamp_s)))
 
     def wait_for_width(self, timeout_s: float) -> float:
         """Return a width that was measured after this was called [m]."""
-        with self._news:
-            count = self._width_count
-            self._news.wait_for(lambda: self._width_count > count, timeout_s)
+        self._hand.wait_for_news(timeout_s)
         return self.newest().width_m
 
     def wait_until(self, stamp_s: float, cancelled: threading.Event) -> None:
         """Block until the world's clock shows a time, the robot is stopped, or until cancelled."""
         while not (cancelled.is_set() or self.stopped):
             self.check()
-            with self._news:
-                if self._news.wait_for(lambda: self._arm[-1].stamp_s >= stamp_s, 0.05):
-                    return
+            if self._arm.wait_for(lambda: self.newest_stamp_s >= stamp_s, 0.05):
+                return
 
-    def _hear_arm(self, msg: JointStateMsg) -> None:
+    def _take_arm(self, msg: JointStateMsg) -> bool:
         measured = arm_from_msg(msg)
         if measured is None:
-            return
-        with self._news:
-            state = JointState(
-                position_rad=measured[0],
-                velocity_rad_s=measured[1],
-                width_m=0.0,  # the hand has a topic of its own, see _with_width
-                stamp_s=stamp_from_msg(msg.header.stamp),
-            )
-            if self._arm and state.stamp_s == self._arm[-1].stamp_s:
-                self._repeated_s = time.monotonic()
-                return
-            silence_s = time.monotonic() - self._heard_s['arm']
-            if silence_s > self._timeout_s or state.stamp_s < self._arm[-1].stamp_s:
-                self.beginnings += 1
-            self._arm.append(state)
-            self._arm_count += 1
-            self._heard('arm')
+            return False
+        state = JointState(
+            position_rad=measured[0],
+            velocity_rad_s=measured[1],
+            width_m=0.0,  # the hand has a topic of its own, see _with_width
+            stamp_s=stamp_from_msg(msg.header.stamp),
+        )
+        if self._states and state.stamp_s == self._states[-1].stamp_s:
+            self._repeated_s = time.monotonic()
+            return False
+        if self._arm.age_s > self._timeout_s or state.stamp_s < self._states[-1].stamp_s:
+            self.beginnings += 1
+        self._states.append(state)
+        return True
 
-    def _hear_hand(self, msg: JointStateMsg) -> None:
+    def _take_hand(self, msg: JointStateMsg) -> bool:
         width_m = width_from_msg(msg)
-        if width_m is None:
-            return
-        with self._news:
+        if width_m is not None:
             self._width_m = width_m
-            self._width_count += 1
-            self._heard('hand')
-
-    def _spoke(self, part: str, since_s: float) -> bool:
-        """
-        Tell whether a state came after a time; one that was not read yet is waited for.
-
-        Where this process was kept waiting, whoever asks may get its turn before who reads.
-        """
-        with self._news:
-            return self._news.wait_for(lambda: self._heard_s[part] > since_s, READ_S)
+        return width_m is not None
 
     def _stopped(self, since_s: float) -> bool:
         """Look whether silence since a time is that of a stop; waits for an answer from then."""
@@ -245,20 +224,14 @@ class JointFeed:
     def _with_width(self, state: JointState) -> JointState:
         return replace(state, width_m=self._width_m or 0.0)
 
-    def _heard(self, part: str) -> None:
-        if not self._sources.get(part):
-            self._sources[part] = source_of(self._node, self._topics[part])
-        self._heard_s[part] = time.monotonic()
-        self._news.notify_all()
-
-    def _silence(self, part: str, silence_s: float) -> str:
-        topic = self._node.resolve_topic_name(self._topics[part])
-        if part not in self._sources:
+    def _silence(self, feed: LatestMessage[JointStateMsg], silence_s: float) -> str:
+        topic, part = feed.topic, 'arm' if feed is self._arm else 'hand'
+        if not feed.count:
             return (
                 f'The driver of the {part} is not running: there are no joint states on {topic}. '
                 'See the terminal or the log of the stack, and start it again.'
             )
-        name = self._sources[part] or 'the driver'
+        name = feed.source or 'the driver'
         if part == 'arm' and time.monotonic() - self._repeated_s < self._timeout_s:
             return (
                 f'The node {name} hangs: the joint states on {topic} have had the same stamp for '
@@ -268,14 +241,3 @@ class JointFeed:
             f'The node {name} has gone: no joint states on {topic} for {silence_s:.1f} s. '
             'Start the stack again, or recover the robot.'
         )
-
-
-def source_of(node: Node, topic: str) -> str:
-    """
-    Return the name of the node that publishes a topic; empty as long as it is not known.
-
-    Asked for while it lives: once it is killed, nobody can be asked any more.
-    """
-    publishers = node.get_publishers_info_by_topic(node.resolve_topic_name(topic))
-    names = [info.node_name for info in publishers if info.node_name != UNKNOWN_NAME]
-    return names[0] if names else ''

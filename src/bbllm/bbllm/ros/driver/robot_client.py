@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,7 +31,7 @@ from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BRO
 from bbllm.ros.driver.joint_feed import MANAGER_S, JointFeed
 from bbllm.ros.rclpy_support import waiting
 from bbllm.ros.rclpy_support.action_call import ActionCall
-from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
 from bbllm.ros.rclpy_support.service_call import ServiceCall
 from bbllm.ros.rclpy_support.waiting import need_server, wait_for
 
@@ -56,16 +55,7 @@ class RobotClient:
         feed: JointFeed,
         controller: str,
     ):
-        """
-        Make the clients; waits for nobody.
-
-        Args:
-            node: Whose clients they are.
-            poller: Reads the robot's state.
-            group: Callback group, reentrant.
-            feed: Hears the joint states and the controller manager.
-            controller: Name of the controller of the arm.
-        """
+        """Make the clients; waits for nobody."""
         self._feed = feed
         self._controller = controller
         self._recovery = ActionCall(
@@ -88,12 +78,11 @@ class RobotClient:
             node, ListControllers, f'{MANAGER}/list_controllers', MANAGER, group
         )
         self._limited: tuple[int, ContactLimits] | None = None
-        self._news = threading.Condition()
-        self._state: FrankaRobotState | None = None
         self.user_stops = 0
         """How often the user stop was heard to be pressed."""
         self._user_stopped = False
-        poller.subscribe(FrankaRobotState, f'{STATE_BROADCASTER}/robot_state', self._hear_state, 1)
+        topic = f'{STATE_BROADCASTER}/robot_state'
+        self._state = LatestMessage(node, poller, FrankaRobotState, topic, take=self._take_state)
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
         """
@@ -115,7 +104,7 @@ class RobotClient:
             # The answer about the hardware comes by itself, maybe later.
             answered = activity.wait_for_answer(MANAGER_S)
         active = all(map(activity.is_active, names))
-        state = self._state
+        state = self._state.message
         return RobotCondition(
             controllers_active=active,
             hardware_active=hardware_is_up(
@@ -132,7 +121,7 @@ class RobotClient:
         status, _ = self._step(lambda: self._recovery.run(ErrorRecovery.Goal(), RECOVERY_S))
         if status is not GoalStatus.SUCCEEDED:
             raise RecoveryError("the robot refused it; the driver's log says why.")
-        self._state = None  # what was heard before tells of what was cleared
+        self._state.message = None  # what was heard before tells of what was cleared
 
     def activate_hardware(self) -> None:
         """Second step: the hardware component."""
@@ -147,12 +136,12 @@ class RobotClient:
 
     def wait_fresh(self, timeout_s: float) -> None:
         """Fourth step: wait for states that come after this was called [s]."""
-        self._state = None
+        self._state.message = None
         # The first one may have been under way before this was called.
         if not self._feed.wait_for_news(timeout_s, n=2):
             raise RecoveryError(f'there were no joint states within {timeout_s:g} s.')
-        with self._news:  # not every driver has this broadcaster
-            self._news.wait_for(lambda: self._state is not None, STATE_S)
+        # Not every driver has this broadcaster.
+        self._state.wait_for(lambda: self._state.message is not None, STATE_S)
 
     def activate(self, *names: str) -> None:
         """Third and fifth step: activate those controllers that are loaded and not active."""
@@ -241,16 +230,11 @@ class RobotClient:
         self._find()
         return wait_for(client.call_async(request), f'{server}/{name}', RECOVERY_S)
 
-    def _hear_state(self, msg: FrankaRobotState) -> None:
-        with self._news:
-            was, self._user_stopped = self._user_stopped, _is_user_stopped(msg)
-            self.user_stops += self._user_stopped and not was
-            self._state = msg
-            self._news.notify_all()
-
-
-def _is_user_stopped(msg: FrankaRobotState) -> bool:
-    return bool(msg.robot_mode == FrankaRobotState.ROBOT_MODE_USER_STOPPED)
+    def _take_state(self, msg: FrankaRobotState) -> bool:
+        was = self._user_stopped
+        self._user_stopped = msg.robot_mode == FrankaRobotState.ROBOT_MODE_USER_STOPPED
+        self.user_stops += self._user_stopped and not was
+        return True
 
 
 def errors_from_msg(msg: Errors) -> tuple[str, ...]:

@@ -158,9 +158,6 @@ class TfFeed:
     Keeps a tree of transforms; tells of tags as detections in the frame of their camera.
 
     Args:
-        poller: Reads the topics.
-        tree: Where transforms go.
-        doubts: Where those go that cannot be used.
         tags: Frames of tags, which are no part of the tree: each camera has its own view of them.
         on_look: Called with the tags of one picture of one camera.
     """

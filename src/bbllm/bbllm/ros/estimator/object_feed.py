@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
-
 from bbllm_interfaces.msg import ObjectStates
 from rclpy.node import Node
 
@@ -13,8 +10,8 @@ from bbllm.core.errors import SceneError
 from bbllm.core.naming import objects_fault
 from bbllm.core.types import SceneObject
 from bbllm.ros.convert.records import objects_from_msg, stamp_from_msg
-from bbllm.ros.driver.joint_feed import JointFeed, source_of
-from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.driver.joint_feed import JointFeed
+from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
 from bbllm.worlds.tabletop.table import TableView
 
 TOPIC = 'objects'
@@ -29,9 +26,6 @@ class ObjectFeed:
     Listens to the topic `objects`, which tells of everything there is.
 
     Args:
-        node: Whose subscription it is.
-        poller: Reads the topic.
-        joints: Tell where the hand is.
         max_age_s: Objects that were not heard of for longer are stale, by the wall clock [s].
         fixed: Furniture and places of a scene file, beside those that are told of.
     """
@@ -48,21 +42,18 @@ class ObjectFeed:
         self._joints = joints
         self._max_age_s = max_age_s
         self._fixed = fixed
-        self._news = threading.Condition()
-        self._newest: ObjectStates | None = None
-        self._heard_s = float('-inf')
-        self._source = ''
-        poller.subscribe(ObjectStates, TOPIC, self._hear, 1)
+        self._latest = LatestMessage(node, poller, ObjectStates, TOPIC)
 
     @property
     def seen(self) -> bool:
         """Whether any object was ever seen."""
-        return self._newest is not None and len(self._newest.objects) > 0
+        newest = self._latest.message
+        return newest is not None and len(newest.objects) > 0
 
     @property
     def fresh(self) -> bool:
         """Whether objects were heard of lately."""
-        return time.monotonic() - self._heard_s <= self._max_age_s
+        return self._latest.age_s <= self._max_age_s
 
     def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
         """
@@ -86,7 +77,7 @@ class ObjectFeed:
             # As a whole: an arm that knows of a part of the scene runs into the rest.
             text = (
                 f'The scene cannot be used: {fault}. Correct it at its source, '
-                f'{self._source or self._node.resolve_topic_name(TOPIC)}.'
+                f'{self._latest.source or self._latest.topic}.'
             )
             self._node.get_logger().error(text, throttle_duration_sec=TELL_S)
             raise SceneError(text)
@@ -98,19 +89,17 @@ class ObjectFeed:
         )
 
     def _since(self, not_before_s: float, wait_s: float) -> ObjectStates:
-        with self._news:
-            self._news.wait_for(lambda: self.fresh and self._is_new(not_before_s), wait_s)
-            newest = self._newest
+        self._latest.wait_for(lambda: self.fresh and self._is_new(not_before_s), wait_s)
+        newest = self._latest.message
         if newest is None:
-            topic = self._node.resolve_topic_name(TOPIC)
             raise SceneError(
-                f'The scene is empty: nothing was ever heard on {topic}. Is mujoco_sim, or '
-                'whatever sees the real table, running?'
+                f'The scene is empty: nothing was ever heard on {self._latest.topic}. Is '
+                'mujoco_sim, or whatever sees the real table, running?'
             )
         if not self.fresh:
             raise SceneError(
-                f'The scene is stale: {self._source or "the source of the objects"} has told '
-                f'nothing for {time.monotonic() - self._heard_s:.1f} s.'
+                f'The scene is stale: {self._latest.source or "the source of the objects"} has '
+                f'told nothing for {self._latest.age_s:.1f} s.'
             )
         if not self._is_new(not_before_s):
             behind_s = not_before_s - stamp_from_msg(newest.header.stamp)
@@ -121,15 +110,7 @@ class ObjectFeed:
         return newest
 
     def _is_new(self, not_before_s: float) -> bool:
-        newest = self._newest
+        newest = self._latest.message
         return newest is not None and (
             stamp_from_msg(newest.header.stamp) >= not_before_s - SAME_S
         )
-
-    def _hear(self, msg: ObjectStates) -> None:
-        with self._news:
-            if not self._source:
-                self._source = source_of(self._node, TOPIC)
-            self._newest = msg
-            self._heard_s = time.monotonic()
-            self._news.notify_all()

@@ -37,10 +37,6 @@ class SceneOutputs:
         """
         Make the publishers.
 
-        Args:
-            node: Whose they are.
-            collision_objects: Whether the topic for MoveIt is served.
-
         Raises:
             ConfigError: moveit_msgs is asked for and not installed.
         """

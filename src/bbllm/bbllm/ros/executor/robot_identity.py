@@ -29,15 +29,7 @@ class RobotIdentity:
     def __init__(
         self, node: Node, heartbeats: Liveness, *, simulated: bool, controller: str
     ) -> None:
-        """
-        Look at nothing yet.
-
-        Args:
-            node: The executor.
-            heartbeats: Which nodes live.
-            simulated: Whether the executor is for a simulated robot.
-            controller: Name of the joint trajectory controller.
-        """
+        """Look at nothing yet."""
         self._node = node
         self._heartbeats = heartbeats
         self._simulated = simulated
@@ -48,9 +40,6 @@ class RobotIdentity:
     def wait_right(self, cancel: CancelToken) -> None:
         """
         Wait until goals would reach the right robot: its endpoints may not be discovered yet.
-
-        Args:
-            cancel: Ends the wait.
 
         Raises:
             WrongRobotError: They would not within `PATIENCE_S`; says what was found.

@@ -38,9 +38,6 @@ class SkillServer:
     Serves the skills of an arm; a second call is aborted at once, with the reason.
 
     Args:
-        node: Whose action it is.
-        skills: The arm.
-        now_s: The world's clock [s].
         gate: Told where each call comes from, and how it has ended; knows which episode runs.
         robot: Decides whether goals would reach the right robot.
     """
@@ -262,8 +259,6 @@ class GoalClients:
     ended well is missed at once, one that was killed when DDS gives it up, after up to 20 s.
 
     Args:
-        node: Who serves it.
-        action: Its name.
         besides: Names of nodes that never gave the goal.
         found_s: How long it may take to hear of one whose goal has come already [s].
     """

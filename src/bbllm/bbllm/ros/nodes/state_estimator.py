@@ -42,7 +42,7 @@ class StateEstimator(StackNode):
         self._wait_s = params.wait_s
         self._poller = Poller(self)
         self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
-        self._force = ForceFeed(self._poller, self._joints)
+        self._force = ForceFeed(self, self._poller, self._joints)
         self._source = self._make_source(params)
         self._open_state = OpenStateFeed(self, params)
         self._reach = ReachCache()

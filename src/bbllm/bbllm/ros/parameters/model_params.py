@@ -67,12 +67,7 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
 
 
 def mapping_of(name: str) -> MappingMethod:
-    """
-    Return the way in which steps become calls.
-
-    Raises:
-        ConfigError: There is none of that name.
-    """
+    """Return the way in which steps become calls."""
     try:
         return MappingMethod(name)
     except ValueError:

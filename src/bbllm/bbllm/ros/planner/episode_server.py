@@ -35,12 +35,7 @@ class EpisodeDesk:
         """
         Make the models and the clients; waits for nobody.
 
-        Args:
-            node: Whose clients they are.
-            params_now: Returns the parameters in force.
-
         Raises:
-            UnknownNameError: No such planner.
             ConfigError: The models cannot be made as configured, or do not know the planner.
         """
         self._params_now = params_now
@@ -106,7 +101,6 @@ class EpisodeDesk:
 
         Raises:
             TaskError: The instruction cannot be taken, or another task is under way.
-            ConfigError: The journal cannot be written.
         """
         task = make_task(instruction, episode_id)
         self._claim(task, owner)

@@ -121,9 +121,6 @@ class RosWorld:
         A node that was started again is known by its first beat: a task that began before it
         would end with the loss of the process before, or without the name of what it lost.
 
-        Args:
-            cancel: Ends the wait.
-
         Raises:
             LostNodeError: One of them does not come back within `READY_S`.
         """
@@ -235,9 +232,6 @@ class Patience:
     def count(self, asked: bool) -> None:
         """
         Go on counting.
-
-        Args:
-            asked: Whether a person is waited for now.
 
         Raises:
             WorldError: The time is over; names what was waited for.

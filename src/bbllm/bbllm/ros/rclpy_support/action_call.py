@@ -225,7 +225,6 @@ class ActionCall:
             it was cancelled before it was sent.
 
         Raises:
-            LostNodeError: Nobody serves the action.
             WorldError: The server does not answer, or the time is over.
         """
         with self._lock:

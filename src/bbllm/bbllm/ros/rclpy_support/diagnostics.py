@@ -30,13 +30,7 @@ class Diagnostics:
     """Publishes the state of one node at 1 Hz, as long as the node exists."""
 
     def __init__(self, node: Node, state: Callable[[], str]):
-        """
-        Begin to publish.
-
-        Args:
-            node: Whose state it is.
-            state: Returns the name of its lifecycle state.
-        """
+        """Begin to publish."""
         self._node = node
         self._state = state
         self._values: dict[str, Callable[[], object]] = {}

@@ -8,22 +8,27 @@ milliseconds costs a hundredth of that and loses nothing that anybody waits for.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from bbllm.ros.rclpy_support.diagnostics import Rate
 from bbllm.ros.rclpy_support.entities import take_all
 from bbllm.ros.rclpy_support.stack_node import StackNode
 
+M = TypeVar('M')
 PERIOD_S = 0.005
 """Wall time between looks [s]."""
+UNKNOWN_NAME = '_NODE_NAME_UNKNOWN_'
+"""Name that rmw gives to an end point whose node was not discovered yet."""
 
 
 class _Never(CallbackGroup):
@@ -79,3 +84,85 @@ class Poller:
             return  # the node was destroyed: its process ends
         except Exception:  # a node that no longer hears its robot must not look alive
             self._node.fail(f'fault in reading a topic:\n{traceback.format_exc()}')
+
+
+class Subscribing(Protocol):
+    """What feeds need of a `Poller`."""
+
+    def subscribe(
+        self, kind: Any, topic: str, hear: Callable[[Any], None], qos: QoSProfile | int
+    ) -> None: ...
+
+
+class LatestMessage(Generic[M]):
+    """
+    The newest message of a topic: its age by the wall clock, its publisher, and waits for news.
+
+    Args:
+        node: Resolves the topic, and names its publisher.
+        poller: Reads the topic.
+        kind: Type of the messages.
+        topic: Their topic.
+        qos: How they are received.
+        take: Called with each message while `news` is locked; a message for which it returns
+            False counts as not received.
+        news: Condition that is notified of each message; by default one of this topic alone.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        poller: Subscribing,
+        kind: type[M],
+        topic: str,
+        qos: QoSProfile | int = 1,
+        *,
+        take: Callable[[M], bool] = lambda _: True,
+        news: threading.Condition | None = None,
+    ):
+        self.topic: str = node.resolve_topic_name(topic)
+        self.news = news or threading.Condition()
+        self.message: M | None = None
+        self.count = 0
+        """Number of messages so far."""
+        self.heard_s = -math.inf
+        """When the newest message was received, monotonic clock [s]."""
+        self.source = ''
+        """Name of the node that publishes; empty as long as it is not discovered."""
+        self._node = node
+        self._take = take
+        poller.subscribe(kind, topic, self._hear, qos)
+
+    @property
+    def age_s(self) -> float:
+        """Age of the newest message, by the wall clock; infinite without any [s]."""
+        return time.monotonic() - self.heard_s
+
+    def wait_for(self, test: Callable[[], object], timeout_s: float) -> bool:
+        """Wait until something holds that messages change; returns whether it does [s]."""
+        with self.news:
+            return bool(self.news.wait_for(test, timeout_s))
+
+    def wait_for_news(self, timeout_s: float, n: int = 1) -> bool:
+        """Wait for *n* messages that come after this call; returns whether they did [s]."""
+        with self.news:
+            count = self.count + n
+            return self.news.wait_for(lambda: self.count >= count, timeout_s)
+
+    def wait_newer(self, than_s: float, timeout_s: float) -> bool:
+        """Wait for a message that came after a time; returns whether there is one [s]."""
+        return self.wait_for(lambda: self.heard_s > than_s, timeout_s)
+
+    def _hear(self, msg: M) -> None:
+        with self.news:
+            if not self._take(msg):
+                return
+            if not self.source:  # once the node is killed, its name cannot be looked up any more
+                self.source = self._find_source()
+            self.message, self.heard_s = msg, time.monotonic()
+            self.count += 1
+            self.news.notify_all()
+
+    def _find_source(self) -> str:
+        publishers = self._node.get_publishers_info_by_topic(self.topic)
+        return next((x.node_name for x in publishers if x.node_name != UNKNOWN_NAME), '')

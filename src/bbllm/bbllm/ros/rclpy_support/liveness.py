@@ -48,13 +48,7 @@ class Liveness:
         now_s: Callable[[], float] = time.monotonic,
         state_of: Callable[[PeerProcess], ProcessState] = PeerProcess.state,
     ):
-        """
-        Begin with nobody.
-
-        Args:
-            now_s: The monotonic clock [s].
-            state_of: Returns the state of a process.
-        """
+        """Begin with nobody."""
         self._now_s = now_s
         self._state_of = state_of
         self._lock = threading.Lock()

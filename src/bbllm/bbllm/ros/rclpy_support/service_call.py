@@ -67,19 +67,7 @@ class ServiceCall:
         cancel: CancelToken | None = None,
         sending: Callable[[], None] = nothing,
     ) -> Any:
-        """
-        Return the answer to a request.
-
-        Args:
-            request: The request.
-            timeout_s: How long it may take to be answered, by the wall clock [s].
-            cancel: Ends the wait.
-            sending: Called right before the request itself leaves.
-
-        Raises:
-            LostNodeError: Nobody serves it.
-            WorldError: There is no answer in time.
-        """
+        """Return the answer to a request."""
         need_server(self._client.service_is_ready, self._what, cancel=cancel)
         if self._first is None:
             sending()

@@ -66,9 +66,6 @@ class StackNode(LifecycleNode):
         Args:
             name: Of the node.
             params: The record of its parameters; their values are in `params` afterwards.
-
-        Raises:
-            ConfigError: A parameter cannot be used.
         """
         super().__init__(name)
         self._plain_log = PlainLogger(self.get_logger().name)
@@ -272,13 +269,7 @@ def _refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def run(make: Callable[[], StackNode], threads: int = 8) -> None:
-    """
-    Run a node until SIGINT or SIGTERM; the body of every node's `main`.
-
-    Args:
-        make: Builds the node.
-        threads: How many callbacks may run at once.
-    """
+    """Run a node until SIGINT or SIGTERM; the body of every node's `main`."""
     end_asked = _end_signals()
     reasons: list[str] = []
     end_with_owner(reasons.append)

@@ -123,7 +123,6 @@ class SimLoop:
 
         Raises:
             SceneFileError: The scene cannot stand; then nothing was changed.
-            UnknownNameError: No scene of that name.
         """
         if not scene and not seed:
             self._robot.reset()

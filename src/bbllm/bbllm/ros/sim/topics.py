@@ -143,13 +143,7 @@ class SimGoals:
         self._publisher = node.create_publisher(SimGoal, 'sim/goals', GOALS)
 
     def publish(self, goal: GoalSeen, stamp_s: float) -> None:
-        """
-        Publish one goal.
-
-        Args:
-            goal: What arrived.
-            stamp_s: When, on the world's clock [s].
-        """
+        """Publish one goal."""
         self._publisher.publish(goal_to_msg(goal, stamp_s))
 
 

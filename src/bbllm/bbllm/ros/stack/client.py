@@ -159,12 +159,6 @@ class StackClient(AbstractContextManager['StackClient']):
         """
         Wait until all nodes serve, and, where one of them is its server, there is a scene.
 
-        Args:
-            nodes: Those that are needed.
-            timeout_s: How long at most, wall clock [s].
-            on_progress: Told what is still missing whenever that changes.
-            cancel: Ends the wait.
-
         Raises:
             LostNodeError: Some are not ready in time; names them.
         """
@@ -273,7 +267,6 @@ class StackClient(AbstractContextManager['StackClient']):
         Raises:
             ConfigError: It believes nothing.
             LostNodeError: It is not there.
-            WorldError: No answer in time.
         """
         # To forget twice is to forget once, so the request may be made again.
         reply = self._forget.run(Trigger.Request(), ANSWER_S)

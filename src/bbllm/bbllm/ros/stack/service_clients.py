@@ -54,8 +54,6 @@ class SceneClient:
 
         Raises:
             SceneError: The scene is stale or empty.
-            LostNodeError: Nobody serves it.
-            WorldError: No answer in time.
         """
         request = GetScene.Request(
             not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped, felt=felt
@@ -170,10 +168,6 @@ class SimClient:
             fault: One of `sim.faults.Fault`; empty with `clear` for everything that lasts.
             clear: True to take it back.
             sending: Called right before it is asked for.
-
-        Raises:
-            LostNodeError: There is no simulator.
-            WorldError: It refuses, and says why, or does not answer.
         """
         request = InjectFault.Request(fault=fault, clear=clear)
         reply = self._inject.run(request, ANSWER_S, sending=sending)
@@ -187,10 +181,6 @@ class SimClient:
         Args:
             scene: Name or path of a scene; empty for the one in force.
             seed: Of the wrench's noise; 0 for exact readings.
-
-        Raises:
-            LostNodeError: There is no simulator.
-            WorldError: It refuses, and says why, or does not answer.
         """
         reply = self._reset.run(ResetSim.Request(scene=scene, seed=seed), ANSWER_S)
         if not reply.success:

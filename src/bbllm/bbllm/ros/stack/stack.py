@@ -211,10 +211,6 @@ class Stack:
         """
         Wait until every node serves, and return a client of them, which the caller closes.
 
-        Args:
-            timeout_s: How long at most, wall clock [s].
-            on_progress: Told what is still missing whenever that changes.
-
         Raises:
             LostNodeError: A node died; shows the end of its log. Or some are not ready in time.
         """
@@ -241,15 +237,7 @@ class Stack:
                 raise LostNodeError(self._obituary(node, code))
 
     def tend(self, on_respawn: Callable[[str], None] = lambda _: None) -> None:
-        """
-        Look after nodes that have died: start them again where the configuration asks for it.
-
-        Args:
-            on_respawn: Called with a sentence for each node that was started again.
-
-        Raises:
-            LostNodeError: A node has died, or has died too often.
-        """
+        """Start nodes that have died again where the configuration asks for it, or raise."""
         if not self.config.respawn:
             self.check()
             return
