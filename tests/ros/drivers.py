@@ -8,9 +8,7 @@ import numpy as np
 from bbllm_interfaces.srv import InjectFault
 from stacks import Running
 
-from bbllm.arm.driver import (
-    JointTrajectory,
-)
+from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.cancel import CancelToken

@@ -8,10 +8,7 @@ from typing import Any
 
 from bbllm_interfaces.srv import InjectFault
 from control_msgs.action import FollowJointTrajectory
-from controller_manager_msgs.srv import (
-    SetHardwareComponentState,
-    SwitchController,
-)
+from controller_manager_msgs.srv import SetHardwareComponentState, SwitchController
 from franka_msgs.action import PTPMotion
 from lifecycle_msgs.msg import State
 from stacks import Running

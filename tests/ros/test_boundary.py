@@ -30,11 +30,7 @@ from bbllm.ros.rclpy_support.dds_boundary import (
 )
 
 GUEST = Path(__file__).parent / 'guest.py'
-CLOSED = {
-    FILE: str(profile_file()),
-    SKIP: '1',
-    RANGE: 'SYSTEM_DEFAULT',
-}
+CLOSED = {FILE: str(profile_file()), SKIP: '1', RANGE: 'SYSTEM_DEFAULT'}
 LOOPBACK = '127.0.0.1'
 HERE_S, ELSEWHERE_S = 60.0, 15.0
 """How long is looked for nodes that must be found, and for those that must not [s]."""

@@ -6,10 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from controller_manager_msgs.msg import (
-    ControllerManagerActivity,
-    NamedLifecycleState,
-)
+from controller_manager_msgs.msg import ControllerManagerActivity, NamedLifecycleState
 from lifecycle_msgs.msg import State
 from managers import EVERYTHING, Topics
 from sensor_msgs.msg import JointState as JointStateMsg

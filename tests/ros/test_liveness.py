@@ -184,10 +184,7 @@ def child() -> Iterator[subprocess.Popen[str]]:
         'print(PeerProcess.own(), flush=True)\nsys.stdin.read()'
     )
     process = subprocess.Popen(
-        [sys.executable, '-c', program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, '-c', program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     yield process
     process.kill()

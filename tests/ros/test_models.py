@@ -116,11 +116,7 @@ def test_a_plan_with_a_passed_step_is_not_reported_as_finished(
 
 @pytest.mark.parametrize(
     ('behaviour', 'says_what'),
-    [
-        (status(401, 'no such key'), '401'),
-        (status(500, 'sorry'), '500'),
-        (says(''), 'empty'),
-    ],
+    [(status(401, 'no such key'), '401'), (status(500, 'sorry'), '500'), (says(''), 'empty')],
     ids=['401', '500', 'empty'],
 )
 def test_failing_model_ends_the_episode_in_words(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import rclpy
+import rclpy.logging
 import yaml
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -16,6 +17,7 @@ from std_msgs.msg import String
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
+from bbllm.ros.rclpy_support.diagnostics import PlainLogger
 from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat
 from bbllm.ros.rclpy_support.params import NODE_PARAMS, MujocoSimParams, Parameters
 from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, node_arguments, params_file
@@ -129,3 +131,18 @@ def test_heart_beats_also_where_the_time_of_ros_stands_still(node: Node) -> None
         executor.shutdown()
 
     assert node.get_clock().now().nanoseconds == 0
+
+
+def test_hidden_characters_are_text_in_the_log_and_the_caller_is_named(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    rclpy.logging.initialize()
+
+    logger = PlainLogger('outside')
+    logger.warning('heard \x1b[2J\u202e\x9b and 红色')
+
+    said = capfd.readouterr().err
+    assert r'heard \x1b[2J\u202e\x9b and 红色' in said
+    assert '\x1b[2J' not in said
+    (caller,) = logger.contexts
+    assert caller.file_path == __file__

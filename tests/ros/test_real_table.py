@@ -36,9 +36,7 @@ def test_task_is_carried_out_on_what_a_noisy_camera_sees(seen: tuple[Running, Ca
     until(lambda: is_on(camera, 'red_cube', 'location_B'), 'red cube on location_B')
 
 
-def test_steady_poses_are_nearer_to_the_truth_than_the_noise(
-    seen: tuple[Running, Camera],
-) -> None:
+def test_steady_poses_are_nearer_to_the_truth_than_the_noise(seen: tuple[Running, Camera]) -> None:
     running, camera = seen
     names = ('orange_cube', 'purple_cube', 'azure_cube', 'black_cylinder')
     scene = running.client.scene()

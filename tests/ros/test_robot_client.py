@@ -36,7 +36,7 @@ def driver(sim: Running, monkeypatch: pytest.MonkeyPatch) -> RosDriver:
     """Make a driver of a robot that stands at its start."""
     monkeypatch.setattr(robot_client, 'MANAGER_S', 2.0)
     # ros2_control does not tell by itself that an error took everything down; mujoco_sim does.
-    monkeypatch.setattr(ActivityFeed, '_hear', lambda feed, msg: None)
+    monkeypatch.setattr(ActivityFeed, '_take_activity', lambda feed, msg: False)
     assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
     assert sim.ask(ResetSim, 'sim/reset').success
     poller = Poller(sim.client.node)

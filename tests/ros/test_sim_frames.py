@@ -166,9 +166,7 @@ def test_description_of_an_installed_franka_description_is_published(
     text = published_by(logger)
 
     assert ElementTree.fromstring(text).get('name') == 'theirs'
-    assert logger.lines == [
-        f'robot_description comes from {share}/robots/fr3/fr3.urdf.xacro',
-    ]
+    assert logger.lines == [f'robot_description comes from {share}/robots/fr3/fr3.urdf.xacro']
 
 
 def test_description_that_cannot_be_expanded_is_named_and_replaced(

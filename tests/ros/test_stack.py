@@ -89,10 +89,7 @@ def test_only_a_simulation_keeps_its_transforms_to_itself() -> None:
     ],
 )
 def test_node_that_cannot_start_is_named_with_its_reason(
-    ros_domain: int,
-    params: dict[str, dict[str, str]],
-    says: str,
-    monkeypatch: pytest.MonkeyPatch,
+    ros_domain: int, params: dict[str, dict[str, str]], says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv('DISPLAY', raising=False)
     monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)

@@ -17,13 +17,7 @@ from lifecycle_msgs.msg import State
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
-from bbllm.arm.driver import (
-    ContactLimits,
-    GoalStatus,
-    RecoveryError,
-    RobotCondition,
-    RobotMode,
-)
+from bbllm.arm.driver import ContactLimits, GoalStatus, RecoveryError, RobotCondition, RobotMode
 from bbllm.arm.stop_causes import hardware_is_up
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.ros.convert.arm import duration_to_msg
@@ -48,12 +42,7 @@ class RobotClient:
     """Hears and recovers a robot; in which order is `arm.execution.recovery`'s to say."""
 
     def __init__(
-        self,
-        node: Node,
-        poller: Poller,
-        group: CallbackGroup,
-        feed: JointFeed,
-        controller: str,
+        self, node: Node, poller: Poller, group: CallbackGroup, feed: JointFeed, controller: str
     ):
         """Make the clients; waits for nobody."""
         self._feed = feed

@@ -10,13 +10,7 @@ from bbllm_interfaces.srv import Approve
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from bbllm.arm.safety.approval_gate import ApprovalGate
-from bbllm.core.approval import (
-    Answer,
-    ApprovalMode,
-    ApprovalRequest,
-    RequestKind,
-    approval_mode,
-)
+from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind, approval_mode
 from bbllm.core.approval_queue import ApprovalDesk
 from bbllm.core.errors import ApprovalError
 from bbllm.core.events import EpisodeStarted

@@ -56,11 +56,7 @@ class EpisodeDesk:
             String, 'body_model', self._learn_body, LATCHED, callback_group=node.group
         )
         node.create_subscription(
-            EpisodeEvent,
-            'approval_events',
-            self._hear_approval,
-            EVENTS,
-            callback_group=node.group,
+            EpisodeEvent, 'approval_events', self._hear_approval, EVENTS, callback_group=node.group
         )
         self._folder = Path(params.episodes_folder) if params.episodes_folder else episodes_dir()
         self._lock = threading.Lock()

@@ -26,22 +26,9 @@ from bbllm.core.errors import (
 )
 from bbllm.core.events import EpisodeStarted, Event, ModelCall, PlanMade, StepBegun
 from bbllm.core.protocols import PASS, Pass
-from bbllm.core.types import (
-    Code,
-    Outcome,
-    PlanStep,
-    Scene,
-    Skill,
-    SkillCall,
-    Status,
-)
+from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Status
 from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.convert.records import (
-    from_msg,
-    plan_to_msg,
-    stamp_from_msg,
-    to_msg,
-)
+from bbllm.ros.convert.records import from_msg, plan_to_msg, stamp_from_msg, to_msg
 from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
 from bbllm.ros.rclpy_support.liveness import Liveness
 from bbllm.ros.rclpy_support.ros_clock import now_s
