@@ -21,7 +21,7 @@ from bbllm.cli.support.options import JsonOption
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
-from bbllm.sim.force_noise import FORCE_NOISE_N
+from bbllm.sim.scene_file import FORCE_NOISE_N
 from benchmarks.mass_discrimination.report import (
     MassReport,
     figure_of,

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bbllm.bench.log.intervals import Estimate, rate_of
 from bbllm.core.constants import GRAVITY_M_S2
-from bbllm.sim.force_noise import FORCE_NOISE_N
+from bbllm.sim.scene_file import FORCE_NOISE_N
 from bbllm.worlds.scene.hand_force import PERIOD_S, WINDOW_S
 from benchmarks.mass_discrimination.trials import Lift, MassTrial
 from benchmarks.shared import BLUE, INK, machine_text, new_figure, percentile, table_of

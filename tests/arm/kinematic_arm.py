@@ -25,14 +25,13 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.force_estimator import SilentForceError
-from bbllm.arm.kinematics import forward
+from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
-from bbllm.skills.shapes import pose_of_matrix
 from bbllm.worlds.scene.relations import build_scene
 
 TABLE = SceneObject(
@@ -204,7 +203,7 @@ class KinematicArm:
         self.stopped.set()
 
     def observe(self) -> Scene:
-        hand = Hand(tcp=pose_of_matrix(forward(self.q).tolist()), width_m=self.width_m)
+        hand = Hand(tcp=pose_of_matrix(forward(self.q)), width_m=self.width_m)
         return build_scene(
             tuple(self.objects.values()), hand, skills=SKILLS, stamp_s=0.0, now_s=0.0
         )
@@ -217,7 +216,7 @@ class KinematicArm:
             move = forward(q) @ np.linalg.inv(forward(self.q))
             item = self.objects[self.held]
             T = move @ matrix_from_pose(item.pose)
-            self.objects[self.held] = replace(item, pose=pose_of_matrix(T.tolist()))
+            self.objects[self.held] = replace(item, pose=pose_of_matrix(T))
         self.q = np.array(q)
 
     def _let_go(self) -> None:

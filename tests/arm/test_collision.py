@@ -152,7 +152,7 @@ def test_a_scene_becomes_solid_things_without_locations_and_without_the_table() 
     assert obstacles['can'].shape is ObstacleShape.CYLINDER
     x_axis = obstacles['red_cube'].T_base_obstacle[:3, 0]
     np.testing.assert_allclose(x_axis, [np.cos(0.5), np.sin(0.5), 0.0], atol=1e-12)
-    assert obstacles['shelf'].top_m == 0.2
+    assert obstacles['shelf'].top_m == pytest.approx(0.2)
 
 
 def test_the_hand_of_the_checker_is_where_kinematics_says() -> None:

@@ -20,7 +20,7 @@ from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule, load_envelop
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
-from bbllm.arm.kinematics import forward
+from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.model import TCP_SITE, robot_spec
 from bbllm.arm.motion.collision import CollisionChecker
@@ -35,7 +35,6 @@ from bbllm.core.types import Code, Kind, Outcome, Pose, Scene, SceneObject, Skil
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import MotionParams
-from bbllm.skills.shapes import pose_of_matrix
 from bbllm.worlds.scene.relations import build_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -339,7 +338,7 @@ def test_numbers_that_are_none_are_refused() -> None:
 
 def holding(name: str, size_m: tuple[float, float, float], below_m: float) -> tuple[Scene, Hand]:
     """Return a scene in which the hand at rest holds a thing, its centre so far below the TCP."""
-    tcp = pose_of_matrix(forward(Q_READY).tolist())
+    tcp = pose_of_matrix(forward(Q_READY))
     x, y, z = tcp.position_m
     item = SceneObject(
         name=name, kind=Kind.CUBE, pose=Pose(position_m=(x, y, z - below_m)), size_m=size_m

@@ -22,13 +22,12 @@ from kinematic_arm import (
 
 from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult, RobotMode
 from bbllm.arm.execution.executor import SkillExecutor
-from bbllm.arm.kinematics import forward
+from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.arm.limits import Q_READY
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Scene, SceneObject, SkillCall, Status
 from bbllm.skills.grasps import Hand
-from bbllm.skills.shapes import pose_of_matrix
 from bbllm.worlds.scene.relations import find_held
 
 
@@ -186,7 +185,7 @@ def test_opening_the_hand_lets_go_of_what_is_held() -> None:
 
 
 def executor_hand(arm: KinematicArm) -> Hand:
-    return Hand(tcp=pose_of_matrix(forward(arm.q).tolist()), width_m=arm.width_m)
+    return Hand(tcp=pose_of_matrix(forward(arm.q)), width_m=arm.width_m)
 
 
 def test_the_hand_opens_just_enough_between_neighbours() -> None:

@@ -14,7 +14,6 @@ from bbllm.arm.driver import Array
 from bbllm.arm.envelope import load_envelope
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
-from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward, inverse_branches
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
@@ -25,12 +24,10 @@ from bbllm.arm.motion.lifting import (
     parted,
     slow_move,
 )
-from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner
 from bbllm.arm.motion.reachability import top_down
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
-from bbllm.skills.grasps import Grip
 
 
 def grasps() -> list[Array]:
@@ -120,12 +117,3 @@ def test_a_cap_with_which_the_robot_would_stop_first_is_refused_with_one_that_wo
     start(most_n)
     with pytest.raises(ConfigError, match=f'A lift_cap_n of {most_n} N or less would do'):
         start(most_n + 0.1)
-
-
-def test_a_way_without_a_way_up_cannot_be_parted() -> None:
-    still = slow_move(np.array([Q_READY, Q_READY]), 0.2)
-    grip = Grip(position_m=(0.5, 0.0, 0.1), yaw_rad=0.0, opening_m=0.08, side_room_m=0.1)
-    above = GraspPlan(grip=grip, transit=still, descent=None, ascent=None)
-
-    with pytest.raises(SkillError, match='stays above'):
-        GraspPlanner().parted(above, LiftParams())

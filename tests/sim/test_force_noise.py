@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from bbllm.core.errors import SceneFileError
-from bbllm.sim.force_noise import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, WrenchNoise
-from bbllm.sim.scene_file import make_scene
-from bbllm.sim.simulation import Simulation
+from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, make_scene
+from bbllm.sim.simulation import Simulation, WrenchNoise
 
 
 def readings_of(seed: int | None, **noise: float) -> np.ndarray:

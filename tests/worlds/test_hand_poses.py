@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from small_tables import RED, run, world_of
 
-from bbllm.arm.kinematics import forward
+from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.core.types import Code, Pose, Status
 from bbllm.sim.scene_file import ObjectSpec
-from bbllm.skills.shapes import pose_of_matrix
 from bbllm.worlds.scene.transforms import angle_between, compose, inverse
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -31,7 +30,7 @@ def written(pose: Pose) -> str:
 
 def tcp_of(world: TabletopWorld) -> Pose:
     """Return where the hand is, by the joints and not by what was asked."""
-    return pose_of_matrix(forward(world.driver.joint_state().position_rad).tolist())
+    return pose_of_matrix(forward(world.driver.joint_state().position_rad))
 
 
 def turned_by_deg(one: Pose, other: Pose, alike_deg: float) -> float:

@@ -20,8 +20,7 @@ from bbllm.arm.motion.lifting import slow_move
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Status
-from bbllm.sim.force_noise import FORCE_NOISE_N
-from bbllm.sim.scene_file import ObjectSpec, SceneFile
+from bbllm.sim.scene_file import FORCE_NOISE_N, ObjectSpec, SceneFile
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 CAP_N = 10.0

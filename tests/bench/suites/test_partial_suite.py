@@ -23,7 +23,7 @@ from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.llm.config import LlmConfig, ModelConfig
-from bbllm.sim.force_noise import ForceNoise
+from bbllm.sim.scene_file import ForceNoise
 from bbllm.worlds.scene.reaching import ReachCache
 
 # --- The suite `partial`: what is hidden is drawn fairly, can be found out, and is needed

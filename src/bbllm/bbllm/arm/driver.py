@@ -206,10 +206,7 @@ class ArmDriver(Protocol):
         """
         Follow a trajectory to its end; gives up where the controller never ends.
 
-        Args:
-            trajectory: The motion.
-            tolerances: The limits that the controller enforces.
-            stop_condition: Polled during the motion; cancels the goal where it returns True.
+        *stop_condition* is polled during the motion, and cancels the goal where it returns True.
         """
         ...
 

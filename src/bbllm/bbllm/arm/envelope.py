@@ -224,14 +224,7 @@ def kept_out(blockers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def refusal(rule: SafetyRule, activity: str, why: str) -> str:
-    """
-    Return the sentence with which a motion is refused.
-
-    Args:
-        rule: What it breaks.
-        activity: What the arm was about: `moving above red_cube`.
-        why: What would be, what may be, and what would do.
-    """
+    """Return the sentence that refuses a motion: what breaks which rule, and what would do."""
     return f'the safety rule {rule.value} forbids {activity}: {why}.'
 
 
@@ -241,11 +234,7 @@ DEFAULT = 'safety'
 
 def load_envelope(name_or_path: str | Path = '') -> SafetyEnvelope:
     """
-    Read a file.
-
-    Args:
-        name_or_path: A file's path, or the name of one in the project's config folder, such as
-            `safety`; empty is that one.
+    Read a file, given by its path or by its name in the project's config folder.
 
     Raises:
         ConfigError: It cannot be read or used; states where and what would be accepted.
@@ -263,11 +252,7 @@ def load_envelope(name_or_path: str | Path = '') -> SafetyEnvelope:
 
 def parse_envelope(text: str, source: str) -> SafetyEnvelope:
     """
-    Parse the text of a file.
-
-    Args:
-        text: YAML.
-        source: What errors call it.
+    Parse the YAML text of a file, which errors call *source*.
 
     Raises:
         ConfigError: The text cannot be used.

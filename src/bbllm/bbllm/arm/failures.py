@@ -87,14 +87,7 @@ class StuckError(SkillError):
 
 
 def stop_failure(stop: Stop, activity: str, raw: str = '') -> SkillError:
-    """
-    Return the failure of a call that ended because the robot stopped and was recovered.
-
-    Args:
-        stop: What had stopped it.
-        activity: What the arm was about.
-        raw: The controller's text, which lacks the cause.
-    """
+    """Return the failure of a call that ended because the robot stopped and was recovered."""
     resumed = ' A person has let the robot go on since.' if stop.asked else ''
     failure = SkillError(stop.code, stop.sentence(activity) + resumed, raw)
     failure.resumed = stop.asked
@@ -102,13 +95,7 @@ def stop_failure(stop: Stop, activity: str, raw: str = '') -> SkillError:
 
 
 def follow_failure(result: FollowResult, activity: str) -> SkillError | None:
-    """
-    Return why a trajectory goal did not succeed, None where it did.
-
-    Args:
-        result: How the goal ended.
-        activity: What the arm was about, for the sentence: `moving above red_cube`.
-    """
+    """Return why a trajectory goal did not succeed, None where it did."""
     if result.status is GoalStatus.SUCCEEDED:
         return None
     raw = result.error_string

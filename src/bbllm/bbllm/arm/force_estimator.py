@@ -38,9 +38,8 @@ class ForceEstimator:
         """
         Call a listener after every reading meanwhile, in the thread that brings it.
 
-        Args:
-            listener: Returns True to receive no more. It is not called after this has ended, which
-                waits for a call that is under way.
+        It returns True to receive no more, and is not called after this has ended, which waits for
+        a call that is under way.
         """
         with self._listening:
             self._listener = listener

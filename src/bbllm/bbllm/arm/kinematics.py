@@ -17,8 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
+from bbllm.core.types import Pose
+from bbllm.skills.grasps import Hand
 
 Array = NDArray[np.float64]
 
@@ -79,6 +82,18 @@ def forward(q: Array) -> Array:
     for i in range(1, 7):
         pose = pose @ steps[..., i, :, :]
     return np.asarray(pose @ _LINK7_TCP)
+
+
+def pose_of_matrix(T: Array) -> Pose:
+    """Return the pose of a homogeneous matrix, shape (4, 4); the quaternion has w >= 0."""
+    x, y, z, w = Rotation.from_matrix(T[:3, :3]).as_quat(canonical=True).tolist()
+    px, py, pz = T[:3, 3].tolist()
+    return Pose(position_m=(px, py, pz), quat_xyzw=(x, y, z, w))
+
+
+def hand_at(q: Array, width_m: float) -> Hand:
+    """Return the hand at joint positions, shape (7,) [rad], and a distance of the fingers [m]."""
+    return Hand(tcp=pose_of_matrix(forward(q)), width_m=width_m)
 
 
 def link_frames(q: Array) -> Array:

@@ -173,13 +173,8 @@ def hardware_is_up(*, shown: bool, answered: bool, controllers_active: bool) -> 
     Return whether the hardware component counts as active.
 
     The cause of a stop depends on it: with the hardware up, a client has deactivated the
-    controller. Without a newer answer the state is unknown, and a person has to be asked; only
-    active controllers prove it.
-
-    Args:
-        shown: Whether it was active in its newest state.
-        answered: Whether that state arrived since the request.
-        controllers_active: Whether the controllers are active.
+    controller. Without an answer since the request the state is unknown, and a person has to be
+    asked; only active controllers prove it.
     """
     return shown and (answered or controllers_active)
 

@@ -31,11 +31,8 @@ class Servo:
         """
         Make a servo for gains of shape (7,) [Nm/rad, Nm s/rad].
 
-        Args:
-            stiffness: kp of the model's actuators.
-            damping: kv of the model's actuators.
-            spacing: Inverse dynamics is computed for every so-many-th sample; between them the
-                torque is interpolated.
+        Inverse dynamics is computed for every *spacing*-th sample; between them the torque is
+        interpolated.
         """
         self._kp = stiffness
         self._kv = damping

@@ -46,12 +46,9 @@ class RenderError(ConfigError):
 
 def render_png(simulation: Simulation, *, width_px: int = 960, height_px: int = 720) -> bytes:
     """
-    Draw the simulation as it is now; returns a PNG file.
+    Draw the simulation as it is now; returns a PNG file of 1920 x 1440 pixels at most.
 
-    Args:
-        simulation: What to draw; it must not step meanwhile (`SimulatedRobot.paused`).
-        width_px: At most 1920.
-        height_px: At most 1440.
+    The simulation must not step meanwhile (`SimulatedRobot.paused`).
 
     Raises:
         RenderError: Neither EGL nor OSMesa works here.

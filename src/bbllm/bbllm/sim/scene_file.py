@@ -43,7 +43,6 @@ from pydantic import (
 from bbllm.core.errors import SceneFileError
 from bbllm.core.naming import color_fault, name_fault
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.sim.force_noise import ForceNoise
 from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.yaml_files import YamlFiles, explain
 from bbllm.skills.grasps import in_tool_frame
@@ -65,15 +64,7 @@ def complaints(
     locations: Sequence[SceneObject],
     fixed: Collection[str] = (),
 ) -> list[str]:
-    """
-    Return one sentence part per fault of a scene; empty where it can stand.
-
-    Args:
-        tables: What objects can stand on, and be fixed to.
-        objects: What stands there.
-        locations: The named places.
-        fixed: Names of the objects that are bolted to a table.
-    """
+    """Return one sentence part per fault of a scene; empty where it can stand."""
     names = [item.name for item in (*tables, *objects, *locations)]
     return [
         *_name_faults(names),
@@ -263,13 +254,32 @@ ThingKind = Literal[
 """Shapes of any size, and the kinds of `sim.object_models`, which have a size of their own."""
 
 
-class Record(BaseModel):
+FORCE_NOISE_N = 0.2
+"""Standard deviation of one reading of the wrench's force, and of its bias [N]."""
+TORQUE_NOISE_NM = 0.02
+"""The same of its torque; it grows with that of the force [Nm]."""
+NOISIEST_N = 5.0
+"""More than this, and a lift would often be taken for a block that does not rise (10 N) [N]."""
+
+Noise = Annotated[float, Field(ge=0, le=NOISIEST_N, allow_inf_nan=False)]
+
+
+class FileRecord(BaseModel):
     """What all parts of a scene file share: no unknown fields, no changes later."""
 
     model_config = ConfigDict(extra='forbid', frozen=True)
 
 
-class TableSpec(Record):
+class ForceNoise(FileRecord):
+    """Standard deviations, of each axis by itself [N]."""
+
+    sd: Noise = FORCE_NOISE_N
+    """Of one reading, around what is true and the bias."""
+    bias: Noise = FORCE_NOISE_N
+    """Of the bias, which is drawn anew for every episode and stays through it."""
+
+
+class TableSpec(FileRecord):
     """A flat top that objects can stand on."""
 
     name: Name = 'table'
@@ -293,7 +303,7 @@ class TableSpec(Record):
         )
 
 
-class ObjectSpec(Record):
+class ObjectSpec(FileRecord):
     """A box, an upright cylinder, or one of `sim.object_models`; movable unless fixed."""
 
     name: Name
@@ -344,7 +354,7 @@ class ObjectSpec(Record):
         return self.size
 
 
-class LocationSpec(Record):
+class LocationSpec(FileRecord):
     """A named place on a table."""
 
     name: Name
@@ -353,7 +363,7 @@ class LocationSpec(Record):
     """Height of its surface; that of the table under it where not given [m]."""
 
 
-class SceneFile(Record):
+class SceneFile(FileRecord):
     """A scene that can stand as it is described; checked when it is made."""
 
     name: str = 'scene'
@@ -450,12 +460,7 @@ def load_scene(name_or_path: str | Path) -> SceneFile:
 
 def parse_scene(content: str, name: str, where: str = 'the scene') -> SceneFile:
     """
-    Make a scene from the text of a file.
-
-    Args:
-        content: YAML.
-        name: What to call the scene.
-        where: What errors call the file.
+    Make a scene from the YAML text of a file, which errors call *where*.
 
     Raises:
         SceneFileError: Not YAML, unknown fields, or a scene that could not stand.

@@ -19,8 +19,7 @@ from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.build import build_model
-from bbllm.sim.force_noise import WrenchNoise
-from bbllm.sim.scene_file import SceneFile
+from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 
 MAX_ACCELERATION = 1e10
 """MuJoCo's own bound for a state that is still sound."""
@@ -35,6 +34,28 @@ class Touch:
     second: str
     force_n: float
     """Normal force [N]."""
+
+
+class WrenchNoise:
+    """What is added to the readings of a wrench: a bias that stays, and scatter."""
+
+    def __init__(self, noise: ForceNoise, seed: int):
+        self._scatter = _scale(noise.sd)
+        self._bias_scale = _scale(noise.bias)
+        self._dice = np.random.default_rng(seed)
+        self._bias: Array = np.zeros(6)
+
+    def draw_bias(self) -> None:
+        """Begin an episode: draw the bias of force and torque."""
+        self._bias = self._dice.normal(0.0, 1.0, 6) * self._bias_scale
+
+    def draw(self) -> Array:
+        """Return what the next reading is off by: force, then torque, shape (6,) [N, Nm]."""
+        return np.asarray(self._bias + self._dice.normal(0.0, 1.0, 6) * self._scatter)
+
+
+def _scale(force_n: float) -> Array:
+    return np.repeat([force_n, force_n / FORCE_NOISE_N * TORQUE_NOISE_NM], 3)
 
 
 class Simulation:

@@ -82,11 +82,7 @@ class YamlFiles:
 
     def parse(self, content: str, where: str) -> dict[str, Any]:
         """
-        Return the fields of a file.
-
-        Args:
-            content: Its text.
-            where: What errors call it.
+        Return the fields of a file, which errors call *where*.
 
         Raises:
             ConfigError: It is not YAML, or has no fields; of the class that was given.
@@ -118,10 +114,7 @@ def explain(
     """
     Turn pydantic's errors into sentences.
 
-    Args:
-        error: What pydantic raised.
-        data: The file's content.
-        records: The record of each list of the file by its name; the file's own as ''.
+    *records* has the record of each list of the file by its name; the file's own as ''.
     """
     lines: dict[tuple[str, str], str] = {}
     for problem in error.errors(include_url=False):

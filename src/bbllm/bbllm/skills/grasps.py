@@ -123,14 +123,7 @@ def grip_widths(item: SceneObject) -> tuple[float, ...]:
 def grips_for(
     item: SceneObject, others: Iterable[SceneObject], params: GraspParams
 ) -> tuple[Grip, ...] | NoRoom:
-    """
-    Return grips on an object where it lies, roomiest first.
-
-    Args:
-        item: What is to be gripped.
-        others: Everything else in the scene.
-        params: How to grip.
-    """
+    """Return grips on an object where it lies, roomiest first."""
     x, y, z = item.pose.position_m
     neighbours = [other for other in others if is_solid(other)]
     heights = sorted({_grip_height(item, params), _highest_grip(item, params)})

@@ -331,15 +331,7 @@ Motions = tuple[Motion, ...]
 def plan_motions(
     call: SkillCall, scene: Scene, hand: Hand, params: MotionParams | None = None
 ) -> Motions | Rejection:
-    """
-    Return the motions of a call, or why it cannot be tried.
-
-    Args:
-        call: A call that `check_call` has passed.
-        scene: What is there.
-        hand: Where the TCP is and how far the fingers are open.
-        params: How far and how hard.
-    """
+    """Return the motions of a call that `check_call` has passed, or why it cannot be tried."""
     params = params or MotionParams()
     if call.skill == 'pick':
         return _pick(scene.object(call.args[0]), scene, params)

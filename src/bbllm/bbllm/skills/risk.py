@@ -34,13 +34,7 @@ def moves(call: SkillCall) -> bool:
 
 
 def risk(call: SkillCall, scene: Scene) -> str:
-    """
-    Return why a call is risky, in one clause such as `it puts a on top of b`; empty if it is not.
-
-    Args:
-        call: In the scene's own spelling, as `check_call` returns it.
-        scene: What is there.
-    """
+    """Return why a call is risky, in a clause such as `it puts a on top of b`; empty if not."""
     return ', and '.join(_reasons(call, scene))
 
 
@@ -107,14 +101,7 @@ SAME = 1e-6
 
 
 def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
-    """
-    Return what of a call its step does not name, in one clause; empty where it names all.
-
-    Args:
-        call: In the scene's own spelling, as `check_call` returns it.
-        text: The step.
-        scene: What is there.
-    """
+    """Return what of a call the text of its step does not name, in one clause, if anything."""
     said = _words(text)
     for arg in call.args:
         if looks_like_pose(arg):

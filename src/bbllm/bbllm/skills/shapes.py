@@ -171,23 +171,3 @@ def contains(polygon: Sequence[Point], point: Point) -> bool:
         _turn(polygon[index], polygon[(index + 1) % len(polygon)], point) >= 0.0
         for index in range(len(polygon))
     )
-
-
-def pose_of_matrix(T: Sequence[Sequence[float]]) -> Pose:
-    """Return the pose of a homogeneous matrix, shape (4, 4); the quaternion has w >= 0."""
-    (a, b, c), (d, e, f), (g, h, i) = ([float(value) for value in row[:3]] for row in T[:3])
-    # The largest of the four squares keeps the division away from zero.
-    squares = (1 + a - e - i, 1 - a + e - i, 1 - a - e + i, 1 + a + e + i)
-    largest = max(range(4), key=squares.__getitem__)
-    rows = (
-        (squares[0], b + d, c + g, h - f),
-        (b + d, squares[1], f + h, c - g),
-        (c + g, f + h, squares[2], d - b),
-        (h - f, c - g, d - b, squares[3]),
-    )
-    x, y, z, w = (value / (2 * math.sqrt(squares[largest])) for value in rows[largest])
-    sign = -1.0 if w < 0 else 1.0
-    return Pose(
-        position_m=(float(T[0][3]), float(T[1][3]), float(T[2][3])),
-        quat_xyzw=(sign * x, sign * y, sign * z, sign * w),
-    )

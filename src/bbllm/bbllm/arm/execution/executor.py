@@ -33,15 +33,10 @@ def grab_and_putin(
     call: SkillCall, observe: Callable[[], Scene], run: Callable[[SkillCall], Outcome]
 ) -> Outcome:
     """
-    Carry out both halves, or only the second where the object is in the hand already.
-
-    Args:
-        call: `grab_and_putin(obj1, obj2)`.
-        observe: Returns the scene as it is now; may raise SceneError.
-        run: Carries out one half to its end.
+    Carry out `grab_and_putin`: both halves, or only the second where the object is in the hand.
 
     Returns:
-        What happened to the whole; of a failure, the message names the half.
+        The outcome of the whole; the message of a failure names the half.
     """
     try:
         scene = observe()
@@ -86,7 +81,7 @@ class SkillExecutor:
         driver: The arm.
         observe: Returns the scene as it is now; may raise SceneError.
         params: How to move, send and judge.
-        on_activity: Receives what the arm is activity: `closing the hand on red_cube`.
+        on_activity: Receives the activities of the arm: `closing the hand on red_cube`.
         guard: Refuses motions that break a safety rule; by default none is refused.
         permit: Decides before every call whether it may be tried; by default all may.
         ask_person: Decides whether a stopped robot may go on; by default it may not.
@@ -142,11 +137,6 @@ class SkillExecutor:
     ) -> Outcome:
         """
         Execute one call to its end; a second one waits for its turn.
-
-        Args:
-            call: What to do.
-            provenance: The plan and step that it comes from; None where it stands alone.
-            should_abort: Returns whether it was stopped before its turn came; by default never.
 
         Raises:
             WorldError: The driver has gone.

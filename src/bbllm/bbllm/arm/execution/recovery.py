@@ -64,9 +64,6 @@ class ContactLimiter:
         """
         Set them now where they are not in force.
 
-        Args:
-            activity: What the arm is about, for the sentence: `moving above red_cube`.
-
         Raises:
             SkillError: That is not possible, so that nothing may move.
         """
@@ -106,7 +103,7 @@ def _unsafe(activity: str, why: str, raw: str) -> SkillError:
 
 MOST_AUTOMATIC = 2
 """How often the robot is recovered without asking, since the last call that succeeded: what stops
-it again will go on activity so."""
+it again will go on doing so."""
 MOST_QUESTIONS = 3
 """How often a person is asked about one stop: each time the last answer did not help."""
 FRESH_S = 5.0
@@ -127,12 +124,8 @@ class Recovery:
     """
     Recovers the robot, and counts the recoveries.
 
-    Args:
-        driver: The robot.
-        ask_person: Decides where a program may not, or can not, recover by itself; by default the
-            robot stays stopped.
-        on_activity: Receives what is done.
-        limiter: Sets the contact thresholds while the robot is idle.
+    Where a program may not, or can not, recover by itself, *ask_person* decides; by default the
+    robot stays stopped.
     """
 
     def __init__(
@@ -163,10 +156,6 @@ class Recovery:
     def run(self, activity: str, cancel: CancelToken) -> Stop:
         """
         Recover the robot and return what had stopped it.
-
-        Args:
-            activity: What the arm was about: `lifting red_cube`.
-            cancel: Ends the recovery.
 
         Raises:
             StuckError: It stays stopped, with code NEEDS_PERSON.

@@ -24,7 +24,7 @@ from bbllm.arm.failures import (
     untouched,
 )
 from bbllm.arm.force_estimator import SilentForceError
-from bbllm.arm.motion.lifting import LiftParams, LiftWatch
+from bbllm.arm.motion.lifting import LiftParams, LiftWatch, parted, slow_move
 from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
 from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import SceneError
@@ -99,7 +99,9 @@ def lift_off(
     watch = _felt(lambda: LiftWatch(executor.driver, params.cap_n), executor, name)
     if watch.blind:
         return way
-    first, left = planner.parted(way, params)
+    assert way.up is not None  # a pick comes down on its object
+    first_path, up = parted(way.up, params.rise_m(way.up[0]))
+    first, left = slow_move(first_path, params.duration_s), planner.with_way_up(way, up)
     failure = None
     try:
         executor.follow(first, activity, stop_condition=watch)
@@ -196,16 +198,7 @@ class ExecutorParams:
 
 
 class SkillRun:
-    """
-    One call on its way.
-
-    Args:
-        call: What to do.
-        observe: Returns the scene as it is now; may raise SceneError.
-        executor: The arm.
-        planner: Finds the ways.
-        params: How to move, send and judge.
-    """
+    """The execution of one call."""
 
     def __init__(
         self,

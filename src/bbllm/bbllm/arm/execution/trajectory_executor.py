@@ -26,7 +26,7 @@ from bbllm.arm.failures import (
     misopened,
     stop_failure,
 )
-from bbllm.arm.kinematics import forward
+from bbllm.arm.kinematics import hand_at
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
@@ -34,7 +34,6 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import SAME_S
 from bbllm.core.types import Code
 from bbllm.skills.grasps import Hand
-from bbllm.skills.shapes import pose_of_matrix
 
 STOP_S = 0.5
 """How long after a goal that was aborted or refused the signs of a stop may come, wall [s]."""
@@ -86,14 +85,7 @@ def check_rest(
     cancel: CancelToken,
 ) -> None:
     """
-    Wait until the arm rests at a goal of shape (7,) [rad].
-
-    Args:
-        driver: The arm.
-        goal: The joint position.
-        params: What counts as rest.
-        activity: What the arm was about.
-        cancel: Ends the wait.
+    Wait until the arm rests at a goal of shape (7,) [rad]; *cancel* may end the wait.
 
     Raises:
         SkillError: It does not rest there in time.
@@ -189,9 +181,7 @@ class TrajectoryExecutor:
     def hand(self) -> Hand:
         """Return the hand as it is measured."""
         state = self.driver.joint_state()
-        return Hand(
-            tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
-        )
+        return hand_at(state.position_rad, state.width_m)
 
     def check_ahead(
         self, trajectory: JointTrajectory | None, activity: str, width_m: float | None = None

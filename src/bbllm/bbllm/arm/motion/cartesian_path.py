@@ -192,6 +192,13 @@ def line_path(q_start: Array, T_goal: Array) -> Array:
     raise NoPathError('The tool cannot go straight there: the arm would whirl on the way.')
 
 
+def rising_path(q_start: Array, rise_m: float) -> Array:
+    """Return `line_path` to the pose straight above the start [m]."""
+    T_goal = forward(q_start)
+    T_goal[2, 3] += rise_m
+    return line_path(q_start, T_goal)
+
+
 def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
     """
     Try one path only: joint 7 drifts evenly to a value; for choosing among many.

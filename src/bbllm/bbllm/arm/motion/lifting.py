@@ -123,11 +123,8 @@ class LiftWatch:
         """
         Check once; returns whether this or an earlier check exceeded the cap.
 
-        Args:
-            settled: Use measurements since the last motion, which must come.
-
         Raises:
-            SilentForceError: None comes.
+            SilentForceError: *settled* measurements, since the last motion, do not come.
         """
         if self._before_n is None:
             return False

@@ -14,17 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.envelope import KeepOut, SafetyRule, kept_out, refusal
+from bbllm.arm.envelope import KeepOut, Point, SafetyRule, kept_out, refusal
 from bbllm.arm.failures import SkillError
-from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
-from bbllm.arm.motion.cartesian_path import line_path, path_move, quiet_path
+from bbllm.arm.motion.cartesian_path import line_path, path_move, quiet_path, rising_path
 from bbllm.arm.motion.collision import CollisionChecker, Contact, Ignore
-from bbllm.arm.motion.lifting import LiftParams, parted, slow_move
 from bbllm.arm.motion.reachability import (
     Q7_GRIDS,
     approach_postures,
-    raised,
     reachable_top_down,
     top_down,
 )
@@ -44,7 +41,6 @@ from bbllm.core.phrases import listed
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove
-from bbllm.skills.shapes import Vector
 
 _CORNER_SAMPLES = 12
 _RISES_M = (0.06, 0.12, 0.2, 0.3)
@@ -122,8 +118,8 @@ def _raised_ways(
     """Yield motions straight up, over, and straight down, lowest first."""
     for rise_m in _RISES_M:
         try:
-            up = line_path(q_start, raised(forward(q_start), rise_m))
-            down = line_path(q_goal, raised(forward(q_goal), rise_m))[::-1]
+            up = rising_path(q_start, rise_m)
+            down = rising_path(q_goal, rise_m)[::-1]
             yield (
                 path_move(up, scale=scale),
                 joint_move(up[-1], down[0], scale=scale),
@@ -447,7 +443,7 @@ class GraspPlanner:
                 problem = problem or error
         raise self._failure(motion, problem)
 
-    def shifted(self, way: GraspPlan, shift_m: Vector) -> GraspPlan:
+    def shifted(self, way: GraspPlan, shift_m: Point) -> GraspPlan:
         """
         Come down beside the grip by a shift in the world frame, since the object has slipped [m].
 
@@ -461,17 +457,9 @@ class GraspPlanner:
         descent, ascent = self._both_ways(path)
         return replace(way, descent=descent, ascent=ascent, up=path[::-1])
 
-    def parted(self, way: GraspPlan, params: LiftParams) -> tuple[JointTrajectory, GraspPlan]:
-        """
-        Return the first bit of the way up, and a way whose ascent is what is left of it.
-
-        Raises:
-            SkillError: The way has no way up: what is lifted was not come down on.
-        """
-        if way.up is None:
-            raise SkillError(Code.INTERNAL, 'a lift was asked for on a way that stays above.')
-        first, left = parted(way.up, params.rise_m(way.up[0]))
-        return slow_move(first, params.duration_s), replace(way, ascent=self._line(left), up=left)
+    def with_way_up(self, way: GraspPlan, up: Array) -> GraspPlan:
+        """Return a way with another ascent, along joint positions of shape (n, 7) [rad]."""
+        return replace(way, ascent=self._line(up), up=up)
 
     def to_base(self, q_now: Array) -> JointTrajectory:
         """
@@ -494,7 +482,7 @@ class GraspPlanner:
 
     def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
         """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
-        return self._line(line_path(q_now, raised(forward(q_now), rise_m)))
+        return self._line(rising_path(q_now, rise_m))
 
     def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> GraspPlan:
         """Take the best posture, or where that is slow or blocked, the quickest of a few."""

@@ -46,15 +46,7 @@ from bbllm.skills.risk import moves, risk, unmentioned
 def plan_request(
     provenance: Provenance, hash: str, revoked: str, brain: str = ''
 ) -> ApprovalRequest:
-    """
-    Return the question about a plan.
-
-    Args:
-        provenance: Where the plan comes from.
-        hash: What an answer has to name.
-        revoked: Why it is asked for once more; empty for the first time.
-        brain: Name of the model that wrote it; empty where it is not known.
-    """
+    """Return the question about a plan, which an answer names by *hash*."""
     anew = 'the Brain has planned anew' if provenance.revision else ''
     steps = count_of(len(provenance.plan.steps), 'step')
     by = f' by {with_remark(brain)}' if brain else ''
@@ -192,13 +184,7 @@ class Moment:
 
 
 def plan_fault(provenance: Provenance, known: PlanApproval | None) -> str:
-    """
-    Return why a goal cannot belong to the plan that it names; empty if it can.
-
-    Args:
-        provenance: Where the goal comes from.
-        known: The plan in force.
-    """
+    """Return why a goal cannot belong to the plan that it names; empty if it can."""
     steps = provenance.plan.steps
     if [step.index for step in steps] != list(range(len(steps))):
         return 'the steps of its plan are not numbered from 0 without gaps.'

@@ -18,9 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from bbllm.sim.force_noise import ForceNoise
 from bbllm.sim.object_models import OBJECT_MODELS
-from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, TableSpec
+from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, ForceNoise, TableSpec
 
 CUBE_COLORS = (
     'red', 'orange', 'yellow', 'green', 'blue', 'purple', 'aqua', 'white', 'pink', 'navy', 'lime',

@@ -20,7 +20,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import JointState
-from bbllm.arm.kinematics import forward
+from bbllm.arm.kinematics import hand_at
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError, SceneError
 from bbllm.ros.convert.arm import arm_from_msg, width_from_msg
@@ -28,7 +28,6 @@ from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.activity_feed import ActivityFeed
 from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Subscribing
 from bbllm.skills.grasps import Hand
-from bbllm.skills.shapes import pose_of_matrix
 
 ARM_TOPIC = 'franka/joint_states'
 """The driver's own topic: the aggregated joint_states go on with frozen values when it stops."""
@@ -148,9 +147,7 @@ class JointFeed:
     def hand(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> Hand:
         """Return the hand as it was at a time on the world's clock [s]; see `at`."""
         state = self.at(stamp_s, wait_s, or_stopped=or_stopped)
-        return Hand(
-            tcp=pose_of_matrix(forward(state.position_rad).tolist()), width_m=state.width_m
-        )
+        return hand_at(state.position_rad, state.width_m)
 
     def at(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> JointState:
         """

@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bbllm.core.errors import WorldError
-from bbllm.sim.force_noise import ForceNoise
 from bbllm.sim.robot import GoalSeen, SimulatedRobot
-from bbllm.sim.scene_file import load_scene
+from bbllm.sim.scene_file import ForceNoise, load_scene
 from bbllm.sim.simulation import Simulation
 
 CHUNK_S = 0.01

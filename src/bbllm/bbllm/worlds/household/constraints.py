@@ -85,14 +85,7 @@ class Constraint(_Record):
 
 
 def constrained(rules: _Rules, constraints: Iterable[Constraint], graph: Graph) -> _Rules:
-    """
-    Return rules with the checks of constraints added.
-
-    Args:
-        rules: One rule for each action.
-        constraints: The constraints.
-        graph: The house at the start; it shows which objects are meant.
-    """
+    """Return rules with the checks of constraints on a house, as it is at the start, added."""
     for constraint in constraints:
         for action, check in _checks(constraint, graph):
             rule = rules[action]

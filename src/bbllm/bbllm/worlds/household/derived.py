@@ -47,14 +47,7 @@ Derived = frozenset[tuple[int, str]]
 def derived(
     graph: Graph, seen: Iterable[tuple[int, str]] = (), done: ScriptLine | None = None
 ) -> Derived:
-    """
-    Return what has become of objects, by the graph as it is now and by what was seen before.
-
-    Args:
-        graph: The household; devices work in it that are ON.
-        seen: What was found before; it stays, even when the device is off again.
-        done: The step that has just succeeded, if any.
-    """
+    """Return derived states: those seen before, and those that devices or the last step make."""
     found = set(seen)
     if done is not None and done.action in BY_HAND:
         found.update((node_id, WASHED) for _, node_id in done.objects)
@@ -76,15 +69,7 @@ def can_wash(device: Node, thing: Node) -> bool:
 
 
 def can_become(graph: Graph, node_id: int, word: str, by: str | None = None) -> bool:
-    """
-    Return whether an object can come to be so: it is of the kind, and what does it is there.
-
-    Args:
-        graph: The household.
-        node_id: The object.
-        word: One of WORDS.
-        by: Class of the device that has to do it; None: any, or by hand.
-    """
+    """Return whether an object can get a derived state: by hand, or by a device of a class."""
     node = graph.nodes[node_id]
     if word == USED:
         return _is(node, PHONES) and Property.HAS_SWITCH in node.properties

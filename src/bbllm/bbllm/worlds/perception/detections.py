@@ -83,14 +83,7 @@ class Doubts:
         self._told: set[tuple[str, str]] = set()
 
     def note(self, reason: str, about: str, text: str) -> None:
-        """
-        Count a reason; report it if it is the first time for this object.
-
-        Args:
-            reason: Short, as in `counts`.
-            about: Which object, frame or source.
-            text: The sentence.
-        """
+        """Count a short reason; report its text if it is the first about this object."""
         self.counts[reason] += 1
         self.newest = text
         if (reason, about) not in self._told:
@@ -109,16 +102,7 @@ class SightingParams:
 
 
 class SightingReader:
-    """
-    Turns detections into pictures of the world.
-
-    Args:
-        tree: Where cameras are.
-        catalogue: What objects are.
-        reserved: Names of furniture and places, which no detector may take.
-        doubts: Where reasons to leave something out go.
-        params: What is believed.
-    """
+    """Turns detections into pictures; *reserved* are the names of furniture and places."""
 
     def __init__(
         self,

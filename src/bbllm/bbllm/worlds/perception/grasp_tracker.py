@@ -196,11 +196,8 @@ def in_fingers(pose: Pose, tcp: Pose) -> Pose:
     """
     Return where an object is in the frame of the TCP once the fingers have closed on it.
 
-    They push it to the middle between them, and turn it until its sides lie on the pads.
-
-    Args:
-        pose: Where it was known to be, world frame.
-        tcp: Where the fingers closed, world frame.
+    They push it to the middle between them, and turn it until its sides lie on the pads. Both
+    poses are in the world frame.
     """
     T = compose(inverse(tcp), pose)
     # The axis that lies best along the opening direction, y, is turned onto it.
@@ -211,13 +208,7 @@ def in_fingers(pose: Pose, tcp: Pose) -> Pose:
 
 
 def rest_below(item: SceneObject, others: Sequence[SceneObject]) -> SceneObject | None:
-    """
-    Return an object as it rests after it was let go; None where nothing is known to be below.
-
-    Args:
-        item: Where it was let go.
-        others: Everything that is known, without the object itself.
-    """
+    """Return an object as it rests after its release; None where no support is known below."""
     item = replace(item, pose=_stood_up(item.pose))
     gap_m = RelationParams().rest_gap_m
     shape, foot = outline(item), bottom_z(item)

@@ -74,12 +74,7 @@ def parse_sources(text: str) -> frozenset[SceneSource]:
 
 def read_sources(sources: str, scene: str, catalogue: str) -> SourceConfig:
     """
-    Check what the parameters ask for, and read the files.
-
-    Args:
-        sources: See `parse_sources`.
-        scene: Name or path of a scene file; empty for none.
-        catalogue: Name or path of a catalogue; empty for none.
+    Check the parameters, of which scene and catalogue may be empty, and read the files.
 
     Raises:
         UnknownNameError: A source or file that does not exist.

@@ -82,13 +82,7 @@ class Track:
 
 
 class ObjectTracker:
-    """
-    Follows all objects by their names.
-
-    Args:
-        params: How steady, how quick, how patient.
-        doubts: Where reasons to leave a picture out go.
-    """
+    """Follows all objects by their names."""
 
     def __init__(self, params: TrackingParams, doubts: Doubts) -> None:
         self.params = params
@@ -152,16 +146,7 @@ class ObjectTracker:
         track.lost = True
 
     def see(self, picture: Picture, hidden: Hidden) -> tuple[str, ...]:
-        """
-        Take in a picture.
-
-        Args:
-            picture: In the world frame.
-            hidden: What it could not show.
-
-        Returns:
-            Names of objects that were found somewhere new.
-        """
+        """Take in a picture; returns the names of objects that were found somewhere new."""
         before_s = self.looked_s(picture.source)
         if picture.stamp_s <= before_s:
             self._doubts.note(

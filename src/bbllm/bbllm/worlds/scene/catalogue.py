@@ -26,7 +26,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, Length, Name, Record
+from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, FileRecord, Length, Name
 from bbllm.sim.yaml_files import YamlFiles, explain
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.scene.transforms import multiply
@@ -64,15 +64,7 @@ class Catalogue:
     """The objects that are known, by name, class and tag."""
 
     def __init__(self, entries: Iterable[CatalogueEntry] = ()):
-        """
-        Make a catalogue.
-
-        Args:
-            entries: What there may be; each name, class and tag once.
-
-        Raises:
-            ConfigError: A name, class or tag is there twice.
-        """
+        """Make a catalogue; raises ConfigError where a name, class or tag is there twice."""
         self.entries = tuple(entries)
         self._names = self._index('name', ((e.name, e) for e in self.entries))
         self._classes = self._index('class_id', ((e.class_id or e.name, e) for e in self.entries))
@@ -124,7 +116,7 @@ class Catalogue:
         return found
 
 
-class TagSpec(Record):
+class TagSpec(FileRecord):
     """The AprilTag on an object, in a file."""
 
     frame: Annotated[str, Field(min_length=1, max_length=100)]
@@ -134,7 +126,7 @@ class TagSpec(Record):
     """Turn of the object's axes in the frame of the tag: about x, then y, then z [deg]."""
 
 
-class EntrySpec(Record):
+class EntrySpec(FileRecord):
     """One object, in a file."""
 
     name: Name
@@ -171,7 +163,7 @@ class EntrySpec(Record):
         )
 
 
-class CatalogueFile(Record):
+class CatalogueFile(FileRecord):
     """The content of a catalogue file."""
 
     name: str = ''

@@ -86,13 +86,7 @@ def scene_menus(scene: Scene) -> tuple[Menu, ...]:
 
 
 def robot_menu(tasks: Mapping[str, str], waiting: ApprovalRequest | None) -> Menu:
-    """
-    Return the menu beside the robot: a waiting request, tasks, and a way to stop.
-
-    Args:
-        tasks: Instructions by the names of their tasks.
-        waiting: What a person is asked to allow, if anything.
-    """
+    """Return the menu beside the robot: a waiting request, named tasks, and a way to stop."""
     entries: list[MenuItem] = []
     if waiting is not None:
         for kind, word in ((ChoiceKind.GRANT, 'approve'), (ChoiceKind.DENY, 'deny')):
@@ -128,13 +122,7 @@ class Numbers:
         self._numbers: dict[MenuChoice | tuple[str, ...], int] = {}
 
     def of(self, entry: MenuItem, path: tuple[str, ...]) -> int:
-        """
-        Return the number of an entry.
-
-        Args:
-            entry: The entry.
-            path: Where an entry without a choice stands: names of its menu and of those above it.
-        """
+        """Return the number of an entry; *path* names the menus above one without a choice."""
         key = entry.choice or (*path, entry.title)
         if key not in self._numbers:
             number = self._numbers[key] = next(self._next)

@@ -115,13 +115,7 @@ class ObservedTable:
             self._apply(event, stamp_s)
 
     def take_picture(self, picture: Picture, hand: Hand) -> None:
-        """
-        Take in a picture.
-
-        Args:
-            picture: In the world frame.
-            hand: Where the hand was when it was taken.
-        """
+        """Take in a picture, given where the hand was at its time."""
         carried, held_at = self._carrying.name, self._carrying.pose_in(hand)
         if held_at is not None:
             kept = tuple(s for s in picture.sightings if not _in_hand(s, carried, held_at))
