@@ -13,9 +13,9 @@ from bbllm.arm.kinematics import forward, jacobian, link_frames
 from bbllm.arm.urdf import DescribedFrames, robot_description
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
-from bbllm.sim.reading import elbow_of, joined, quat_xyzw, read_robot, tool_load
+from bbllm.sim.reading import elbow_of, quat_xyzw, read_robot, tool_load
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.robot_settings import Load
+from bbllm.sim.robot_settings import Load, joined
 
 
 def test_the_tool_is_where_the_joints_put_it(robot: SimulatedRobot) -> None:

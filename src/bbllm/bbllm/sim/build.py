@@ -100,8 +100,6 @@ def _volume_m3(part: ObjectPart) -> float:
     return tube if part.shape == 'cylinder' else tube + 4.18879 * a**3
 
 
-__all__ = ['CAMERA', 'build_model', 'rgba_of']
-
 FLOOR_Z_M = -0.75
 """The table tops are at z = 0; what falls off lies here [m]."""
 CAMERA = 'overview'

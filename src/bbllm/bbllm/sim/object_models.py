@@ -38,7 +38,7 @@ class ObjectPart:
     """Whether it is there for the eye only: it weighs nothing and touches nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ObjectModel:
     """A kind of object that scene files can name."""
 
@@ -135,147 +135,67 @@ def _banana() -> tuple[ObjectPart, ...]:
     return (*solid, *skin, stem, tip)
 
 
-def _bottle(
-    *,
-    radius_m: float,
-    half_m: float,
-    low_m: float,
-    neck: ObjectPart,
-    cap: ObjectPart,
-    label_half_m: float,
-    label: str,
-) -> tuple[ObjectPart, ...]:
-    """Return a body whose middle lies *low_m* below that of the whole, neck, cap and a label."""
-    around = radius_m + 0.0003  # the label, just outside
-    return (
-        ObjectPart(shape='cylinder', half_m=(radius_m, half_m, 0), at_m=(0, 0, -low_m)),
-        neck,
-        cap,
-        ObjectPart(
-            shape='cylinder',
-            half_m=(around, label_half_m, 0),
-            at_m=(0, 0, -low_m),
-            color=label,
-            painted=True,
-        ),
-    )
+def _part(shape: str, half_m: Vector, at_m: Vector, color: str = '') -> ObjectPart:
+    return ObjectPart(shape=shape, half_m=half_m, at_m=at_m, color=color)
+
+
+def _paint(shape: str, half_m: Vector, at_m: Vector, color: str) -> ObjectPart:
+    return ObjectPart(shape=shape, half_m=half_m, at_m=at_m, color=color, painted=True)
 
 
 _PEAR = (
-    ObjectPart(shape='ellipsoid', half_m=(0.030, 0.028, 0.028)),
+    _part('ellipsoid', (0.030, 0.028, 0.028), (0, 0, 0)),
     between((0.010, 0, 0), (0.040, 0, -0.011), 0.017),
     between((0.055, 0, -0.012), (0.070, 0.004, -0.008), 0.0025, color='saddlebrown', painted=True),
 )
 _STRAWBERRY = (
     # As long as its box to the millimetre: it is so short that it can be gripped lengthwise too.
-    ObjectPart(shape='ellipsoid', half_m=(0.018, 0.017, 0.017), at_m=(-0.0045, 0, 0)),
+    _part('ellipsoid', (0.018, 0.017, 0.017), (-0.0045, 0, 0)),
     between((0.0015, 0, 0), (0.0135, 0, -0.008), 0.009),
-    ObjectPart(
-        shape='ellipsoid',
-        half_m=(0.004, 0.013, 0.013),
-        at_m=(-0.0190, 0, 0),
-        color='forestgreen',
-        painted=True,
-    ),
+    _paint('ellipsoid', (0.004, 0.013, 0.013), (-0.0190, 0, 0), 'forestgreen'),
     between((-0.021, 0, 0.002), (-0.029, 0, 0.005), 0.002, color='forestgreen', painted=True),
 )
 _ORANGE = (
-    ObjectPart(shape='ellipsoid', half_m=(0.030, 0.030, 0.030)),
-    ObjectPart(
-        shape='ellipsoid',
-        half_m=(0.004, 0.004, 0.002),
-        at_m=(0, 0, 0.0295),
-        color='darkgreen',
-        painted=True,
-    ),
+    _part('ellipsoid', (0.030, 0.030, 0.030), (0, 0, 0)),
+    _paint('ellipsoid', (0.004, 0.004, 0.002), (0, 0, 0.0295), 'darkgreen'),
 )
-_BOTTLE = _bottle(
-    radius_m=0.024,
-    half_m=0.034,
-    low_m=0.011,
-    neck=between((0, 0, 0.023), (0, 0, 0.030), 0.011),
-    cap=ObjectPart(shape='cylinder', half_m=(0.012, 0.006, 0), at_m=(0, 0, 0.039), color='white'),
-    label_half_m=0.014,
-    label='lightyellow',
+# Bottles: body, neck, cap, and a label just outside.
+_BOTTLE = (
+    _part('cylinder', (0.024, 0.034, 0), (0, 0, -0.011)),
+    between((0, 0, 0.023), (0, 0, 0.030), 0.011),
+    _part('cylinder', (0.012, 0.006, 0), (0, 0, 0.039), 'white'),
+    _paint('cylinder', (0.0243, 0.014, 0), (0, 0, -0.011), 'lightyellow'),
 )
-_KETCHUP_BOTTLE = _bottle(
-    radius_m=0.022,
-    half_m=0.030,
-    low_m=0.020,
-    neck=between((0, 0, 0.008), (0, 0, 0.016), 0.018),
-    cap=ObjectPart(shape='cylinder', half_m=(0.011, 0.012, 0), at_m=(0, 0, 0.038), color='white'),
-    label_half_m=0.012,
-    label='ivory',
+_KETCHUP_BOTTLE = (
+    _part('cylinder', (0.022, 0.030, 0), (0, 0, -0.020)),
+    between((0, 0, 0.008), (0, 0, 0.016), 0.018),
+    _part('cylinder', (0.011, 0.012, 0), (0, 0, 0.038), 'white'),
+    _paint('cylinder', (0.0223, 0.012, 0), (0, 0, -0.020), 'ivory'),
 )
 _CAN = (
-    ObjectPart(shape='cylinder', half_m=(0.028, 0.040, 0)),
-    ObjectPart(shape='cylinder', half_m=(0.0283, 0.022, 0), color='white', painted=True),
+    _part('cylinder', (0.028, 0.040, 0), (0, 0, 0)),
+    _paint('cylinder', (0.0283, 0.022, 0), (0, 0, 0), 'white'),
 )
 _DRILL = (
-    ObjectPart(shape='box', half_m=(0.035, 0.026, 0.015), at_m=(0, 0, -0.055), color='black'),
+    _part('box', (0.035, 0.026, 0.015), (0, 0, -0.055), 'black'),
     between((0, 0, -0.045), (0, 0, 0.030), 0.017),
     between((-0.040, 0, 0.044), (0.040, 0, 0.044), 0.026),
     between((0.055, 0, 0.045), (0.075, 0, 0.045), 0.008, color='black'),
 )
 
+_IN, _OTHER = Kind.CONTAINER, Kind.OTHER
 OBJECT_MODELS: dict[str, ObjectModel] = {
-    'plate': ObjectModel(
-        kind=Kind.CONTAINER,
-        size_m=(0.28, 0.28, 0.014),
-        mass_kg=0.5,
-        color='ivory',
-        parts=_ring(0.112, 0.137, 0.014),
-    ),
-    'bowl': ObjectModel(
-        kind=Kind.CONTAINER,
-        size_m=(0.20, 0.20, 0.045),
-        mass_kg=0.5,
-        color='steelblue',
-        parts=_ring(0.072, 0.097, 0.045),
-    ),
-    'box': ObjectModel(
-        kind=Kind.CONTAINER,
-        size_m=(0.26, 0.20, 0.05),
-        mass_kg=0.5,
-        color='peru',
-        parts=_open_box(0.26, 0.20, 0.05),
-    ),
-    'banana': ObjectModel(
-        kind=Kind.OTHER, size_m=(0.124, 0.036, 0.036), mass_kg=0.12, color='gold', parts=_banana()
-    ),
-    'pear': ObjectModel(
-        kind=Kind.OTHER,
-        size_m=(0.11, 0.056, 0.056),
-        mass_kg=0.15,
-        color='yellowgreen',
-        parts=_PEAR,
-    ),
-    'strawberry': ObjectModel(
-        kind=Kind.OTHER,
-        size_m=(0.045, 0.034, 0.034),
-        mass_kg=0.03,
-        color='crimson',
-        parts=_STRAWBERRY,
-    ),
-    'orange': ObjectModel(
-        kind=Kind.OTHER, size_m=(0.06, 0.06, 0.06), mass_kg=0.15, color='darkorange', parts=_ORANGE
-    ),
-    'bottle': ObjectModel(
-        kind=Kind.OTHER, size_m=(0.048, 0.048, 0.09), mass_kg=0.15, color='seagreen', parts=_BOTTLE
-    ),
-    'ketchup_bottle': ObjectModel(
-        kind=Kind.OTHER,
-        size_m=(0.044, 0.044, 0.1),
-        mass_kg=0.2,
-        color='tomato',
-        parts=_KETCHUP_BOTTLE,
-    ),
-    'can': ObjectModel(
-        kind=Kind.OTHER, size_m=(0.056, 0.056, 0.08), mass_kg=0.2, color='firebrick', parts=_CAN
-    ),
-    'drill': ObjectModel(
-        kind=Kind.OTHER, size_m=(0.16, 0.052, 0.14), mass_kg=0.6, color='goldenrod', parts=_DRILL
-    ),
+    'plate': ObjectModel(_IN, (0.28, 0.28, 0.014), 0.5, 'ivory', _ring(0.112, 0.137, 0.014)),
+    'bowl': ObjectModel(_IN, (0.20, 0.20, 0.045), 0.5, 'steelblue', _ring(0.072, 0.097, 0.045)),
+    'box': ObjectModel(_IN, (0.26, 0.20, 0.05), 0.5, 'peru', _open_box(0.26, 0.20, 0.05)),
+    'banana': ObjectModel(_OTHER, (0.124, 0.036, 0.036), 0.12, 'gold', _banana()),
+    'pear': ObjectModel(_OTHER, (0.11, 0.056, 0.056), 0.15, 'yellowgreen', _PEAR),
+    'strawberry': ObjectModel(_OTHER, (0.045, 0.034, 0.034), 0.03, 'crimson', _STRAWBERRY),
+    'orange': ObjectModel(_OTHER, (0.06, 0.06, 0.06), 0.15, 'darkorange', _ORANGE),
+    'bottle': ObjectModel(_OTHER, (0.048, 0.048, 0.09), 0.15, 'seagreen', _BOTTLE),
+    'ketchup_bottle': ObjectModel(_OTHER, (0.044, 0.044, 0.1), 0.2, 'tomato', _KETCHUP_BOTTLE),
+    'can': ObjectModel(_OTHER, (0.056, 0.056, 0.08), 0.2, 'firebrick', _CAN),
+    'drill': ObjectModel(_OTHER, (0.16, 0.052, 0.14), 0.6, 'goldenrod', _DRILL),
 }
 """Every kind of container and object that a scene file can name beside cube and cylinder."""
 SAME_M = 1e-4

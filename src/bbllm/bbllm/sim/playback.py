@@ -21,6 +21,7 @@ from bbllm.arm.model import MAX_WIDTH_M, arm_model
 from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
 from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
 from bbllm.sim.controllers.trajectory_goal import driver_constraints
+from bbllm.sim.robot_settings import Load, joined
 from bbllm.sim.simulation import Simulation
 
 
@@ -40,7 +41,7 @@ class Servo:
         self._model = arm_model(shapes=False)
         self._data = mujoco.MjData(self._model)
         self._hand = int(self._model.body('fr3_hand').id)
-        self._bare = _mass_centre_inertia(self._model, self._hand)
+        self._bare = _load_of(self._model, self._hand)
 
     @property
     def stiffness(self) -> Array:
@@ -51,26 +52,13 @@ class Servo:
         """Go on with other gains, shape (7,) each [Nm/rad, Nm s/rad]; the model needs the same."""
         self._kp, self._kv = stiffness, damping
 
-    def set_load(self, mass_kg: float, centre_m: Array, inertia_kg_m2: Array) -> None:
-        """
-        Set the load in the hand.
-
-        Args:
-            mass_kg: 0 for nothing [kg].
-            centre_m: Its centre of mass in the hand's frame, shape (3,) [m].
-            inertia_kg_m2: About that, in the axes of the hand's frame, shape (3, 3) [kg m^2].
-        """
-        mass, centre, bare = self._bare
-        total = mass + mass_kg
-        middle = (mass * centre + mass_kg * centre_m) / total
-        inertia = inertia_kg_m2 + bare
-        for part_kg, part_m in ((mass, centre), (mass_kg, centre_m)):
-            way = part_m - middle
-            inertia = inertia + part_kg * (way @ way * np.eye(3) - np.outer(way, way))
-        moments, axes = np.linalg.eigh(inertia)
+    def set_load(self, load: Load) -> None:
+        """Set the load in the hand, in the hand's frame."""
+        total = joined(self._bare, load)
+        moments, axes = np.linalg.eigh(total.inertia_kg_m2)
         axes[:, 2] *= np.sign(np.linalg.det(axes))
         model, hand = self._model, self._hand
-        model.body_mass[hand], model.body_ipos[hand] = total, middle
+        model.body_mass[hand], model.body_ipos[hand] = total.mass_kg, total.centre_m
         model.body_inertia[hand] = moments
         mujoco.mju_mat2Quat(model.body_iquat[hand], np.ascontiguousarray(axes).ravel())
 
@@ -108,13 +96,16 @@ class Servo:
         return np.column_stack([np.interp(samples, knots, column) for column in exact.T])
 
 
-def _mass_centre_inertia(model: mujoco.MjModel, body: int) -> tuple[float, Array, Array]:
-    """Return mass, centre of mass and inertia about it, in the axes of the body's frame."""
+def _load_of(model: mujoco.MjModel, body: int) -> Load:
+    """Return a body as a load in its own frame."""
     turn = np.empty(9)
     mujoco.mju_quat2Mat(turn, model.body_iquat[body])
     axes = turn.reshape(3, 3)
-    inertia = axes @ np.diag(model.body_inertia[body]) @ axes.T
-    return float(model.body_mass[body]), model.body_ipos[body].copy(), inertia
+    return Load(
+        mass_kg=float(model.body_mass[body]),
+        centre_m=model.body_ipos[body].copy(),
+        inertia_kg_m2=axes @ np.diag(model.body_inertia[body]) @ axes.T,
+    )
 
 
 AHEAD_S = 20.0
@@ -275,9 +266,9 @@ class MotionController:
         self._motion = self.ptp
         return pending
 
-    def set_load(self, load: tuple[float, Array, Array]) -> None:
-        """Compensate a load of a mass, centre and inertia in the hand's frame, from now on."""
-        self._servo.set_load(*load)
+    def set_load(self, load: Load) -> None:
+        """Compensate a load in the hand's frame, from now on."""
+        self._servo.set_load(load)
         self._playback.forget()
 
     def _set_stiffness(self, stiffness: Array | None) -> None:

@@ -12,7 +12,7 @@ from bbllm.arm.driver import N_JOINTS, Array, RobotMode
 from bbllm.arm.kinematics import jacobian, link_frames
 from bbllm.arm.model import FLANGE_SITE
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load
+from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, joined
 from bbllm.sim.simulation import Simulation
 
 FLANGE = 7
@@ -154,20 +154,6 @@ def tool_load(simulation: Simulation) -> Load:
             inertia_kg_m2=inertia,
         ))  # fmt: skip
     return joined(*parts)
-
-
-def joined(*parts: Load) -> Load:
-    """Return several loads as one."""
-    mass = sum(part.mass_kg for part in parts)
-    if mass == 0:
-        return Load()
-    centre = sum(part.mass_kg * part.centre_m for part in parts) / mass
-    inertia = np.zeros((3, 3))
-    for part in parts:
-        way = part.centre_m - centre
-        inertia += part.inertia_kg_m2
-        inertia += part.mass_kg * (way @ way * np.eye(3) - np.outer(way, way))
-    return Load(mass_kg=mass, centre_m=np.asarray(centre), inertia_kg_m2=inertia)
 
 
 def quat_xyzw(T: Array) -> list[float]:

@@ -59,10 +59,28 @@ class Load:
     inertia_kg_m2: Array = field(default_factory=lambda: np.zeros((3, 3)))
     """About the centre of mass, shape (3, 3) [kg m^2]."""
 
-    def in_hand(self) -> tuple[float, Array, Array]:
-        """Return mass, centre and inertia in the hand's frame instead of the flange's."""
+    def in_hand(self) -> Load:
+        """Return the same in the hand's frame instead of the flange's."""
         R = T_FLANGE_HAND[:3, :3].T  # R_hand_flange
-        return self.mass_kg, R @ self.centre_m, R @ self.inertia_kg_m2 @ R.T
+        return Load(
+            mass_kg=self.mass_kg,
+            centre_m=R @ self.centre_m,
+            inertia_kg_m2=R @ self.inertia_kg_m2 @ R.T,
+        )
+
+
+def joined(*parts: Load) -> Load:
+    """Return several loads as one."""
+    mass = sum(part.mass_kg for part in parts)
+    if mass == 0:
+        return Load()
+    centre = sum(part.mass_kg * part.centre_m for part in parts) / mass
+    inertia = np.zeros((3, 3))
+    for part in parts:
+        way = part.centre_m - centre
+        inertia += part.inertia_kg_m2
+        inertia += part.mass_kg * (way @ way * np.eye(3) - np.outer(way, way))
+    return Load(mass_kg=mass, centre_m=np.asarray(centre), inertia_kg_m2=inertia)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -424,7 +424,10 @@ def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
         )
     held = scene.object(scene.held)
     if not looks_like_pose(arg) and is_container(scene.object(arg)):
-        return _place_in(scene.object(arg), held, scene, hand, params)
+        found = container_place(scene.object(arg), scene, hand, params.grasp, params.place_gap_m)
+        if isinstance(found, Rejection):
+            return found
+        return _put_down(held, *found, params)
     target = place_target(arg, held, scene, hand)
     if isinstance(target, Rejection):
         return target
@@ -436,22 +439,12 @@ def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
             f'{held.name} cannot be placed at {target.label} because '
             f'{near} {leave} no room for the fingers.',
         )
-    return (
-        MoveAbove(grips, params.hover_m, target.label, (held.name, *target.supports)),
-        Descend(),
-        OpenTo(),
-        Rise(),
-        ExpectAt(held.name, target),
-    )
+    return _put_down(held, target, grips, params)
 
 
-def _place_in(
-    container: SceneObject, held: SceneObject, scene: Scene, hand: Hand, params: MotionParams
-) -> Motions | Rejection:
-    found = container_place(container, scene, hand, params.grasp, params.place_gap_m)
-    if isinstance(found, Rejection):
-        return found
-    target, grips = found
+def _put_down(
+    held: SceneObject, target: PlaceTarget, grips: tuple[Grip, ...], params: MotionParams
+) -> Motions:
     return (
         MoveAbove(grips, params.hover_m, target.label, (held.name, *target.supports)),
         Descend(),

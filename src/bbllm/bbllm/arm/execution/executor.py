@@ -16,7 +16,7 @@ from bbllm.arm.driver import ArmDriver
 from bbllm.arm.execution.skill_execution import ExecutorParams, SkillRun
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
-from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
+from bbllm.arm.motion.motion_planner import GraspPlanner, GraspPlannerParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.approval import AskPerson, Permit, Provenance
 from bbllm.core.cancel import CancelToken
@@ -25,7 +25,6 @@ from bbllm.core.skill_calls import CallError, check_call, plain
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import GRAB_AND_PUTIN
 from bbllm.skills.grasps import Hand
-from bbllm.skills.motions import MoveAbove
 from bbllm.skills.risk import moves
 
 
@@ -167,19 +166,6 @@ class SkillExecutor:
         with self._state:
             if self._running:
                 self._executor.cancel()
-
-    def plan(self, call: SkillCall) -> GraspPlan | None:
-        """
-        Plan the first motion over a target without moving; None where a call has none.
-
-        Raises:
-            CallError: The call is not one of this scene.
-            SkillError: The call would be rejected.
-        """
-        run = self._run(call)
-        motions = run.prepare(self._observe())
-        first = next((motion for motion in motions if isinstance(motion, MoveAbove)), None)
-        return None if first is None else self._planner.above(first, self._executor.q_start())
 
     def _stopped(self, call: SkillCall) -> Outcome | None:
         """Recover a robot that stopped since the last call; returns why the call ends with it."""

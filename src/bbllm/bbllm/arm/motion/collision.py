@@ -212,15 +212,14 @@ class CollisionChecker:
             ignore: What may be touched.
             itself: Whether the robot may not touch itself or the grasped object either.
         """
-        start: dict[Contact, float] = {}
+        start: dict[Contact, float] | None = None
         now: dict[Contact, float] = {}
-        for i, q in enumerate(_evenly(path)):
+        for q in _evenly(path):
             now = self._depths(q, ignore, itself)
-            if i == 0:
-                start = now
-            for contact, depth_m in now.items():
-                if depth_m > start.get(contact, 0.0) + _DEEPER_M:
-                    return contact
+            start = now if start is None else start
+            if deeper := _deeper(start, now):
+                return deeper
+        start = start or {}
         for contact, depth_m in now.items():
             if start.get(contact, 0.0) > _DEEPER_M and depth_m >= start[contact]:
                 return contact
@@ -242,9 +241,8 @@ class CollisionChecker:
             self.open_to(width_m)
             now = self._depths(q, ignore, itself=False)
             start = now if start is None else start
-            for contact, depth_m in now.items():
-                if depth_m > start.get(contact, 0.0) + _DEEPER_M:
-                    return contact
+            if deeper := _deeper(start, now):
+                return deeper
         return None
 
     def _depths(self, q: Array, ignore: Ignore, itself: bool) -> dict[Contact, float]:
@@ -317,6 +315,12 @@ class CollisionChecker:
         tcp = self._model.site('tcp').pos  # in the hand, not turned
         self._model.body_pos[body] = tcp + held.T_tcp_object[:3, 3]
         mujoco.mju_mat2Quat(self._model.body_quat[body], held.T_tcp_object[:3, :3].ravel())
+
+
+def _deeper(start: dict[Contact, float], now: dict[Contact, float]) -> Contact | None:
+    """Return the first contact that was not there at the start, or is deeper now."""
+    deeper = (c for c, depth_m in now.items() if depth_m > start.get(c, 0.0) + _DEEPER_M)
+    return next(deeper, None)
 
 
 def _ignored(first: str, second: str, ignore: Ignore) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.arm.kinematics import Q7_GRID, inverse, inverse_branches, q7_grid
+from bbllm.arm.kinematics import Q7_GRID, inverse_branches, q7_grid
 from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker
 
 Array = NDArray[np.float64]
@@ -47,13 +47,6 @@ def raised(T_base_tcp: Array, height_m: float) -> Array:
     moved = np.array(T_base_tcp, dtype=np.float64)
     moved[2, 3] += height_m
     return moved
-
-
-def reachable(T_base_tcp: Array) -> bool:
-    """Return whether some joint position within limits puts the tool there."""
-    if _too_far(T_base_tcp):
-        return False
-    return any(len(inverse(T_base_tcp, n)) > 0 for n in Q7_GRIDS)
 
 
 def reachable_top_down(

@@ -29,8 +29,8 @@ from bbllm.ros.convert.qos import BEST_EFFORT
 from bbllm.ros.convert.records import header, stamp_to_msg, vector_to_msg
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.controllers.manager import STATE_BROADCASTER
-from bbllm.sim.reading import RobotReading, joined, quat_xyzw, read_robot, read_wrenches, tool_load
-from bbllm.sim.robot_settings import Load
+from bbllm.sim.reading import RobotReading, quat_xyzw, read_robot, read_wrenches, tool_load
+from bbllm.sim.robot_settings import Load, joined
 
 FLANGE_FRAME = 'fr3_link8'
 TOOL_FRAME = 'fr3_hand_tcp'

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
@@ -122,7 +123,6 @@ def test_a_path_through_a_pole_is_stopped_by_it_although_its_ends_are_clear() ->
     assert checker.clear(left) == checker.clear(right) == []
     for path in (joint_move(left, right), np.stack([left, right])):
         contact = checker.path_clear(path)
-        assert contact is not None
         assert contact.second == 'pole'
         assert checker.path_clear(path, ['pole']) is None
 

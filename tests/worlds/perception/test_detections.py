@@ -63,7 +63,6 @@ def test_detection_in_the_frame_of_the_camera_becomes_a_sighting_in_the_world(
 ) -> None:
     picture = reader.read(RED)
 
-    assert picture is not None
     (sighting,) = picture.sightings
     assert sighting.pose.position_m == pytest.approx((0.6, -0.2, 0.02))
     assert (sighting.kind, sighting.size_m, sighting.color) == (Kind.CUBE, EDGES, 'red')
@@ -74,7 +73,6 @@ def test_detection_in_the_frame_of_the_camera_becomes_a_sighting_in_the_world(
 def test_catalogue_knows_a_thing_by_its_class(reader: Reader) -> None:
     picture = reader.read(replace(RED, name='tin_can'))
 
-    assert picture is not None
     assert [s.name for s in picture.sightings] == ['can']
 
 
@@ -84,7 +82,6 @@ def test_tag_tells_the_centre_of_the_thing_that_bears_it(reader: Reader) -> None
 
     picture = reader.read(tag)
 
-    assert picture is not None
     (sighting,) = picture.sightings
     assert sighting.name == 'red_cube'
     assert sighting.pose.position_m == pytest.approx((0.6, -0.2, 0.02))
@@ -95,7 +92,6 @@ def test_detector_that_tells_kind_and_size_needs_no_catalogue(reader: Reader) ->
 
     picture = reader.read(told)
 
-    assert picture is not None
     (sighting,) = picture.sightings
     assert (sighting.name, sighting.kind, sighting.color) == ('pear', Kind.CYLINDER, 'green')
 
@@ -141,7 +137,6 @@ def test_names_and_colors_that_break_the_rule_are_left_out_and_told_once(
     for i in range(3):
         bad = replace(told, name=told.name.format(i), color=told.color.format(i))
         picture = reader.read(bad, replace(RED, name='can'))
-        assert picture is not None
         assert [sighting.name for sighting in picture.sightings] == ['can']
 
     assert reader.doubts.counts == {'bad name': 3}
@@ -164,7 +159,6 @@ def test_warning_of_an_unknown_name_lists_the_catalogue(reader: Reader) -> None:
 def test_quaternion_of_another_length_is_scaled_and_told_of(reader: Reader) -> None:
     picture = reader.read(replace(RED, quat_xyzw=(0.0, 0.0, 0.0, 2.0)))
 
-    assert picture is not None
     assert picture.sightings[0].pose.quat_xyzw == pytest.approx((1.0, 0.0, 0.0, 0.0))
     assert reader.doubts.counts == {'odd quaternion': 1}
 
@@ -172,7 +166,6 @@ def test_quaternion_of_another_length_is_scaled_and_told_of(reader: Reader) -> N
 def test_thing_of_no_orientation_stands_upright(reader: Reader) -> None:
     picture = reader.read(replace(RED, quat_xyzw=(0.0, 0.0, 0.0, 0.0)))
 
-    assert picture is not None
     assert picture.sightings[0].pose.quat_xyzw == UP
     assert picture.sightings[0].pose.position_m == pytest.approx((0.6, -0.2, 0.02))
     assert reader.doubts.counts == {'no orientation': 1}
@@ -183,7 +176,6 @@ def test_of_two_things_of_one_name_the_surer_is_taken(reader: Reader) -> None:
 
     picture = reader.read(replace(RED, confidence=0.7), surer, replace(RED, confidence=0.8))
 
-    assert picture is not None
     (sighting,) = picture.sightings
     assert sighting.pose.position_m[0] == pytest.approx(0.8)
     assert reader.doubts.counts == {'duplicate name': 2}
@@ -219,5 +211,4 @@ def test_picture_in_an_unknown_frame_is_left_out(reader: Reader, frame: str, say
 def test_picture_of_nothing_is_a_picture(reader: Reader) -> None:
     picture = reader.read()
 
-    assert picture is not None
     assert picture.sightings == ()

@@ -140,7 +140,6 @@ def test_an_empty_hand_feels_nothing_at_rest() -> None:
     run(world, 'pick red_cube', 'place 0.5 0.1 0.02', 'wait 1')
 
     hand = world.observe().hand
-    assert hand is not None
     assert hand.force_n == pytest.approx((0.0, 0.0, 0.0), abs=0.02)
 
 

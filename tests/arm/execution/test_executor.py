@@ -31,6 +31,12 @@ from bbllm.skills.grasps import Hand
 from bbllm.worlds.scene.relations import find_held
 
 
+@pytest.fixture
+def arm() -> KinematicArm:
+    """An arm with a red cube in reach."""
+    return KinematicArm(cube('red_cube', 0.45, 0.15))
+
+
 def test_a_cube_is_picked_and_placed_on_a_location() -> None:
     arm = KinematicArm(cube('red_cube', 0.45, 0.15, yaw_deg=20), location('location_A', 0.5, -0.2))
 
@@ -63,9 +69,7 @@ def test_a_cube_is_stacked_on_another_in_line_with_it() -> None:
     assert arm.position('red_cube') == pytest.approx((0.5, -0.1, 0.06), abs=1e-3)
 
 
-def test_activities_are_told_in_words() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-
+def test_activities_are_told_in_words(arm: KinematicArm) -> None:
     run(arm, PICK_RED)
 
     assert arm.activities[0] == 'moving above red_cube'
@@ -116,9 +120,7 @@ def test_a_target_out_of_reach_is_rejected_with_the_thing_still_in_the_hand() ->
     assert arm.held == 'red_cube'
 
 
-def test_an_unknown_object_is_rejected_with_the_known_ones() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-
+def test_an_unknown_object_is_rejected_with_the_known_ones(arm: KinematicArm) -> None:
     [(status, code, message)] = run(arm, SkillCall('pick', ('pink_cube',)))
 
     assert (status, code) == (Status.REJECTED, Code.UNKNOWN_OBJECT)
@@ -138,8 +140,7 @@ def test_stop_ends_the_call_that_runs_and_what_is_held_stays_held() -> None:
     assert len(arm.sent) == 4
 
 
-def test_stop_does_nothing_when_nothing_runs() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_stop_does_nothing_when_nothing_runs(arm: KinematicArm) -> None:
     executor = executor_on(arm)
 
     executor.stop()
@@ -155,9 +156,9 @@ def test_stop_does_nothing_when_nothing_runs() -> None:
         ('The scene is empty: no objects were sensed.', Code.EMPTY_SCENE),
     ],
 )
-def test_nothing_moves_on_a_scene_that_is_stale_or_empty(text: str, code: Code) -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-
+def test_nothing_moves_on_a_scene_that_is_stale_or_empty(
+    arm: KinematicArm, text: str, code: Code
+) -> None:
     def observe() -> Scene:
         raise SceneError(text)
 
@@ -167,17 +168,13 @@ def test_nothing_moves_on_a_scene_that_is_stale_or_empty(text: str, code: Code) 
     assert arm.sent == []
 
 
-def test_waiting_takes_its_time_on_the_worlds_clock() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-
+def test_waiting_takes_its_time_on_the_worlds_clock(arm: KinematicArm) -> None:
     outcome = executor_on(arm).execute(SkillCall('wait', ('2.5',)))
 
     assert outcome.duration_s == pytest.approx(2.5)
 
 
-def test_opening_the_hand_lets_go_of_what_is_held() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-
+def test_opening_the_hand_lets_go_of_what_is_held(arm: KinematicArm) -> None:
     run(arm, PICK_RED, SkillCall('open_gripper'))
 
     assert find_held(tuple(arm.objects.values()), executor_hand(arm)) is None
@@ -201,8 +198,7 @@ def test_the_hand_opens_just_enough_between_neighbours() -> None:
     assert arm.openings[0] < 0.05
 
 
-def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises(arm: KinematicArm) -> None:
     arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=0.0)
 
     results = run(arm, PICK_RED)
@@ -218,8 +214,7 @@ def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises() -> None:
     assert arm.width_m > 0.06
 
 
-def test_fingers_that_stop_at_another_width_say_both_widths() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_fingers_that_stop_at_another_width_say_both_widths(arm: KinematicArm) -> None:
     arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=0.021)
 
     [(_, code, message)] = run(arm, PICK_RED)
@@ -229,8 +224,7 @@ def test_fingers_that_stop_at_another_width_say_both_widths() -> None:
     assert '4.0 cm' in message
 
 
-def test_a_hand_that_breaks_is_not_a_missed_grasp() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_hand_that_breaks_is_not_a_missed_grasp(arm: KinematicArm) -> None:
     arm.grip_result = GripperResult(
         status=GoalStatus.ABORTED, error='libfranka gripper: Command failed!', width_m=0.05
     )
@@ -241,8 +235,7 @@ def test_a_hand_that_breaks_is_not_a_missed_grasp() -> None:
     assert outcome.raw == 'libfranka gripper: Command failed!'
 
 
-def test_a_cube_that_slips_while_it_is_lifted_is_noticed() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_cube_that_slips_while_it_is_lifted_is_noticed(arm: KinematicArm) -> None:
     arm.slips_after = 3  # transit, descent, ascent
 
     [(status, code, message)] = run(arm, PICK_RED)
@@ -302,9 +295,8 @@ def test_a_cube_that_comes_to_rest_elsewhere_is_misplaced_by_so_much() -> None:
     ],
 )
 def test_every_ending_of_a_goal_has_its_code_and_keeps_the_controllers_text(
-    reply: FollowResult, code: Code
+    arm: KinematicArm, reply: FollowResult, code: Code
 ) -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
     arm.replies = [reply]
 
     outcome = executor_on(arm).execute(PICK_RED)
@@ -329,8 +321,7 @@ def test_a_goal_that_does_not_even_end_when_cancelled_is_told_from_one_that_does
     ]
 
 
-def test_a_refused_motion_of_a_robot_that_is_well_is_not_sent_again() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_refused_motion_of_a_robot_that_is_well_is_not_sent_again(arm: KinematicArm) -> None:
     arm.replies = [REFUSED]
 
     outcome = executor_on(arm).execute(PICK_RED)
@@ -339,8 +330,7 @@ def test_a_refused_motion_of_a_robot_that_is_well_is_not_sent_again() -> None:
     assert (arm.recoveries, len(arm.sent)) == (0, 1)
 
 
-def test_a_hand_that_does_not_stay_closed_says_so() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_hand_that_does_not_stay_closed_says_so(arm: KinematicArm) -> None:
     arm.grip_result = GripperResult(status=GoalStatus.ABORTED, width_m=0.08)
 
     outcome = executor_on(arm).execute(SkillCall('close_gripper'))
@@ -349,8 +339,7 @@ def test_a_hand_that_does_not_stay_closed_says_so() -> None:
     assert '8.0 cm apart' in outcome.message
 
 
-def test_a_goal_that_succeeds_elsewhere_is_not_believed() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_goal_that_succeeds_elsewhere_is_not_believed(arm: KinematicArm) -> None:
     arm.on_follow = lambda: setattr(arm, 'error_rad', 0.05)
 
     outcome = executor_on(arm).execute(PICK_RED)
@@ -359,10 +348,9 @@ def test_a_goal_that_succeeds_elsewhere_is_not_believed() -> None:
     assert '2.9 degrees' in outcome.message
 
 
-def test_a_hand_that_a_stop_cuts_off_ends_the_call_and_a_person_is_asked_before_it_moves_on() -> (
-    None
-):
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_hand_that_a_stop_cuts_off_ends_the_call_and_a_person_is_asked_before_it_moves_on(
+    arm: KinematicArm,
+) -> None:
     arm.mode, arm.errors = RobotMode.USER_STOPPED, ()
     asked: list[tuple[str, int, int]] = []
 
@@ -400,9 +388,8 @@ def test_a_hand_that_a_stop_cuts_off_ends_the_call_and_a_person_is_asked_before_
     ],
 )  # fmt: skip
 def test_what_needs_a_person_ends_the_call_with_its_own_code_once_one_allows_to_go_on(
-    mode: RobotMode, errors: tuple[str, ...], code: Code, says: str
+    arm: KinematicArm, mode: RobotMode, errors: tuple[str, ...], code: Code, says: str
 ) -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
     arm.replies = [DEACTIVATED]
     arm.mode, arm.errors = mode, errors
     asked: list[tuple[str, int, int]] = []
@@ -424,8 +411,9 @@ def test_what_needs_a_person_ends_the_call_with_its_own_code_once_one_allows_to_
     assert executor.execute(PICK_RED).succeeded
 
 
-def test_after_a_third_reflex_that_a_person_had_to_see_to_the_arm_stays_where_it_is() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_after_a_third_reflex_that_a_person_had_to_see_to_the_arm_stays_where_it_is(
+    arm: KinematicArm,
+) -> None:
     moved: list[int] = []
 
     def allow(what: str, cancel: CancelToken) -> bool:
@@ -447,8 +435,7 @@ def test_after_a_third_reflex_that_a_person_had_to_see_to_the_arm_stays_where_it
     assert moved == [len(arm.sent)]
 
 
-def test_a_user_stop_that_nobody_lifts_ends_with_what_to_do() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_user_stop_that_nobody_lifts_ends_with_what_to_do(arm: KinematicArm) -> None:
     arm.replies = [DEACTIVATED]
     arm.mode, arm.errors = RobotMode.USER_STOPPED, ()
 
@@ -463,8 +450,7 @@ def test_a_user_stop_that_nobody_lifts_ends_with_what_to_do() -> None:
     assert (arm.recoveries, len(arm.sent)) == (0, 1)
 
 
-def test_a_call_can_be_cancelled_while_a_person_is_waited_for() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_call_can_be_cancelled_while_a_person_is_waited_for(arm: KinematicArm) -> None:
     arm.replies = [DEACTIVATED]
     arm.mode = RobotMode.USER_STOPPED
     executor: SkillExecutor
@@ -481,8 +467,7 @@ def test_a_call_can_be_cancelled_while_a_person_is_waited_for() -> None:
     assert (arm.recoveries, len(arm.sent)) == (0, 1)
 
 
-def test_a_reflex_is_recovered_from_and_told_and_the_arm_is_raised() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_reflex_is_recovered_from_and_told_and_the_arm_is_raised(arm: KinematicArm) -> None:
     arm.replies = [SUCCESS, DEACTIVATED]
 
     outcome = executor_on(arm).execute(PICK_RED)
@@ -496,8 +481,7 @@ def test_a_reflex_is_recovered_from_and_told_and_the_arm_is_raised() -> None:
     assert (arm.recoveries, len(arm.sent)) == (1, 3)
 
 
-def test_what_was_too_heavy_to_lift_is_not_lifted_again_at_once() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_what_was_too_heavy_to_lift_is_not_lifted_again_at_once(arm: KinematicArm) -> None:
     arm.replies = [SUCCESS, SUCCESS, DEACTIVATED]
 
     outcome = executor_on(arm).execute(PICK_RED)
@@ -505,8 +489,9 @@ def test_what_was_too_heavy_to_lift_is_not_lifted_again_at_once() -> None:
     assert (outcome.code, len(arm.sent)) == (Code.REFLEX, 3)
 
 
-def test_a_third_stop_needs_a_person_unless_a_call_has_succeeded_in_between() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_third_stop_needs_a_person_unless_a_call_has_succeeded_in_between(
+    arm: KinematicArm,
+) -> None:
     executor = executor_on(arm)
 
     def pick_with(*replies: FollowResult) -> Code:
@@ -528,8 +513,7 @@ def test_a_third_stop_needs_a_person_unless_a_call_has_succeeded_in_between() ->
     assert arm.recoveries == 4
 
 
-def test_a_call_that_moved_nothing_does_not_let_the_count_begin_anew() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_call_that_moved_nothing_does_not_let_the_count_begin_anew(arm: KinematicArm) -> None:
     executor = executor_on(arm)
 
     codes = []
@@ -541,8 +525,9 @@ def test_a_call_that_moved_nothing_does_not_let_the_count_begin_anew() -> None:
     assert codes == [Code.REFLEX, Code.NONE, Code.NEEDS_PERSON, Code.NEEDS_PERSON]
 
 
-def test_a_robot_that_stopped_at_rest_is_recovered_before_the_scene_is_looked_at() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_robot_that_stopped_at_rest_is_recovered_before_the_scene_is_looked_at(
+    arm: KinematicArm,
+) -> None:
     arm.down = True
     observe = arm.observe
 
@@ -557,10 +542,9 @@ def test_a_robot_that_stopped_at_rest_is_recovered_before_the_scene_is_looked_at
     assert (arm.recoveries, len(arm.sent)) == (1, 3)
 
 
-def test_a_robot_that_stops_while_the_scene_is_looked_at_is_recovered_and_looked_at_again() -> (
-    None
-):
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_robot_that_stops_while_the_scene_is_looked_at_is_recovered_and_looked_at_again(
+    arm: KinematicArm,
+) -> None:
     looks = []
 
     def stop_at_the_first_look() -> Scene:
@@ -576,9 +560,9 @@ def test_a_robot_that_stops_while_the_scene_is_looked_at_is_recovered_and_looked
     assert arm.recoveries == 1
 
 
-def test_a_motion_that_is_refused_because_the_robot_has_just_stopped_is_sent_again() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-
+def test_a_motion_that_is_refused_because_the_robot_has_just_stopped_is_sent_again(
+    arm: KinematicArm,
+) -> None:
     def stop_once() -> None:
         arm.down = len(arm.sent) == 1
 
@@ -591,9 +575,7 @@ def test_a_motion_that_is_refused_because_the_robot_has_just_stopped_is_sent_aga
     assert arm.sent[0] is arm.sent[1]
 
 
-def test_a_motion_whose_start_the_arm_has_left_in_a_stop_is_not_begun() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-
+def test_a_motion_whose_start_the_arm_has_left_in_a_stop_is_not_begun(arm: KinematicArm) -> None:
     def stop_and_push() -> None:
         arm.down = len(arm.sent) == 1
         arm.q = arm.q + 0.05 * arm.down
@@ -607,8 +589,7 @@ def test_a_motion_whose_start_the_arm_has_left_in_a_stop_is_not_begun() -> None:
     assert len(arm.sent) == 2  # the one that was refused, and the rise
 
 
-def test_no_goal_of_arm_or_hand_is_sent_while_the_robot_is_stopped() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_no_goal_of_arm_or_hand_is_sent_while_the_robot_is_stopped(arm: KinematicArm) -> None:
     arm.recovers = False
     executor = executor_on(arm)
 
@@ -627,8 +608,9 @@ def test_no_goal_of_arm_or_hand_is_sent_while_the_robot_is_stopped() -> None:
     assert (len(arm.sent), sent_by_hand) == (2, [1, 1, 1, 1])  # the hand was opened before
 
 
-def test_a_stop_that_comes_while_the_hand_closes_is_recovered_from_before_the_arm_moves() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_stop_that_comes_while_the_hand_closes_is_recovered_from_before_the_arm_moves(
+    arm: KinematicArm,
+) -> None:
     grasp = arm.grasp
 
     def stop_in_the_grasp(*args: float) -> GripperResult:
@@ -643,8 +625,9 @@ def test_a_stop_that_comes_while_the_hand_closes_is_recovered_from_before_the_ar
     assert (arm.recoveries, len(arm.sent)) == (1, 3)
 
 
-def test_a_goal_of_the_hand_that_a_stop_kept_from_being_sent_is_sent_after_the_recovery() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_goal_of_the_hand_that_a_stop_kept_from_being_sent_is_sent_after_the_recovery(
+    arm: KinematicArm,
+) -> None:
     grasp = arm.grasp
 
     def kept_back(*args: float) -> GripperResult:
@@ -660,8 +643,9 @@ def test_a_goal_of_the_hand_that_a_stop_kept_from_being_sent_is_sent_after_the_r
     assert (arm.recoveries, arm.hand_commands) == (1, 2)  # opened, and closed once
 
 
-def test_a_wait_closes_no_hand_that_was_cut_off_and_the_next_call_that_moves_does() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+def test_a_wait_closes_no_hand_that_was_cut_off_and_the_next_call_that_moves_does(
+    arm: KinematicArm,
+) -> None:
     grasp = arm.grasp
 
     def cut(*args: float) -> GripperResult:
@@ -682,9 +666,9 @@ def test_a_wait_closes_no_hand_that_was_cut_off_and_the_next_call_that_moves_doe
     assert 'closing the hand on red_cube again' in arm.activities
 
 
-def test_a_stop_in_a_wait_is_recovered_from_and_the_wait_goes_on_to_its_end() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-
+def test_a_stop_in_a_wait_is_recovered_from_and_the_wait_goes_on_to_its_end(
+    arm: KinematicArm,
+) -> None:
     def stop_half_way(duration_s: float) -> None:
         first = not arm.recoveries
         arm.clock_s += duration_s / 2 if first else duration_s

@@ -78,7 +78,6 @@ def test_held_thing_moves_with_the_hand() -> None:
     arm.measure(hand(0.4, -0.2, 0.33, 0.04))
 
     pose = arm.carrying.pose
-    assert pose is not None
     assert pose.position_m == pytest.approx((0.4, -0.2, 0.32))
 
 
@@ -88,7 +87,6 @@ def test_what_was_not_quite_in_the_middle_is_pushed_there() -> None:
     assert arm.close(0.5, 0.1, 0.03) == [Grasped('red_cube')]
     pose = arm.carrying.pose
 
-    assert pose is not None
     assert pose.position_m == pytest.approx((0.503, 0.1, 0.02))
     assert angle_between(pose.quat_xyzw, (0.0, 0.0, 0.0, 1.0)) == pytest.approx(0.0, abs=1e-6)
 
@@ -143,7 +141,6 @@ def test_arm_that_has_gone_on_before_it_was_clear_carries_it_all_the_same() -> N
 
     assert events == [Grasped('red_cube')]
     pose = arm.carrying.pose
-    assert pose is not None
     assert pose.position_m == pytest.approx((0.5, 0.1, 0.22))
 
 
@@ -240,7 +237,6 @@ def test_released_thing_rests_on_the_highest_support_below() -> None:
 
     rests = rest_below(cube('red_cube', 0.4, 0.0, 0.065), [TABLE, below, beside])
 
-    assert rests is not None
     assert rests.pose.position_m == pytest.approx((0.4, 0.0, 0.06))
 
 
@@ -249,14 +245,12 @@ def test_released_thing_is_not_lifted_onto_what_stands_higher_beside_it() -> Non
 
     rests = rest_below(cube('red_cube', 0.4, 0.0, 0.03), [TABLE, tall])
 
-    assert rests is not None
     assert rests.pose.position_m[2] == pytest.approx(0.02)
 
 
 def test_released_thing_falls_to_the_table_where_nothing_else_is() -> None:
     rests = rest_below(cube('red_cube', 0.4, 0.0, 0.3, yaw_deg=30.0), [TABLE])
 
-    assert rests is not None
     assert rests.pose.position_m == pytest.approx((0.4, 0.0, 0.02))
     assert rests.pose.quat_xyzw == pytest.approx(cube('', 0, 0, yaw_deg=30.0).pose.quat_xyzw)
 
@@ -269,7 +263,6 @@ def test_thing_that_is_let_go_a_little_askew_stands_up() -> None:
 
     rests = rest_below(tilted, [TABLE])
 
-    assert rests is not None
     assert rests.pose.position_m[2] == pytest.approx(0.02)
 
 

@@ -91,7 +91,6 @@ def test_catalogue_wins_over_the_scene_file(tmp_path: Path) -> None:
     config = read_sources('detections', 'tabletop', path)
 
     red = config.catalogue.named('red_cube')
-    assert red is not None
     assert red.size_m == (0.05, 0.05, 0.05)
     assert 'blue_cube' in config.catalogue.names
 
@@ -107,7 +106,6 @@ def test_catalogue_of_the_tabletop_tells_the_same_as_its_scene() -> None:
     assert catalogue.names == tuple(item.name for item in scene.movables)
     for item in scene.movables:
         entry = catalogue.named(item.name)
-        assert entry is not None
         assert (entry.kind, entry.size_m, entry.color) == (item.kind, item.size_m, item.color)
 
 
@@ -123,7 +121,6 @@ objects:
     catalogue = load_catalogue(written(tmp_path, text))
 
     can = catalogue.named('can')
-    assert can is not None
     assert catalogue.named('tin_can') is can is catalogue.tagged('tag36h11:7')
     assert (can.kind, can.size_m) == (Kind.CYLINDER, (0.06, 0.06, 0.1))
     assert can.tag is not None

@@ -8,7 +8,6 @@ from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.reachability import (
     approach_postures,
     raised,
-    reachable,
     reachable_top_down,
     top_down,
 )
@@ -21,10 +20,11 @@ def test_answers_agree_with_a_much_finer_search() -> None:
     for _ in range(150):
         radius, azimuth = random.uniform(0.05, 0.95), random.uniform(-2.7, 2.7)
         place = (radius * np.cos(azimuth), radius * np.sin(azimuth), random.uniform(0.0, 0.5))
-        pose = top_down(place, random.uniform(-np.pi, np.pi))
+        yaw = random.uniform(-np.pi, np.pi)
+        pose = top_down(place, yaw)
         truth = len(inverse(pose, n_q7=401)) > 0
         both.add(truth)
-        assert reachable(pose) == truth
+        assert reachable_top_down(place, [yaw], hover_m=0.0) == truth
     assert both == {True, False}
 
 

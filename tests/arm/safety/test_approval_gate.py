@@ -84,6 +84,13 @@ def gate(person: Person, mode: str = 'plan', scene: Scene = SCENE) -> ApprovalGa
     return ApprovalGate(person, lambda: scene, mode=ApprovalMode(mode))
 
 
+def asking(
+    *answers: Answer, mode: str = 'plan', scene: Scene = SCENE
+) -> tuple[Person, ApprovalGate]:
+    person = Person([*answers])
+    return person, gate(person, mode, scene)
+
+
 def of_plan(
     step: int, steps: tuple[str, ...] = STEPS, episode: str = 'e', revision: int = 0
 ) -> Provenance:
@@ -119,8 +126,7 @@ def scene_of_mode(mode: str) -> Scene:
 
 
 def test_a_plan_is_asked_for_once_and_its_steps_then_go_on() -> None:
-    person = Person([YES])
-    here = gate(person)
+    person, here = asking(YES)
 
     assert [run(here, step) for step in range(3)] == [None, None, None]
 
@@ -131,21 +137,18 @@ def test_a_plan_is_asked_for_once_and_its_steps_then_go_on() -> None:
 
 
 def test_a_denial_holds_for_all_steps_of_the_plan_and_carries_the_reason() -> None:
-    person = Person([NO])
-    here = gate(person)
+    person, here = asking(NO)
 
     refusals = [run(here, step) for step in range(3)]
 
     assert len(person.asked) == 1
     for refusal in refusals:
-        assert refusal is not None
         assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
         assert refusal.message == 'A person did not approve this plan: the red cube is glued.'
 
 
 def test_nobody_in_time_is_told_and_holds_for_the_plan_too() -> None:
-    person = Person([Answer(granted=False, reason='nobody answered within 300 s')])
-    here = gate(person)
+    person, here = asking(Answer(granted=False, reason='nobody answered within 300 s'))
 
     refusals = [run(here, step) for step in range(2)]
 
@@ -156,8 +159,7 @@ def test_nobody_in_time_is_told_and_holds_for_the_plan_too() -> None:
 
 
 def test_a_repaired_plan_and_another_episode_are_asked_for_anew() -> None:
-    person = Person([YES, YES, YES])
-    here = gate(person)
+    person, here = asking(YES, YES, YES)
 
     run(here, 0)
     here.permit(CALLS[0], of_plan(0, revision=1), CancelToken())
@@ -168,8 +170,7 @@ def test_a_repaired_plan_and_another_episode_are_asked_for_anew() -> None:
 
 
 def test_a_denied_plan_does_not_bar_the_repaired_one() -> None:
-    person = Person([NO, YES])
-    here = gate(person)
+    _, here = asking(NO, YES)
 
     assert run(here, 0) is not None
     assert run(here, 0, revision=1) is None
@@ -185,7 +186,6 @@ def test_a_call_without_a_plan_is_refused_at_once_with_what_would_work(call: Ski
 
     refusal = gate(person).permit(call, None, CancelToken())
 
-    assert refusal is not None
     assert refusal.code is Code.NOT_APPROVED
     assert 'bbllm run' in refusal.message
     assert 'approval:=step' in refusal.message
@@ -198,14 +198,12 @@ def test_waiting_needs_nobody(mode: str) -> None:
 
 
 def test_a_goal_with_other_steps_under_an_approved_revision_is_refused() -> None:
-    person = Person([YES])
-    here = gate(person)
+    person, here = asking(YES)
     run(here, 0)
 
     forged = of_plan(1, steps=(STEPS[0], 'place it on the blue cube', STEPS[2]))
     refusal = here.permit(SkillCall('place', ('blue_cube',)), forged, CancelToken())
 
-    assert refusal is not None
     assert refusal.code is Code.NOT_APPROVED
     assert forged.hash[:12] in refusal.message
     assert len(person.asked) == 1
@@ -213,14 +211,12 @@ def test_a_goal_with_other_steps_under_an_approved_revision_is_refused() -> None
 
 
 def test_a_plan_that_was_replaced_is_refused() -> None:
-    person = Person([YES, YES])
-    here = gate(person)
+    person, here = asking(YES, YES)
     run(here, 0)
     run(here, 0, revision=1)
 
     refusal = run(here, 1, revision=0)
 
-    assert refusal is not None
     assert 'was replaced by revision 1' in refusal.message
     assert len(person.asked) == 2
 
@@ -229,7 +225,6 @@ def test_a_plan_that_was_replaced_is_refused() -> None:
 def test_a_step_that_the_plan_does_not_have_is_refused(step: int) -> None:
     refusal = gate(Person()).permit(CALLS[0], of_plan(step), CancelToken())
 
-    assert refusal is not None
     assert f'names step {step}' in refusal.message
 
 
@@ -240,13 +235,11 @@ def test_a_plan_that_is_not_numbered_in_order_is_refused(indexes: tuple[int, ...
 
     refusal = gate(Person()).permit(CALLS[0], odd, CancelToken())
 
-    assert refusal is not None
     assert 'numbered' in refusal.message
 
 
 def test_a_rejected_call_does_not_use_its_step_up() -> None:
-    person = Person([YES])
-    here = gate(person)
+    person, here = asking(YES)
 
     run(here, 0, Status.REJECTED)
 
@@ -256,8 +249,7 @@ def test_a_rejected_call_does_not_use_its_step_up() -> None:
 
 @pytest.mark.parametrize('first', [Status.SUCCEEDED, Status.FAILED])
 def test_a_step_that_was_tried_is_asked_for_by_itself_when_it_comes_again(first: Status) -> None:
-    person = Person([YES, NO])
-    here = gate(person)
+    person, here = asking(YES, NO)
 
     run(here, 0, first)
     refusal = run(here, 0)
@@ -268,8 +260,7 @@ def test_a_step_that_was_tried_is_asked_for_by_itself_when_it_comes_again(first:
 
 
 def test_a_call_whose_end_nobody_told_has_used_its_step_up() -> None:
-    person = Person([YES, NO])
-    here = gate(person)
+    person, here = asking(YES, NO)
 
     here.permit(CALLS[0], of_plan(0), CancelToken())
     here.permit(CALLS[0], of_plan(0), CancelToken())
@@ -278,8 +269,7 @@ def test_a_call_whose_end_nobody_told_has_used_its_step_up() -> None:
 
 
 def test_what_follows_a_failed_step_of_the_same_plan_is_asked_for_by_itself() -> None:
-    person = Person([YES, YES, YES])
-    here = gate(person)
+    person, here = asking(YES, YES, YES)
 
     run(here, 0, Status.FAILED)
     run(here, 1)
@@ -290,8 +280,7 @@ def test_what_follows_a_failed_step_of_the_same_plan_is_asked_for_by_itself() ->
 
 
 def test_a_call_that_fails_before_it_was_permitted_fails_its_step_and_gives_none_back() -> None:
-    person = Person([YES, YES, NO])
-    here = gate(person)
+    person, here = asking(YES, YES, NO)
     run(here, 0)
 
     # What a robot does that is found stopped before the next call.
@@ -310,8 +299,7 @@ def test_a_call_that_fails_before_it_was_permitted_fails_its_step_and_gives_none
 
 
 def test_a_refusal_of_a_later_call_does_not_give_an_earlier_step_back() -> None:
-    person = Person([YES, NO])
-    here = gate(person)
+    person, here = asking(YES, NO)
     run(here, 0)
 
     here.settle(ended(CALLS[1], Status.REJECTED))
@@ -321,8 +309,7 @@ def test_a_refusal_of_a_later_call_does_not_give_an_earlier_step_back() -> None:
 
 
 def test_a_step_may_be_passed_over_but_not_come_late() -> None:
-    person = Person([YES, NO])
-    here = gate(person)
+    person, here = asking(YES, NO)
 
     assert run(here, 0) is None
     assert run(here, 2) is None
@@ -331,13 +318,11 @@ def test_a_step_may_be_passed_over_but_not_come_late() -> None:
 
 
 def test_a_call_beyond_the_words_of_its_step_is_asked_for_by_itself() -> None:
-    person = Person([YES, NO, YES])
-    here = gate(person)
+    person, here = asking(YES, NO, YES)
     other = SkillCall('pick', ('Blue cube',))
 
     refusal = here.permit(other, of_plan(0), CancelToken())
 
-    assert refusal is not None
     assert refusal.message == ('A person did not approve pick(blue_cube): the red cube is glued.')
     asked = person.asked[1]
     assert asked.kind is RequestKind.CALL
@@ -347,12 +332,10 @@ def test_a_call_beyond_the_words_of_its_step_is_asked_for_by_itself() -> None:
 
 
 def test_a_call_that_cannot_be_is_refused_without_troubling_anybody_for_it() -> None:
-    person = Person([YES])
-    here = gate(person)
+    person, here = asking(YES)
 
     refusal = here.permit(SkillCall('pick', ('red_cub',)), of_plan(0), CancelToken())
 
-    assert refusal is not None
     assert refusal.code is Code.UNKNOWN_OBJECT
     assert person.kinds == [RequestKind.PLAN]
     assert run(here, 0) is None
@@ -370,13 +353,11 @@ def test_without_a_scene_nothing_is_permitted(told: str, code: Code) -> None:
 
     refusal = here.permit(CALLS[0], of_plan(0), CancelToken())
 
-    assert refusal is not None
     assert (refusal.status, refusal.code) == (Status.REJECTED, code)
 
 
 def test_a_wait_that_is_ended_neither_grants_nor_denies() -> None:
-    person = Person([YES, YES])
-    here = gate(person)
+    person, here = asking(YES, YES)
 
     def cancelled() -> None:
         raise CancelledError('It was cancelled.')
@@ -398,8 +379,7 @@ def test_in_mode_none_nobody_is_asked_and_nothing_is_looked_at() -> None:
 
 
 def test_in_mode_step_every_call_is_asked_for_with_or_without_a_plan() -> None:
-    person = Person([YES, NO, YES, YES])
-    here = gate(person, 'step')
+    person, here = asking(YES, NO, YES, YES, mode='step')
 
     assert run(here, 0) is None
     assert run(here, 0) is not None
@@ -411,21 +391,18 @@ def test_in_mode_step_every_call_is_asked_for_with_or_without_a_plan() -> None:
 
 
 def test_in_mode_risky_only_risks_are_asked_for_and_the_reason_is_told() -> None:
-    person = Person([NO])
-    here = gate(person, 'risky', HELD)
+    person, here = asking(NO, mode='risky', scene=HELD)
 
     assert here.permit(SkillCall('place', ('location_A',)), None, CancelToken()) is None
     refusal = here.permit(SkillCall('place', ('blue_cube',)), None, CancelToken())
 
-    assert refusal is not None
     assert refusal.code is Code.NOT_APPROVED
     assert [request.reason for request in person.asked] == ['it puts red_cube on top of blue_cube']
 
 
 @pytest.mark.parametrize('code', [Code.REFLEX, Code.USER_STOP, Code.JOINT_LIMIT])
 def test_in_mode_risky_all_is_risky_after_a_stop_until_the_episode_ends(code: Code) -> None:
-    person = Person([YES, YES])
-    here = gate(person, 'risky')
+    person, here = asking(YES, YES, mode='risky')
 
     assert here.permit(CALLS[2], of_plan(2), CancelToken()) is None
     here.settle(ended(CALLS[2], Status.FAILED, code))
@@ -440,8 +417,7 @@ def test_in_mode_risky_all_is_risky_after_a_stop_until_the_episode_ends(code: Co
 
 
 def test_a_plan_bears_another_name_when_it_was_forgotten_and_is_asked_for_again() -> None:
-    person = Person([YES, YES, YES])
-    here = gate(person)
+    person, here = asking(YES, YES, YES)
 
     for episode in ('e', 'f', 'e'):
         assert here.permit(CALLS[0], of_plan(0, episode=episode), CancelToken()) is None
@@ -463,7 +439,6 @@ def test_calls_of_an_episode_that_has_ended_are_refused_and_those_of_no_other(
     here.end_episode('e')
     refusal = run(here, 2)
 
-    assert refusal is not None
     assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
     assert refusal.message == 'return_to_base() was not tried: its episode has ended.'
     assert len(person.asked) == asked
@@ -485,7 +460,6 @@ def test_a_yes_does_nothing_for_an_episode_that_has_ended_meanwhile(
     here = ApprovalGate(person, lambda: scene_of_mode(mode), mode=ApprovalMode(mode))
     refusal = here.permit(call, of_plan(0), CancelToken())
 
-    assert refusal is not None
     assert refusal.message.endswith('its episode has ended.')
     assert asked.count(RequestKind.CALL) == 1
 
@@ -508,8 +482,7 @@ def test_a_yes_to_a_plan_does_nothing_when_its_episode_has_ended_meanwhile() -> 
 
 
 def test_an_episode_that_begins_anew_under_its_old_id_is_asked_for_anew() -> None:
-    person = Person([YES, YES])
-    here = gate(person)
+    person, here = asking(YES, YES)
     run(here, 0)
     here.end_episode('e')
 
@@ -576,7 +549,6 @@ def test_episode_that_begins_ends_the_one_before_and_what_was_approved_in_it() -
     assert here.running == 'f'
     assert 'e' in here.ended
     refusal = run(here, 1)
-    assert refusal is not None
     assert refusal.message.endswith('was not tried: its episode has ended.')
 
 
@@ -608,8 +580,7 @@ def test_question_about_a_plan_names_the_model_that_wrote_it_and_says_what_a_sta
 
 
 def test_model_of_another_episode_is_not_named() -> None:
-    person = Person([YES])
-    here = gate(person)
+    person, here = asking(YES)
     here.begin_episode('f', 'gpt-4o')
 
     run(here, 0)
@@ -618,8 +589,7 @@ def test_model_of_another_episode_is_not_named() -> None:
 
 
 def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so() -> None:
-    person = Person([YES, NO])
-    here = gate(person)
+    person, here = asking(YES, NO)
     run(here, 0)
 
     here.begin(of_plan(0, episode='f'))
@@ -630,8 +600,7 @@ def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so
 
 @pytest.mark.parametrize('code', [Code.USER_STOP, Code.NEEDS_PERSON])
 def test_after_a_user_stop_the_same_plan_is_asked_for_again(code: Code) -> None:
-    person = Person([YES, YES])
-    here = gate(person)
+    person, here = asking(YES, YES)
     run(here, 0)
     here.permit(CALLS[1], of_plan(1), CancelToken())
     here.settle(ended(CALLS[1], Status.FAILED, code))
@@ -643,8 +612,7 @@ def test_after_a_user_stop_the_same_plan_is_asked_for_again(code: Code) -> None:
 
 
 def test_a_person_is_asked_before_a_robot_that_stopped_goes_on_and_permits_are_gone() -> None:
-    person = Person([YES, YES, NO, YES])
-    here = gate(person)
+    person, here = asking(YES, YES, NO, YES)
     run(here, 0)
 
     assert here.resume('the user stop was pressed.', CancelToken()) is True
@@ -733,7 +701,6 @@ def test_a_yes_to_a_call_during_which_the_robot_was_stopped_is_asked_for_again(
 
     refusal = person.gate.permit(call, of_plan(0), CancelToken())
 
-    assert refusal is not None
     assert refusal.code is Code.NOT_APPROVED
     stopped = 'the robot was stopped since it was approved'
     first, second = person.asked
@@ -767,8 +734,7 @@ def test_a_call_is_asked_for_where_the_robot_was_stopped_while_the_scene_was_wai
 
 
 def test_a_plan_that_is_asked_for_once_more_bears_another_name() -> None:
-    person = Person([YES, YES, YES, YES])
-    here = gate(person)
+    person, here = asking(YES, YES, YES, YES)
 
     run(here, 0)
     here.revoke('the robot was stopped')
@@ -799,8 +765,7 @@ def test_what_is_taken_back_while_it_is_asked_for_is_not_granted_by_a_yes() -> N
 
 
 def test_a_user_stop_does_not_lift_a_denial() -> None:
-    person = Person([NO])
-    here = gate(person)
+    person, here = asking(NO)
     run(here, 0)
 
     here.revoke('the robot was stopped')
@@ -831,7 +796,6 @@ def test_a_plan_with_a_character_that_nobody_sees_is_refused_and_names_it(
 
     refusal = gate(person, mode).permit(CALLS[0], of_plan(0, (STEPS[0], text)), CancelToken())
 
-    assert refusal is not None
     assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
     assert 'step 1 of its plan contains the character' in refusal.message
     assert named in refusal.message
@@ -844,7 +808,6 @@ def test_an_episode_id_with_an_escape_sequence_is_refused() -> None:
 
     refusal = gate(person).permit(CALLS[0], of_plan(0, episode='e\x1b[2J'), CancelToken())
 
-    assert refusal is not None
     assert 'its episode id contains the character U+001B' in refusal.message
     assert not person.asked
 

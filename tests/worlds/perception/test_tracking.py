@@ -108,7 +108,6 @@ def test_cube_that_flips_between_alike_orientations_stays_as_it_is() -> None:
         table.show(('cube', HERE), yaw_deg=quarter)
 
     pose = table.tracker.tracks['cube'].pose
-    assert pose is not None
     assert pose.quat_xyzw == pytest.approx(yaw_pose(HERE, math.radians(10.0)).quat_xyzw)
     assert table.tracker.undecided == ()
 

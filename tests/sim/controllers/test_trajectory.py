@@ -31,6 +31,11 @@ END = np.linspace(0.2, 0.8, 7)
 ZEROS = (0.0,) * 7
 
 
+@pytest.fixture
+def controller() -> TrajectoryController:
+    return TrajectoryController(START)
+
+
 def goal(**changes: Any) -> TrajectoryGoal:
     """Return a goal of one point after two seconds, at rest there."""
     base = TrajectoryGoal(
@@ -93,59 +98,53 @@ def follow(controller: TrajectoryController, until_s: float, error: Array | floa
     ],
 )
 def test_a_goal_that_breaks_a_rule_is_rejected_and_nothing_moves(
-    changes: dict[str, object], reason: str
+    controller: TrajectoryController, changes: dict[str, object], reason: str
 ) -> None:
-    controller = TrajectoryController(START)
     pending = controller.start(goal(**changes), 10.0, START, STILL)
-    assert pending.result is not None
     assert pending.result.status is GoalStatus.REJECTED
     assert reason in pending.result.error_string
     assert not controller.busy
     assert controller.update(11.0, START, STILL).position_rad == pytest.approx(START)
 
 
-def test_a_rejected_goal_leaves_the_running_one_alone() -> None:
-    controller = TrajectoryController(START)
+def test_a_rejected_goal_leaves_the_running_one_alone(controller: TrajectoryController) -> None:
     running = controller.start(goal(), 0.0, START, STILL)
     controller.start(goal(joint_names=()), 0.5, START, STILL)
     assert not running.done
 
 
-def test_an_inactive_controller_rejects_goals() -> None:
-    controller = TrajectoryController(START)
+def test_an_inactive_controller_rejects_goals(controller: TrajectoryController) -> None:
     controller.deactivate(0.0, START, STILL)
     pending = controller.start(goal(), 1.0, START, STILL)
-    assert pending.result is not None
     assert pending.result.status is GoalStatus.REJECTED
     controller.activate(2.0, START, STILL)
     assert not controller.start(goal(), 2.0, START, STILL).done
 
 
-def test_a_goal_that_is_followed_ends_successfully_at_its_end_and_not_before() -> None:
-    controller = TrajectoryController(START)
+def test_a_goal_that_is_followed_ends_successfully_at_its_end_and_not_before(
+    controller: TrajectoryController,
+) -> None:
     pending = controller.start(goal(), 0.0, START, STILL)
     follow(controller, 1.995)
     assert not pending.done
     controller.update(2.0, END, STILL)
-    assert pending.result is not None
     assert pending.result.status is GoalStatus.SUCCEEDED
     assert pending.result.error_code is FollowError.SUCCESSFUL
     assert pending.result.error_string == SUCCESS_TEXT
 
 
-def test_joints_may_be_given_in_any_order() -> None:
-    controller = TrajectoryController(START)
+def test_joints_may_be_given_in_any_order(controller: TrajectoryController) -> None:
     backwards = goal(joint_names=ARM_JOINTS[::-1], position_rad=(tuple(END[::-1]),))
     controller.start(backwards, 0.0, START, STILL)
     assert controller.update(2.0, END, STILL).position_rad == pytest.approx(END)
 
 
-def test_a_new_goal_preempts_the_old_one_and_starts_from_the_measured_state() -> None:
-    controller = TrajectoryController(START)
+def test_a_new_goal_preempts_the_old_one_and_starts_from_the_measured_state(
+    controller: TrajectoryController,
+) -> None:
     old = controller.start(goal(), 0.0, START, STILL)
     measured, speed = np.full(7, 0.3), np.full(7, 0.2)
     new = controller.start(goal(position_rad=(tuple(START),)), 1.0, measured, speed)
-    assert old.result is not None
     assert old.result.status is GoalStatus.ABORTED
     assert old.result.error_code is FollowError.INVALID_GOAL
     assert old.result.error_string == PREEMPTED_TEXT
@@ -155,12 +154,12 @@ def test_a_new_goal_preempts_the_old_one_and_starts_from_the_measured_state() ->
     assert now.velocity_rad_s == pytest.approx(speed)
 
 
-def test_cancel_ends_the_goal_and_holds_where_the_arm_comes_to_rest() -> None:
-    controller = TrajectoryController(START)
+def test_cancel_ends_the_goal_and_holds_where_the_arm_comes_to_rest(
+    controller: TrajectoryController,
+) -> None:
     pending = controller.start(goal(), 0.0, START, STILL)
     measured, speed = np.full(7, 0.3), np.full(7, 1.0)
     controller.cancel(1.0, measured, speed)
-    assert pending.result is not None
     assert pending.result.status is GoalStatus.CANCELED
     q, dq, ddq = controller.sample(np.arange(1.0, 1.5, 0.001))
     assert np.all(dq[200:] == 0.0)  # within 0.2 s
@@ -169,25 +168,23 @@ def test_cancel_ends_the_goal_and_holds_where_the_arm_comes_to_rest() -> None:
     assert np.all(q[200:] == q[-1])
 
 
-def test_cancel_without_a_goal_changes_nothing() -> None:
-    controller = TrajectoryController(START)
+def test_cancel_without_a_goal_changes_nothing(controller: TrajectoryController) -> None:
     before = controller.revision
     controller.cancel(1.0, END, STILL)
     assert controller.revision == before
 
 
-def test_deactivation_aborts_the_goal_with_the_text_that_clients_know() -> None:
-    controller = TrajectoryController(START)
+def test_deactivation_aborts_the_goal_with_the_text_that_clients_know(
+    controller: TrajectoryController,
+) -> None:
     pending = controller.start(goal(), 0.0, START, STILL)
     controller.deactivate(1.0, START, STILL)
-    assert pending.result is not None
     assert pending.result.status is GoalStatus.ABORTED
     assert pending.result.error_code is FollowError.INVALID_GOAL
     assert pending.result.error_string == DEACTIVATED_TEXT
 
 
-def test_a_later_start_stamp_delays_the_end() -> None:
-    controller = TrajectoryController(START)
+def test_a_later_start_stamp_delays_the_end(controller: TrajectoryController) -> None:
     pending = controller.start(goal(start_s=11.0), 10.0, START, STILL)
     controller.update(12.5, END, STILL)
     assert not pending.done
@@ -195,19 +192,18 @@ def test_a_later_start_stamp_delays_the_end() -> None:
     assert pending.done
 
 
-def test_an_endless_goal_ends_only_when_it_is_cancelled() -> None:
-    controller = TrajectoryController(START)
+def test_an_endless_goal_ends_only_when_it_is_cancelled(controller: TrajectoryController) -> None:
     controller.hold_results = True
     pending = controller.start(asking(goal_time_s=0.1), 0.0, START, STILL)
     controller.update(50.0, END, STILL)
     assert not pending.done
     controller.cancel(51.0, END, STILL)
-    assert pending.result is not None
     assert pending.result.status is GoalStatus.CANCELED
 
 
-def test_a_trajectory_from_the_topic_is_followed_and_leaves_the_goal_running() -> None:
-    controller = TrajectoryController(START)
+def test_a_trajectory_from_the_topic_is_followed_and_leaves_the_goal_running(
+    controller: TrajectoryController,
+) -> None:
     running = controller.start(goal(), 0.0, START, STILL)
 
     assert controller.replace(goal(position_rad=(tuple(START),)), 0.5, START, STILL) is None
@@ -215,12 +211,10 @@ def test_a_trajectory_from_the_topic_is_followed_and_leaves_the_goal_running() -
     controller.update(2.0, START, STILL)
     assert not running.done  # its new trajectory ends at 2.5
     controller.update(2.5, START, STILL)
-    assert running.result is not None
     assert running.result.status is GoalStatus.SUCCEEDED
 
 
-def test_a_bad_trajectory_from_the_topic_is_ignored() -> None:
-    controller = TrajectoryController(START)
+def test_a_bad_trajectory_from_the_topic_is_ignored(controller: TrajectoryController) -> None:
     before = controller.revision
     assert 'Empty joint names' in (
         controller.replace(goal(joint_names=()), 0.0, START, STILL) or ''
@@ -236,27 +230,24 @@ def test_a_trajectory_from_the_topic_off_its_way_is_given_up_for_holding() -> No
     assert not controller.busy
 
 
-def test_the_state_of_a_trajectory_can_be_asked_for_until_it_ends() -> None:
-    controller = TrajectoryController(START)
+def test_the_state_of_a_trajectory_can_be_asked_for_until_it_ends(
+    controller: TrajectoryController,
+) -> None:
     controller.start(goal(velocity_rad_s=(), acceleration_rad_s2=()), 1.0, START, STILL)
 
     middle = controller.query(2.0, END, STILL)
     too_late, too_early = (controller.query(at_s, END, STILL) for at_s in (3.5, 0.5))
 
-    assert middle is not None
     assert middle.success
     assert middle.state.position_rad == pytest.approx((START + END) / 2)
-    assert too_late is not None
     assert not too_late.success
     assert too_late.state.position_rad == pytest.approx(END)
-    assert too_early is not None
     assert not too_early.success
     controller.deactivate(2.0, START, STILL)
     assert controller.query(2.0, END, STILL) is None
 
 
-def test_positions_alone_are_joined_by_straight_lines() -> None:
-    controller = TrajectoryController(START)
+def test_positions_alone_are_joined_by_straight_lines(controller: TrajectoryController) -> None:
     controller.start(goal(velocity_rad_s=(), acceleration_rad_s2=()), 0.0, START, STILL)
     q, dq, ddq = controller.sample(np.array([0.5, 1.5]))
     assert q[0] == pytest.approx(START + 0.25 * (END - START))
@@ -264,16 +255,16 @@ def test_positions_alone_are_joined_by_straight_lines() -> None:
     assert np.all(ddq == 0)
 
 
-def test_positions_and_velocities_are_joined_by_cubics() -> None:
-    controller = TrajectoryController(START)
+def test_positions_and_velocities_are_joined_by_cubics(controller: TrajectoryController) -> None:
     controller.start(goal(acceleration_rad_s2=()), 0.0, START, STILL)
     q, dq, _ = controller.sample(np.array([0.5]))
     assert q[0] == pytest.approx(START + (END - START) * (3 * 0.25**2 - 2 * 0.25**3))
     assert dq[0] == pytest.approx((END - START) * (6 * 0.25 - 6 * 0.25**2) / 2)
 
 
-def test_points_with_all_derivatives_are_joined_by_quintics() -> None:
-    controller = TrajectoryController(START)
+def test_points_with_all_derivatives_are_joined_by_quintics(
+    controller: TrajectoryController,
+) -> None:
     points = goal(
         time_s=(0.0, 2.0),
         position_rad=(tuple(START), tuple(END)),
@@ -313,8 +304,7 @@ def test_the_splines_pass_through_points_with_their_derivatives() -> None:
         assert ddq == pytest.approx(acceleration[1:3], abs=1e-3)
 
 
-def test_one_sample_equals_the_same_of_many() -> None:
-    controller = TrajectoryController(START)
+def test_one_sample_equals_the_same_of_many(controller: TrajectoryController) -> None:
     controller.start(goal(), 0.0, START, STILL)
     times = np.linspace(0, 2.5, 11)
     many = controller.sample(times)
@@ -325,8 +315,9 @@ def test_one_sample_equals_the_same_of_many() -> None:
         assert one.acceleration_rad_s2 == pytest.approx(many[2][i])
 
 
-def test_points_with_and_without_velocities_may_follow_each_other() -> None:
-    controller = TrajectoryController(START)
+def test_points_with_and_without_velocities_may_follow_each_other(
+    controller: TrajectoryController,
+) -> None:
     mixed = goal(
         time_s=(1.0, 2.0, 3.0),
         position_rad=(tuple(END), tuple(START), tuple(END)),
@@ -343,8 +334,9 @@ def test_points_with_and_without_velocities_may_follow_each_other() -> None:
     assert q[1] == pytest.approx((START + END) / 2)
 
 
-def test_a_motion_towards_an_accelerated_first_point_starts_without_acceleration() -> None:
-    controller = TrajectoryController(START)
+def test_a_motion_towards_an_accelerated_first_point_starts_without_acceleration(
+    controller: TrajectoryController,
+) -> None:
     controller.start(goal(), 0.0, START, np.full(7, 0.3))
 
     q, dq, ddq = controller.sample(np.array([0.0]))
@@ -356,8 +348,9 @@ def test_a_motion_towards_an_accelerated_first_point_starts_without_acceleration
     )
 
 
-def test_a_goal_that_began_in_the_past_is_joined_where_it_is_by_now() -> None:
-    controller = TrajectoryController(START)
+def test_a_goal_that_began_in_the_past_is_joined_where_it_is_by_now(
+    controller: TrajectoryController,
+) -> None:
     late = goal(
         time_s=(0.0, 2.0),
         position_rad=(tuple(START), tuple(END)),
@@ -369,8 +362,9 @@ def test_a_goal_that_began_in_the_past_is_joined_where_it_is_by_now() -> None:
     assert controller.update(10.0, START, STILL).position_rad == pytest.approx((START + END) / 2)
 
 
-def test_efforts_are_added_between_the_points_that_give_them() -> None:
-    controller = TrajectoryController(START)
+def test_efforts_are_added_between_the_points_that_give_them(
+    controller: TrajectoryController,
+) -> None:
     pushed = goal(
         time_s=(0.0, 2.0),
         position_rad=(tuple(START), tuple(START)),
@@ -383,8 +377,7 @@ def test_efforts_are_added_between_the_points_that_give_them() -> None:
     assert controller.effort(np.array([0.5])) == pytest.approx(np.full((1, 7), 1.0))
 
 
-def test_a_violated_path_tolerance_aborts_the_goal() -> None:
-    controller = TrajectoryController(START)
+def test_a_violated_path_tolerance_aborts_the_goal(controller: TrajectoryController) -> None:
     tolerance = np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
     pending = controller.start(asking(path_rad=tolerance), 0.0, START, STILL)
     error = np.array([1.0, 1.0, 0.04, 1.0, 1.0, 1.0, 1.0])  # unchecked ones may be anything
@@ -393,41 +386,41 @@ def test_a_violated_path_tolerance_aborts_the_goal() -> None:
     error[2] = 0.06
     q, dq, _ = controller.sample(np.array([1.0]))
     held = controller.update(1.0, q[0] + error, dq[0])
-    assert pending.result is not None
     assert pending.result.status is GoalStatus.ABORTED
     assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
     assert pending.result.error_string == PATH_TEXT
     assert held.position_rad == pytest.approx(q[0] + error)
 
 
-def test_a_goal_tolerance_that_is_not_met_in_time_aborts_the_goal() -> None:
-    controller = TrajectoryController(START)
+def test_a_goal_tolerance_that_is_not_met_in_time_aborts_the_goal(
+    controller: TrajectoryController,
+) -> None:
     pending = controller.start(
         asking(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL
     )
     controller.update(2.4, END + 0.02, STILL)
     assert not pending.done
     controller.update(2.6, END + 0.02, STILL)
-    assert pending.result is not None
     assert pending.result.error_code is FollowError.GOAL_TOLERANCE_VIOLATED
     assert pending.result.error_string == (
         'Aborted due to goal_time_tolerance exceeding by 0.600000 seconds'
     )
 
 
-def test_a_goal_tolerance_that_is_met_late_but_in_time_succeeds() -> None:
-    controller = TrajectoryController(START)
+def test_a_goal_tolerance_that_is_met_late_but_in_time_succeeds(
+    controller: TrajectoryController,
+) -> None:
     pending = controller.start(
         asking(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL
     )
     controller.update(2.3, END + 0.02, STILL)
     controller.update(2.4, END + 0.009, STILL)
-    assert pending.result is not None
     assert pending.result.status is GoalStatus.SUCCEEDED
 
 
-def test_a_joint_that_still_moves_keeps_the_goal_from_ending() -> None:
-    controller = TrajectoryController(START)
+def test_a_joint_that_still_moves_keeps_the_goal_from_ending(
+    controller: TrajectoryController,
+) -> None:
     pending = controller.start(goal(), 0.0, START, STILL)
     controller.update(2.1, END, np.array([0.011, *ZEROS[1:]]))
     assert not pending.done
@@ -435,8 +428,9 @@ def test_a_joint_that_still_moves_keeps_the_goal_from_ending() -> None:
     assert pending.done
 
 
-def test_without_a_goal_time_the_controller_waits_for_ever() -> None:
-    controller = TrajectoryController(START)
+def test_without_a_goal_time_the_controller_waits_for_ever(
+    controller: TrajectoryController,
+) -> None:
     pending = controller.start(asking(goal_rad=np.full(7, 0.01)), 0.0, START, STILL)
     controller.update(1000.0, END + 0.02, STILL)
     assert not pending.done
@@ -467,14 +461,14 @@ def test_a_tolerance_without_meaning_leaves_all_at_their_defaults(asked: AskedTo
     assert in_force(asked, default) is default
 
 
-def test_a_velocity_that_is_off_on_the_way_aborts_the_goal() -> None:
-    controller = TrajectoryController(START)
+def test_a_velocity_that_is_off_on_the_way_aborts_the_goal(
+    controller: TrajectoryController,
+) -> None:
     pending = controller.start(asking(path_rad_s=np.full(7, 0.05)), 0.0, START, STILL)
     q, dq, _ = controller.sample(np.array([1.0]))
     controller.update(1.0, q[0], dq[0] + 0.04)
     assert not pending.done
     controller.update(1.0, q[0], dq[0] + 0.06)
-    assert pending.result is not None
     assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
 
 
