@@ -10,7 +10,7 @@ A scene is `config/scenes/<name>.yaml`:
       - {name: red_cube, kind: cube, color: red, xy: [0.5, 0.1], yaw_deg: 20}
       - {name: can, kind: cylinder, color: grey, xyz: [0.4, 0.0, 0.03], size: [0.04, 0.06]}
       - {name: post, kind: cube, xy: [0.6, 0.0], fixed: true}   # bolted to its table
-      - {name: banana, kind: banana, xy: [0.5, -0.2]}   # or another word of sim.goods
+      - {name: banana, kind: banana, xy: [0.5, -0.2]}   # or another word of sim.object_models
     locations:
       - {name: location_A, xy: [0.45, 0.2]}
     force_noise_n: {sd: 0.2, bias: 0.2}   # optional; these are the defaults
