@@ -22,6 +22,7 @@ from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.stop_causes import StopCause
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.driver import SimDriver
@@ -97,7 +98,7 @@ def test_a_driver_that_hangs_is_an_error_in_a_motion_and_in_a_wait(
 def recover(driver: SimDriver, *, allowed: bool = False) -> StopCause:
     """Recover as the executor does."""
     recovery = Recovery(driver, lambda what, look: allowed, lambda _: None)
-    return recovery.run('testing', lambda: None).cause
+    return recovery.run('testing', CancelToken()).cause
 
 
 def test_a_reflex_is_recovered_from_and_told(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
