@@ -5,7 +5,7 @@ export BBLLM_ROOT = $(CURDIR)
 # Each file in one process, since the tests of a file share their nodes; more than four stacks at once would starve.
 TESTS = python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup extras demo test test-all test-fast test-launch lint bench lock clean
+.PHONY: help setup extras demo test test-all test-fast test-launch lint bench docs lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -42,6 +42,11 @@ lint: setup ## Run ruff and mypy
 
 bench: setup ## Measure the arm, the stack and the seven tasks (minutes)
 	@bin/bbllm bench arm && bin/bbllm bench stack && bin/bbllm bench tabletop --brain offline --body offline --k 0,1,2,3
+
+docs: ## Build the docs site into build/site (installs mkdocs-material beside it, not in .venv)
+	@test -e build/docs/done || { python3 -m venv build/docs && \
+		build/docs/bin/pip install --quiet -r requirements/docs.in && touch build/docs/done; }
+	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --quiet --strict && echo 'open build/site/index.html'
 
 lock: setup ## Resolve the requirements anew
 	@$(RUN) tools/lock.sh
