@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bbllm.bench.runner.run_setup import RunRequest, prepare
+from bbllm.bench.runner.run_setup import BenchRequest, prepare
 from bbllm.cli.commands.bench_suite import parse_ks
 from bbllm.core.registry import load_planners
 
@@ -117,7 +117,7 @@ def test_a_system_of_the_readme_can_be_played_without_a_key(system: str, tmp_pat
     said = {**stand_ins(suite, options), **options}
 
     prepared = prepare(
-        RunRequest(
+        BenchRequest(
             suite=suite,
             planner=said.pop('--planner', 'brain_body'),
             brain=said.pop('--brain'),

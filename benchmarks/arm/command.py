@@ -19,7 +19,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bbllm.bench.log.machine import describe_machine
+from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.safety.limit_audit import NOTHING, Audit
 from bbllm.cli.views.output import PlainConsole
 from benchmarks.arm.timing import (

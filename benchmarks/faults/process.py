@@ -28,7 +28,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from bbllm.bench.log.machine import describe_machine
+from bbllm.bench.log.versions import describe_machine
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BbllmError, LostNodeError, WorldError

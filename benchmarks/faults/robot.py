@@ -21,7 +21,7 @@ from rclpy.qos import QoSProfile
 from rich.console import Console
 
 from bbllm.arm.driver import RobotMode
-from bbllm.bench.log.machine import describe_machine
+from bbllm.bench.log.versions import describe_machine
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Event

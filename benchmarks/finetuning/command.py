@@ -13,9 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bbllm.bench.log.machine import describe_machine
 from bbllm.bench.log.store import write_atomically
-from bbllm.bench.log.versions import find_versions
+from bbllm.bench.log.versions import describe_machine, find_versions
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.cli.support.bench_options import MAX_JOBS

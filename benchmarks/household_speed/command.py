@@ -19,7 +19,7 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.log.machine import describe_machine
+from bbllm.bench.log.versions import describe_machine
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError
 from bbllm.worlds.household.graph import Graph

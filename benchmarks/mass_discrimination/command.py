@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.log.machine import describe_machine
+from bbllm.bench.log.versions import describe_machine
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED

@@ -24,7 +24,7 @@ import typer
 from rich.console import Console
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.bench.log.machine import describe_machine
+from bbllm.bench.log.versions import describe_machine
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Ending, Event, ModelCall, StepBegun

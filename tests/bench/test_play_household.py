@@ -15,7 +15,7 @@ from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.episode_setup import Alone
 from bbllm.bench.runner.play_here import world_of
 from bbllm.bench.runner.play_household import play_with
-from bbllm.bench.runner.run_setup import RunRequest, prepare
+from bbllm.bench.runner.run_setup import BenchRequest, prepare
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case, WrongWorldError
 from bbllm.bench.suites.house_goals import FinalStateGoal
@@ -178,19 +178,19 @@ def test_a_suite_decides_where_it_is_played() -> None:
 
 
 def test_a_run_knows_its_world(tmp_path: Path) -> None:
-    request = RunRequest(suite='household', planner=PLANNER, brain='gpt-x', body='offline')
+    request = BenchRequest(suite='household', planner=PLANNER, brain='gpt-x', body='offline')
     with pytest.raises(ConfigError, match=r'played in houses'):
-        prepare(RunRequest(suite='household', planner=PLANNER, world='ros'), tmp_path)
+        prepare(BenchRequest(suite='household', planner=PLANNER, world='ros'), tmp_path)
 
     assert prepare_with_key(request, tmp_path) == 'household'
 
 
-def prepare_with_key(request: RunRequest, folder: Path) -> str:
+def prepare_with_key(request: BenchRequest, folder: Path) -> str:
     """Prepare a run against a server that is never asked."""
     config = folder / 'llm.yaml'
     config.write_text(
         'brain: {provider: openai, model: m, base_url: "http://127.0.0.1:9/v1"}\n'
         'body: {provider: offline}\n'
     )
-    request = RunRequest(suite=request.suite, planner=request.planner, llm_config=config)
+    request = BenchRequest(suite=request.suite, planner=request.planner, llm_config=config)
     return prepare(request, folder).plan.settings.world

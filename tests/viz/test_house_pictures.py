@@ -12,12 +12,11 @@ import pytest
 from bbllm.core.instance_names import class_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
 from bbllm.viz.floor_plan import CHANGED, LIT, PERSON, draw_floor_plan
-from bbllm.viz.house import PLAIN, Thing, rooms_of
+from bbllm.viz.house import PLAIN, HouseItem, rooms_of
 from bbllm.viz.house_layout import Box, lay_out
-from bbllm.viz.house_sheet import draw_house_sheet
 from bbllm.viz.labels import overlap
 from bbllm.viz.shapes import Line, Panel, Polygon, Text
-from bbllm.viz.sheet import Caption
+from bbllm.viz.sheet import Caption, draw_house_sheet
 from bbllm.viz.svg import to_svg
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
@@ -38,13 +37,13 @@ def scene(*told: str) -> Scene:
     return Scene(tuple(dict.fromkeys(objects)), (), tuple(facts), 0.0, domain='household')
 
 
-def all_of(things: Sequence[Thing]) -> Iterator[Thing]:
+def all_of(things: Sequence[HouseItem]) -> Iterator[HouseItem]:
     for thing in things:
         yield thing
         yield from all_of((*thing.upon, *thing.within))
 
 
-def find(rooms: Sequence[Thing], name: str, *, ghost: bool = False) -> Thing:
+def find(rooms: Sequence[HouseItem], name: str, *, ghost: bool = False) -> HouseItem:
     return next(t for t in all_of(rooms) if t.name == name and (t.look == 'ghost') is ghost)
 
 

@@ -28,11 +28,21 @@ from bbllm.viz.colors import HEX, UNKNOWN, color_of
 from bbllm.viz.labels import Wanted, overlap, place_labels
 from bbllm.viz.png import to_png
 from bbllm.viz.reach import reach_ring
-from bbllm.viz.shapes import Page, Paint, Panel, Polygon, Text, ring_points, text_width
-from bbllm.viz.sheet import Caption, draw_sheet, wrap
+from bbllm.viz.shapes import (
+    Circle,
+    Page,
+    Paint,
+    Panel,
+    Polygon,
+    Text,
+    ring_points,
+    text_width,
+    wrap,
+)
+from bbllm.viz.sheet import Caption, draw_sheet
 from bbllm.viz.svg import to_svg
 from bbllm.viz.table import draw_scene, short_names
-from bbllm.viz.view import view_of
+from bbllm.viz.view import View, view_of
 
 CAPTION = Caption(task='build something', ending='FINISHED', episode_id='e1')
 
@@ -66,11 +76,7 @@ def test_svg_is_xml_that_names_task_ending_and_every_thing() -> None:
 
     root = ET.fromstring(to_svg(page))
 
-    written = [
-        ''.join(node.itertext())
-        for node in root.iter('{http://www.w3.org/2000/svg}text')
-        if not node.get('aria-hidden')
-    ]
+    written = [''.join(node.itertext()) for node in root.iter('{http://www.w3.org/2000/svg}text')]
     for item in load_scene('plus_sign').movables:
         assert written.count(item.name) == 2, f'{item.name} in both panels'
     assert {'build something', 'FINISHED', '10 cm', 'before', 'after'} <= set(written)
@@ -108,7 +114,7 @@ def test_every_thing_is_inside_the_view() -> None:
 def test_png_shows_the_cube_where_it_came_to_rest() -> None:
     before = scene()
     page = draw_sheet(CAPTION, before, moved(before, 'red_cube', 0.6, -0.3), (0.15, 0.8))
-    image = Image.open(io.BytesIO(to_png(page, scale=1.0)))
+    image = Image.open(io.BytesIO(to_png(page, scale=1.0))).convert('RGB')
     view = view_of([before, moved(before, 'red_cube', 0.6, -0.3)], 620)
     first, second = (shape for shape in page.shapes if isinstance(shape, Panel))
 
@@ -240,7 +246,7 @@ def test_half_transparent_paint_is_blended_in_the_png() -> None:
     square = Polygon(((0, 0), (8, 0), (8, 8), (0, 8)), Paint(fill='#ff0000', fill_opacity=0.5))
     page = Page(width=8, height=8, title='', shapes=(square,))
 
-    image = Image.open(io.BytesIO(to_png(page, scale=1.0)))
+    image = Image.open(io.BytesIO(to_png(page, scale=1.0))).convert('RGB')
 
     assert image.getpixel((4, 4)) == pytest.approx((255, 127, 127), abs=2)
 
@@ -296,3 +302,90 @@ def test_a_thing_on_its_edge_and_one_of_no_size_are_drawn() -> None:
 
     ET.fromstring(to_svg(page))
     assert {'tilted', 'spot'} <= set(texts(page))
+
+
+def fruit(*, banana_in_bowl: bool = False) -> Scene:
+    file = load_scene('fruit')
+    x, y, _ = next(item.pose.position_m for item in file.movables if item.name == 'bowl')
+    objects = tuple(
+        replace(item, pose=Pose(position_m=(x + 0.02, y, 0.025)))
+        if item.name == 'banana' and banana_in_bowl
+        else item
+        for item in file.movables
+    )
+    return Scene((*file.fixtures, *objects), (), (), 0.0)
+
+
+def drawn(scene: Scene, view: View) -> tuple[Circle | Polygon | object, ...]:
+    return draw_scene(scene, view, (0, 0)).shapes
+
+
+def index_of_fill(shapes: tuple[object, ...], color: str) -> int:
+    """Return which of the shapes is filled with the colour of a word, the first of them."""
+    found = [
+        i
+        for i, shape in enumerate(shapes)
+        if isinstance(shape, Circle | Polygon) and shape.paint.fill == color_of(color)
+    ]
+    return found[0]
+
+
+def test_a_thing_in_a_bowl_is_drawn_over_it_and_named_for_itself() -> None:
+    scene = fruit(banana_in_bowl=True)
+    shapes = drawn(scene, view_of([scene], 600))
+
+    assert index_of_fill(shapes, 'steelblue') < index_of_fill(shapes, 'gold')
+    names = [shape.text for shape in shapes if isinstance(shape, Text)]
+    assert {'banana', 'bowl'} <= {*names}
+    assert not any(name.startswith('on ') for name in names)
+
+
+def test_plate_bowl_and_what_is_as_long_as_wide_are_round_and_a_box_is_not() -> None:
+    scene = fruit()
+    shapes = drawn(scene, view_of([scene], 600))
+
+    kinds = {
+        color: type(shapes[index_of_fill(shapes, color)])
+        for color in ('ivory', 'steelblue', 'seagreen', 'darkorange', 'peru', 'gold')
+    }
+    assert kinds == {
+        'ivory': Circle,
+        'steelblue': Circle,
+        'seagreen': Circle,
+        'darkorange': Circle,
+        'peru': Polygon,
+        'gold': Polygon,
+    }
+
+
+def test_a_container_is_in_the_picture_to_its_rim() -> None:
+    scene = fruit()
+    view = view_of([scene], 600)
+    shapes = drawn(scene, view)
+    bowl = shapes[index_of_fill(shapes, 'steelblue')]
+
+    assert isinstance(bowl, Circle)
+    assert bowl.radius <= bowl.centre[0] <= view.width - bowl.radius
+    assert bowl.radius == pytest.approx(0.1 * view.scale)
+
+
+def test_the_name_of_an_empty_container_is_not_written_on_another() -> None:
+    scene = fruit()
+    view = view_of([scene], 700)
+    names = {s.text: s for s in drawn(scene, view) if isinstance(s, Text)}
+
+    for item in scene.objects:
+        if item.name in ('plate', 'bowl'):
+            radius = item.size_m[0] / 2 * view.scale
+            centre = view.at(*item.pose.position_m[:2])
+            near = [n for n, text in names.items() if math.dist(text.position, centre) < radius]
+            assert near == []
+
+
+@pytest.mark.parametrize(
+    ('word', 'color'),
+    [('steelblue', '#4682b4'), ('dark orange', color_of('orange')), ('mauvish', UNKNOWN)],
+)
+def test_a_colour_of_css_is_drawn_as_it_is_there(word: str, color: str) -> None:
+    assert color_of(word) == color
+    assert color_of(word) == color  # PIL remembers what it was asked

@@ -21,7 +21,7 @@ from bbllm.bench.oracle.household.model import PLANNERS
 from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.runner.play_household import play
-from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseholdGoal
@@ -375,7 +375,7 @@ def prepared(folder: Path, **changes: Any) -> Prepared:
         'brain': 'expert',
         'body': 'expert',
     }
-    return prepare(RunRequest(**{**values, **changes}), folder)
+    return prepare(BenchRequest(**{**values, **changes}), folder)
 
 
 def test_a_run_says_of_both_roles_that_it_measures_the_plumbing(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ import made_up
 import pytest
 from pages import Page, text_of
 
-from bbllm.bench.report.charts import Drawings, Inks, Scenes, final_scene, read_scenes
+from bbllm.bench.report.charts import Drawings, Scenes, final_scene, read_scenes
 from bbllm.bench.report.plots import over_k, over_k_figure
 from bbllm.bench.report.summary import RunSummary, summarize_run
 from bbllm.bench.report.write import write_report
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.viz.objects import FAR
 from bbllm.viz.shapes import Line, Paint, Polygon
+from bbllm.viz.svg import Inks
 
 RED = Paint(fill='#ff0000')
 

@@ -16,7 +16,7 @@ from made_results import printed as text_of
 from test_play_household import played
 
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.metrics.metrics import figures_of
+from bbllm.bench.metrics.metrics import Figures
 from bbllm.bench.metrics.pairs import compare, pair_up
 from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.report.write import write_report
@@ -219,7 +219,7 @@ MIXED = (
 
 
 def test_figures_are_over_the_episodes_that_were_held_against_the_rules() -> None:
-    figures = figures_of(MIXED)
+    figures = Figures.of(MIXED)
 
     assert (figures.rate('faithful').value, figures.rate('faithful').n) == (
         pytest.approx(1 / 3),
@@ -419,8 +419,8 @@ def test_who_does_nothing_is_not_faithful_and_in_no_denominator() -> None:
 
     assert [item.faithful for item in (gave_up, unreadable, moved)] == [None, None, True]
     assert gave_up.faithful_two_hands is None
-    assert figures_of([gave_up, unreadable]).rate('faithful').n == 0
-    both = figures_of([make_result(trial=0, broken_rules=None), make_result(broken_rules={})])
+    assert Figures.of([gave_up, unreadable]).rate('faithful').n == 0
+    both = Figures.of([make_result(trial=0, broken_rules=None), make_result(broken_rules={})])
     assert (both.rate('faithful').value, both.rate('faithful').n) == (1, 1)
 
 

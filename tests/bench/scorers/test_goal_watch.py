@@ -10,7 +10,7 @@ from household_cases import case_of
 from made_results import make_result, make_settings, printed
 from test_play_household import PROGRAM, played
 
-from bbllm.bench.metrics.metrics import figures_of
+from bbllm.bench.metrics.metrics import Figures
 from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.suites.case import Case
 
@@ -73,7 +73,7 @@ def test_the_share_is_over_all_episodes_as_that_of_success_is() -> None:
         make_result(trial=3, verdict='lost'),
     ]
 
-    figures = figures_of(results)
+    figures = Figures.of(results)
     text = printed(summarize_run(make_settings(), results, []))
 
     assert (figures.rate('held_once').value, figures.rate('held_once').n) == (
@@ -88,6 +88,6 @@ def test_where_somebody_did_not_look_there_is_no_share() -> None:
 
     for results in ([not_looked], [looked, not_looked], [make_result(verdict='lost')]):
         assert (
-            figures_of(results).rate('held_once').value,
-            figures_of(results).rate('held_once').n,
+            Figures.of(results).rate('held_once').value,
+            Figures.of(results).rate('held_once').n,
         ) == (None, 0)

@@ -10,7 +10,7 @@ from paper_table import BOTH, Literal, Paper, Raises, job_of, play
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.scene_sampling.generator import fingerprint
 from bbllm.bench.scorers import scoring
-from bbllm.bench.scorers.scoring import NO_CALL, lost, score
+from bbllm.bench.scorers.scoring import NO_CALL, lost, prompt_growth, score
 from bbllm.bench.suites.scores import Condition, FinalState, Score, Verdict
 from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
@@ -26,9 +26,9 @@ from bbllm.core.errors import (
     PromptTooLongError,
     ReplayError,
 )
-from bbllm.core.events import StepBegun
+from bbllm.core.events import Ending, Episode, Event, LineDiscarded, ModelCall, StepBegun
 from bbllm.core.protocols import EpisodeContext, Reply, Usage, World
-from bbllm.core.types import PlanStep, SkillCall, Task
+from bbllm.core.types import Outcome, PlanStep, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.planner import BrainBody
 
@@ -261,3 +261,30 @@ def test_a_job_of_which_nothing_came_back_is_lost_with_its_reason() -> None:
     assert result.least_loops == 2
     # It pairs with the same case in another run.
     assert result.case_hash == fingerprint(job.case) == play(BOTH).case_hash
+
+
+def call(role: str = 'brain', counted: int = 0, sent: int = 0) -> Event:
+    made = ModelCall(role=role, model='m', prompt_tokens=counted, sent_tokens=sent)
+    return Event(0.0, made)
+
+
+def test_each_prompt_of_the_brain_is_told_with_the_calls_that_were_done_before_it() -> None:
+    outcome = Event(0.0, Outcome(call=SkillCall('wait'), status=Status.SUCCEEDED))
+    refused = Event(0.0, LineDiscarded('fly()', 'no such skill'))
+    events = (
+        *(call(counted=90, sent=100), call('body', counted=20), outcome, refused, outcome),
+        *(call(sent=140), outcome, call(counted=160)),
+    )
+
+    episode = Episode(
+        id='e',
+        task=Task('e', 'tidy up'),
+        planner='p',
+        brain='m',
+        body='m',
+        ending=Ending.FINISHED,
+        message='',
+        events=events,
+    )
+
+    assert prompt_growth(episode) == ((0, 90), (2, 140), (3, 160))

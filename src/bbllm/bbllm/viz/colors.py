@@ -52,7 +52,7 @@ def color_of(word: str) -> str:
     """
     Return the colour that a word means; of `dark red` or `light blue`, the last word's.
 
-    Those of CSS that are not listed here look as there.
+    Colours of CSS that are not listed here are those of CSS.
     """
     parts = word.lower().replace('-', ' ').replace('_', ' ').split()
     for part in reversed(parts):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from bbllm.core.types import Scene
 from bbllm.viz.colors import mix
-from bbllm.viz.house import Thing, rooms_of
+from bbllm.viz.house import HouseItem, rooms_of
 from bbllm.viz.house_layout import (
     CHIP_PX,
     HEAD_PX,
@@ -20,9 +20,10 @@ from bbllm.viz.house_layout import (
     is_bold,
     lay_out,
 )
-from bbllm.viz.objects import Inside, arc
+from bbllm.viz.objects import arc
 from bbllm.viz.shapes import (
     Circle,
+    Flat,
     Line,
     Paint,
     Panel,
@@ -63,16 +64,16 @@ def draw_floor_plan(
     Return one panel.
 
     Args:
-        scene: What to draw; only what it tells is drawn.
+        scene: What to draw.
         width: Of the panel [px].
         corner: Where the panel goes on the page [px].
         before: What was before; what changed since stands out, with a trace from where it was.
         columns: How many columns of boxes there are over the whole width.
-        changes_only: Whether things that nothing happened to are counted in place of drawn.
+        changes_only: Whether unchanged objects are counted in place of drawn.
     """
     rooms = rooms_of(scene, before, changes_only=changes_only)
     boxes = lay_out(rooms, width, columns)
-    shapes: list[Inside] = []
+    shapes: list[Flat] = []
     spots: dict[tuple[str, bool], Box] = {}
     corners: dict[tuple[str, bool], Point] = {}
     for room in boxes:
@@ -89,14 +90,14 @@ def draw_floor_plan(
     return Panel(corner=corner, width=width, height=height, shapes=tuple(shapes))
 
 
-def _draw(box: Box, at: Point) -> list[Inside]:
+def _draw(box: Box, at: Point) -> list[Flat]:
     """Return one box without what is in it."""
     thing = box.thing
     if thing.look == 'room':
         return _draw_room(box, at)
     x, y = at
     radius = CHIP_PX / 2 if thing.look == 'person' and thing.is_leaf else 3.0
-    shapes: list[Inside] = [Polygon(rounded(x, y, box.width, box.height, radius), _paint(thing))]
+    shapes: list[Flat] = [Polygon(rounded(x, y, box.width, box.height, radius), _paint(thing))]
     if box.inside is not None:
         top, bottom = box.inside
         inner = (x + PAD_PX - 2, y + top, box.width - 2 * PAD_PX + 4, bottom - top)
@@ -144,7 +145,7 @@ def _state(box: Box, left: float, middle: float, right: float) -> Text:
     )
 
 
-def _draw_room(box: Box, at: Point) -> list[Inside]:
+def _draw_room(box: Box, at: Point) -> list[Flat]:
     x, y = at
     half = WALL_PX / 2
     walls = rectangle(x + half, y + half, box.width - WALL_PX, box.height - WALL_PX)
@@ -156,7 +157,7 @@ def _draw_room(box: Box, at: Point) -> list[Inside]:
     ]
 
 
-def _head(x: float, y: float, thing: Thing) -> list[Inside]:
+def _head(x: float, y: float, thing: HouseItem) -> list[Flat]:
     """Return a head and shoulders."""
     paint = Paint(fill='#ffffff' if thing.look == 'person' else PERSON)
     shoulders = tuple(
@@ -166,7 +167,7 @@ def _head(x: float, y: float, thing: Thing) -> list[Inside]:
     return [Circle((x, y - 2.4), 2.5, paint), Polygon(shoulders, paint)]
 
 
-def _paint(thing: Thing) -> Paint:
+def _paint(thing: HouseItem) -> Paint:
     if thing.look == 'person':
         return Paint(fill=PERSON, stroke=mix(PERSON, '#1b1e22', 0.3), width=1.0)
     if thing.look == 'ghost':
@@ -184,14 +185,14 @@ def _paint(thing: Thing) -> Paint:
     return Paint(fill=fill, stroke=edge, width=0.9)
 
 
-def _ink(thing: Thing) -> str:
+def _ink(thing: HouseItem) -> str:
     if thing.look == 'person':
         return '#ffffff'
     return MUTED if thing.look in ('ghost', 'rest') else INK
 
 
-def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Inside]:
-    """Return the way that a thing went, with a tip, from border to border."""
+def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Flat]:
+    """Return the path of an object, with a tip, from border to border."""
     color = PERSON if end.thing.look == 'person' else CHANGED
     centres = [
         (x + box.width / 2, y + min(box.height, CHIP_PX) / 2)
@@ -238,7 +239,7 @@ def _within(point: Point, corner: Point, width: float, height: float) -> bool:
     )
 
 
-def legend(corner: Point, *, compared: bool) -> Sequence[Inside]:
+def legend(corner: Point, *, compared: bool) -> Sequence[Flat]:
     """Return what the colours mean, in one line from a point on."""
     entries: list[tuple[str, Paint]] = [
         ('furniture', Paint(fill=WOOD, stroke=WOOD_EDGE, width=0.9)),
@@ -252,7 +253,7 @@ def legend(corner: Point, *, compared: bool) -> Sequence[Inside]:
             ('where it was', Paint(stroke=CHANGED, stroke_opacity=0.8, width=1.0, dash=(3, 2.5))),
         ]
     x, y = corner
-    shapes: list[Inside] = []
+    shapes: list[Flat] = []
     for text, paint in entries:
         shapes += [
             Polygon(rounded(x, y - 7, 20, 14, 3.0), paint),

@@ -1,4 +1,4 @@
-"""A household's scene as a tree: rooms, what is in or on what, who holds what, what changed."""
+"""A household's scene as a tree: rooms, what is in or on what, what is carried, what changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN = frozenset(
 WORDS = frozenset(
     {'heated', 'washed', 'toasted', 'used', 'dirty', 'plugged_out', 'sitting', 'lying'}
 )
-"""States that are told of everything; whether it is open or on, only where that matters."""
+"""States that are shown of every object; open and on, only where that matters."""
 OPPOSITES = (('off', 'on'), ('closed', 'open'), ('dirty', 'clean'), ('plugged_out', 'plugged_in'))
 
 Relation = Literal['in', 'on', 'held']
@@ -29,24 +29,24 @@ Place = tuple[Relation, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thing:
-    """A thing, several equal ones, or a room, with all that is in it, on it or held by it."""
+class HouseItem:
+    """An object, several equal ones, or a room, with all that it contains, supports or carries."""
 
     name: str
-    """As the scene says; of a ghost, the name of the thing that was there."""
+    """As in the scene; of a ghost, the name of the object that was there."""
     text: str
     look: Look
     state: str = ''
-    """What is told beside its name."""
+    """What is shown beside its name."""
     moved: bool = False
     turned: bool = False
     """Whether its states are other than before."""
     lit: bool = False
     """Whether it is on."""
     shut: bool = False
-    upon: tuple[Thing, ...] = ()
+    upon: tuple[HouseItem, ...] = ()
     """What is on it, or in its hands."""
-    within: tuple[Thing, ...] = ()
+    within: tuple[HouseItem, ...] = ()
     count: int = 1
 
     @property
@@ -62,7 +62,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What two scenes tell."""
+    """The facts of two scenes."""
 
     kinds: Mapping[str, Kind]
     loose: frozenset[str]
@@ -79,14 +79,14 @@ class _Known:
 
 def rooms_of(
     scene: Scene, before: Scene | None = None, *, changes_only: bool = False
-) -> tuple[Thing, ...]:
+) -> tuple[HouseItem, ...]:
     """
     Return the rooms of a household with all that is in them, in the scene's order.
 
     Args:
-        scene: What is known now; what it does not tell is not shown.
-        before: What was known at the start: what is elsewhere since leaves a ghost there.
-        changes_only: Whether only what changed, where it is, and the person are told one by one,
+        scene: The household now.
+        before: The household at the start: what moved since leaves a ghost there.
+        changes_only: Whether only changes, their places and the person are shown one by one,
             and all else is counted.
     """
     known = _known(scene, before)
@@ -130,7 +130,7 @@ def _states(scene: Scene) -> dict[str, frozenset[str]]:
 
 
 def _places(scene: Scene) -> dict[str, Place]:
-    """Return where each thing is: in a hand, else on or in another, else in a room, else in ''."""
+    """Return where each object is: in a hand, on or in another, in a room, or in ''."""
     kinds = {item.name: item.kind for item in scene.objects}
     told: dict[tuple[str, str], list[str]] = defaultdict(list)
     for fact in scene.facts:
@@ -159,7 +159,7 @@ def _places(scene: Scene) -> dict[str, Place]:
 
 
 def _in_a_ring(name: str, places: Mapping[str, Place]) -> bool:
-    """Tell whether a thing is in or on itself by way of others: graphs of others have such."""
+    """Whether an object is in or on itself by way of others, as in some foreign graphs."""
     seen = {name}
     here = places[name][1]
     while here in places and here not in seen:
@@ -168,14 +168,14 @@ def _in_a_ring(name: str, places: Mapping[str, Place]) -> bool:
     return here == name
 
 
-def _thing(name: str, known: _Known) -> Thing:
-    children: dict[Relation, list[Thing]] = {'in': [], 'on': [], 'held': []}
+def _thing(name: str, known: _Known) -> HouseItem:
+    children: dict[Relation, list[HouseItem]] = {'in': [], 'on': [], 'held': []}
     for relation, other in known.here.get(name, ()):
         child = _thing(other, known)
         if not (class_of(other) in PLAIN and child.is_leaf and not child.changed):
             children[relation].append(child)
     for relation, other in known.gone.get(name, ()):
-        children[relation].append(Thing(name=other, text=_text(other), look='ghost'))
+        children[relation].append(HouseItem(name=other, text=_text(other), look='ghost'))
     upon = _counted([*children['held'], *children['on']])
     within = _counted(children['in'])
     kind, word = known.kinds.get(name), class_of(name)
@@ -189,7 +189,7 @@ def _thing(name: str, known: _Known) -> Thing:
     states = known.states.get(name, frozenset())
     old = known.old_states.get(name, states)
     moved = name in known.old_places and known.old_places[name] != known.places[name]
-    return Thing(
+    return HouseItem(
         name=name,
         text=_text(name),
         look=look,
@@ -210,7 +210,7 @@ def _text(name: str) -> str:
 
 
 def _told(states: frozenset[str], old: frozenset[str], look: Look, holds: bool) -> str:
-    """Return the states to tell of a thing; a change as `off → on`."""
+    """Return the states to show of an object; a change as `off → on`."""
     parts = []
     news = states - old
     for pair in OPPOSITES:
@@ -227,11 +227,11 @@ def _told(states: frozenset[str], old: frozenset[str], look: Look, holds: bool) 
     return ', '.join([*sorted((states & shown) - told), *parts])
 
 
-def _counted(things: Sequence[Thing]) -> tuple[Thing, ...]:
-    """Return things, equal ones that nothing happened to as one with its count."""
+def _counted(things: Sequence[HouseItem]) -> tuple[HouseItem, ...]:
+    """Return items, equal ones that did not change as one with its count."""
     plain = [t if t.is_leaf and not t.changed and t.look != 'ghost' else None for t in things]
     kinds = Counter(_kind(t) for t in plain if t is not None)
-    found: list[Thing] = []
+    found: list[HouseItem] = []
     for thing, same in zip(things, plain, strict=True):
         n = 1 if same is None else kinds.pop(_kind(same), 0)
         if n > 1:
@@ -241,27 +241,27 @@ def _counted(things: Sequence[Thing]) -> tuple[Thing, ...]:
     return tuple(found)
 
 
-def _kind(thing: Thing) -> tuple[str, str, str]:
+def _kind(thing: HouseItem) -> tuple[str, str, str]:
     return thing.text, thing.look, thing.state
 
 
-def _only_changes(thing: Thing) -> Thing:
+def _only_changes(thing: HouseItem) -> HouseItem:
     return replace(thing, upon=_kept(thing.upon), within=_kept(thing.within))
 
 
-def _kept(things: Sequence[Thing]) -> tuple[Thing, ...]:
-    """Return what changed, and how much else there is as one thing more."""
+def _kept(things: Sequence[HouseItem]) -> tuple[HouseItem, ...]:
+    """Return what changed, and how much else there is as one more item."""
     kept = [_only_changes(thing) for thing in things if _matters(thing)]
     if n := sum(_n_in(thing) for thing in things if not _matters(thing)):
         text = f'+ {n}' if kept else f'{n} things' if n > 1 else '1 thing'
-        kept.append(Thing(name='', text=text, look='rest', count=n))
+        kept.append(HouseItem(name='', text=text, look='rest', count=n))
     return tuple(kept)
 
 
-def _matters(thing: Thing) -> bool:
+def _matters(thing: HouseItem) -> bool:
     special = thing.changed or thing.look in ('person', 'ghost')
     return special or any(_matters(other) for other in (*thing.upon, *thing.within))
 
 
-def _n_in(thing: Thing) -> int:
+def _n_in(thing: HouseItem) -> int:
     return thing.count + sum(_n_in(other) for other in (*thing.upon, *thing.within))

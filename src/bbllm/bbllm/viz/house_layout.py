@@ -1,5 +1,5 @@
 """
-Where the things of a household go in a picture: it has rooms and relations, but no positions.
+Where the objects of a household go in a picture: it has rooms and relations, but no positions.
 
 Rooms are laid out in rows that fill the width, as wide as what is in them needs; in a room, boxes
 stand in columns, each where there is most space left.
@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from bbllm.viz.house import Thing
-from bbllm.viz.shapes import Point, text_width
-from bbllm.viz.sheet import wrap
+from bbllm.viz.house import HouseItem
+from bbllm.viz.shapes import Point, text_width, wrap
 
 LETTERS_PX = 10.5
 TITLE_PX = 13.0
 CHIP_PX = 18.0
-"""Height of a thing that nothing is in, and of the head of a box."""
+"""Height of an object without contents, and of the head of a box."""
 HEAD_PX = 11.5
 """What the sign of a person takes beside its name."""
 ROOM_HEAD_PX = 28.0
@@ -31,9 +30,9 @@ IN_A_ROW = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A thing with its place."""
+    """An item with its place."""
 
-    thing: Thing
+    thing: HouseItem
     left: float
     """In the box around it, or on the page where it is a room [px]."""
     top: float
@@ -42,7 +41,7 @@ class Box:
     text: str = ''
     state: str = ''
     state_below: bool = False
-    """Whether the state has a line of its own under the name."""
+    """Whether the state has a separate line under the name."""
     inside: tuple[float, float] | None = None
     """Where the inner part begins and ends, from the top; None where nothing is in it [px]."""
     parts: tuple[Box, ...] = ()
@@ -55,7 +54,7 @@ class Box:
             yield from part.walk(corner)
 
 
-def lay_out(rooms: Sequence[Thing], width: float, columns: int) -> tuple[Box, ...]:
+def lay_out(rooms: Sequence[HouseItem], width: float, columns: int) -> tuple[Box, ...]:
     """
     Place rooms and all that is in them; together they fill a rectangle.
 
@@ -111,7 +110,7 @@ def _shares(total: int, n: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-def _room(thing: Thing, width: float, columns: int) -> Box:
+def _room(thing: HouseItem, width: float, columns: int) -> Box:
     """Place what is in a room: what has something in or on it as boxes, all else in rows."""
     gap = GAP_PX
     column = (width - 2 * ROOM_PAD_PX - (columns - 1) * gap) / columns
@@ -151,8 +150,8 @@ def _rows(boxes: Sequence[Box]) -> list[list[Box]]:
     return [[box for box in boxes if box.top == top] for top in tops]
 
 
-def _box(thing: Thing, width: float) -> Box:
-    """Place a thing and what is in, on or held by it in a box of a given width."""
+def _box(thing: HouseItem, width: float) -> Box:
+    """Place an item with all that belongs to it in a box of a given width."""
     inner = width - 2 * PAD_PX
     text = _cut(_words(thing), LETTERS_PX, inner, bold=True)
     head = _px(text, LETTERS_PX, bold=True) + _px(thing.state, LETTERS_PX - 1, bold=thing.turned)
@@ -188,8 +187,8 @@ def _box(thing: Thing, width: float) -> Box:
     )
 
 
-def _flow(things: Sequence[Thing], width: float) -> list[Box]:
-    """Place things in rows, from left to right."""
+def _flow(things: Sequence[HouseItem], width: float) -> list[Box]:
+    """Place items in rows, from left to right."""
     placed: list[Box] = []
     left = top = row = 0.0
     for thing in things:
@@ -202,7 +201,7 @@ def _flow(things: Sequence[Thing], width: float) -> list[Box]:
     return placed
 
 
-def _natural(thing: Thing, most: float) -> float:
+def _natural(thing: HouseItem, most: float) -> float:
     """Return how wide a box has to be for all that is in it to stand in one row, up to a limit."""
     head = _name_px(thing) + 2 * PAD_PX + (HEAD_PX if thing.look == 'person' else 0.0)
     if thing.state:
@@ -216,7 +215,7 @@ def _natural(thing: Thing, most: float) -> float:
     return min(most, max(widths))
 
 
-def _leaf(thing: Thing, most: float) -> Box:
+def _leaf(thing: HouseItem, most: float) -> Box:
     pad = 11.0 + (HEAD_PX if thing.look == 'person' else 0.0)
     text = _cut(_words(thing), LETTERS_PX, most - pad, bold=is_bold(thing))
     state = _cut(thing.state, LETTERS_PX - 1, most - pad, bold=thing.turned)
@@ -239,14 +238,14 @@ def _leaf(thing: Thing, most: float) -> Box:
     )
 
 
-def is_bold(thing: Thing) -> bool:
-    """Tell whether the name of a thing is written bold."""
+def is_bold(thing: HouseItem) -> bool:
+    """Whether the name of an item is written bold."""
     if thing.look in ('ghost', 'rest'):
         return False
     return not thing.is_leaf or thing.changed or thing.look in ('room', 'person')
 
 
-def _name_px(thing: Thing) -> float:
+def _name_px(thing: HouseItem) -> float:
     return _px(_words(thing), LETTERS_PX, bold=is_bold(thing))
 
 
@@ -256,8 +255,8 @@ def _px(text: str, size: float, *, bold: bool = False) -> float:
     return text_width(text, size) * (1.2 if bold else 1.02) + signs
 
 
-def _words(thing: Thing) -> str:
-    """Return what stands on a thing: which one it is where something became of it."""
+def _words(thing: HouseItem) -> str:
+    """Return the text of an item: with its number where it changed."""
     told_apart = thing.changed and thing.look not in ('person', 'room')
     return thing.name if told_apart else thing.text
 

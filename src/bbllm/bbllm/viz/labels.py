@@ -1,4 +1,4 @@
-"""Where names are written, so that they cover neither things nor each other."""
+"""Where names are written, so that they cover neither objects nor each other."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ ANGLES_DEG = (90, 270, 0, 180, 45, 135, 225, 315, 20, 160, 200, 340, 65, 115, 24
 """Directions to try, clockwise from the right; first below, then above, then beside."""
 GAPS_PX = (3.0, 12.0, 24.0, 40.0, 60.0, 80.0)
 LEADER_FROM_PX = 9.0
-"""A label further away than this is joined to its thing by a thin line."""
+"""A label further away than this is joined to its object by a thin line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A name to write beside a thing."""
+    """A name to write beside an object."""
 
     text: str
     """One line or several."""
     centre: Point
     radius: float
-    """How far the thing reaches from its centre [px]."""
+    """How far the object reaches from its centre [px]."""
     size: float
     """Height of the font [px]."""
 
@@ -49,7 +49,7 @@ class Placed:
 
     middle: Point
     leader: tuple[Point, Point] | None
-    """The line from thing to name, None where the name stands right beside it."""
+    """The line from object to name, None where the name stands right beside it."""
     box: Box
 
 
@@ -149,7 +149,7 @@ def _costs(
     leaders: Sequence[tuple[Point, Point]],
     size: tuple[float, float],
 ) -> Iterator[float]:
-    """Yield what speaks against a spot, what is quickly said first."""
+    """Yield the costs of a spot, the cheapest to compute first."""
     box = spot.box
     if spot.leader is not None:
         yield 30.0 + 2.5 * math.dist(*spot.leader)
@@ -165,7 +165,7 @@ def _costs(
 
 
 def _crosses(line: tuple[Point, Point], box: Box) -> bool:
-    """Tell whether a line runs through a box; looked at in steps, which is near enough here."""
+    """Whether a line runs through a box, sampled in steps."""
     (ax, ay), (bx, by) = line
     if max(ax, bx) <= box[0] or min(ax, bx) >= box[2]:
         return False  # said at once, because most pairs are far apart

@@ -1,10 +1,10 @@
-"""How each kind of thing looks from above."""
+"""Each kind of object seen from above."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from bbllm.core.types import Kind, Scene, SceneObject
 from bbllm.skills.containers import is_container
@@ -12,6 +12,7 @@ from bbllm.skills.shapes import half_extent, is_round, outline
 from bbllm.viz.colors import color_of, edge_of, mix
 from bbllm.viz.shapes import (
     Circle,
+    Flat,
     Line,
     Paint,
     Point,
@@ -29,8 +30,6 @@ GRID_M = 0.1
 MOVED_M = 0.01
 """What came to rest further away than this was moved."""
 
-Inside: TypeAlias = Polygon | Circle | Line | Text
-
 
 def draw_table(item: SceneObject, view: View) -> Polygon:
     """Return a table top."""
@@ -40,9 +39,9 @@ def draw_table(item: SceneObject, view: View) -> Polygon:
     return Polygon(points, Paint(fill=wood, stroke=edge, width=1.5))
 
 
-def draw_grid(view: View) -> list[Inside]:
+def draw_grid(view: View) -> list[Flat]:
     """Return lines every 10 cm, with numbers [m] at the left and lower edge."""
-    shapes: list[Inside] = []
+    shapes: list[Flat] = []
     line = Paint(stroke='#5b5140', stroke_opacity=0.13, width=1)
     for n in range(math.ceil(view.x_min / GRID_M), math.floor(view.x_max / GRID_M) + 1):
         _, y = view.at(n * GRID_M, 0)
@@ -69,7 +68,7 @@ def _tick(position: Point, text: str, anchor: Literal['start', 'middle']) -> Tex
     )
 
 
-def draw_reach(view: View, reach_m: tuple[float, float] | None) -> list[Inside]:
+def draw_reach(view: View, reach_m: tuple[float, float] | None) -> list[Flat]:
     """Return the ring of what the hand can reach, and its border."""
     if reach_m is None:
         return []
@@ -83,7 +82,7 @@ def draw_reach(view: View, reach_m: tuple[float, float] | None) -> list[Inside]:
     ]
 
 
-def draw_robot(view: View) -> list[Inside]:
+def draw_robot(view: View) -> list[Flat]:
     """Return the robot's foot, and the axis that points forward."""
     base = view.at(0, 0)
     radius = BASE_M * view.scale
@@ -101,7 +100,7 @@ def draw_robot(view: View) -> list[Inside]:
     ]
 
 
-def draw_location(item: SceneObject, view: View, far: bool) -> list[Inside]:
+def draw_location(item: SceneObject, view: View, far: bool) -> list[Flat]:
     """Return the square that marks a location."""
     x, y, _ = item.pose.position_m
     half = max(item.size_m[0], item.size_m[1], 0.03) / 2 * view.scale
@@ -117,13 +116,13 @@ def draw_location(item: SceneObject, view: View, far: bool) -> list[Inside]:
     ]
 
 
-def draw_thing(item: SceneObject, view: View, far: bool) -> list[Inside]:
+def draw_thing(item: SceneObject, view: View, far: bool) -> list[Flat]:
     """Return a cube or cylinder in its colour, ringed where it is out of reach."""
     x, y, _ = item.pose.position_m
     fill = color_of(item.color)
     paint = Paint(fill=fill, stroke=edge_of(fill), width=1.4)
     centre = view.at(x, y)
-    shapes: list[Inside] = []
+    shapes: list[Flat] = []
     if far:
         radius = 1.45 * radius_of(item) * view.scale
         shapes.append(Circle(centre, radius, Paint(stroke=FAR, width=1.3, dash=(4, 3))))
@@ -138,7 +137,7 @@ def draw_thing(item: SceneObject, view: View, far: bool) -> list[Inside]:
     return [*shapes, Polygon(corners, paint), _bevel(corners, centre, fill)]
 
 
-def _draw_container(item: SceneObject, view: View, paint: Paint) -> list[Inside]:
+def _draw_container(item: SceneObject, view: View, paint: Paint) -> list[Flat]:
     """Return its rim and its floor; one that is as long as wide is taken to be round."""
     fill = paint.fill or ''
     inside = Paint(fill=mix(fill, '#000000', 0.12), stroke=edge_of(fill), width=0.8)
@@ -170,9 +169,9 @@ def _shrunk(corners: Sequence[Point], centre: Point, share: float) -> tuple[Poin
     )
 
 
-def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> list[Inside]:
-    """Return where things were before, and how they went."""
-    shapes: list[Inside] = []
+def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> list[Flat]:
+    """Return where objects were before, and their paths."""
+    shapes: list[Flat] = []
     known = {item.name: item for item in before.objects}
     for item in movable:
         old = known.get(item.name)
@@ -188,7 +187,7 @@ def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> li
 
 
 def arc(start: Point, end: Point) -> tuple[Point, ...]:
-    """Return a gently bent line; straight ones run through the things between."""
+    """Return a gently bent line; straight ones run through what is between."""
     (ax, ay), (bx, by) = start, end
     mx, my = (ax + bx) / 2 + 0.12 * (by - ay), (ay + by) / 2 - 0.12 * (bx - ax)
     steps = [index / 20 for index in range(21)]
@@ -202,5 +201,5 @@ def arc(start: Point, end: Point) -> tuple[Point, ...]:
 
 
 def radius_of(item: SceneObject) -> float:
-    """Return how far a thing reaches from its centre, seen from above, about [m]."""
+    """Return how far an object reaches from its centre, seen from above, about [m]."""
     return max(half_extent(item, (1.0, 0.0, 0.0)), half_extent(item, (0.0, 1.0, 0.0)))

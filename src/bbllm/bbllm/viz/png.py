@@ -1,31 +1,22 @@
-"""A page as PNG, drawn with Pillow from the very shapes that the SVG is made of."""
+"""A page as PNG, drawn with matplotlib from the very shapes that the SVG is made of."""
 
 from __future__ import annotations
 
 import io
-import math
-from functools import cache
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from PIL import Image, ImageDraw, ImageFont
+from bbllm.viz.shapes import Circle as Disc
+from bbllm.viz.shapes import Flat, Line, Page, Paint, Panel, Point, Text, rectangle
 
-from bbllm.viz.shapes import (
-    Circle,
-    Line,
-    Page,
-    Paint,
-    Panel,
-    Point,
-    Polygon,
-    Shape,
-    Text,
-    circle_points,
-)
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.patches import Patch
 
-Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
-
-OVERSAMPLING = 2
-"""Lines are drawn larger and scaled down, because Pillow does not smooth their edges."""
-_ANCHORS = {'start': 'lm', 'middle': 'mm', 'end': 'rm'}
+_ALIGNMENTS = {'start': 'left', 'middle': 'center', 'end': 'right'}
+_DPI = 72
+"""With as many dots to an inch, a point of matplotlib is a pixel of the page."""
 
 
 def to_png(page: Page, scale: float = 2.0) -> bytes:
@@ -36,112 +27,85 @@ def to_png(page: Page, scale: float = 2.0) -> bytes:
         page: The picture.
         scale: Pixels of the file for each pixel of the page.
     """
-    zoom = scale * OVERSAMPLING
-    image = _draw(page.width, page.height, page.background, page.shapes, zoom)
-    size = (round(page.width * scale), round(page.height * scale))
+    from matplotlib.figure import Figure
+
+    # A hair more than whole pixels, of which matplotlib cuts the fraction off.
+    inches = [(round(side * scale) + 0.01) / (_DPI * scale) for side in (page.width, page.height)]
+    figure = Figure(figsize=(inches[0], inches[1]), dpi=_DPI)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set(xlim=(0, page.width), ylim=(page.height, 0))
+    for shape in page.shapes:
+        if isinstance(shape, Panel):
+            area = rectangle(*shape.corner, shape.width, shape.height)
+            clip = axes.add_patch(_polygon(area, Paint()))
+            _draw(axes, shape.shapes, shape.corner, clip)
+        else:
+            _draw(axes, [shape], (0.0, 0.0))
     file = io.BytesIO()
-    image.resize(size, Image.Resampling.LANCZOS).save(file, format='PNG', optimize=True)
+    with warnings.catch_warnings():
+        # A letter that the font lacks is drawn as a box.
+        warnings.simplefilter('ignore', UserWarning)
+        figure.savefig(file, format='png', dpi=_DPI * scale, facecolor=page.background)
     return file.getvalue()
 
 
-def _draw(
-    width: float, height: float, background: str, shapes: tuple[Shape, ...], zoom: float
-) -> Image.Image:
-    image = Image.new('RGB', (round(width * zoom), round(height * zoom)), background)
-    # Mode RGBA on an RGB image makes Pillow blend half-transparent colours.
-    pen = _Pen(ImageDraw.Draw(image, 'RGBA'), zoom)
+def _draw(axes: Axes, shapes: Sequence[Flat], corner: Point, clip: Patch | None = None) -> None:
+    """Draw shapes that count from a corner, cut off at the border of a patch."""
+    left, top = corner
     for shape in shapes:
-        if isinstance(shape, Panel):
-            part = _draw(shape.width, shape.height, background, shape.shapes, zoom)
-            image.paste(part, (round(shape.corner[0] * zoom), round(shape.corner[1] * zoom)))
-        else:
-            pen.draw(shape)
-    return image
-
-
-class _Pen:
-    """Draws shapes at a zoom."""
-
-    def __init__(self, draw: ImageDraw.ImageDraw, zoom: float):
-        self._draw = draw
-        self._zoom = zoom
-
-    def draw(self, shape: Polygon | Circle | Line | Text) -> None:
         if isinstance(shape, Text):
-            self._text(shape)
-        elif isinstance(shape, Line):
-            self._stroke(self._scaled(shape.points), shape.paint)
+            drawn = _write(axes, shape, corner)
+        elif isinstance(shape, Disc):
+            x, y = shape.centre
+            drawn = axes.add_patch(_circle((left + x, top + y), shape.radius, shape.paint))
         else:
-            points = (
-                shape.points
-                if isinstance(shape, Polygon)
-                else circle_points(shape.centre, shape.radius)
-            )
-            scaled = self._scaled(points)
-            if shape.paint.fill is not None:
-                self._draw.polygon(scaled, fill=_rgba(shape.paint.fill, shape.paint.fill_opacity))
-            self._stroke([*scaled, scaled[0]], shape.paint)
-
-    def _scaled(self, points: tuple[Point, ...]) -> list[Point]:
-        return [(x * self._zoom, y * self._zoom) for x, y in points]
-
-    def _stroke(self, points: list[Point], paint: Paint) -> None:
-        if paint.stroke is None:
-            return
-        color = _rgba(paint.stroke, paint.stroke_opacity)
-        width = max(1, round(paint.width * self._zoom))
-        if paint.dash is None:
-            self._draw.line(points, fill=color, width=width, joint='curve')
-            return
-        dash, gap = (length * self._zoom for length in paint.dash)
-        for piece in _dashes(points, dash, gap):
-            self._draw.line(piece, fill=color, width=width, joint='curve')
-
-    def _text(self, text: Text) -> None:
-        font = _font(round(text.size * self._zoom), text.bold)
-        x, y = text.position
-        self._draw.text(
-            (x * self._zoom, y * self._zoom),
-            text.text,
-            font=font,
-            fill=text.color,
-            anchor=_ANCHORS[text.anchor],
-            stroke_width=round(1.5 * self._zoom) if text.halo else 0,
-            stroke_fill=text.halo,
-        )
+            points = [(left + x, top + y) for x, y in shape.points]
+            closed = not isinstance(shape, Line)
+            drawn = axes.add_patch(_polygon(points, shape.paint, closed=closed))
+        if clip is not None:
+            drawn.set_clip_path(clip)
 
 
-def _dashes(points: list[Point], dash: float, gap: float) -> list[list[Point]]:
-    """Cut a line into its dashes; a dash goes on around corners."""
-    pieces: list[list[Point]] = [[points[0]]]
-    drawn, left = True, dash
-    for start, end in zip(points, points[1:], strict=False):
-        length = math.dist(start, end)
-        done = 0.0
-        while length - done > left:
-            done += left
-            spot = tuple(a + (b - a) * done / length for a, b in zip(start, end, strict=True))
-            if drawn:
-                pieces[-1].append((spot[0], spot[1]))
-            else:
-                pieces.append([(spot[0], spot[1])])
-            drawn = not drawn
-            left = dash if drawn else gap
-        left -= length - done
-        if drawn:
-            pieces[-1].append(end)
-    return [piece for piece in pieces if len(piece) > 1]
+def _polygon(points: Sequence[Point], paint: Paint, *, closed: bool = True) -> Patch:
+    from matplotlib.patches import Polygon
+
+    return Polygon(points, closed=closed, fill=closed, **_style(paint))
 
 
-def _rgba(color: str, opacity: float) -> tuple[int, int, int, int]:
-    red, green, blue = (int(color[index : index + 2], 16) for index in (1, 3, 5))
-    return red, green, blue, round(255 * opacity)
+def _circle(centre: Point, radius: float, paint: Paint) -> Patch:
+    from matplotlib.patches import Circle
+
+    return Circle(centre, radius, **_style(paint))
 
 
-@cache
-def _font(size: int, bold: bool) -> Font:
-    # DejaVu covers more scripts than the font inside Pillow, and most desktops have it.
-    try:
-        return ImageFont.truetype('DejaVuSans-Bold.ttf' if bold else 'DejaVuSans.ttf', size)
-    except OSError:
-        return ImageFont.load_default(size)
+def _style(paint: Paint) -> dict[str, Any]:
+    from matplotlib.colors import to_rgba
+
+    edge = 'none' if paint.stroke is None else to_rgba(paint.stroke, paint.stroke_opacity)
+    return {
+        'facecolor': 'none' if paint.fill is None else to_rgba(paint.fill, paint.fill_opacity),
+        'edgecolor': edge,
+        'linewidth': paint.width if paint.stroke is not None else 0.0,
+        'linestyle': '-' if paint.dash is None else (0.0, [n / paint.width for n in paint.dash]),
+        'joinstyle': 'round',
+        'capstyle': 'round' if paint.dash is None else 'butt',
+    }
+
+
+def _write(axes: Axes, text: Text, corner: Point) -> Any:
+    from matplotlib.patheffects import withStroke
+
+    x, y = text.position
+    return axes.text(
+        corner[0] + x,
+        corner[1] + y,
+        text.text,
+        fontsize=text.size,
+        color=text.color,
+        weight='bold' if text.bold else 'normal',
+        ha=_ALIGNMENTS[text.anchor],
+        va='center_baseline',
+        parse_math=False,
+        path_effects=[withStroke(linewidth=3, foreground=text.halo)] if text.halo else None,
+    )

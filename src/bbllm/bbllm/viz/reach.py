@@ -14,7 +14,7 @@ def reach_ring() -> tuple[float, float] | None:
     Return how near and how far from its axis the hand can grasp, straight ahead [m].
 
     The question is the one that scenes answer with `reachable`, at many distances. The base
-    joint turns nearly all the way round, so that what holds ahead holds around.
+    joint turns nearly all the way round, so that the reach is the same all around.
     """
     reach = ReachCache()
     good = [x for x in (0.01 * index for index in range(5, 105)) if reach(_place_at(x))]

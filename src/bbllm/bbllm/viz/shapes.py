@@ -1,7 +1,7 @@
 """
 What a picture is made of: plain shapes in page coordinates, x right and y down [px].
 
-`svg` and `png` draw the same shapes, so that both pictures always agree.
+`svg` and `png` draw the same shapes, so that both pictures agree.
 """
 
 from __future__ import annotations
@@ -76,10 +76,11 @@ class Panel:
     """Upper left corner on the page; the shapes inside count from there [px]."""
     width: float
     height: float
-    shapes: tuple[Polygon | Circle | Line | Text, ...]
+    shapes: tuple[Flat, ...]
 
 
-Shape: TypeAlias = Polygon | Circle | Line | Text | Panel
+Flat: TypeAlias = Polygon | Circle | Line | Text
+Shape: TypeAlias = Flat | Panel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,3 +157,23 @@ def text_width(text: str, size: float) -> float:
         else:
             total += 0.68 if char.isupper() else 0.58
     return total * size
+
+
+def wrap(text: str, size: float, width: float, most: int) -> list[str]:
+    """Break a text into at most some lines; what does not fit becomes an ellipsis."""
+    lines = ['']
+    for word in text.split():
+        longer = f'{lines[-1]} {word}'.strip()
+        if text_width(longer, size) <= width or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    kept = lines[:most]
+    cut = len(lines) > most
+    for index, line in enumerate(kept):
+        short = line
+        while short and text_width(short, size) > width:
+            short = short[:-1]
+        if short != line or (cut and index == most - 1):
+            kept[index] = short[: max(1, len(short) - 2)].rstrip() + '…'
+    return kept

@@ -1,4 +1,4 @@
-"""The whole picture: what was asked and how it ended, over the table before and after."""
+"""The whole picture: what was asked and how it ended, over the table or house."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bbllm.core.types import Kind, Scene
+from bbllm.viz.floor_plan import draw_floor_plan
+from bbllm.viz.floor_plan import legend as house_legend
 from bbllm.viz.objects import FAR, REACH
 from bbllm.viz.shapes import (
     Circle,
@@ -19,11 +21,14 @@ from bbllm.viz.shapes import (
     circle_points,
     rectangle,
     text_width,
+    wrap,
 )
 from bbllm.viz.table import INK, MUTED, draw_scene, short_names
 from bbllm.viz.view import View, view_of
 
 PANEL_PX = 620.0
+HOUSE_PX = 1000.0
+"""Of a house; its letters are read on a page as wide as the project's own."""
 EDGE_PX = 28.0
 GAP_PX = 24.0
 GOOD = '#2f8f4e'
@@ -76,8 +81,32 @@ def draw_sheet(
     foot = top + 24 + view.height + 26
     shapes += _scale_bar((EDGE_PX, foot), view)
     shapes += _legend((EDGE_PX + 0.1 * view.scale + 76, foot), scenes, reach_m)
+    return _page(caption, width, foot, shapes)
+
+
+def draw_house_sheet(caption: Caption, before: Scene, after: Scene | None) -> Page:
+    """
+    Return the picture of one episode in a household: one plan, in which what changed stands out.
+
+    Args:
+        caption: The words.
+        before: The scene at the start.
+        after: The scene at the end, None where none was recorded; the start is drawn then.
+    """
+    width = HOUSE_PX + 2 * EDGE_PX
+    head, top = draw_head(caption, width)
+    old = None if after is None else before
+    panel = draw_floor_plan(after or before, HOUSE_PX, (EDGE_PX, top + 4), before=old)
+    foot = top + 4 + panel.height + 22
+    shapes: list[Shape] = [*head, panel, *house_legend((EDGE_PX, foot), compared=old is not None)]
+    return _page(caption, width, foot, shapes)
+
+
+def _page(caption: Caption, width: float, foot: float, shapes: Sequence[Shape]) -> Page:
+    """Return shapes as a page that ends a little below the line of its foot."""
+    signed = [*shapes]
     if caption.episode_id:
-        shapes.append(
+        signed.append(
             Text(
                 position=(width - EDGE_PX, foot),
                 text=f'bbllm · {caption.episode_id}',
@@ -87,27 +116,7 @@ def draw_sheet(
             )
         )
     title = f'{caption.task} – {caption.ending}'
-    return Page(width=width, height=foot + 26, title=title, shapes=tuple(shapes))
-
-
-def wrap(text: str, size: float, width: float, most: int) -> list[str]:
-    """Break a text into at most some lines; what does not fit becomes an ellipsis."""
-    lines = ['']
-    for word in text.split():
-        longer = f'{lines[-1]} {word}'.strip()
-        if text_width(longer, size) <= width or not lines[-1]:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    kept = lines[:most]
-    cut = len(lines) > most
-    for index, line in enumerate(kept):
-        short = line
-        while short and text_width(short, size) > width:
-            short = short[:-1]
-        if short != line or (cut and index == most - 1):
-            kept[index] = short[: max(1, len(short) - 2)].rstrip() + '…'
-    return kept
+    return Page(width=width, height=foot + 26, title=title, shapes=tuple(signed))
 
 
 def draw_head(caption: Caption, width: float) -> tuple[list[Shape], float]:

@@ -11,7 +11,6 @@ from bbllm.skills.shapes import top_z
 from bbllm.viz.labels import Box, Placed, Wanted, place_labels
 from bbllm.viz.objects import (
     FAR,
-    Inside,
     draw_grid,
     draw_location,
     draw_reach,
@@ -21,14 +20,14 @@ from bbllm.viz.objects import (
     draw_traces,
     radius_of,
 )
-from bbllm.viz.shapes import Line, Paint, Panel, Point, Polygon, Text, rectangle
+from bbllm.viz.shapes import Flat, Line, Paint, Panel, Point, Polygon, Text, rectangle
 from bbllm.viz.view import BASE_M, View
 
 GROUND = '#eceae5'
 INK = '#22262b'
 MUTED = '#7c8087'
 PILE_M = 0.02
-"""Things whose centres are this near to each other, seen from above, share one label."""
+"""Objects whose centres are this near to each other, seen from above, share one label."""
 PAPER = '#fbf9f5'
 """Around letters, so that lines do not run through them."""
 
@@ -49,14 +48,14 @@ def draw_scene(
         view: What part of it, and how large.
         corner: Where the panel goes on the page [px].
         reach_m: Nearest and furthest distance from the robot's axis that it can grasp at [m].
-        before: What was before; things that moved get a faint trace.
+        before: The scene before; objects that moved get a faint trace.
     """
     things = [item for item in scene.objects if item.kind not in (Kind.FIXTURE, Kind.HAND)]
     movable = [item for item in things if item.kind is not Kind.LOCATION]
     # A container is as high as its rim, and yet below what is in it.
     movable.sort(key=lambda item: (not is_container(item), top_z(item)))
     locations = [item for item in things if item.kind is Kind.LOCATION]
-    shapes: list[Inside] = [Polygon(rectangle(0, 0, view.width, view.height), Paint(fill=GROUND))]
+    shapes: list[Flat] = [Polygon(rectangle(0, 0, view.width, view.height), Paint(fill=GROUND))]
     for item in scene.objects:
         if item.kind is Kind.FIXTURE:
             shapes.append(draw_table(item, view))
@@ -87,7 +86,7 @@ def short_names(names: Sequence[str]) -> Mapping[str, str]:
 
 
 def piles(movable: Sequence[SceneObject]) -> list[list[SceneObject]]:
-    """Return things in piles, each from the top down; most piles are one thing."""
+    """Return objects in piles, each from the top down; most piles are one object."""
     found: list[list[SceneObject]] = []
     for item in sorted(movable, key=top_z, reverse=True):
         for pile in found:
@@ -111,7 +110,7 @@ def _box(centre: Point, radius: float) -> Box:
 
 
 def _caption(scene: Scene, item: SceneObject, short: Mapping[str, str]) -> str:
-    """Return a thing's name, with the place that it hides when it stands on one."""
+    """Return an object's name, with the place that it hides when it stands on one."""
     if scene.held == item.name:
         return f'{item.name} (in the hand)'
     for fact in scene.facts:
@@ -122,11 +121,11 @@ def _caption(scene: Scene, item: SceneObject, short: Mapping[str, str]) -> str:
 
 def _names(
     scene: Scene, movable: Sequence[SceneObject], locations: Sequence[SceneObject], view: View
-) -> list[Inside]:
-    """Write all names: of locations inside their squares where that fits, of things beside."""
+) -> list[Flat]:
+    """Write all names: of locations inside their squares where that fits, of objects beside."""
     wanted: list[Wanted] = []
     colors: list[str] = []
-    shapes: list[Inside] = []
+    shapes: list[Flat] = []
     boxes: list[Box] = [_box(view.at(0, 0), BASE_M * view.scale)]
     short = short_names([item.name for item in locations])
     for pile in piles(movable):
@@ -165,7 +164,7 @@ def _names(
     return shapes
 
 
-def _write(label: Wanted, spot: Placed, color: str) -> list[Inside]:
+def _write(label: Wanted, spot: Placed, color: str) -> list[Flat]:
     """Return a name that may have several lines."""
     x, y = spot.middle
     lines = label.text.split('\n')

@@ -42,7 +42,7 @@ class View:
 
 
 def view_of(scenes: Iterable[Scene], width: float) -> View:
-    """Return a view of a given width [px] that shows the robot and all things of all scenes."""
+    """Return a view of a given width [px] that shows the robot and all objects of all scenes."""
     points = [(-BASE_M, 0.0), (0.5, -0.4), (0.5, 0.4)]
     for scene in scenes:
         points += [

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbllm.bench.runner.play_here import domain_of
-from bbllm.bench.runner.run_setup import Prepared, RunRequest, prepare
+from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import find_provider
@@ -63,7 +63,7 @@ class Choice:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What people should be told, each once."""
+        """All notices, each once."""
         told = [text for item in self.contenders for text in item.prepared.notices]
         if len(self.contenders) == 1:
             alone = self.contenders[0].planner
@@ -71,23 +71,25 @@ class Choice:
         return tuple(dict.fromkeys(told))
 
 
-def choose(request: RunRequest, said: str, folder: Path, embeddings: str | None = None) -> Choice:
+def choose(
+    request: BenchRequest, said: str, folder: Path, embeddings: str | None = None
+) -> Choice:
     """
     Prepare a run for each planner that plays; nothing is written.
 
     Who is named has to be able to play. Of `all`, those that are not for the suite's world, whose
-    prompts the models do not know, or that cannot be imported, are left out.
+    prompts the models cannot answer, or that cannot be imported, are left out.
 
     Args:
         request: What all have in common; its planner does not count.
         said: Names of planners, with options or without, and `all`.
         folder: Where the folders of the runs will be.
         embeddings: Who embeds for planners that match by embedding; None: `lexical` where the
-            Brain is a stand-in, else as the configuration says.
+            Brain is a stand-in, else that of the configuration.
 
     Raises:
         ConfigError: A planner that was named cannot play, one alone was named, or of `all` none
-            can play. Where of `all` one can, it plays, and a notice says that it is alone.
+            can play. Where of `all` one can, it plays, with a notice that it is alone.
         UnknownNameError: There is no such planner, or no such option of it.
     """
     suite = load_suite(request.suite, data=request.data)
@@ -158,8 +160,8 @@ def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _own(
-    request: RunRequest, planner: str, make: PlannerSpec, embeddings: str | None
-) -> RunRequest:
+    request: BenchRequest, planner: str, make: PlannerSpec, embeddings: str | None
+) -> BenchRequest:
     """Return the request with what one planner needs."""
     # That some play at K = 0 is in the table; it needs no notice for each.
     own = replace(request, planner=planner, ks=request.ks if make.uses_feedback else (0,))
@@ -170,7 +172,7 @@ def _own(
 
 
 def _why_nobody(suite: Suite, left_out: Sequence[LeftOut]) -> str:
-    """Say why nobody can play, by those that are for the suite's world if there are any."""
+    """Return why no planner can play, by those for the suite's world if there are any."""
     installed, _ = load_planners()
     domain = domain_of(suite)
     able = {name for name, make in installed.items() if domain in make.domains}

@@ -4,7 +4,7 @@ The comparison of several planners on the same cases: the content of `compare.js
 Each planner is counted at its largest K. Figures that depend on cases (success, goal conditions,
 executable steps, faithfulness, calls, tokens) have 95 % intervals; so have the differences from
 the first planner, over the pairs of cases that both played. Where several planners are compared
-with one, some difference looks real by chance: `holm_p` is McNemar's p after the correction of
+with one, some difference appears by chance: `holm_p` is McNemar's p after the correction of
 S. Holm (Scandinavian Journal of Statistics 6 (1979) 65-70).
 
 Tokens are those that servers counted, and an estimate of the prompts' where one did not count
@@ -26,8 +26,7 @@ from bbllm.bench.metrics.metrics import (
     METRICS,
     SUMMARY,
     Figures,
-    Record,
-    count,
+    FileRecord,
     tokens_of_step,
 )
 from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
@@ -35,7 +34,7 @@ from bbllm.bench.metrics.task_groups import parts_of
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PlannerResults:
     """The run of one planner."""
 
     planner: str
@@ -64,14 +63,14 @@ class PlannerFigures(Figures):
     episodes_per_minute: float | None
 
 
-class PlannerDifference(Record):
+class PlannerDifference(FileRecord):
     """One planner minus the first one."""
 
     planner: str
     comparison: Comparison
 
 
-class PartFigures(Record):
+class PartFigures(FileRecord):
     """The figures of one planner on a part of the suite."""
 
     n: int
@@ -80,14 +79,14 @@ class PartFigures(Record):
     gcr: Estimate
 
 
-class LeftOutPlanner(Record):
+class LeftOutPlanner(FileRecord):
     """A planner that did not play."""
 
     planner: str
     reason: str
 
 
-class PlannerComparison(Record):
+class PlannerComparison(FileRecord):
     """Several planners on the same cases."""
 
     suite: str
@@ -118,7 +117,7 @@ class PlannerComparison(Record):
 _OF_SETTINGS = {'suite', 'suite_sha256', 'world', 'brain', 'seed', 'trials', 'limits'}
 
 
-def comparison_of(entries: Sequence[Entry], *, against: str) -> PlannerComparison:
+def comparison_of(entries: Sequence[PlannerResults], *, against: str) -> PlannerComparison:
     """
     Return the comparison, still without notices and planners that were left out.
 
@@ -157,9 +156,11 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     return tuple(corrected[i] for i in range(n))
 
 
-def _figures(entry: Entry) -> PlannerFigures:
+def _figures(entry: PlannerResults) -> PlannerFigures:
     settings = entry.run.settings
-    return PlannerFigures(
+    return PlannerFigures.of(
+        entry.results,
+        (*SUMMARY, *COSTS),
         planner=entry.planner,
         folder=str(entry.run.path),
         k=entry.k,
@@ -167,11 +168,12 @@ def _figures(entry: Entry) -> PlannerFigures:
         mapping=settings.mapping,
         planned=len(settings.tasks) * settings.trials,
         episodes_per_minute=episodes_per_minute(entry.run.sessions),
-        **count(entry.results, (*SUMMARY, *COSTS)),
     )
 
 
-def _paired(entries: Sequence[Entry], first: Entry) -> tuple[PlannerDifference, ...]:
+def _paired(
+    entries: Sequence[PlannerResults], first: PlannerResults
+) -> tuple[PlannerDifference, ...]:
     found = {
         entry.planner: compare(
             pair_up(entry.results, first.results, k_a=entry.k, k_b=first.k), times=False
@@ -189,7 +191,7 @@ def _paired(entries: Sequence[Entry], first: Entry) -> tuple[PlannerDifference, 
     )
 
 
-def _part(entries: Sequence[Entry], tasks: frozenset[str]) -> dict[str, PartFigures]:
+def _part(entries: Sequence[PlannerResults], tasks: frozenset[str]) -> dict[str, PartFigures]:
     """Return the figures of a part of the suite by planner."""
     found = {}
     for entry in entries:

@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bbllm.bench.compare.choice import Choice, folder_name
-from bbllm.bench.compare.figures import Entry, LeftOutPlanner, PlannerComparison, comparison_of
+from bbllm.bench.compare.figures import (
+    LeftOutPlanner,
+    PlannerComparison,
+    PlannerResults,
+    comparison_of,
+)
 from bbllm.bench.compare.plots import growth_figure
-from bbllm.bench.compare.run import COMPARE, Ran
+from bbllm.bench.compare.run import COMPARE, PlannerRun
 from bbllm.bench.compare.text import markdown
 from bbllm.bench.log.store import cannot_write, read_run, write_atomically
 from bbllm.bench.oracle.notices import roles_of, stand_ins
@@ -25,7 +30,9 @@ STAND_INS_SAY_NOTHING = (
 )
 
 
-def compare_folder(folder: Path, choice: Choice, ran: Sequence[Ran]) -> PlannerComparison | None:
+def compare_folder(
+    folder: Path, choice: Choice, ran: Sequence[PlannerRun]
+) -> PlannerComparison | None:
     """
     Sum up what is on record in the folder of a comparison, and write it there.
 
@@ -65,14 +72,14 @@ def compare_folder(folder: Path, choice: Choice, ran: Sequence[Ran]) -> PlannerC
     return data
 
 
-def _entry(planner: str, folder: Path) -> Entry | None:
+def _entry(planner: str, folder: Path) -> PlannerResults | None:
     """Return the run of a planner as it is on disk; None where no episode of it ended."""
     run = read_run(folder / folder_name(planner))
-    return Entry(planner, run) if run.results else None
+    return PlannerResults(planner, run) if run.results else None
 
 
-def _not_yet(against: str, entries: Sequence[Entry]) -> list[str]:
-    """Say that nothing is compared where the one that all are held against has no episode yet."""
+def _not_yet(against: str, entries: Sequence[PlannerResults]) -> list[str]:
+    """Return a notice where the planner to compare with has no episode yet."""
     if any(entry.planner == against for entry in entries):
         return []
     return [
@@ -81,11 +88,11 @@ def _not_yet(against: str, entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def _notices(entries: Sequence[Entry]) -> list[str]:
+def _notices(entries: Sequence[PlannerResults]) -> list[str]:
     """
-    Say of each name that is no language model what it is, and what no figure counts.
+    Return notices: what is no language model, and what no figure counts.
 
-    A Body that nobody asks is none of these names.
+    A Body that is never asked is none of these names.
     """
     named = {
         name: roles

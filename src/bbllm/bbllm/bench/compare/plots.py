@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 INK, MUTED, GRID = '#22262b', '#6b737c', '#e3e6ea'
 COLORS = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#22262b')
-"""Told apart by colour-blind people too: Okabe and Ito, Color Universal Design (2008)."""
+"""Distinct for colour-blind people too: Okabe and Ito, Color Universal Design (2008)."""
 STYLES = ('o-', 's--', 'D:')
-"""Beside the colours, so that many planners can be told apart."""
+"""Beside the colours, so that many planners stay distinct."""
 MOST_MARKS = 20
 """Marks of one line."""
 
@@ -46,7 +46,7 @@ def growth_figure(
         suite: The name of the suite, for the title.
         prompts: By planner, the tokens of its prompts by steps done before them, see `curves`.
         steps: By planner, the tokens of a step by steps of the episode.
-        note: What readers should know of the models.
+        note: A remark about the models.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure

@@ -1,7 +1,7 @@
 """
 Plays one suite with several planners, one after the other, in folders beside each other.
 
-    compare.json  what they come to, and beside whom; also says whose folder this is
+    compare.json  the figures of all; also marks the folder as one of a comparison
     compare.md    the same as tables for people
     prompts.svg, prompts.png
     <planner>/    an ordinary run: `bbllm bench diff`, `report` and SUITE --out work on it
@@ -30,7 +30,7 @@ COMPARE = 'compare.json'
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class PlannerRun:
     """How the run of one planner ended."""
 
     planner: str
@@ -45,7 +45,7 @@ class SharedWorkers:
     Workers that stay from one run to the next, since to start them takes seconds.
 
     Args:
-        hire: Gets so many; called when somebody plays.
+        hire: Gets so many; called for the first run.
         size: How many.
     """
 
@@ -126,7 +126,7 @@ class Whole:
 
 
 class CompareWatch(Watch, Protocol):
-    """Who looks on at a comparison; its progress is that of all planners together."""
+    """Observes a comparison; its progress is that of all planners together."""
 
     def plays(self, planner: str) -> None:
         """Take who plays from now on."""
@@ -139,7 +139,7 @@ def play_all(
     hire: Callable[[int], Workers],
     jobs: int,
     watch: CompareWatch,
-) -> tuple[Ran, ...]:
+) -> tuple[PlannerRun, ...]:
     """
     Play what is missing of each planner's run; goes on with the next one where a run ends early.
 
@@ -148,17 +148,17 @@ def play_all(
         folder: Where the folders of their runs are, or will be.
         hire: Gets so many workers; see `run_bench`.
         jobs: How many episodes to play at once.
-        watch: Who looks on, and may end it all.
+        watch: Observes all runs, and may end them.
 
     Returns:
-        How each run ended; where somebody ended it all, of those that had begun.
+        How each run ended; after an early end, of those that had begun.
 
     Raises:
         ConfigError: A folder cannot be used; nothing was played then.
     """
     whole = Whole(_stands(contenders, folder))
     watch.began(whole.progress())
-    shared, ended = SharedWorkers(hire, jobs), list[Ran]()
+    shared, ended = SharedWorkers(hire, jobs), list[PlannerRun]()
     try:
         for item in contenders:
             watch.plays(item.planner)
@@ -168,7 +168,9 @@ def play_all(
                 part = _PartWatch(watch, item.planner, whole)
                 end = run_bench(plan, run, shared.lend, jobs, part)
                 # To write a report takes as long as to play; `bbllm bench report` does it.
-                ended.append(Ran(item.planner, path, end, finish(run, report=False).problem))
+                ended.append(
+                    PlannerRun(item.planner, path, end, finish(run, report=False).problem)
+                )
             if end.interrupted:
                 break
     finally:
@@ -181,7 +183,7 @@ def claim(folder: Path) -> None:
     Make the folder of a comparison.
 
     Raises:
-        ConfigError: It cannot be made, or holds something else.
+        ConfigError: It cannot be made, or has other content.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -198,7 +200,7 @@ def claim(folder: Path) -> None:
 
 
 def _stands(contenders: Sequence[Contender], folder: Path) -> dict[str, RunProgress]:
-    """Say what each run has on record, and refuse folders of other runs before the first plays."""
+    """Return the progress of each run; refuse folders of other runs before the first plays."""
     parts = {}
     for item in contenders:
         with RunFolder(folder / item.folder) as run:
@@ -225,7 +227,7 @@ def _standing(results: Collection[EpisodeResult], total: int) -> RunProgress:
 
 @dataclass(frozen=True)
 class _PartWatch:
-    """Tells the one who looks on at all what goes on in one run."""
+    """Passes the progress of one run on as that of all."""
 
     watch: CompareWatch
     planner: str

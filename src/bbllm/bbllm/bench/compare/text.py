@@ -236,7 +236,7 @@ def _part_cell(row: PartFigures) -> str:
 
 
 def _cell(metric: Metric, found: Estimate | None, about: str = '', *, sign: bool = False) -> str:
-    """Return a figure, and its interval in a line of its own."""
+    """Return a figure, and its interval in a second line."""
     if found is None or found.value is None:
         return NOTHING
     figure = f'{about}{metric.write(found.value, sign=sign)}'

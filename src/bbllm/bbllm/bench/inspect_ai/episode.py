@@ -1,4 +1,4 @@
-"""Plays one sample of inspect_ai: an episode in a thread of its own."""
+"""Plays one sample of inspect_ai: an episode in a separate thread."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from bbllm.core.protocols import EventSink
 from bbllm.llm.models.factory import Models
 
 PHYSICS = threading.Lock()
-"""Held while a world of this process moves or is looked at: samples run side by side in threads,
+"""Taken while a world of this process moves or is observed: samples run side by side in threads,
 where models are what takes time, and not all of MuJoCo's users here were made for threads."""
 LOOK_S = 0.1
-"""How often somebody who waits for the physics looks whether the sample was stopped [s]."""
+"""How often a sample that waits for the physics checks whether it was stopped [s]."""
 
 
 def play_sample(job: EpisodeSpec, models: Models, sink: EventSink) -> EpisodeResult:
     """
     Play an episode to its end and judge it; to be called in a worker thread of anyio.
 
-    Where its sample is stopped, the arm stops within 20 ms of its own time.
+    Where its sample is stopped, the arm stops within 20 ms of simulated time.
 
     Args:
         job: What to play; `models` answer in place of those that its config names.
         models: Who answers.
-        sink: Told every event.
+        sink: Receives every event.
     """
     if isinstance(job.case.scene, HouseStart):
         return play_household.play_with(job, models, sink, _AmongSamples())
@@ -72,7 +72,7 @@ def _physics() -> Iterator[None]:
 
 
 def _stopped() -> bool:
-    """Tell whether inspect_ai has cancelled the sample that this thread works for."""
+    """Whether inspect_ai has cancelled the sample that this thread works for."""
     try:
         from_thread.check_cancelled()
     except BaseException:  # its class is up to the event loop; here it is asked for, not obeyed

@@ -121,7 +121,7 @@ class InspectModel:
 
 
 def _text(name: str, output: ModelOutput) -> str:
-    """Return what was said, or say why there is nothing to go by; see `openai_chat`."""
+    """Return the reply; raise ModelError where there is none to use, see `openai_chat`."""
     if output.error is not None:
         raise ModelError(f'{name} failed: {output.error}')
     if output.stop_reason in ('max_tokens', 'model_length'):

@@ -32,7 +32,7 @@ NOT_PLAYED = 'The episode did not come to an end, so there is no table to judge.
 
 
 def keep_result(state: TaskState, result: EpisodeResult) -> None:
-    """Leave a result where the scorers look for it."""
+    """Leave a result where the scorers find it."""
     state.store.set(RESULT, to_json(result))
 
 
@@ -112,7 +112,7 @@ def feedback_loops() -> Scorer:
 
 
 def _figure(of: Callable[[EpisodeResult], float | None]) -> Scorer:
-    """As in the bench's summary: what was lost or never tried says nothing about a mean."""
+    """Score a figure as the bench's summary does: lost or untried episodes are unscored."""
 
     async def score(state: TaskState, target: Target) -> Score:
         result = kept_result(state)

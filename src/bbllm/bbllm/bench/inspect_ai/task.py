@@ -49,7 +49,7 @@ from bbllm.planners.assembly import check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, models_for
 
 TEMPERATURE = 0.5
-"""As `bbllm bench` asks unless it is told otherwise; see config/llm.yaml."""
+"""The default of `bbllm bench`; see config/llm.yaml."""
 
 
 @task
@@ -78,7 +78,7 @@ def tabletop(
         mapping: How steps become calls: auto, text, schema or embedding.
         body: Model that turns steps into calls, where it is not the one that plans; with
             `embedding` the embedding model, or `lexical`. --model-role body=... wins.
-        temperature: For models that --temperature says nothing about; null: the server's own.
+        temperature: Used where --temperature is not given; null: the server's own.
     """
     chosen = load_suite(suite)
     names = [tasks] if isinstance(tasks, str) else list(tasks)

@@ -14,11 +14,11 @@ from bbllm.llm.config import LlmConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """What all episodes of a run share; holds no key, so that it may travel."""
+    """What all episodes of a run share; has no secret, so that it can be sent to other hosts."""
 
     planner: str
     brain: str | None
-    """A provider or a model's name; None takes what `llm` says."""
+    """A provider or a model's name; None takes that of `llm`."""
     body: str | None
     mapping: str
     """How steps become calls, a value of planners.bodies.MappingMethod."""

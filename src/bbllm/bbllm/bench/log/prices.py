@@ -70,7 +70,7 @@ def load_prices(path: Path) -> PriceTable:
     Read a price table.
 
     Raises:
-        ConfigError: There is no such file, or it is no price table; says which entry is wrong.
+        ConfigError: There is no such file, or it is no price table; names the wrong entry.
     """
     try:
         data = yaml.safe_load(path.read_text('utf-8'))
@@ -96,10 +96,10 @@ def cost_of(
     asked: Mapping[str, str],
 ) -> float | None:
     """
-    Return what calls cost, None where that is not known.
+    Return the cost of calls, None where it cannot be computed.
 
-    Not known is a cost without a price table, of a model that the table lacks, and where the
-    server of one role never said how many tokens it took: a part is not given for the whole.
+    It cannot without a price table, for a model that the table lacks, and where the
+    server of one role never counted its tokens: a part is not given for the whole.
 
     Args:
         calls: All calls of an episode.

@@ -19,7 +19,7 @@ NO_CASE = 'CaseError'
 
 @dataclass(frozen=True, slots=True, order=True)
 class EpisodeKey:
-    """Which episode of a run; runs hold each key once."""
+    """Which episode of a run; a run has each key once."""
 
     task: str
     trial: int
@@ -53,37 +53,37 @@ class EpisodeResult:
     """passed, failed or disputed; `lost` where infrastructure failed and nothing was judged."""
     reason: str
     """Why it did not pass, in one sentence."""
-    conditions: Mapping[str, bool]
+    conditions: Mapping[str, bool] = field(default_factory=dict)
     """The goal's conditions at the end."""
-    gcr: float
+    gcr: float = 0.0
     """Goal conditions recalled, 0 to 1; see bench.metrics."""
-    executable: int
+    executable: int = 0
     """Steps that the world carried out."""
-    attempted: int
+    attempted: int = 0
     """Steps that were tried, those that no skill was found for included."""
-    loops: int
+    loops: int = 0
     """Feedback loops used."""
     least_loops: int
-    passes: int
+    passes: int = 0
     """Steps that the Body passed on."""
-    codes: Mapping[str, int]
+    codes: Mapping[str, int] = field(default_factory=dict)
     """How often a call did not succeed, by error code."""
     ending: str
     """Ending of the episode."""
-    message: str
-    error: str
+    message: str = ''
+    error: str = ''
     """Type of the error that ended it, '' where none did."""
-    unsafe: int | None
+    unsafe: int | None = None
     """Commands that left the limits or the work space; None where that is not measured."""
-    model_calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
     """By the price table [its currency]; None without one, or where it lacks a model."""
-    model_s: float
+    model_s: float = 0.0
     """Wall time in models [s]."""
-    wall_s: float
-    robot_s: float
+    wall_s: float = 0.0
+    robot_s: float = 0.0
     """Time that passed in the world, settling included [s]."""
     settled: tuple[SceneObject, ...] = ()
     """Where everything came to rest."""
@@ -97,7 +97,7 @@ class EpisodeResult:
     information: str = ''
     """By which rule it was enough, or what was lacking."""
     false_success: bool = False
-    """Whether the planner ended as if it was done although the checker says that it is not."""
+    """Whether the planner ended as done although the checker denies it."""
     prompt_chars: int = 0
     """Of all prompts together [characters]."""
     stable_chars: int = 0
@@ -148,13 +148,13 @@ class EpisodeResult:
 
     @property
     def faithful_two_hands(self) -> bool | None:
-        """The same where a planner may hold a thing in each hand."""
+        """The same where a planner may have an object in each hand."""
         broken = self.broken_rules
         return None if broken is None else not broken.keys() - {TWO_AT_ONCE}
 
     @property
     def lost(self) -> bool:
-        """Whether infrastructure failed, so that it says nothing about planner and model."""
+        """Whether infrastructure failed, so that it is no evidence about planner and model."""
         return self.verdict == 'lost'
 
 

@@ -35,10 +35,10 @@ class TaskSettings(BaseModel):
     least_steps: int | None = None
     """Length of its shortest plan, where that is proven."""
     limit_steps: int | None = None
-    """Calls of an episode, where the suite says so; what a run allows may be fewer."""
+    """Calls of an episode, where the suite limits them; a run may allow fewer."""
 
     def same_episodes(self, other: TaskSettings | None) -> bool:
-        """Whether the task is played as the other one: labels and known lengths may differ."""
+        """Whether the task is played as the other one: labels and proven lengths may differ."""
         return other is not None and self.model_dump(exclude=_REMARKS) == other.model_dump(
             exclude=_REMARKS
         )
@@ -75,14 +75,14 @@ class RunSettings(BaseModel):
     machine: Mapping[str, str]
     prices: PriceTable | None = None
     record: str | None = None
-    """The file that keeps what the models said."""
+    """The file that records the exchanges with the models."""
     replay: str | None = None
     """The recording that answered instead of models."""
     replay_sha256: str | None = None
 
     @property
     def keys(self) -> tuple[EpisodeKey, ...]:
-        """All episodes, trial by trial, so that a part of a run says something of every task."""
+        """All episodes, trial by trial, so that a part of a run covers every task."""
         return tuple(
             EpisodeKey(task.name, trial, k)
             for trial in range(self.trials)

@@ -4,7 +4,7 @@ The folder of one run: what is in it survives the death of the process that fill
     settings.json         all that decides what the results mean
     results.jsonl         one EpisodeResult a line, each key once
     episodes/<key>.jsonl  journals, each written before its result; see also `EpisodeRecord.journals`
-    sessions.jsonl        one line for each time that somebody worked on it
+    sessions.jsonl        one line for each time that the program worked on it
     summary.json, report.html
 """
 
@@ -69,7 +69,7 @@ class RunFolder:
         path: The folder; it is made.
 
     Raises:
-        ConfigError: It cannot be made, somebody else works in it, or it holds something else.
+        ConfigError: It cannot be made, another run works in it, or it has other content.
     """
 
     def __init__(self, path: Path):
@@ -168,7 +168,7 @@ class RunFolder:
         self._results = read_results(path)
 
     def _refuse_other_things(self) -> None:
-        """Keep a run out of a folder that somebody uses for something else."""
+        """Refuse a folder that has other content than a run."""
         if (self.path / SETTINGS).exists():
             return
         ours = {LOCK, EPISODES}
@@ -205,7 +205,7 @@ def read_run(path: Path) -> SavedRun:
     Read settings, results and sessions of a run, also of one that is under way.
 
     Raises:
-        ConfigError: There is no such folder, or it holds no run.
+        ConfigError: There is no such folder, or it has no run.
     """
     if not path.is_dir():
         raise ConfigError(f'There is no folder {path}; `bbllm bench tabletop --out DIR` makes one.')
@@ -234,10 +234,10 @@ def read_sessions(path: Path) -> tuple[Session, ...]:
 
 def locked(path: Path) -> BinaryIO:
     """
-    Return a file that nobody else can lock as long as it is open.
+    Return a file that stays locked while it is open.
 
     Raises:
-        ConfigError: Somebody else has it; says who.
+        ConfigError: Another process has it; names the process.
         OSError: It cannot be written.
     """
     file = path.open('a+b')

@@ -1,8 +1,9 @@
-"""Which program made a result: versions of packages, hash of the source, hashes of the prompts."""
+"""What made a result: versions of packages, hashes of source and prompts, the machine."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import subprocess
 from collections.abc import Iterable
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import bbllm
 
-PACKAGES = ('mujoco', 'numpy', 'ruckig', 'mink', 'openai', 'pydantic')
+OF_MOTIONS = ('mujoco', 'numpy', 'ruckig', 'mink')
+PACKAGES = (*OF_MOTIONS, 'openai', 'pydantic')
 NOT_INSTALLED = 'not installed'
 NO_CHECKOUT = 'no checkout'
 _ROOT = Path(bbllm.__file__).resolve().parent
@@ -26,7 +28,7 @@ def find_versions() -> dict[str, str]:
     Return what decides how an episode goes, by name.
 
     `source` is a hash over this package's modules, models and prompts: unlike `commit` it also
-    tells uncommitted changes, and is the same where only a document changed.
+    covers uncommitted changes, and is the same where only a document changed.
     """
     return {
         'bbllm': bbllm.__version__,
@@ -44,6 +46,26 @@ def hash_prompts() -> dict[str, str]:
         for path in sorted(_PLANNERS.glob('*/prompts/**/*'))
         if path.is_file()
     }
+
+
+def describe_machine() -> dict[str, str]:
+    """Return processor, cores, system and versions, in words."""
+    return {
+        'processor': _processor(),
+        'cores': str(os.cpu_count() or 0),
+        'system': f'{platform.system()} {platform.release()}',
+        'python': platform.python_version(),
+        **{package: _version_of(package) for package in OF_MOTIONS},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path('/proc/cpuinfo').read_text('utf-8').splitlines()
+    except OSError:
+        lines = []  # no Linux
+    names = [line.split(':', 1)[1].strip() for line in lines if line.startswith('model name')]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _version_of(package: str) -> str:

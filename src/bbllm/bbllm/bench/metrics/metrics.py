@@ -25,6 +25,7 @@ from statistics import linear_regression
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import Self
 
 from bbllm.bench.log.intervals import Estimate, Figure, mean_of, rate_of
 from bbllm.bench.log.results import EpisodeResult
@@ -196,13 +197,13 @@ TIMES = ('model_s', 'wall_s')
 """The same for what depends on machines and servers."""
 
 
-class Record(BaseModel):
+class FileRecord(BaseModel):
     """A record that is written to and read from a JSON file."""
 
     model_config = ConfigDict(frozen=True)
 
 
-class Figures(Record):
+class Figures(FileRecord):
     """The figures of a group of episodes; nothing in it depends on the speed of a machine."""
 
     n: int
@@ -228,7 +229,7 @@ class Figures(Record):
     tokens_estimated: bool
     """Whether tokens of some prompts are estimated."""
     cost: Figure | None
-    """None where the cost of one episode is not known."""
+    """None where the cost of one episode is missing."""
     robot_s: Figure
     """Time that passed in the worlds [s]."""
     unsafe: int | None
@@ -254,6 +255,55 @@ class Figures(Record):
     refused: int
     """Those that can be read but name missing objects or fail a check."""
 
+    @classmethod
+    def of(
+        cls, results: Iterable[EpisodeResult], metrics: Sequence[str] = SUMMARY, **more: Any
+    ) -> Self:
+        """
+        Sum up episodes; their order does not matter.
+
+        Args:
+            results: The episodes.
+            metrics: Keys of the metrics to estimate.
+            more: Fields of a subclass, or values in place of the sums.
+        """
+        group = sorted(results, key=lambda result: result.key)
+        judged = [result for result in group if not result.lost]
+        unsafe = [result.unsafe for result in group if result.unsafe is not None]
+        estimates = {key: METRICS[key].estimate(group) for key in metrics}
+        if not judged or any(result.held_once is None for result in judged):
+            # A share of the episodes in which that was watched would be one of easier episodes.
+            estimates['held_once'] = rate_of(0, 0)
+        values = {
+            'n': len(group),
+            'passed': sum(result.passed for result in group),
+            'disputed': sum(result.verdict == 'disputed' for result in group),
+            'infrastructure_failures': len(group) - len(judged),
+            'metrics': estimates,
+            'least_loops': mean_of(result.least_loops for result in judged).value,
+            'least_loops_met': sum(r.passed and r.loops <= r.least_loops for r in group),
+            'passes': sum(result.passes for result in group),
+            'model_calls': sum(result.model_calls for result in group),
+            'prompt_tokens': sum(result.prompt_tokens for result in group),
+            'completion_tokens': sum(result.completion_tokens for result in group),
+            'tokens': sum(result.tokens for result in group),
+            'tokens_estimated': any(result.sent_tokens > result.prompt_tokens for result in group),
+            'cost': _total([result.cost for result in group]),
+            'robot_s': math.fsum(result.robot_s for result in group),
+            'unsafe': sum(unsafe) if unsafe else None,
+            'unsafe_measured': len(unsafe),
+            'codes': _added(result.codes for result in group),
+            'endings': _added({result.ending: 1} for result in group),
+            'errors': _added({result.error: 1} for result in group if result.error),
+            'lost_errors': _added({r.error or r.ending: 1} for r in group if r.lost),
+            'false_success': sum(result.false_success for result in group),
+            'broken_rules': _added(result.broken_rules or {} for result in judged),
+            'discarded': sum(result.discarded for result in group),
+            'malformed': sum(result.malformed for result in group),
+            'refused': sum(result.refused for result in group),
+        }
+        return cls(**{**values, **more})
+
     @property
     def needing(self) -> int:
         """Episodes in which something had to be found out."""
@@ -271,50 +321,6 @@ class Figures(Record):
     def value(self, key: str) -> float | None:
         """Return the value of a metric."""
         return self.rate(key).value
-
-
-def figures_of(results: Iterable[EpisodeResult], metrics: Sequence[str] = SUMMARY) -> Figures:
-    """Sum up episodes; their order does not matter."""
-    return Figures(**count(results, metrics))
-
-
-def count(results: Iterable[EpisodeResult], metrics: Sequence[str] = SUMMARY) -> dict[str, Any]:
-    """Return the fields of `Figures`, for records that have more than those."""
-    group = sorted(results, key=lambda result: result.key)
-    judged = [result for result in group if not result.lost]
-    unsafe = [result.unsafe for result in group if result.unsafe is not None]
-    estimates = {key: METRICS[key].estimate(group) for key in metrics}
-    if not judged or any(result.held_once is None for result in judged):
-        # A share of the episodes in which that was watched would be one of easier episodes.
-        estimates['held_once'] = rate_of(0, 0)
-    return {
-        'n': len(group),
-        'passed': sum(result.passed for result in group),
-        'disputed': sum(result.verdict == 'disputed' for result in group),
-        'infrastructure_failures': len(group) - len(judged),
-        'metrics': estimates,
-        'least_loops': mean_of(result.least_loops for result in judged).value,
-        'least_loops_met': sum(r.passed and r.loops <= r.least_loops for r in group),
-        'passes': sum(result.passes for result in group),
-        'model_calls': sum(result.model_calls for result in group),
-        'prompt_tokens': sum(result.prompt_tokens for result in group),
-        'completion_tokens': sum(result.completion_tokens for result in group),
-        'tokens': sum(result.tokens for result in group),
-        'tokens_estimated': any(result.sent_tokens > result.prompt_tokens for result in group),
-        'cost': _total([result.cost for result in group]),
-        'robot_s': math.fsum(result.robot_s for result in group),
-        'unsafe': sum(unsafe) if unsafe else None,
-        'unsafe_measured': len(unsafe),
-        'codes': _added(result.codes for result in group),
-        'endings': _added({result.ending: 1} for result in group),
-        'errors': _added({result.error: 1} for result in group if result.error),
-        'lost_errors': _added({r.error or r.ending: 1} for r in group if r.lost),
-        'false_success': sum(result.false_success for result in group),
-        'broken_rules': _added(result.broken_rules or {} for result in judged),
-        'discarded': sum(result.discarded for result in group),
-        'malformed': sum(result.malformed for result in group),
-        'refused': sum(result.refused for result in group),
-    }
 
 
 def _total(costs: Sequence[float | None]) -> float | None:

@@ -6,7 +6,7 @@ of feedback. Comparing case by case takes out how hard the cases are, so that a 
 with far fewer episodes than two independent rates would need.
 
 Which one is better is read from the pairs in which neither episode was lost: a server that was
-down says nothing about the planner that would have asked it.
+down is no evidence about the planner that would have asked it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal
 
 from bbllm.bench.log.intervals import Estimate, Figure, mcnemar, mean_of, paired_rate_difference
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.metrics.metrics import METRICS, PAIRED, TIMES, Metric, Record
+from bbllm.bench.metrics.metrics import METRICS, PAIRED, TIMES, FileRecord, Metric
 
 Verdict = Literal['A', 'B', 'equal', 'luck', 'unclear', 'none']
 PairedCase = tuple[str, int]
@@ -59,7 +59,7 @@ class Pairing:
     only_b: tuple[PairedCase, ...] = ()
 
 
-class PairedDifference(Record):
+class PairedDifference(FileRecord):
     """A minus B of one metric."""
 
     a: Figure | None
@@ -81,7 +81,7 @@ class PairedDifference(Record):
         return _excludes_0(self.difference)
 
 
-class Comparison(Record):
+class Comparison(FileRecord):
     """The differences over the pairs of two runs, or of two K of a run."""
 
     k_a: int

@@ -1,9 +1,8 @@
 """
 Drawings of final tables and houses that share what they have in common.
 
-Equal drawings are kept once, tables lie on a common ground, and the paints are CSS classes of the
-page: `pictures.svg` writes documents in which each shape carries all of its paint, which makes a
-page with hundreds of drawings about four times larger.
+Equal drawings are kept once, tables lie on a common ground, and all drawings share the CSS
+classes of their paints.
 """
 
 from __future__ import annotations
@@ -13,15 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from markupsafe import escape
-
-from bbllm.bench.report.words import finalize
 from bbllm.core.events import EventKind, SceneRecorded
 from bbllm.core.journal import read_line
 from bbllm.core.types import Fact, Kind, Scene, SceneObject
 from bbllm.viz.floor_plan import draw_floor_plan
 from bbllm.viz.reach import reach_ring
-from bbllm.viz.shapes import Circle, Line, Paint, Point, Polygon, Text
+from bbllm.viz.shapes import Flat
+from bbllm.viz.svg import Inks
 from bbllm.viz.table import draw_scene
 from bbllm.viz.view import View, view_of
 
@@ -36,44 +33,7 @@ MOVED_M = 0.01
 """What came to rest further away than this has other facts than before [m]."""
 _MARK = f'"{EventKind.SCENE.value}"'.encode()
 DECIMALS = 3
-"""Tables that agree to a millimetre look the same."""
-
-
-Flat = Polygon | Circle | Line | Text
-
-
-class Inks:
-    """Gives each paint a class, and knows their rules in the end."""
-
-    def __init__(self) -> None:
-        self._classes: dict[str, str] = {}
-
-    def draw(self, shapes: Iterable[Flat]) -> str:
-        """Return the elements of some shapes."""
-        return ''.join(self._element(shape) for shape in shapes)
-
-    @property
-    def rules(self) -> str:
-        """CSS of all classes that were used so far."""
-        return '\n'.join(f'.{name}{{{rule}}}' for rule, name in self._classes.items())
-
-    def _class(self, rule: str) -> str:
-        return self._classes.setdefault(rule, f'i{len(self._classes)}')
-
-    def _element(self, shape: Flat) -> str:
-        if isinstance(shape, Text):
-            x, y = shape.position
-            where = f'x="{_number(x)}" y="{_number(y + 0.35 * shape.size)}"'
-            return f'<text class="{self._class(_letters(shape))}" {where}>{_text(shape)}</text>'
-        if isinstance(shape, Circle):
-            x, y = shape.centre
-            where = f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(shape.radius)}"'
-            return f'<circle class="{self._class(_paint(shape.paint))}" {where}/>'
-        points = _path(shape.points)
-        if isinstance(shape, Line):
-            rule = _paint(replace(shape.paint, fill=None))
-            return f'<path class="{self._class(rule)}" d="{points}"/>'
-        return f'<path class="{self._class(_paint(shape.paint))}" d="{points}z"/>'
+"""Tables that agree to a millimetre have the same drawing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +49,7 @@ class Drawing:
     height: float
     markup: str
     away: tuple[str, ...]
-    """Names of things that came to rest outside of the picture."""
+    """Names of objects that came to rest outside of the picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +107,7 @@ class Drawings:
 
         Args:
             scene: The table as it came to rest.
-            before: What was before; things that moved get a faint trace.
+            before: The scene before; objects that moved get a faint trace.
         """
         key = (_look(scene), None if before is None else _look(before))
         if key not in self._drawings:
@@ -193,7 +153,7 @@ class HouseDrawings:
     """Draws households; keeps each different one once."""
 
     grounds: tuple[Ground, ...] = ()
-    """Nothing lies beneath: what is not told of a house is not drawn."""
+    """None: only what a scene has of a house is drawn."""
 
     def __init__(self, inks: Inks, prefix: str = ''):
         """
@@ -217,8 +177,8 @@ class HouseDrawings:
         Draw a household.
 
         Args:
-            scene: What was known of it in the end.
-            before: What was known at the start.
+            scene: The last scene.
+            before: The first scene.
         """
         panel = draw_floor_plan(
             scene, HOUSE_PX, before=before, columns=HOUSE_COLUMNS, changes_only=True
@@ -274,7 +234,7 @@ def _take(line: bytes, found: dict[str, Scene]) -> None:
 
 def final_scene(settled: tuple[SceneObject, ...], scenes: Scenes) -> Scene:
     """
-    Return the settled table with what the journal knows of it: what is out of reach, what is held.
+    Return the settled table with facts of the journal: out of reach, in the hand.
 
     Args:
         settled: Where everything came to rest.
@@ -329,49 +289,3 @@ def _look(scene: Scene) -> object:
         ),
         tuple(fact for fact in scene.facts if fact.predicate in _SHOWN),
     )
-
-
-def _paint(paint: Paint) -> str:
-    parts = [f'fill:{paint.fill or "none"}']
-    if paint.fill is not None and paint.fill_opacity != 1:
-        parts.append(f'fill-opacity:{_number(paint.fill_opacity, 2)}')
-    if paint.stroke is not None:
-        parts.append(f'stroke:{paint.stroke};stroke-width:{_number(paint.width, 2)}')
-        if paint.stroke_opacity != 1:
-            parts.append(f'stroke-opacity:{_number(paint.stroke_opacity, 2)}')
-        if paint.dash is not None:
-            parts.append(f'stroke-dasharray:{_number(paint.dash[0])} {_number(paint.dash[1])}')
-    return ';'.join(parts)
-
-
-def _letters(text: Text) -> str:
-    parts = [f'font-size:{_number(text.size)}px;fill:{text.color};text-anchor:{text.anchor}']
-    if text.bold:
-        parts.append('font-weight:600')
-    if text.halo is not None:
-        parts.append(f'stroke:{text.halo};stroke-width:3px;paint-order:stroke')
-    return ';'.join(parts)
-
-
-def _path(points: tuple[Point, ...]) -> str:
-    """Return a path through points, each relative to the one before."""
-    tenths = [(round(10 * x), round(10 * y)) for x, y in points]
-    parts = [f'M{_tenth(tenths[0][0])} {_tenth(tenths[0][1])}']
-    for (ax, ay), (bx, by) in zip(tenths, tenths[1:], strict=False):
-        # Differences of rounded points, so that rounding does not add up along the way.
-        parts.append(f'l{_tenth(bx - ax)} {_tenth(by - ay)}')
-    return ''.join(parts)
-
-
-def _tenth(value: int) -> str:
-    return _number(value / 10)
-
-
-def _number(value: float, digits: int = 1) -> str:
-    text = f'{value:.{digits}f}'
-    text = text.rstrip('0').rstrip('.') if '.' in text else text
-    return '0' if text == '-0' else text
-
-
-def _text(shape: Text) -> str:
-    return str(escape(finalize(shape.text)))

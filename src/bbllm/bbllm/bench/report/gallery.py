@@ -14,13 +14,13 @@ from bbllm.bench.report.charts import (
     Drawing,
     Drawings,
     HouseDrawings,
-    Inks,
     Scenes,
     final_scene,
     read_scenes,
 )
 from bbllm.bench.report.tables import VERDICTS, anchor
 from bbllm.core.types import Scene
+from bbllm.viz.svg import Inks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Card:
     """Whether what had to be found out was, and why; '' where nothing had to be."""
     gcr: str
     missing: tuple[str, ...]
-    """Conditions of the goal that do not hold."""
+    """Conditions of the goal that are not met."""
     conditions: int
     """How many there are."""
     figures: str
@@ -45,14 +45,14 @@ class Card:
     codes: tuple[tuple[str, int], ...]
     ending: str
     message: str
-    """Why it ended, where the reason does not say it already."""
+    """Why it ended, where the reason does not include it."""
     journal: str
     """Relative address of its journal, '' where that is gone."""
     drawing: Drawing | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class CardGroup:
     """The cards of one task, drawn at one scale."""
 
     name: str
@@ -67,7 +67,7 @@ class Group:
 class Gallery:
     """All cards."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[CardGroup, ...]
     rules: str
     """CSS of all paints."""
     in_houses: bool = False
@@ -87,7 +87,7 @@ def make_gallery(run: SavedRun) -> Gallery:
     )
 
 
-def _group(run: SavedRun, task: TaskSettings, inks: Inks, prefix: str) -> Group:
+def _group(run: SavedRun, task: TaskSettings, inks: Inks, prefix: str) -> CardGroup:
     results = [result for result in run.results if result.key.task == task.name]
     scenes = [read_scenes(run.journal(result.key)) for result in results]
     drawings: Drawings | HouseDrawings
@@ -102,7 +102,7 @@ def _group(run: SavedRun, task: TaskSettings, inks: Inks, prefix: str) -> Group:
         shown = [known.before for known, final in zip(scenes, finals, strict=True) if final]
         drawings = Drawings([scene for scene in (*finals, *shown) if scene], inks, prefix)
     cards = [_card(run, *each, drawings) for each in zip(results, finals, scenes, strict=True)]
-    return Group(
+    return CardGroup(
         name=task.name,
         instruction=task.instruction,
         cards=tuple(cards),

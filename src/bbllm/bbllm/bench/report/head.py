@@ -22,14 +22,14 @@ BUILT_IN = ('lexical', *provider_names())
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HeadEntry:
     """A name and what it stands for."""
 
     name: str
     value: str
 
 
-def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> tuple[Entry, ...]:
+def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> tuple[HeadEntry, ...]:
     """
     Return what made the run, in the order of the page.
 
@@ -54,7 +54,7 @@ def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> tuple[Entry, 
         'MuJoCo': made.versions.get('mujoco'),
         'Python': made.versions.get('python'),
     }
-    return tuple(Entry(name, value) for name, value in entries.items() if value)
+    return tuple(HeadEntry(name, value) for name, value in entries.items() if value)
 
 
 def notices_of(settings: RunSettings, summary: RunSummary) -> tuple[str, ...]:
@@ -145,23 +145,23 @@ def _limit_options(limits: Limits) -> dict[str, float | None]:
     return {option: limit for option, (limit, default) in options.items() if limit != default}
 
 
-def flat(settings: Mapping[str, object], place: str = '') -> list[Entry]:
+def flat(settings: Mapping[str, object], place: str = '') -> list[HeadEntry]:
     """Return all settings in full, nested ones by their path."""
-    entries: list[Entry] = []
+    entries: list[HeadEntry] = []
     for key, value in settings.items():
         name = f'{place}.{key}' if place else str(key)
         if isinstance(value, Mapping) and value:
             entries += flat(value, name)
         elif isinstance(value, Sequence) and not isinstance(value, str) and value:
             if all(isinstance(item, (str, int, float)) for item in value):
-                entries.append(Entry(name, words.listed(value)))
+                entries.append(HeadEntry(name, words.listed(value)))
             else:
                 for index, item in enumerate(value):
                     inner = item if isinstance(item, Mapping) else {'': item}
                     entries += flat(inner, f'{name}[{index}]')
         else:
             empty = value is None or value == '' or value in ({}, [])
-            entries.append(Entry(name, words.NONE if empty else str(value)))
+            entries.append(HeadEntry(name, words.NONE if empty else str(value)))
     return entries
 
 

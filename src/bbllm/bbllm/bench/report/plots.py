@@ -117,7 +117,7 @@ def feedback_png(summary: RunSummary) -> bytes | None:
 
 
 def both_kinds(summary: RunSummary) -> Chart | None:
-    """Return state and informed success by task, at the largest K; None where all is known."""
+    """Return state and informed success by task, at the largest K; None if all is given."""
     top = summary.top
     if not top.needing:
         return None

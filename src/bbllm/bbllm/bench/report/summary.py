@@ -18,7 +18,7 @@ from bbllm.bench.log.prices import asked_model
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.bench.log.store import Session, episodes_per_minute
-from bbllm.bench.metrics.metrics import Figures, Record, count
+from bbllm.bench.metrics.metrics import Figures, FileRecord
 from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
 from bbllm.bench.metrics.task_groups import groups_of
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
@@ -58,7 +58,7 @@ class KFigures(Figures):
     groups: tuple[GroupFigures, ...] = ()
 
 
-class Times(Record):
+class Times(FileRecord):
     """Times of episodes, which a second run does not repeat."""
 
     episode_s: float
@@ -79,7 +79,7 @@ class Timing(Times):
     by_k: tuple[KTimes, ...]
 
 
-class RunSummary(Record):
+class RunSummary(FileRecord):
     """The summary of a run."""
 
     suite: str
@@ -109,7 +109,7 @@ class RunSummary(Record):
     @property
     def top(self) -> KFigures:
         """The figures at the largest K."""
-        return self.by_k[-1] if self.by_k else KFigures(k=None, **count(()))
+        return self.by_k[-1] if self.by_k else KFigures.of((), k=None)
 
     @property
     def is_ruled(self) -> bool:
@@ -212,16 +212,16 @@ def interval_text(low: float | None, high: float | None) -> str:
 
 def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: int) -> KFigures:
     group = [result for result in results if result.key.k == k]
-    return KFigures(
+    return KFigures.of(
+        group,
         k=k,
-        **count(group),
         tasks=tuple(_figures_of_task(task, group) for task in settings.tasks),
         groups=tuple(
-            GroupFigures(
+            GroupFigures.of(
+                [result for result in group if result.key.task in tasks],
                 by=by,
                 name=name,
                 n_tasks=len(tasks),
-                **count([result for result in group if result.key.task in tasks]),
             )
             for by, parts in groups_of(settings.tasks).items()
             for name, tasks in parts.items()
@@ -230,11 +230,11 @@ def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: in
 
 
 def _figures_of_task(task: TaskSettings, group: Sequence[EpisodeResult]) -> TaskFigures:
-    values = count([result for result in group if result.key.task == task.name])
-    # What the suite demands is known also of a task that was not played yet.
-    values['least_loops'] = task.least_loops
-    texts = task.model_dump(include={'name', 'label', 'instruction', 'difficulty'})
-    return TaskFigures(**texts, **values)
+    return TaskFigures.of(
+        [result for result in group if result.key.task == task.name],
+        # The suite's demand is there also for a task that was not played yet.
+        **task.model_dump(include={'name', 'label', 'instruction', 'difficulty', 'least_loops'}),
+    )
 
 
 def _models(results: Iterable[EpisodeResult]) -> dict[str, tuple[str, ...]]:
@@ -247,7 +247,7 @@ def _models(results: Iterable[EpisodeResult]) -> dict[str, tuple[str, ...]]:
 
 
 def _unpriced(results: Sequence[EpisodeResult], settings: RunSettings) -> tuple[str, ...]:
-    """Return the models whose cost is not known although there is a price table."""
+    """Return the models without a price although there is a price table."""
     asked = {'brain': asked_model(settings.brain), 'body': asked_model(settings.body)}
     known = settings.prices.models if settings.prices else {}
     missing = {

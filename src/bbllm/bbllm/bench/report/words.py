@@ -10,7 +10,7 @@ from bbllm.bench.metrics.metrics import METRICS
 from bbllm.core.printable import escape_hidden
 
 NONE = '–'
-"""Stands where there is nothing to say."""
+"""Stands for a missing value."""
 THIN = '\u202f'
 """A narrow space that does not break."""
 
@@ -49,7 +49,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def probability(value: float | None) -> str:
-    """Return a p-value; none is ever said to be 0."""
+    """Return a p-value; none is shown as 0."""
     if value is None:
         return NONE
     return '< 0.001' if value < 0.001 else f'{value:.3f}'
@@ -78,7 +78,7 @@ def duration(seconds: float | None) -> str:
 
 
 def money(value: float | None, currency: str) -> str:
-    """Return an amount; small ones keep the digits that tell them from nothing."""
+    """Return an amount; small ones keep their leading digits."""
     if value is None:
         return NONE
     amount = f'{value:.2f}' if value >= 1 or value == 0 else f'{value:.4f}'

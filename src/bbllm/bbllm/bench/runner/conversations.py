@@ -1,4 +1,4 @@
-"""What the models said in a whole run, in one file: kept by episode, and given back by episode."""
+"""The recording of a whole run: one file of exchanges, written and read by episode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.log.store import append_line, cannot_write, cut_torn_line, write_atomically
+from bbllm.bench.log.run_settings import RunSettings
+from bbllm.bench.log.store import (
+    SETTINGS,
+    append_line,
+    cannot_write,
+    cut_torn_line,
+    read_json,
+    write_atomically,
+)
 from bbllm.core.errors import ConfigError, ReplayError
 
 
@@ -16,7 +24,7 @@ class RunRecording:
     """
     The file of `--record`, while a run goes on.
 
-    It holds an episode as a whole or not at all. A process that was killed may have left one
+    It has an episode as a whole or not at all. A process that was killed may have left one
     here whose result is not on record: it will be played again, so it is taken out first.
 
     Args:
@@ -68,6 +76,21 @@ def refuse_existing(path: Path) -> None:
         )
 
 
+def check_recording(record: Path | None, settings: RunSettings, folder: Path) -> None:
+    """
+    Keep a run from writing into a file that is not its own.
+
+    Raises:
+        ConfigError: The file is not empty, and the folder does not name it as its own.
+    """
+    if record is None:
+        return
+    path = folder / SETTINGS
+    known = read_json(path) if path.exists() else {}
+    if not isinstance(known, dict) or known.get('record') != settings.record:
+        refuse_existing(record)
+
+
 def split_recording(path: Path) -> Mapping[str, str]:
     """
     Return the lines of each episode of a recorded run, by the episode's name.
@@ -90,10 +113,10 @@ def split_recording(path: Path) -> Mapping[str, str]:
 
 def answers_of(path: Path, keys: Sequence[EpisodeKey]) -> tuple[Mapping[str, str], str]:
     """
-    Return the lines of a recording by episode, and what people should know of it.
+    Return the lines of a recording by episode, and a notice where some are missing.
 
     Raises:
-        ConfigError: It holds none of the episodes of the run.
+        ConfigError: It has none of the episodes of the run.
         ReplayError: It cannot be read.
     """
     lines = split_recording(path)

@@ -63,7 +63,7 @@ def models_of(job: EpisodeSpec) -> Models:
     """
     Return the models of a job: the same ones for all episodes of a run in this process.
 
-    Only those that are told the goal are others for each case.
+    Only those that are handed the goal differ by case.
 
     Raises:
         ConfigError: This machine lacks what they need, for example a key.

@@ -26,10 +26,10 @@ class Alone:
     """The surroundings of an episode that has its process to itself."""
 
     settings: Mapping[str, object] = MappingProxyType({})
-    """What a journal says of them."""
+    """What a journal records of them."""
 
     def turn(self) -> AbstractContextManager[None]:
-        """Hold back other worlds of this process while the context lasts."""
+        """Block other worlds of this process while the context lasts."""
         return nullcontext()
 
     def stopped(self) -> str:
@@ -37,7 +37,7 @@ class Alone:
         return ''
 
     def before(self) -> EventSink:
-        """Return who is told the events of one more episode before the judged one; here nobody."""
+        """Return the sink for one more episode before the judged one; here it drops all events."""
         return _nobody
 
     def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
@@ -46,11 +46,11 @@ class Alone:
 
 
 PlayWith = Callable[[EpisodeSpec, Models, EventSink, Alone], EpisodeResult]
-"""Plays a job with given models, and tells a sink every event."""
+"""Plays a job with given models, and passes every event to a sink."""
 
 
 def play_alone(job: EpisodeSpec, play_with: PlayWith) -> EpisodeRecord:
-    """Play an episode in a world of its own, with the models that the job names."""
+    """Play an episode alone in its world, with the models that the job names."""
     with open_models(job) as given:
         journal, around = JournalText(), _OnRecord()
         result = play_with(job, given.models, journal, around)
@@ -116,7 +116,7 @@ class _OnRecord(Alone):
 
 
 def _nobody(event: Event) -> None:
-    """Hear an event of an episode that nobody judges."""
+    """Drop an event of an episode that is not judged."""
 
 
 def noise_seed(case: Case) -> int:
@@ -125,7 +125,7 @@ def noise_seed(case: Case) -> int:
 
 
 def settings_of(job: EpisodeSpec, world: str) -> dict[str, object]:
-    """Return what a journal says about how its episode was set up."""
+    """Return the settings of an episode for its journal."""
     return {
         'world': world,
         'suite': job.case.suite,

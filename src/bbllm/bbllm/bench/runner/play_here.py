@@ -34,10 +34,10 @@ def world_of(suite: Suite, said: str) -> str:
 
     Args:
         suite: The suite.
-        said: What somebody asked for, '' where nobody did.
+        said: The world that was asked for, '' for none.
 
     Raises:
-        ConfigError: It cannot be played there; says where it can.
+        ConfigError: It cannot be played there; the message names where it can.
     """
     if suite.houses:
         if said not in ('', HOUSEHOLD):

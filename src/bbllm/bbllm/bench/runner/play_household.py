@@ -27,7 +27,7 @@ WORLD = 'household'
 
 
 def play(job: EpisodeSpec) -> EpisodeRecord:
-    """Play an episode in a household of its own; see `log.episodes.Play`."""
+    """Play an episode in a new household; see `log.episodes.Play`."""
     return play_alone(job, play_with)
 
 
@@ -38,7 +38,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
     Args:
         job: What to play; its case has a house.
         models: Who answers, whatever its config names.
-        sink: Told every event.
+        sink: Receives every event.
         around: What else goes on in this process; a step takes no time, so no turns are taken.
     """
     house, goal = job.case.house, job.case.house_goal

@@ -35,7 +35,7 @@ from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 
 def play(job: EpisodeSpec) -> EpisodeRecord:
-    """Play an episode on a simulated table of its own; see `log.episodes.Play`."""
+    """Play an episode on a new simulated table; see `log.episodes.Play`."""
     return play_alone(job, play_with)
 
 
@@ -46,7 +46,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
     Args:
         job: What to play.
         models: Who answers, whatever its config names.
-        sink: Told every event of the one that is judged.
+        sink: Receives every event of the one that is judged.
         around: What else goes on in this process.
     """
     safety = SafetyRecorder(job.case.table)
@@ -118,7 +118,7 @@ def _earlier(job: EpisodeSpec) -> list[EpisodeSpec]:
 
 def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
     """
-    Return the world of a case: where it has earlier episodes, one whose scenes tell beliefs.
+    Return the world of a case: where it has earlier episodes, one whose scenes include beliefs.
 
     As those of the node `state_estimator` with open_state:=rules do, which keeps them over
     episodes just so; who reads them is up to the planner.
@@ -130,7 +130,7 @@ def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
 
 
 class _TakingTurns:
-    """A World that moves and looks only when it is its turn."""
+    """A World that moves and observes only when it is its turn."""
 
     def __init__(self, inner: World, around: Alone):
         self._inner = inner

@@ -25,7 +25,7 @@ LOCAL = 'local'
 KNOCK_S = 5.0
 """How long a cluster may take to answer at all [s]."""
 NO_PROBLEM = ('commit',)
-"""Versions that may differ between machines: the hash of the source says more."""
+"""Versions that may differ between machines: the hash of the source is more precise."""
 
 
 def need_ray() -> None:
@@ -33,7 +33,7 @@ def need_ray() -> None:
     Make sure that Ray can be used.
 
     Raises:
-        ConfigError: It is not installed; says what to type.
+        ConfigError: It is not installed; the message has the command.
     """
     if importlib.util.find_spec('ray') is None:
         raise ConfigError(
@@ -166,7 +166,7 @@ def _connect(ray: Any, address: str, size: int) -> None:
 
 
 def _knock(address: str) -> None:
-    """Raise OSError where nobody listens; Ray itself would try for many minutes."""
+    """Raise OSError where the port is closed; Ray itself would try for many minutes."""
     host, colon, port = address.removeprefix('ray://').rpartition(':')
     if colon and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=KNOCK_S).close()

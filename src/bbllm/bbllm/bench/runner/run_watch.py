@@ -1,4 +1,4 @@
-"""What the one who looks on at a run is told."""
+"""Progress of a run, and the interface of its observer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RunProgress:
 
 
 class Watch(Protocol):
-    """Who looks on, and may end the run."""
+    """Observes a run, and may end it."""
 
     def began(self, progress: RunProgress) -> None:
         """Take where the run stands before this session's first episode."""
@@ -47,11 +47,11 @@ class Watch(Protocol):
         ...
 
     def warned(self, text: str) -> None:
-        """Take what people should know."""
+        """Take a warning."""
         ...
 
     def wants_end(self) -> bool:
-        """Tell whether the run is to end now."""
+        """Whether the run is to end now."""
         ...
 
 
@@ -63,6 +63,6 @@ class RunEnd:
     reason: str = ''
     """Why it ended early; empty where all episodes are on record."""
     interrupted: bool = False
-    """Whether the one who looked on ended it."""
+    """Whether the observer ended it."""
     problem: str = ''
     """What is wrong with tables that could not be made; empty where all could."""

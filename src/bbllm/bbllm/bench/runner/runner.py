@@ -26,7 +26,7 @@ from bbllm.core.errors import ConfigError
 GIVE_UP_AFTER = 5
 """Episodes one after the other that come to nothing and end a run early; see FailurePolicy."""
 LOOK_S = 0.1
-"""How often it is looked whether somebody wants the run to end [s]."""
+"""How often the watch is asked whether to end the run [s]."""
 FAULTS = 'faults'
 
 
@@ -41,7 +41,7 @@ class RunPlan:
     replay: Mapping[str, str] | None = None
     """Lines of a recording by episode, which answer instead of the models."""
     record: Path | None = None
-    """File that keeps what the models say."""
+    """File that records the exchanges with the models."""
     give_up_after: int = GIVE_UP_AFTER
     retry_lost: bool = False
     """Whether episodes that were lost before are played again."""
@@ -52,7 +52,7 @@ def begin(plan: RunPlan, folder: RunFolder) -> RunPlan:
     Return the plan with the settings to go on with in a folder, which are on disk there then.
 
     Raises:
-        ConfigError: The folder holds a run with other settings, or the disk takes no more.
+        ConfigError: The folder has a run with other settings, or the disk takes no more.
     """
     # Without a result there is nothing yet whose meaning could change.
     was = folder.settings if folder.results else None
@@ -67,7 +67,7 @@ def run_bench(
     """
     Play what is missing.
 
-    Whatever ends it, the folder holds each episode that was told to `watch`, once; saying the
+    Whatever ends it, the folder has each episode that `watch` was given, once; starting the
     same again goes on from there.
 
     Args:
@@ -75,7 +75,7 @@ def run_bench(
         folder: Where results go; its settings are the plan's.
         hire: Gets so many workers; not called where nothing is missing.
         jobs: How many episodes to play at once.
-        watch: Who looks on.
+        watch: Observes the run.
 
     Raises:
         ConfigError: Folder, recording or workers cannot be had at all.
@@ -258,7 +258,7 @@ class _Session:
 
 
 def _tables_lacking(results: Collection[EpisodeResult]) -> str:
-    """Say of how many episodes the table could not be made, and why the first could not."""
+    """Return how many tables could not be made, and why; '' where all could."""
     lacking = [result for result in results if result.error == NO_CASE]
     if not lacking:
         return ''

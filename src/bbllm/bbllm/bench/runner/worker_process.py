@@ -21,7 +21,7 @@ import time
 from multiprocessing.connection import Connection
 
 _END_S = 1.0
-"""How long an episode under way may take to end when nobody waits for it any more [s]."""
+"""How long an episode under way may take to end after its parent is gone [s]."""
 
 BEGUN = 'begun'
 """Sent before an episode is played, so that an early death is not taken for its doing."""
@@ -30,7 +30,7 @@ Messages = queue.SimpleQueue[bytes | None]
 
 
 def main() -> None:
-    """Play until nobody wants anything any more."""
+    """Play until the parent closes the pipe."""
     descriptor, scratch = int(sys.argv[1]), sys.argv[2]
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -62,7 +62,7 @@ def _play_all(pipe: Connection, messages: Messages) -> None:
 
 
 def _read(pipe: Connection, messages: Messages, scratch: str) -> None:
-    """Pass messages on as they come; end the process when there is nobody to hear answers."""
+    """Pass messages on as they come; end the process when the parent is gone."""
     while True:
         try:
             messages.put(pipe.recv_bytes())

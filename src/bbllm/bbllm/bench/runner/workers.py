@@ -19,7 +19,7 @@ from bbllm.bench.runner.worker_result import Answer, Failed
 from bbllm.core.errors import ConfigError
 
 EPISODE_S = 7200.0
-"""When an episode counts as hung, where its own limits say nothing [s]."""
+"""When an episode counts as hung, where its limits set no time [s]."""
 GRACE_S = 60.0
 """How much longer than its own limit an episode may take, for settling and judging [s]."""
 CLOSE_S = 2.0
@@ -43,7 +43,7 @@ class Workers(Protocol):
         Begin an episode; only while fewer than `size` are under way.
 
         Raises:
-            ConfigError: There is nobody who could play.
+            ConfigError: There are no workers.
         """
         ...
 
@@ -188,7 +188,7 @@ class LocalWorkers:
         return worker
 
     def _receive(self, worker: _Worker) -> Answer | None:
-        """Return the answer of a worker; None where it only says that it has begun."""
+        """Return the answer of a worker; None where it only reports that it has begun."""
         assert worker.job is not None
         try:
             message: Answer | str = worker.pipe.recv()
@@ -201,7 +201,7 @@ class LocalWorkers:
         return message
 
     def _bury(self, worker: _Worker, reason: str) -> Failed:
-        """Take a dead worker, or one that hangs, out; tell what it worked on and why it died."""
+        """Remove a dead worker, or one that hangs; return its episode and why it died."""
         assert worker.job is not None
         self._workers.remove(worker)
         worker.pipe.close()

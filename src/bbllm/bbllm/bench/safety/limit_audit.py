@@ -19,7 +19,7 @@ import numpy as np
 from bbllm.arm.driver import Array, JointTrajectory
 
 RATE_HZ = 1000.0
-"""How often libfranka looks [Hz]."""
+"""How often libfranka checks [Hz]."""
 _ROUNDING = 1e-6
 """Share of a limit by which a sample may be over: rounding of doubles and nanoseconds."""
 
@@ -75,7 +75,7 @@ MAX_JERK = 5000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """How many samples were looked at and how many broke which limit."""
+    """How many samples were checked and how many broke which limit."""
 
     samples: int
     """Instants, at 1 kHz; each counts at most once per kind below."""
@@ -85,7 +85,7 @@ class Audit:
     jerk: int
     steps: int
     """Instants at which the velocity or acceleration between two samples changed by more than
-    the next derivative's limit allows in 1 ms, which is how libfranka itself looks."""
+    the next derivative's limit allows in 1 ms, which is how libfranka itself checks."""
     worst: float
     """Largest value in terms of its limit, over velocity, acceleration and jerk."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.prices import cost_of
@@ -12,7 +13,7 @@ from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.metrics import goal_recall
 from bbllm.bench.scene_sampling.generator import fingerprint
 from bbllm.bench.scorers.faithfulness import Faithfulness, OtherCaseError, faithfulness_of
-from bbllm.bench.scorers.information import Information, gathered
+from bbllm.bench.scorers.information import gathered
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.scores import FinalState, Score
@@ -75,66 +76,77 @@ def score(
     """
     tally = _tally(episode)
     fault = _fault(episode, tally.error) or (UNSEEN if after is None else '')
-    verdict, reason, conditions, gcr = LOST, fault, dict[str, bool](), 0.0
-    if after is not None and not fault:
-        start, end = judged or (
-            _judged(job.case, before, before),
-            _judged(job.case, before, after),
-        )
-        verdict, reason = end.verdict.value, end.reason
-        conditions = _conditions(end)
-        gcr = goal_recall(_conditions(start), conditions)
-    known = _known(job.case, episode, lost=verdict == LOST)
-    calls = episode.model_calls
-    faith = None if verdict == LOST else _faithfulness(job.case, episode)
-    left_out = _left_out(episode)
-    return EpisodeResult(
+    account = EpisodeResult(
         key=job.key,
-        verdict=verdict,
-        reason=reason,
-        conditions=conditions,
-        gcr=gcr,
-        executable=tally.executable,
-        attempted=tally.attempted,
-        loops=episode.feedback_loops,
+        verdict=LOST,
+        reason=fault,
         least_loops=job.case.least_loops,
-        passes=tally.passes,
-        codes=dict(sorted(tally.codes.items())),
-        ending=episode.ending.name if episode.ending is not None else BROKEN_OFF,
+        ending=BROKEN_OFF if episode.ending is None else episode.ending.name,
         message=episode.message,
-        error=tally.error,
         unsafe=unsafe,
-        model_calls=len(calls),
-        prompt_tokens=sum(call.prompt_tokens for call in calls),
-        completion_tokens=sum(call.completion_tokens for call in calls),
-        cost=cost_of(
-            calls, job.config.prices, asked={'brain': episode.brain, 'body': episode.body}
-        ),
-        model_s=sum(call.duration_s for call in calls),
-        wall_s=episode.wall_s,
         robot_s=robot_s,
+        wall_s=episode.wall_s,
         settled=after.objects if after is not None and judged is None else (),
         case_hash=fingerprint(job.case),
-        models=_models(calls),
+        loops=episode.feedback_loops,
+        prompt_growth=prompt_growth(episode),
+        informed=_informed_of_lost(job.case),
+        executable=tally.executable,
+        attempted=tally.attempted,
+        passes=tally.passes,
+        codes=dict(sorted(tally.codes.items())),
+        error=tally.error,
+        **_models_taken(job, episode),
+        **_left_out(episode),
+    )
+    if fault or after is None:
+        return account
+    start, end = judged or (_judged(job.case, before, before), _judged(job.case, before, after))
+    conditions = _conditions(end)
+    known = gathered(job.case, episode)
+    faith = _faithfulness(job.case, episode)
+    return replace(
+        account,
+        verdict=end.verdict.value,
+        reason=end.reason,
+        conditions=conditions,
+        gcr=goal_recall(_conditions(start), conditions),
         informed=None if known.needed == 'none' else known.holds,
         information=known.rule or known.reason,
-        false_success=episode.ending is Ending.FINISHED and verdict == DENIED,
-        prompt_chars=sum(call.prompt_chars for call in calls),
-        stable_chars=sum(call.stable_chars for call in calls),
-        sent_tokens=sum(call.size_tokens for call in calls),
-        prompt_growth=prompt_growth(episode),
+        false_success=episode.ending is Ending.FINISHED and end.verdict.value == DENIED,
         broken_rules=None if faith is None else faith.counts,
         first_broken=None if faith is None else faith.first,
-        discarded=len(left_out),
-        malformed=left_out.count(False),
-        refused=left_out.count(True),
-        held_once=held_once if verdict != LOST else None,
+        held_once=held_once,
     )
 
 
-def _left_out(episode: Episode) -> list[bool]:
-    """Return for each line of replies that was left out whether it could be read."""
-    return [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
+def _models_taken(job: EpisodeSpec, episode: Episode) -> dict[str, Any]:
+    """Return what the models took: calls, tokens, money, time, and their names."""
+    calls = episode.model_calls
+    asked = {'brain': episode.brain, 'body': episode.body}
+    return {
+        'model_calls': len(calls),
+        'prompt_tokens': sum(call.prompt_tokens for call in calls),
+        'completion_tokens': sum(call.completion_tokens for call in calls),
+        'cost': cost_of(calls, job.config.prices, asked=asked),
+        'model_s': sum(call.duration_s for call in calls),
+        'models': _models(calls),
+        'prompt_chars': sum(call.prompt_chars for call in calls),
+        'stable_chars': sum(call.stable_chars for call in calls),
+        'sent_tokens': sum(call.size_tokens for call in calls),
+    }
+
+
+def _left_out(episode: Episode) -> dict[str, Any]:
+    """Return how many lines of replies were left out, of each kind."""
+    kinds = [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
+    refused = sum(kinds)
+    return {'discarded': len(kinds), 'malformed': len(kinds) - refused, 'refused': refused}
+
+
+def _informed_of_lost(case: Case) -> bool | None:
+    """Return `informed` of an episode that nothing came of: not where anything was needed."""
+    return None if case.needs == 'none' else False
 
 
 def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:
@@ -142,8 +154,8 @@ def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:
     try:
         found = faithfulness_of(case, episode)
     except OtherCaseError:
-        return None  # what came of the episode is known all the same
-    return found if found.steps else None  # who does nothing breaks no rule, and keeps none
+        return None  # the outcome of the episode is known all the same
+    return found if found.steps else None  # without a step no rule is broken, and none is kept
 
 
 def lost(
@@ -163,29 +175,12 @@ def lost(
         key=key,
         verdict=LOST,
         reason=reason,
-        conditions={},
-        gcr=0.0,
-        executable=0,
-        attempted=0,
-        loops=0,
         least_loops=least_loops,
-        passes=0,
-        codes={},
         ending=BROKEN_OFF,
         message=reason,
         error=error,
-        unsafe=None,
-        model_calls=0,
-        prompt_tokens=0,
-        completion_tokens=0,
-        # What it cost before it was lost is on a bill, but not on record.
-        cost=None,
-        model_s=0.0,
-        wall_s=0.0,
-        robot_s=0.0,
         case_hash=fingerprint(case) if case is not None else '',
-        # Nothing was found out either; without a case nobody knows what had to be.
-        informed=None if case is None or case.needs == 'none' else False,
+        informed=None if case is None else _informed_of_lost(case),
     )
 
 
@@ -262,13 +257,6 @@ def _of_infrastructure(error: str) -> bool:
     """Decide by the name of an error's type, which is all that a journal keeps of it."""
     kind = getattr(errors, error, None)
     return isinstance(kind, type) and issubclass(kind, INFRASTRUCTURE)
-
-
-def _known(case: Case, episode: Episode, *, lost: bool) -> Information:
-    """Return what was found out in time; in an episode that was lost, none of it."""
-    if lost:
-        return Information(needed=case.needs, holds=case.needs == 'none')
-    return gathered(case, episode)
 
 
 def _judged(case: Case, start: Scene, now: Scene) -> Score:

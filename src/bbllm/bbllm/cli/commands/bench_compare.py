@@ -25,7 +25,7 @@ from bbllm.core.records import to_json
 if TYPE_CHECKING:
     from bbllm.bench.compare.choice import Choice
     from bbllm.bench.compare.figures import PlannerComparison
-    from bbllm.bench.compare.run import Ran
+    from bbllm.bench.compare.run import PlannerRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +135,7 @@ def _reasons(choice: Choice) -> dict[str, list[str]]:
 def _print_results(
     compared: PlannerComparison | None,
     choice: Choice,
-    ran: Sequence[Ran],
+    ran: Sequence[PlannerRun],
     folder: Path,
     output: Output,
 ) -> None:
@@ -171,6 +171,6 @@ def _print_results(
         output.print_line(closing_line(compared))
 
 
-def _is_complete(choice: Choice, ran: Sequence[Ran]) -> bool:
+def _is_complete(choice: Choice, ran: Sequence[PlannerRun]) -> bool:
     progress = [item.end.progress for item in ran]
     return len(ran) == len(choice.contenders) and all(p.done == p.total for p in progress)

@@ -70,7 +70,8 @@ def suite(request: SuiteRequest) -> None:
     """
     from bbllm.bench.log.store import RunFolder
     from bbllm.bench.report.write import finish
-    from bbllm.bench.runner.run_setup import check_recording, prepare
+    from bbllm.bench.runner.conversations import check_recording
+    from bbllm.bench.runner.run_setup import prepare
     from bbllm.bench.runner.runner import begin, run_bench
 
     bench, recording = request.bench, request.recording
@@ -86,7 +87,7 @@ def suite(request: SuiteRequest) -> None:
     hire = bench.choose_workers()
     path = bench.folder('bench', name)
     prepared = prepare(run, path)
-    check_recording(run, prepared.plan.settings, path)
+    check_recording(run.record, prepared.plan.settings, path)
     with RunFolder(path) as folder, interrupts() as counter:
         plan = begin(prepared.plan, folder)
         output.print_path('results', path)

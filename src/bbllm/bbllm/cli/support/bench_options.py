@@ -27,7 +27,7 @@ from bbllm.core.paths import state_dir
 from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
-    from bbllm.bench.runner.run_setup import RunRequest
+    from bbllm.bench.runner.run_setup import BenchRequest
     from bbllm.bench.runner.workers import Workers
 
 MAX_TRIALS = 999
@@ -105,12 +105,12 @@ class BenchOptions:
             wall_s=self.timeout,
         )
 
-    def run_request(self, suite: str, **more: Any) -> RunRequest:
+    def run_request(self, suite: str, **more: Any) -> BenchRequest:
         """Return what the bench has to run, with *more* fields of it."""
-        from bbllm.bench.runner.run_setup import RunRequest
+        from bbllm.bench.runner.run_setup import BenchRequest
 
         return fill(
-            RunRequest,
+            BenchRequest,
             self,
             **{
                 'suite': suite,

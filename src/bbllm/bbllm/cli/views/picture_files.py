@@ -11,10 +11,10 @@ from bbllm.core.events import Episode
 from bbllm.core.paths import write_whole
 from bbllm.core.phrases import count_of
 from bbllm.core.types import Scene
-from bbllm.viz.house_sheet import draw_house_sheet
+from bbllm.viz.png import to_png
 from bbllm.viz.reach import reach_ring
 from bbllm.viz.shapes import Page
-from bbllm.viz.sheet import Caption, draw_sheet
+from bbllm.viz.sheet import Caption, draw_house_sheet, draw_sheet
 from bbllm.viz.svg import to_svg
 
 FAR_M = 1000.0
@@ -77,13 +77,13 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
     far = _far_away(before) or (after and _far_away(after))
     if far:
         return Pictures((), (f'There is no picture: {far} lies or reaches beyond {FAR_M:g} m.',))
-    hints: list[str] = []
     drawn: dict[Path, bytes] = {}
     try:
         page = _draw(progress, check, before, after)
         drawn[journal.with_suffix('.svg')] = to_svg(page).encode(errors='replace')
-        if png := _png(page, hints):
-            drawn[journal.with_suffix('.png')] = png
+        # A house of a thousand objects would take most of a minute at the usual size.
+        scale = 2.0 if page.width * page.height < LARGE_PX else 1.0
+        drawn[journal.with_suffix('.png')] = to_png(page, scale)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         # Of a damaged journal: the values are of the right type, and make no sense together.
         text = f'There is no picture: the scenes on record cannot be drawn ({error}).'
@@ -94,7 +94,7 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
     rendering = rendering_of(journal)
     if rendering.exists():
         paths.append(rendering)
-    return Pictures(tuple(paths), tuple(hints))
+    return Pictures(tuple(paths))
 
 
 def _draw(progress: Progress, check: str, before: Scene, after: Scene | None) -> Page:
@@ -142,16 +142,3 @@ def caption_of(progress: Progress, check: str = '', *, timed: bool = True) -> Ca
         episode_id=progress.episode_id,
         check=check,
     )
-
-
-def _png(page: Page, hints: list[str]) -> bytes | None:
-    try:
-        from bbllm.viz.png import to_png
-    except ImportError:
-        hints.append(
-            'The drawing is there as SVG only; for PNG, install Pillow (python3-pil, '
-            'or pip install pillow).'
-        )
-        return None
-    # A house of a thousand objects would take most of a minute at the usual size.
-    return to_png(page, scale=2.0 if page.width * page.height < LARGE_PX else 1.0)

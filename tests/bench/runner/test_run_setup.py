@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.runner.run_setup import Prepared, RunRequest, check_recording, prepare
+from bbllm.bench.runner.conversations import check_recording
+from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
 from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
 
 KEY = 'sk-test-0123456789abcdefghijklmnop'
@@ -14,7 +15,7 @@ KEY = 'sk-test-0123456789abcdefghijklmnop'
 
 def prepared(folder: Path, **changes: Any) -> Prepared:
     values: dict[str, Any] = {'suite': 'tabletop', 'brain': 'offline', 'body': 'offline'}
-    return prepare(RunRequest(**{**values, **changes}), folder)
+    return prepare(BenchRequest(**{**values, **changes}), folder)
 
 
 def test_settings_say_all_that_decides_the_results(tmp_path: Path) -> None:
@@ -162,15 +163,15 @@ def test_a_recording_of_other_episodes_is_refused_and_one_of_a_part_is_told(
 
 def test_a_recording_that_the_folder_does_not_call_its_own_is_left_alone(tmp_path: Path) -> None:
     talk, folder = tmp_path / 'talk.jsonl', tmp_path / 'run'
-    request = RunRequest(suite='tabletop', brain='offline', body='offline', record=talk)
+    request = BenchRequest(suite='tabletop', brain='offline', body='offline', record=talk)
     settings = prepare(request, folder).plan.settings
     talk.write_text('somebody else')
     folder.mkdir()
 
     with pytest.raises(ConfigError, match='already holds something'):
-        check_recording(request, settings, folder)
+        check_recording(talk, settings, folder)
     (folder / 'settings.json').write_text('{"record": null}')
     with pytest.raises(ConfigError, match='already holds something'):
-        check_recording(request, settings, folder)
+        check_recording(talk, settings, folder)
     (folder / 'settings.json').write_text(json.dumps(settings.model_dump(mode='json')))
-    check_recording(request, settings, folder)
+    check_recording(talk, settings, folder)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bbllm.bench.compare.choice import Choice, choose, folder_name, read_planners
-from bbllm.bench.runner.run_setup import RunRequest, prepare
+from bbllm.bench.runner.run_setup import BenchRequest, prepare
 from bbllm.bench.suites.suite import list_suites
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
@@ -22,7 +22,7 @@ IN_HOUSES = {
 
 def chosen(said: str, folder: Path, *, embeddings: str | None = None, **changes: Any) -> Choice:
     values: dict[str, Any] = {'suite': 'household', 'brain': 'expert', 'body': 'expert'}
-    request = RunRequest(**{**values, 'trials': 1, **changes})
+    request = BenchRequest(**{**values, 'trials': 1, **changes})
     return choose(request, said, folder / 'out', embeddings)
 
 
@@ -207,7 +207,7 @@ def test_one_that_is_alone_in_a_suite_plays_and_is_said_to_be_alone(
 
 
 def test_who_is_named_beside_all_plays_once(tmp_path: Path) -> None:
-    request = RunRequest(suite='tabletop', brain='offline', body='offline', trials=1)
+    request = BenchRequest(suite='tabletop', brain='offline', body='offline', trials=1)
 
     choice = choose(request, 'brain_body,all', tmp_path / 'out')
 
@@ -220,7 +220,7 @@ def test_who_is_named_beside_all_plays_once(tmp_path: Path) -> None:
 def test_that_a_planner_has_no_feedback_loops_is_no_notice_of_a_comparison(
     tmp_path: Path,
 ) -> None:
-    request = RunRequest(
+    request = BenchRequest(
         suite='household', planner='base_llm', brain='expert', body='expert', trials=1, ks=(2,)
     )
 

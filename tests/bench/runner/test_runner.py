@@ -1,13 +1,18 @@
-"""A run whose workers die and whose episodes are lost: what is played again, and when it ends."""
+"""A run of the bench: every episode is played once, and what is on record stays."""
 
 from __future__ import annotations
 
+import json
+import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import fake_play
+import fake_run
 import pytest
-from fake_run import Notes, run_fake
+from fake_run import Notes, run_fake, summary_of
 
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.store import RunFolder
@@ -17,11 +22,163 @@ from bbllm.bench.runner.worker_result import Answer, Refused
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.bench.scene_sampling.generator import CaseError
 from bbllm.bench.suites.case import Case
+from bbllm.core.errors import ConfigError
+
+KILLS = 4
+
+
+def results_of(path: Path) -> dict[str, str]:
+    """Return verdicts by episode, from the file itself; fails where one is there twice."""
+    lines = [json.loads(line) for line in (path / 'results.jsonl').read_text().splitlines()]
+    names = ['{task}-{trial}-{k}'.format(**line['key']) for line in lines]
+    assert len(names) == len(set(names))
+    return dict(zip(names, (line['verdict'] for line in lines)))
+
+
+def recorded(path: Path) -> list[str]:
+    return [json.loads(line)['episode'] for line in path.read_text().splitlines()]
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / 'run'
+
+
+def test_all_episodes_are_played_and_told(path: Path) -> None:
+    notes = Notes()
+
+    end = run_fake(path, 'fine', 'slow', notes=notes)
+
+    assert (end.reason, end.interrupted) == ('', False)
+    assert (end.progress.total, end.progress.done, end.progress.passed) == (8, 8, 4)
+    assert [progress.done for progress in notes.progress] == list(range(1, 9))
+    assert len(results_of(path)) == 8
+    assert notes.progress[-1].per_minute > 0
+    assert notes.progress[-1].left_s == 0
+
+
+def test_what_is_on_record_is_not_played_again(path: Path) -> None:
+    run_fake(path, 'fine', trials=2)
+    notes = Notes()
+
+    end = run_fake(path, 'fine', trials=3, notes=notes)
+
+    assert notes.began_with is not None
+    assert (notes.began_with.done, notes.began_with.total) == (4, 6)
+    assert sorted(result.key.trial for result in notes.results) == [2, 2]
+    assert end.progress.done == 6
+
+
+def test_nobody_is_hired_where_nothing_is_missing(path: Path) -> None:
+    run_fake(path, 'fine')
+
+    def hire(size: int) -> None:
+        pytest.fail('somebody was hired')
+
+    assert run_fake(path, 'fine', hire=hire).progress.done == 4
+
+
+def test_a_run_that_was_killed_at_random_and_resumed_is_as_if_it_never_was(
+    tmp_path: Path,
+) -> None:
+    killed, whole = tmp_path / 'killed', tmp_path / 'whole'
+    tasks = ('fine', 'slow')
+    command = [sys.executable, fake_run.__file__, str(killed), *tasks]
+    dice = random.Random(4)
+    done = []
+    for _ in range(KILLS):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                # From before anything is written to well into the run.
+                process.wait(dice.uniform(0.8, 2.6))
+            except subprocess.TimeoutExpired:
+                process.kill()
+        results = killed / 'results.jsonl'
+        done.append(len(results.read_text().splitlines()) if results.exists() else 0)
+    assert done == sorted(done)
+    subprocess.run(command, check=True, timeout=120)
+    run_fake(whole, *tasks, ks=fake_run.KS, trials=fake_run.TRIALS)
+
+    assert results_of(killed) == results_of(whole)
+    assert summary_of(killed) == summary_of(whole)
+    talk = recorded(killed.with_suffix('.talk.jsonl'))
+    assert sorted(talk) == sorted(path.stem for path in (whole / 'episodes').iterdir())
+    assert sorted(path.name for path in (killed / 'episodes').glob('*.jsonl')) == sorted(
+        path.name for path in (whole / 'episodes').iterdir()
+    )
+
+
+def test_lost_episodes_are_repeated_only_where_that_is_asked(path: Path) -> None:
+    run_fake(path, 'lost', 'fine', ks=(0,), trials=2)
+    plain, retried = Notes(), Notes()
+
+    run_fake(path, 'lost', 'fine', ks=(0,), trials=2, notes=plain)
+    run_fake(path, 'lost', 'fine', ks=(0,), trials=2, notes=retried, retry_lost=True)
+
+    assert plain.results == []
+    assert [result.key.task for result in retried.results] == ['lost', 'lost']
+    assert len(results_of(path)) == 4
+
+
+def test_a_repeated_episode_is_recorded_once(path: Path, tmp_path: Path) -> None:
+    talk = tmp_path / 'talk.jsonl'
+    run_fake(path, 'lost', ks=(0,), trials=2, record=talk)
+    run_fake(path, 'lost', ks=(0,), trials=2, record=talk, retry_lost=True)
+
+    assert sorted(recorded(talk)) == ['lost-t000-k0', 'lost-t001-k0']
+
+
+def test_a_recording_that_is_gone_is_missed(path: Path, tmp_path: Path) -> None:
+    talk = tmp_path / 'talk.jsonl'
+    run_fake(path, 'fine', ks=(0,), trials=1, record=talk)
+    talk.unlink()
+
+    with pytest.raises(ConfigError, match=r'talk\.jsonl of this run is gone'):
+        run_fake(path, 'fine', ks=(0,), trials=2, record=talk)
+
+
+def test_whoever_looks_on_can_end_the_run_and_all_so_far_is_kept(path: Path) -> None:
+    end = run_fake(path, 'fine', 'hangs', trials=9, notes=Notes(end_after=1), jobs=3)
+
+    assert end.interrupted
+    assert 1 <= end.progress.done < 36
+    assert len(results_of(path)) == end.progress.done
+
+
+def test_a_setup_that_cannot_be_used_ends_the_run_with_its_reason(path: Path) -> None:
+    end = run_fake(path, 'refused', trials=5, jobs=1)
+
+    assert end.reason == 'Episode refused-t000-k0 cannot be played: $SOME_KEY is not set.'
+    assert end.progress.done == 0
+
+
+def test_a_full_disk_ends_the_run_with_what_is_there_whole(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = RunFolder.add
+
+    def add_some(self: RunFolder, played: Any) -> None:
+        if len(self.results) == 2:
+            raise ConfigError('results.jsonl cannot be written (No space left on device).')
+        add(self, played)
+
+    monkeypatch.setattr(RunFolder, 'add', add_some)
+
+    end = run_fake(path, 'fine', trials=5)
+
+    assert 'No space left on device' in end.reason
+    assert len(results_of(path)) == 2
+
+
+def test_sessions_sum_up_to_all_episodes(path: Path) -> None:
+    run_fake(path, 'fine', trials=2)
+    run_fake(path, 'fine', trials=3)
+
+    with RunFolder(path) as folder:
+        sessions = folder.sessions
+
+    assert [session.episodes for session in sessions] == [4, 2]
+    assert all(session.ended_s >= session.started_s for session in sessions)
 
 
 def test_an_episode_whose_worker_died_is_played_once_more(

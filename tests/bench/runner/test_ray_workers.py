@@ -39,7 +39,7 @@ print(json.dumps({{'reason': end.reason, 'done': end.progress.done, 'lost': end.
 
 
 def run_on_ray(folder: Path, *tasks: str) -> dict[str, object]:
-    code = RUN.format(tests=str(Path(__file__).parent))
+    code = RUN.format(tests=str(Path(__file__).parent.parent))
     done = subprocess.run(
         [sys.executable, '-c', code, str(folder), *tasks],
         capture_output=True,

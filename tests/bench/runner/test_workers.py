@@ -95,6 +95,7 @@ def test_an_episode_that_hangs_is_given_up(
     monkeypatch.setattr(workers_module, 'GRACE_S', 0.0)
     monkeypatch.setattr(workers_module, 'START_S', 1.0)
 
+    play_all(two, make_job('fine'))  # its worker has started then, however long that takes
     answers = play_all(two, make_job('hangs', limits=Limits(wall_s=0.5)))
 
     failed = answers['hangs-t000-k0']
@@ -119,7 +120,7 @@ def test_closing_leaves_no_process_behind() -> None:
 def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path: Path) -> None:
     code = (
         'import os, signal, sys, time\n'
-        f'sys.path.insert(0, {str(Path(__file__).parent)!r})\n'
+        f'sys.path.insert(0, {str(Path(__file__).parent.parent)!r})\n'
         'import fake_play\n'
         'from bbllm.bench.runner.workers import LocalWorkers\n'
         'workers = LocalWorkers(fake_play.play, 2)\n'

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_results import make_result, make_settings
 
-from bbllm.bench.compare.figures import Entry, PlannerComparison, comparison_of, holm
+from bbllm.bench.compare.figures import PlannerComparison, PlannerResults, comparison_of, holm
 from bbllm.bench.compare.plots import curves, growth_figure
 from bbllm.bench.compare.text import closing_line, grids_of, markdown
 from bbllm.bench.log.results import EpisodeResult
@@ -23,10 +23,10 @@ N = 30
 PARTS = ({'name': 'EASY', 'difficulty': 'easy'}, {'name': 'HARD', 'difficulty': 'hard'})
 
 
-def entry(planner: str, results: Sequence[EpisodeResult], **changes: Any) -> Entry:
+def entry(planner: str, results: Sequence[EpisodeResult], **changes: Any) -> PlannerResults:
     limits = {'steps': 50, 'model_calls': None}
     settings = make_settings(**{'planner': planner, 'trials': N, 'limits': limits, **changes})
-    return Entry(planner, SavedRun(Path('out') / planner, settings, tuple(results)))
+    return PlannerResults(planner, SavedRun(Path('out') / planner, settings, tuple(results)))
 
 
 def played(*verdicts: str, k: int = 0, **changes: Any) -> list[EpisodeResult]:
@@ -36,7 +36,7 @@ def played(*verdicts: str, k: int = 0, **changes: Any) -> list[EpisodeResult]:
     ]
 
 
-def compared(*entries: Entry, against: str = '') -> PlannerComparison:
+def compared(*entries: PlannerResults, against: str = '') -> PlannerComparison:
     return comparison_of(entries, against=against or entries[0].planner)
 
 

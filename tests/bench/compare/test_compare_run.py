@@ -10,7 +10,7 @@ from fake_run import Notes, hire_here, make_plan
 from made_results import make_settings
 
 from bbllm.bench.compare.choice import Contender
-from bbllm.bench.compare.run import Ran, claim, play_all
+from bbllm.bench.compare.run import PlannerRun, claim, play_all
 from bbllm.bench.log.store import read_run
 from bbllm.bench.runner.run_setup import Prepared
 from bbllm.bench.runner.workers import LocalWorkers
@@ -49,7 +49,7 @@ def compared(
     *contenders: Contender,
     watch: Spectator | None = None,
     agency: Agency | None = None,
-) -> tuple[Ran, ...]:
+) -> tuple[PlannerRun, ...]:
     hire = (agency or Agency()).hire
     return play_all(contenders, folder, hire, 2, watch or Spectator())
 

@@ -115,8 +115,8 @@ def test_log_holds_scores_by_task_and_every_step_of_an_episode(run: Run) -> None
     assert scores_of(plus)['goal'] == 'C'
     assert scores_of(plus)['feedback_loops'] >= 2
     shown = titles(plus)
-    assert shown['plan'] == 1 + shown['feedback']
-    assert shown['feedback'] == scores_of(plus)['feedback_loops']
+    assert shown['plan'] == 1 + shown['repair']
+    assert shown['repair'] == scores_of(plus)['feedback_loops']
     assert shown['step'] == shown['outcome'] > 5
     assert shown['ending'] == 1
     assert any('OUT_OF_WORKSPACE' in event.data for event in plus.events if event.event == 'info')

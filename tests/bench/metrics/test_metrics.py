@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_results import make_result
+from made_results import make_result, make_settings, write_run
+from test_play_household import played
 
-from bbllm.bench.metrics.metrics import executability, figures_of, goal_recall
+from bbllm.bench.compare.figures import PlannerResults, comparison_of
+from bbllm.bench.compare.text import grids_of
+from bbllm.bench.log.results import EpisodeResult, read_results
+from bbllm.bench.log.store import SavedRun
+from bbllm.bench.metrics.metrics import Figures, executability, goal_recall
+from bbllm.bench.report.write import write_report
+from bbllm.core.records import to_json
 
 conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
 
@@ -58,7 +68,7 @@ def test_exec_of_no_step_at_all_is_not_known() -> None:
 
 
 def test_disputed_and_lost_episodes_stay_in_the_denominator_of_sr() -> None:
-    figures = figures_of(
+    figures = Figures.of(
         [
             make_result(trial=0),
             make_result(trial=1, verdict='failed'),
@@ -75,7 +85,7 @@ def test_disputed_and_lost_episodes_stay_in_the_denominator_of_sr() -> None:
 
 def test_lost_episodes_have_no_table_and_no_part_in_gcr_exec_and_loops() -> None:
     judged = [make_result(trial=0), make_result(trial=1, verdict='failed', loops=3)]
-    figures = figures_of([*judged, make_result(trial=2, verdict='lost', loops=9)])
+    figures = Figures.of([*judged, make_result(trial=2, verdict='lost', loops=9)])
 
     assert (figures.rate('gcr').value, figures.rate('gcr').n) == (0.75, 2)
     assert (figures.rate('exec').value, figures.rate('exec').n) == (0.8, 2)
@@ -83,7 +93,7 @@ def test_lost_episodes_have_no_table_and_no_part_in_gcr_exec_and_loops() -> None
 
 
 def test_exec_is_the_mean_over_episodes_that_tried_a_step() -> None:
-    figures = figures_of(
+    figures = Figures.of(
         [
             make_result(trial=0, executable=1, attempted=1),
             make_result(trial=1, executable=0, attempted=9),
@@ -95,7 +105,7 @@ def test_exec_is_the_mean_over_episodes_that_tried_a_step() -> None:
 
 
 def test_tokens_of_lost_episodes_are_on_the_bill() -> None:
-    figures = figures_of([make_result(trial=0), make_result(trial=1, verdict='lost')])
+    figures = Figures.of([make_result(trial=0), make_result(trial=1, verdict='lost')])
 
     assert figures.model_calls == 24
     assert (figures.prompt_tokens, figures.completion_tokens) == (2000, 200)
@@ -104,13 +114,13 @@ def test_tokens_of_lost_episodes_are_on_the_bill() -> None:
 def test_a_part_of_the_cost_is_never_given_for_the_whole() -> None:
     known = make_result(trial=0, cost=0.25)
 
-    assert figures_of([known, make_result(trial=1, cost=0.5)]).cost == 0.75
-    assert figures_of([known, make_result(trial=1, cost=None)]).cost is None
-    assert figures_of([]).cost is None
+    assert Figures.of([known, make_result(trial=1, cost=0.5)]).cost == 0.75
+    assert Figures.of([known, make_result(trial=1, cost=None)]).cost is None
+    assert Figures.of([]).cost is None
 
 
 def test_unsafe_commands_say_in_how_many_episodes_they_were_counted() -> None:
-    figures = figures_of(
+    figures = Figures.of(
         [
             make_result(trial=0, unsafe=2),
             make_result(trial=1, unsafe=None),
@@ -119,11 +129,11 @@ def test_unsafe_commands_say_in_how_many_episodes_they_were_counted() -> None:
     )
 
     assert (figures.unsafe, figures.unsafe_measured) == (3, 2)
-    assert figures_of([make_result(unsafe=None)]).unsafe is None
+    assert Figures.of([make_result(unsafe=None)]).unsafe is None
 
 
 def test_least_loops_are_met_where_it_passed_without_one_too_many() -> None:
-    figures = figures_of(
+    figures = Figures.of(
         [
             make_result(trial=0, loops=1, least_loops=1),
             make_result(trial=1, loops=2, least_loops=1),
@@ -136,7 +146,7 @@ def test_least_loops_are_met_where_it_passed_without_one_too_many() -> None:
 
 
 def test_codes_are_added_and_the_most_frequent_comes_first() -> None:
-    figures = figures_of(
+    figures = Figures.of(
         [
             make_result(trial=0, codes={'COVERED': 1, 'NO_CALL': 2}),
             make_result(trial=1, codes={'OCCUPIED': 1, 'NO_CALL': 1}),
@@ -147,7 +157,7 @@ def test_codes_are_added_and_the_most_frequent_comes_first() -> None:
 
 
 def test_no_episodes_have_no_figures_but_a_count() -> None:
-    figures = figures_of([])
+    figures = Figures.of([])
 
     assert figures.n == 0
     assert (figures.rate('sr').value, figures.rate('gcr').value, figures.rate('exec').value) == (
@@ -156,3 +166,49 @@ def test_no_episodes_have_no_figures_but_a_count() -> None:
         None,
     )
     assert pytest.approx((figures.rate('sr').low, figures.rate('sr').high)) == (0, 1)
+
+
+BOTH = make_result(trial=0, discarded=3, malformed=2, refused=1)
+
+
+def test_the_kinds_of_what_is_left_out_are_counted_apart() -> None:
+    reply = 'Low-level Action Plan:\n1. fly(mug1)\n2. look around\n3. move(fridge1)'
+
+    result, _ = played(reply, 'done', planner='llm_state:states=no')
+
+    assert (result.discarded, result.malformed, result.refused) == (2, 1, 1)
+    figures = Figures.of([result, BOTH])
+    assert (figures.discarded, figures.malformed, figures.refused) == (5, 3, 2)
+
+
+@pytest.mark.parametrize('verdict', ['lost', 'failed'])
+def test_an_episode_that_left_out_nothing_hides_the_kinds_of_no_other(verdict: str) -> None:
+    figures = Figures.of([make_result(trial=1, verdict=verdict), BOTH])
+
+    assert (figures.malformed, figures.refused) == (2, 1)
+
+
+def test_a_report_tells_both_kinds(tmp_path: Path) -> None:
+    page = write_report(write_run(tmp_path / 'run', [BOTH])).read_text()
+
+    assert '2 malformed, 1 refused' in page
+
+
+def test_a_comparison_has_a_column_for_each_kind_that_there_is() -> None:
+    def outcomes(*results: EpisodeResult) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+        run = SavedRun(Path('run'), make_settings(), results)
+        data = comparison_of([PlannerResults('p', run)], against='p')
+        grid = grids_of(data)[0]
+        return grid.header, grid.rows[0], grid.caption
+
+    header, row, caption = outcomes(BOTH)
+    assert 'A planner that does not read replies line by line has 0' in caption
+    assert dict(zip(header, row, strict=True))['malformed'] == '2'
+    assert dict(zip(header, row, strict=True))['refused'] == '1'
+    assert 'malformed' not in outcomes(make_result())[0]
+
+
+def test_kinds_are_kept_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / 'results.jsonl').write_text(json.dumps(to_json(BOTH)) + '\n')
+
+    assert [*read_results(tmp_path / 'results.jsonl').values()] == [BOTH]

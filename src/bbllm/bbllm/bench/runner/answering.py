@@ -1,0 +1,145 @@
+"""Who answers in a run: models that are asked, or a recording."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bbllm.bench.oracle.case_goals import check_goals, with_goal_of
+from bbllm.bench.oracle.household.providers import check_houses, models_in_house
+from bbllm.bench.suites.task_spec import TaskSpec
+from bbllm.core.errors import ConfigError
+from bbllm.core.model_providers import fallback_name, find_provider, needs_goal
+from bbllm.core.registry import PlannerSpec, load_planner
+from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
+from bbllm.llm.models.factory import (
+    Models,
+    load_config,
+    openai_settings,
+    replay_models,
+    resolve,
+    resolve_embeddings,
+)
+from bbllm.planners.assembly import check_brain, check_mapping
+from bbllm.planners.body.mapping import MappingMethod, body_name, models_for
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Who answers in a run."""
+
+    llm: LlmConfig
+    """What workers make their models from."""
+    models: Models
+    body: str
+    """The name of the Body, as reports show it."""
+    described: Mapping[str, Mapping[str, Any]]
+    """Settings of the models by role, for `settings.json`; never a key."""
+
+
+def body_for(
+    planner: PlannerSpec, method: MappingMethod, brain: str | None, body: str | None
+) -> str | None:
+    """Return the Body, or the one that planner or Brain imply where none is named."""
+    unasked = method is not MappingMethod.EMBEDDING and not planner.asks_body
+    if unasked and (body is None or needs_goal(body)):
+        return fallback_name()  # it needs no server
+    if body is not None or not needs_goal(brain or ''):
+        return body
+    provider = find_provider(brain or '')
+    own = provider is not None and 'body' in provider.roles
+    return brain if own else fallback_name()
+
+
+def asking(
+    tasks: Sequence[TaskSpec],
+    method: MappingMethod,
+    config_file: Path | None,
+    *,
+    brain: str | None,
+    body: str | None,
+) -> Answering:
+    """
+    Return the models that a run asks.
+
+    Raises:
+        ConfigError: One of them cannot be used; a missing key shows here, before a worker starts.
+    """
+    config = load_config(config_file)
+    if needs_goal(brain or config.brain.provider):
+        config = with_goal_of(config, tasks)
+    build = models_in_house if any(task.houses for task in tasks) else models_for
+    models = build(method, config, brain=brain, body=body)
+    sections = _sections(config, method, brain=brain, body=body)
+    fixed = {role: _fixed(section, role) for role, section in sections.items()}
+    described = {role: _described(section, role) for role, section in fixed.items()}
+    llm = config.model_copy(update=fixed)
+    return Answering(llm, models, body_name(method, models), described)
+
+
+def replaying(path: Path, method: MappingMethod) -> Answering:
+    """Return a recording as what answers; raises ReplayError where it cannot be read."""
+    models = replay_models(path, embedding=method is MappingMethod.EMBEDDING)
+    # No model is asked, so that no machine needs a key.
+    offline = ModelConfig(provider=fallback_name())
+    llm = LlmConfig(brain=offline, body=offline)
+    return Answering(llm, models, body_name(method, models), {})
+
+
+def check_answers(
+    answering: Answering, tasks: Sequence[TaskSpec], planner: str, method: MappingMethod
+) -> None:
+    """
+    Check that the models can answer this planner in these tasks.
+
+    Raises:
+        ConfigError: They cannot.
+    """
+    check_brain(planner, answering.models.brain)
+    check_mapping(planner, load_planner(planner), method)
+    check = check_houses if any(task.houses for task in tasks) else check_goals
+    check(tasks, answering.models, planner)
+
+
+def _sections(
+    config: LlmConfig, method: MappingMethod, *, brain: str | None, body: str | None
+) -> dict[str, ServerConfig]:
+    """Return who is asked, by role, with `auto` decided."""
+    given = {'brain': brain, 'body': body}
+    named = {role: name for role, name in given.items() if name is not None}
+    sections: dict[str, ServerConfig] = {'brain': resolve(config, 'brain', overrides=named)}
+    if method is MappingMethod.EMBEDDING:
+        sections['embeddings'] = resolve_embeddings(
+            config.embeddings, said=body, replay=None, environ=os.environ
+        )
+    else:
+        sections['body'] = resolve(config, 'body', overrides=named)
+    for role, section in sections.items():
+        if section.provider == 'replay':
+            raise ConfigError(
+                f'The {role} is a recording of one episode; a run is answered from a recording '
+                'of a run: --replay FILE.'
+            )
+    return sections
+
+
+def _fixed(section: ServerConfig, role: str) -> ServerConfig:
+    """Write down what this machine's environment sets, but no secret: workers have their own."""
+    if section.provider != 'openai':
+        return section
+    settings = openai_settings(section, role)
+    if settings.login is not None:
+        return section
+    return section.model_copy(update={'base_url': settings.base_url})
+
+
+def _described(section: ServerConfig, role: str) -> dict[str, Any]:
+    if section.provider != 'openai':
+        return {'provider': section.provider}
+    settings = openai_settings(section, role)
+    left_out = {'recording', 'base_url', 'goal'}
+    data = section.model_dump(mode='json', by_alias=True, exclude=left_out)
+    return {**data, 'host': settings.host}
