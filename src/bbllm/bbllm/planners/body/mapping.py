@@ -109,6 +109,6 @@ def _needed(embedder: Embedder | None) -> Embedder:
     if embedder is None:
         raise ConfigError(
             'Steps are to be matched by embedding, but there is no embedder. Build the models '
-            'with planners.bodies.models_for, or make_models(..., embedding=True).'
+            'with planners.body.mapping.models_for, or make_models(..., embedding=True).'
         )
     return embedder
