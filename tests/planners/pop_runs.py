@@ -9,7 +9,7 @@ from typing import Any
 from bbllm.core.protocols import Pass
 from bbllm.core.types import HandReading, Outcome, PlanStep, Pose, Scene, Skill, SkillCall, Task
 from bbllm.llm.scripted import Request
-from bbllm.planners.llm_pop.planner import LLMPop, LLMPopNoEvaluator
+from bbllm.planners.llm_pop.planner import LLMPop
 
 TASK = Task('t', 'put the lighter cube on location_A')
 UNKNOWN = 'FAIL\nThe weights are not known.'
@@ -68,8 +68,7 @@ class Scales:
 
 
 def run(model: Any, world: Any, context: Any, *, evaluator: bool = True, **options: Any) -> None:
-    planner = LLMPop if evaluator else LLMPopNoEvaluator
-    planner(model, NoBody(), **options).run(TASK, world, context)
+    LLMPop(model, NoBody(), evaluated=evaluator, **options).run(TASK, world, context)
 
 
 def section(request: Request, label: str) -> str:

@@ -14,7 +14,7 @@ from bbllm.planners.common.goal_predicates import GoalPredicate, GoalRelation
 from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.fltrnn.context_selection import remembered
 from bbllm.planners.fltrnn.grammar import parse_thing
-from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph, PaperMemoryGraph
+from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph
 from bbllm.worlds.household.visibility import Visibility
 
 MILK_ON_SOFA = GoalPredicate(GoalRelation.ON, 'milk', 'sofa')
@@ -27,8 +27,8 @@ def do(text: str) -> SkillCall:
     return SkillCall(verb, tuple(name for name in names if name))
 
 
-def after(*texts: str, graph: type[MemoryGraph] = MemoryGraph) -> MemoryGraph:
-    memory = graph(Studio().observe())
+def after(*texts: str, published: bool = False) -> MemoryGraph:
+    memory = MemoryGraph(Studio().observe(), published=published)
     for text in texts:
         memory.apply(do(text))
     return memory
@@ -109,7 +109,7 @@ def test_what_comes_into_sight_is_taken_in_and_what_is_remembered_stays() -> Non
 
 
 def test_the_published_one_refuses_nothing_and_loses_open_doors_and_what_is_put() -> None:
-    paper = after('open fridge', 'grab milk', 'putback milk sofa', graph=PaperMemoryGraph)
+    paper = after('open fridge', 'grab milk', 'putback milk sofa', published=True)
     (fridge,), (milk,) = paper.of_class('fridge'), paper.of_class('milk')
 
     assert 'opened' in paper.states(fridge) and 'open' not in paper.states(fridge)
@@ -117,9 +117,9 @@ def test_the_published_one_refuses_nothing_and_loses_open_doors_and_what_is_put(
     assert paper.refusal(do('grab juice')) is None
     paper.apply(do('close fridge'))
     assert 'opened' in paper.states(fridge)
-    toggled = after('close fridge', graph=PaperMemoryGraph)
+    toggled = after('close fridge', published=True)
     assert 'open' in toggled.states(fridge)
-    on = after('walk tv', 'switchon tv', 'switchoff tv', graph=PaperMemoryGraph)
+    on = after('walk tv', 'switchon tv', 'switchoff tv', published=True)
     assert 'on' in on.states(on.of_class('tv')[0])
 
 

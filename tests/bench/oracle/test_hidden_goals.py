@@ -19,7 +19,7 @@ from bbllm.core.protocols import ChatModel, Planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
 from bbllm.planners.llm_pop.fine_tuned import FTCoT, FTVanilla
-from bbllm.planners.llm_pop.planner import LLMPop, LLMPopNoEvaluator
+from bbllm.planners.llm_pop.planner import LLMPop, llm_pop_no_evaluator
 
 # --- Episodes of `expert` with each planner that it knows, on tables of cubes on paper
 
@@ -40,7 +40,7 @@ def evaluated(model: ChatModel) -> Planner:
 
 
 def not_evaluated(model: ChatModel) -> Planner:
-    return LLMPopNoEvaluator(model, None, k=3)  # type: ignore[arg-type]
+    return llm_pop_no_evaluator(model, None, k=3)  # type: ignore[arg-type]
 
 
 def chain_of_thought(model: ChatModel) -> Planner:

@@ -24,7 +24,7 @@ from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.fltrnn.named_classes import mentions
 
 SHOWN_STATES = ('closed', 'open', 'opened', 'off', 'on')
-"""States that actions depend on; `opened` is a fault of the program, see PaperMemoryGraph."""
+"""States that actions depend on; `opened` is one of `PUBLISHED_TURNS`."""
 HAND = 'hand'
 ROBOT = 'robot'
 

@@ -31,14 +31,30 @@ TURNS = {
     'switchoff': ('on', 'off'),
 }
 """By action: the state of an object before and after."""
-NEAREST_TOLD = 5
+PUBLISHED_TURNS = {
+    'open': ('closed', 'opened'),
+    'close': ('closed', 'open'),
+    'switchon': ('off', 'on'),
+    'switchoff': ('', ''),
+}
+"""The same in the published program, with its faults: no other part uses `opened`. Source:
+tannl/FLTRNN, commit cc105c7."""
+NEAREST_LISTED = 5
 """How many of the nearest names a refusal lists."""
 
 
 class MemoryGraph:
-    """The believed state of a household, from the first scene on."""
+    """
+    The believed state of a household, from the first scene on.
 
-    def __init__(self, scene: Scene):
+    Args:
+        scene: The first scene.
+        published: Whether to have the faults of the published program, see `PUBLISHED_TURNS`:
+            also, an object put somewhere stays in the hand, and no call is refused.
+    """
+
+    def __init__(self, scene: Scene, *, published: bool = False):
+        self._published = published
         self._names: dict[str, None] = {}
         self._rooms: set[str] = set()
         self._room_of: dict[str, str] = {}
@@ -168,9 +184,11 @@ class MemoryGraph:
             return f'there is no action {call.skill[:40]!r}; the nearest is {near}'
         if arity != len(call.args):
             return f'{call.skill} takes {arity} things, but got {len(call.args)}'
+        if self._published:
+            return None
         for name in call.args:
             if name not in self._names:
-                near = ', '.join(nearest_first(name, self.names)[:NEAREST_TOLD])
+                near = ', '.join(nearest_first(name, self.names)[:NEAREST_LISTED])
                 return f'there is no {name[:60]!r}; the nearest are {near or "none"}'
         if call.skill in (*GOING, 'sit') and self.seat is not None:
             return f'the robot sits on {self.seat}; it has to stand up first, with standup()'
@@ -241,11 +259,13 @@ class MemoryGraph:
                 self._turn(call.skill, name)
 
     def _put(self, relation: str, thing: str, place: str) -> None:
+        if self._published:
+            return
         self._held = [name for name in self._held if name != thing]
         self._places[thing] = ((relation, place),)
 
     def _turn(self, skill: str, name: str) -> None:
-        before, after = TURNS[skill]
+        before, after = (PUBLISHED_TURNS if self._published else TURNS)[skill]
         if before in self._states[name]:
             self._states[name] = self._states[name] - {before} | {after}
 
@@ -259,33 +279,6 @@ class MemoryGraph:
                     found[other] = None
                     waiting.append(other)
         return [*found]
-
-
-class PaperMemoryGraph(MemoryGraph):
-    """
-    The memory graph of the published program, with its faults.
-
-    An opened object becomes `opened`, which no other part uses; closing turns `closed` into
-    `open`; an object put somewhere stays in the hand; switching off has no effect; and no call is
-    refused. Source: tannl/FLTRNN, commit cc105c7.
-    """
-
-    def refusal(self, call: SkillCall) -> str | None:
-        """Refuse malformed calls only, which the program's patterns do not match."""
-        return None if ARITY.get(call.skill) == len(call.args) else super().refusal(call)
-
-    def _put(self, relation: str, thing: str, place: str) -> None:
-        pass
-
-    def _turn(self, skill: str, name: str) -> None:
-        before, after = {
-            'open': ('closed', 'opened'),
-            'close': ('closed', 'open'),
-            'switchon': ('off', 'on'),
-            'switchoff': ('', ''),
-        }[skill]
-        if before in self._states[name]:
-            self._states[name] = self._states[name] - {before} | {after}
 
 
 def fault_of(memory: MemoryGraph, call: SkillCall) -> tuple[Code, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.fltrnn.context_selection import ContextSelector
 from bbllm.planners.fltrnn.demonstrations import Chooser, Demonstration, household_demonstrations
 from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan
-from bbllm.planners.fltrnn.memory_graph import MemoryGraph, PaperMemoryGraph, fault_of
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph, fault_of
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
 from bbllm.planners.fltrnn.sub_goals import (
     DEMONSTRATIONS,
@@ -291,7 +291,7 @@ class FLTRNN:
         goal = read_goal(task, scene, context)
         prompt = self._prompts.split(goal.text, scene)
         sub_goals = ask_sub_goals(self._model, prompt, goal, scene, context)
-        memory = PaperMemoryGraph(scene) if self._settings.paper_code else MemoryGraph(scene)
+        memory = MemoryGraph(scene, published=self._settings.paper_code)
         LanguageRNN(
             self._model,
             self._prompts,

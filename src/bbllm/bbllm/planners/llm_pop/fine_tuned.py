@@ -72,12 +72,17 @@ class FTCoT:
                 flow.carry_out(flow.ask(Question.GATHER, parse_some), found.explanation)
 
 
-class FTVanilla(FTCoT):
+@dataclass(frozen=True)
+class FTVanilla:
     """
     The paper's baseline: the same host with one question, until a reply has no actions.
 
     The paper does not define its end; here it is the reply `<nooutput>`.
     """
+
+    brain: ChatModel
+    body: Body
+    k: int = 3
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work on the task until the model wants no more actions; see `FTCoT.run`."""

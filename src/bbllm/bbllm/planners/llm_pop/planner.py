@@ -38,12 +38,19 @@ class LLMPop:
         body: Not used: actions are calls.
         k: How many rounds may follow the first.
         history: Maximum length of the history in a prompt [characters]; see `budget_for`.
+        evaluated: Whether the model is asked under the evaluator's prompt before it plans.
     """
 
-    evaluated = True
-    """Whether the model is asked under the evaluator's prompt before it plans."""
-
-    def __init__(self, brain: ChatModel, body: Body, *, k: int = 3, history: int | None = None):
+    def __init__(
+        self,
+        brain: ChatModel,
+        body: Body,
+        *,
+        k: int = 3,
+        history: int | None = None,
+        evaluated: bool = True,
+    ):
+        self._evaluated = evaluated
         self._brain = brain
         self._k = k
         self._budget = budget_for(brain, history)
@@ -72,7 +79,7 @@ class LLMPop:
         """Return the reason for a round and its plan, None if the task is done."""
         _note(context.take_human_feedback(), history)
         evaluated: str | None = None
-        if self.evaluated:
+        if self._evaluated:
             scene = world.observe()
             evaluation = ask_shorter(
                 self._brain,
@@ -92,7 +99,7 @@ class LLMPop:
             self._brain,
             partial(self._prompts.planner, task, scene, evaluation=evaluated),
             history,
-            partial(parse_planner, may_end=not self.evaluated),
+            partial(parse_planner, may_end=not self._evaluated),
             request=PromptRequest(kind='plan', scene=scene),
             on_retry=context.warn,
         )
@@ -154,13 +161,12 @@ def _attempt(
     return TriedAction(step.text, result, observed(world.observe()))
 
 
-class LLMPopNoEvaluator(LLMPop):
-    """The paper's ablation `w/o evaluator`: the planner itself reports that the task is done."""
-
-    evaluated = False
+def llm_pop_no_evaluator(brain: ChatModel, body: Body, *, k: int = 3) -> LLMPop:
+    """Return the paper's ablation `w/o evaluator`: the planner itself reports the end."""
+    return LLMPop(brain, body, k=k, evaluated=False)
 
 
 LLM_POP = PlannerSpec(
     factory=LLMPop, tells_force=True, asks_body=False, domains=frozenset({'tabletop'})
 )
-LLM_POP_NO_EVALUATOR = replace(LLM_POP, factory=LLMPopNoEvaluator)
+LLM_POP_NO_EVALUATOR = replace(LLM_POP, factory=llm_pop_no_evaluator)
