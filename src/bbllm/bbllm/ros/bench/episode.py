@@ -1,7 +1,7 @@
 """
 Plays one episode through the five nodes; the twin of bench.play_tabletop.
 
-Each episode has a stack, a ROS domain and a folder of its own. Nothing of one can reach another,
+Each episode has a stack, a ROS domain and a folder. No part of one can reach another,
 and what the nodes leave behind goes with the folder.
 """
 
@@ -37,9 +37,9 @@ from bbllm.worlds.tabletop.tabletop import STILL_M, furthest
 READY_S = 90.0
 """How long the nodes may take to start while other episodes are played beside this one [s]."""
 LOOKS_APART_S = 0.1
-"""World time between two looks that are compared [s]."""
+"""World time between two scenes that are compared [s]."""
 SETTLE_S = 3.0
-"""World time after which things are looked at even if they still move [s]."""
+"""World time after which the scene is taken even if objects still move [s]."""
 PATIENCE_S = 30.0
 """Wall time that this may take before the world counts as lost [s]."""
 SEEDS = 2**31
@@ -89,7 +89,7 @@ def _play_in(folder: Path, job: EpisodeSpec) -> EpisodeRecord:
 
 
 def _played_before(client: StackClient, files: _Files, job: EpisodeSpec) -> bool:
-    """Play what comes before the judged episode; tell whether that may be judged after it."""
+    """Play what comes before the judged episode; return whether that may be judged after it."""
     for number, instruction in enumerate(job.case.earlier):
         _run(client, job, instruction, name_before(job.key, number))
         if lost_before(job, files.earlier()) is not None:
@@ -170,7 +170,7 @@ class _Files:
         settling_s: float,
         fault: BbllmError | None,
     ) -> EpisodeRecord:
-        """Judge what the nodes have written down; `fault` says why there is not more of it."""
+        """Judge what the nodes have written down; `fault` is the reason where it is incomplete."""
         journal = self._journal(self._job.key.name)
         text, earlier = _text(journal), self.earlier()
         broken = lost_before(self._job, earlier) if fault is None else None

@@ -14,7 +14,7 @@ from bbllm.core.types import Plan
 from bbllm.ros.convert.records import from_msg, header, to_msg
 
 LONGEST_NAME = 100
-"""Characters of the name of whoever answers."""
+"""Characters of the name of a person who answers."""
 
 
 def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
@@ -48,7 +48,7 @@ def answer_to_request(hash: str, answer: Answer) -> Approve.Request:
 
 
 def answer_from_request(msg: Approve.Request) -> Answer:
-    """Read an answer, as much of it as people read; who gives no name is somebody."""
+    """Read an answer, as much of it as people read; without a name it is `somebody`."""
     return Answer(
         granted=msg.granted,
         reason=_line(msg.reason, MAX_TASK_CHARACTERS),

@@ -139,14 +139,14 @@ def force_from_wrench(msg: Wrench) -> Force | None:
     (`franka::RobotState::O_F_ext_hat_K`), so that it is turned round here.
 
     Returns:
-        The force; None for all zeros: near a singularity, where nothing is known.
+        The force; None for all zeros: near a singularity, where it is undefined.
     """
     x, y, z = vector_from_msg(msg.force)
     return (-x, -y, -z) if x or y or z else None
 
 
 def follow_error(code: int) -> FollowError:
-    """Read an error code; one that this version does not know is INVALID_GOAL."""
+    """Read an error code; one that this version does not have is INVALID_GOAL."""
     return FollowError(code) if code in list(FollowError) else FollowError.INVALID_GOAL
 
 

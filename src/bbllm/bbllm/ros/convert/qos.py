@@ -8,7 +8,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Reliable, and the last message is kept for those who come later."""
 
 EVENTS = QoSProfile(depth=500, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""Reliable, and whoever comes in the middle of an episode still hears its beginning."""
+"""Reliable, and a late subscriber still receives the beginning of an episode."""
 
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """The newest message only, and none is sent twice."""

@@ -1,9 +1,9 @@
 """
-Which controllers are active, by what the controller manager says and by what it answers.
+Which controllers are active, by the controller manager's messages and by its answers.
 
 It publishes its activity when controllers are switched or hardware is brought up, but not when
 an error of the hardware takes them down (ros2_control on Jazzy, ControllerManager::read), which
-is what a reflex is. So whoever no longer hears the robot has to ask.
+is what a reflex is. So a client that receives no states any more has to ask.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ActivityFeed:
         self._hardware = HARDWARE
         self._hardware_active: bool | None = None
         self.stops = 0
-        """How often the robot is known to have stopped: its states went down."""
+        """How often the robot has stopped: its states went down."""
         self._were_down = False
         # Made at once: found by the server before they are needed, and, in a graph with security,
         # refused at the start and not in the middle of a stop.
@@ -78,7 +78,7 @@ class ActivityFeed:
 
     @property
     def states_are_down(self) -> bool:
-        """Whether it is known that nobody publishes joint states: then silence is no loss."""
+        """Whether no node publishes joint states, by the manager: then silence is no loss."""
         return not self.is_active(JOINT_BROADCASTER) or not self.hardware_active
 
     @property
@@ -88,15 +88,15 @@ class ActivityFeed:
 
     @property
     def hardware_active(self) -> bool:
-        """Whether the hardware component is active, as far as is known."""
+        """Whether the hardware component is active, as far as was reported."""
         return self._hardware_active is not False
 
     def is_active(self, name: str) -> bool:
-        """Tell whether a controller is active, as far as is known."""
+        """Return whether a controller is active, as far as was reported."""
         return self._states is None or self._states.get(name) == ACTIVE
 
     def knows(self, name: str) -> bool:
-        """Tell whether a controller is loaded, as far as is known."""
+        """Return whether a controller is loaded, as far as was reported."""
         return self._states is None or name in self._states
 
     @property
@@ -106,7 +106,7 @@ class ActivityFeed:
 
     @property
     def served(self) -> bool:
-        """Whether there is a controller manager, as far as the graph tells."""
+        """Whether there is a controller manager, as far as the graph shows."""
         return all(client.service_is_ready() for client in self._clients.values())
 
     def ask(self, *, at_once: bool = False) -> None:
@@ -129,10 +129,10 @@ class ActivityFeed:
 
     def wait_for_answer(self, timeout_s: float) -> bool:
         """
-        Ask, and wait for a whole answer; tells whether it came.
+        Ask, and wait for a whole answer; returns whether it came.
 
         Args:
-            timeout_s: How long at most, by the wall clock; less where nobody serves [s].
+            timeout_s: How long at most, by the wall clock; less where there is no server [s].
         """
         begun_s = time.monotonic()
         self.ask(at_once=True)

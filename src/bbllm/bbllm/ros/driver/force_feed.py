@@ -2,7 +2,7 @@
 What the hand feels, by the driver's estimate of the external wrench.
 
 libfranka estimates it from the torques of the joints, without the weight of the arm and of the
-end effector that Desk was told of. How far it is off in a pose nobody has told us: people report
+end effector that is set in Desk. Its error in a pose is not documented: people report
 some newtons with an empty hand, so on a real arm weights are to be compared in one pose.
 """
 
@@ -42,7 +42,7 @@ class ForceFeed:
 
     def force_n(self, now_s: float, wait_s: float = 0.0) -> Force | None:
         """
-        Return what the world does to the hand, in world axes [N]; None where that is not known.
+        Return what the world does to the hand, in world axes [N]; None where it is undefined.
 
         Args:
             now_s: On the world's clock [s].

@@ -41,11 +41,11 @@ QUIET_S = 0.05
 """Silence of the arm after which the controller manager is asked whether the robot is stopped:
 the driver publishes every millisecond, `mujoco_sim` every ten [s]."""
 READ_S = 0.5
-"""How long a state that has come may take to be read: every 5 ms it is looked for, and on a busy
+"""How long a state that has come may take to be read: it is polled every 5 ms, and on a busy
 machine a thread waits many times as long for its turn [s]."""
 MANAGER_S = 4.0
 """How long the controller manager may take to answer: a little longer than the 3 s after which
-what was lost on the way is sent again, as `nodes.waiting` says [s]."""
+what was lost on the way is sent again, see `waiting` [s]."""
 
 
 class JointFeed:
@@ -104,7 +104,7 @@ class JointFeed:
 
     @property
     def fresh(self) -> bool:
-        """Whether arm and hand were heard of lately."""
+        """Whether states of arm and hand are recent."""
         self.look()
         oldest_s = max(self._arm.age_s, self._hand.age_s)
         return oldest_s <= self._timeout_s and not self.stopped
@@ -121,11 +121,11 @@ class JointFeed:
 
     @property
     def stopped(self) -> bool:
-        """Whether the arm is silent because the robot is known to be stopped."""
+        """Whether the arm is silent because the robot is stopped."""
         return self.quiet and self.activity.states_are_down
 
     def wait_for_news(self, timeout_s: float, n: int = 1) -> bool:
-        """Wait for states of the arm that come after this was called; tells whether they did."""
+        """Wait for states of the arm that come after this was called; returns whether they did."""
         return self._arm.wait_for_news(timeout_s, n)
 
     def need_news(self) -> None:
@@ -161,7 +161,7 @@ class JointFeed:
             or_stopped: Take the last state of a robot that is stopped.
 
         Raises:
-            SceneError: The robot is stopped, so that nobody knows where its arm is.
+            SceneError: The robot is stopped, so that the pose of its arm is unknown.
             LostNodeError: As in `newest`.
         """
         if self.stopped:
@@ -213,7 +213,7 @@ class JointFeed:
         return width_m is not None
 
     def _stopped(self, since_s: float) -> bool:
-        """Look whether silence since a time is that of a stop; waits for an answer from then."""
+        """Return whether silence since a time is a stop; waits for an answer from then."""
         if self.activity.answered_s < since_s + self._timeout_s / 2:
             self.activity.wait_for_answer(MANAGER_S)
         return self.activity.states_are_down

@@ -1,5 +1,5 @@
 """
-Looks at the graph of a real arm, and makes a record of it.
+Inspects the graph of a real arm, and makes a record of it.
 
 Nothing is sent but questions: which controllers there are, in which state, and parameters.
 """
@@ -43,7 +43,7 @@ def probe(
     namespace: str, gripper: str, on_progress: Callable[[str], None] = lambda doing: None
 ) -> RobotGraph:
     """
-    Join the graph, look, and leave it again; takes some seconds.
+    Join the graph, inspect it, and leave it again; takes some seconds.
 
     Args:
         namespace: Where the driver's names lie, and those of bbllm.
@@ -61,7 +61,7 @@ def probe(
 
 
 class _Probe:
-    """One look at the graph."""
+    """One inspection of the graph."""
 
     def __init__(
         self,
@@ -194,7 +194,7 @@ class _Probe:
         return found
 
     def _services(self) -> frozenset[str]:
-        """Return what somebody serves; the graph as a whole lists what is only asked for, too."""
+        """Return the services with a server; the graph also lists those with clients only."""
         found: set[str] = set()
         for name, space in self._node.get_node_names_and_namespaces():
             with suppress(NodeNameNonExistentError):  # it has gone meanwhile

@@ -1,4 +1,4 @@
-"""The robot behind the arm: what it tells of itself, and the steps of its recovery, over ROS."""
+"""The robot behind the arm: its reports of itself, and the steps of its recovery, over ROS."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ ERRORS = tuple(Errors.get_fields_and_field_types())
 
 
 class RobotClient:
-    """Hears and recovers a robot; in which order is `arm.execution.recovery`'s to say."""
+    """Observes and recovers a robot; `arm.execution.recovery` has the order."""
 
     def __init__(
         self, node: Node, poller: Poller, group: CallbackGroup, feed: JointFeed, controller: str
     ):
-        """Make the clients; waits for nobody."""
+        """Make the clients; waits for no server."""
         self._feed = feed
         self._controller = controller
         self._recovery = ActionCall(
@@ -68,17 +68,17 @@ class RobotClient:
         )
         self._limited: tuple[int, ContactLimits] | None = None
         self.user_stops = 0
-        """How often the user stop was heard to be pressed."""
+        """How often the user stop was pressed."""
         self._user_stopped = False
         topic = f'{STATE_BROADCASTER}/robot_state'
         self._state = LatestMessage(node, poller, FrankaRobotState, topic, take=self._take_state)
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
         """
-        Return what is known of the robot.
+        Return the condition of the robot.
 
         Joint states that come are as good as an answer of the controller manager, which is asked
-        only where they stay away, or where a stop is looked for.
+        only where they stay away, or where a stop is expected.
         """
         activity = self._feed.activity
         if patience_s > 0:
@@ -211,7 +211,7 @@ class RobotClient:
             raise RecoveryError(str(error)) from error
 
     def _find(self) -> None:
-        """Wait until no answer of the driver is lost any more; see `nodes.service_call`."""
+        """Wait until no answer of the driver is lost any more; see `service_call`."""
         self._manager.run(ListControllers.Request(), waiting.ANSWER_S)
 
     def _ask(self, client: Any, request: Any, name: str, server: str = MANAGER) -> Any:

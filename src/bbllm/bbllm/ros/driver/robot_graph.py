@@ -1,4 +1,4 @@
-"""What the graph of a real arm shows to somebody who only looks; needs no ROS."""
+"""What the graph of a real arm shows; needs no ROS."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Heard:
     names: tuple[str, ...]
     count: int
     rate_hz: float
-    """Messages in a second, as they were heard here."""
+    """Messages in a second, as they were received here."""
     news: bool
     """Whether their stamps went on."""
     position: tuple[float, ...]
@@ -34,14 +34,14 @@ class Heard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotGraph:
-    """What was found; names are relative to the namespace that was looked into."""
+    """What was found; names are relative to the inspected namespace."""
 
     nodes: frozenset[str] = frozenset()
     topics: Mapping[str, tuple[Giver, ...]] = field(default_factory=dict)
-    """Publishers of each topic that somebody publishes."""
+    """Publishers of each published topic."""
     services: frozenset[str] = frozenset()
     actions: frozenset[str] = frozenset()
-    """Actions that somebody serves."""
+    """Actions that have a server."""
     controllers: Mapping[str, str] | None = None
     """State of each controller; None where the controller manager does not answer."""
     hardware: Mapping[str, str] | None = None

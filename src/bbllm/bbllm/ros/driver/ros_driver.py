@@ -40,7 +40,7 @@ GRIPPER_S = 20.0
 """Wall time that a goal of the hand may take [s]."""
 NEWS_S = 0.06
 """How long to wait for the next joint states before a goal is sent; then they count as silent, as
-`nodes.joint_feed` says [s]."""
+see `joint_feed` [s]."""
 NEVER_S = 3600.0
 """Wall time after which even a slow simulation is given up [s]."""
 
@@ -59,7 +59,7 @@ class RosDriver:
         state_timeout_s: float = 2.0,
     ):
         """
-        Make the clients; waits for nobody.
+        Make the clients; waits for no server.
 
         Args:
             node: Whose clients they are.
@@ -129,7 +129,7 @@ class RosDriver:
         )
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
-        """Return what the world does to the hand along z of the base, as the driver tells [N]."""
+        """Return what the world does to the hand along z of the base, by its estimate [N]."""
         return self._pull.settled_n(self.acted_s) if settled else self._pull.meter.mean_n()
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
@@ -148,11 +148,11 @@ class RosDriver:
 
     @property
     def stops(self) -> int:
-        """How often the robot was seen to stop, or its driver to begin anew, whoever saw to it."""
+        """How often the robot was seen to stop, or its driver to begin anew."""
         return self.feed.activity.stops + self.feed.beginnings + self._robot.user_stops
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
-        """Return what is known of the robot."""
+        """Return the condition of the robot."""
         return self._robot.condition(patience_s)
 
     def clear_errors(self) -> None:
@@ -186,7 +186,7 @@ class RosDriver:
         return self._robot.contact_limits
 
     def limit_contacts(self, limits: ContactLimits) -> None:
-        """Tell the robot where to stop, with the controller of the arm down meanwhile."""
+        """Set the forces at which the robot stops, with the arm's controller down meanwhile."""
         self.may_send()
         self._robot.limit_contacts(limits)
 
@@ -208,7 +208,7 @@ class RosDriver:
 
     def _ended_where(self, stop_condition: Callable[[], bool] | None) -> bool:
         """
-        Cancel the motion where it is to end, in the thread that hears the force.
+        Cancel the motion where it is to end, in the thread that receives the force.
 
         Returns:
             Whether it was cancelled. One that was not sent yet may be later, by the next reading.
@@ -271,7 +271,7 @@ class RosDriver:
         return (GoalStatus.TIMED_OUT if late else status), result
 
     def _is_able_for(self, action: ActionCall) -> bool:
-        """Tell whether the robot takes goals when somebody serves them, or a stop came before."""
+        """Return whether the robot takes goals when they have a server, or a stop came before."""
         able = self._is_able_now()
         if able and not action.ready:
             action.need_server(self._stopped.is_set)
@@ -280,7 +280,7 @@ class RosDriver:
 
     def _is_able_now(self) -> bool:
         """
-        Tell whether the robot takes goals, by a state that came after this was asked.
+        Return whether the robot takes goals, by a state that came after this was asked.
 
         The newest state before may be as old as it takes to count as silent; a goal that is sent
         on its word may come to a robot that a person has stopped since.
@@ -310,11 +310,11 @@ class GoalWatch:
         Begin to count.
 
         Args:
-            feed: Tells whether the driver lives and the robot is stopped.
+            feed: Whether the driver lives and the robot is stopped.
             action: Whose goal it is.
             limit_s: When it is cancelled, by *clock* [s].
             clock: What counts its time; stands still while the robot is stopped, for the arm.
-            may_cut: For a goal of the hand, which a stop of the robot does not end: tells whether
+            may_cut: For a goal of the hand, which a stop of the robot does not end: whether
                 it may be cancelled then. None for one of the arm, which ends by itself.
         """
         self.late = False
@@ -325,7 +325,7 @@ class GoalWatch:
         self._leave_s = float('inf')
 
     def __call__(self) -> None:
-        """Look once; raises TimeoutError where the goal does not even end when cancelled."""
+        """Check once; raises TimeoutError where the goal does not even end when cancelled."""
         self._feed.check()
         now_s = time.monotonic()
         if not self.late and self._clock() - self._begun_s > self._limit_s:

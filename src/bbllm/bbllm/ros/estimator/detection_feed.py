@@ -64,7 +64,7 @@ def look_from_vision(msg: Any, source: str) -> Look:
     Read a vision_msgs/Detection3DArray.
 
     Of each detection the hypothesis with the best score names the class. The pose is that of the
-    bounding box where it has a size, else that of the hypothesis. Detections that nobody could
+    bounding box where it has a size, else that of the hypothesis. Detections without a
     name are left out.
     """
     found = []
@@ -114,14 +114,14 @@ def _pose(msg: PoseMsg) -> dict[str, Any]:
 
 TOPICS = {SceneSource.DETECTIONS: 'detections', SceneSource.VISION_MSGS: 'detections_3d'}
 QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""Hears reliable publishers and those of sensor data."""
+"""Matches reliable publishers and those of sensor data."""
 
 
 def subscribe_detections(
     poller: Poller, sources: Collection[SceneSource], callback: Callable[[Look], None]
 ) -> None:
     """
-    Hear what the detectors among the sources send.
+    Subscribe to what the detectors among the sources send.
 
     Raises:
         ConfigError: A source needs a package that is not installed.
@@ -155,7 +155,7 @@ SOURCE = '/tf'
 
 class TfFeed:
     """
-    Keeps a tree of transforms; tells of tags as detections in the frame of their camera.
+    Keeps a tree of transforms; reports tags as detections in the frame of their camera.
 
     Args:
         tags: Frames of tags, which are no part of the tree: each camera has its own view of them.

@@ -1,4 +1,4 @@
-"""The newest objects, and an error that names who no longer tells of them."""
+"""The newest objects, and an error that names the node that fell silent."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from bbllm.worlds.tabletop.table import TableView
 
 TOPIC = 'objects'
 TELL_S = 10.0
-"""How often a scene that cannot be used is told of at most, by the wall clock [s]."""
+"""How often a scene that cannot be used is reported at most, by the wall clock [s]."""
 CATCH_UP_S = 1.0
-"""How long joint states may be behind the objects, before what is known of them is used [s]."""
+"""How long joint states may be behind the objects, before the last ones are used [s]."""
 
 
 class ObjectFeed:
     """
-    Listens to the topic `objects`, which tells of everything there is.
+    Subscribes to the topic `objects`, which has every object.
 
     Args:
-        max_age_s: Objects that were not heard of for longer are stale, by the wall clock [s].
-        fixed: Furniture and places of a scene file, beside those that are told of.
+        max_age_s: Objects that are older are stale, by the wall clock [s].
+        fixed: Furniture and places of a scene file, beside those of the topic.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ObjectFeed:
 
     @property
     def fresh(self) -> bool:
-        """Whether objects were heard of lately."""
+        """Whether the objects are recent."""
         return self._latest.age_s <= self._max_age_s
 
     def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
@@ -66,9 +66,9 @@ class ObjectFeed:
             or_stopped: Take the last state of the arm where the robot is stopped.
 
         Raises:
-            SceneError: There are none (tells since when, and names who fell silent), or one has
+            SceneError: There are none (with their age, and the node that fell silent), or one has
                 a name or color that breaks the rule of `core.naming`.
-            LostNodeError: Nothing is heard of the arm or the hand.
+            LostNodeError: No states of the arm or the hand are received.
         """
         msg = self._since(not_before_s, wait_s)
         stamp_s = stamp_from_msg(msg.header.stamp)

@@ -32,18 +32,18 @@ NOTHING_BELIEVED = (
     '--open-state rules (bbllm up).'
 )
 NAMED = 10
-"""So many things are named in the answer."""
+"""Number of objects that the answer names."""
 TOLD_TO_MODEL = 60
-"""So many calls a model is told of, the newest: some episodes of a table. All are in each prompt
+"""Number of calls, the newest, in a prompt: some episodes of a table. All are in each prompt
 again, so that 500 would cost more than the tasks themselves."""
 
 
 class OpenStateFeed:
-    """Adds what is believed to the scenes of a node; nothing where the parameter says off."""
+    """Adds what is believed to the scenes of a node; none where the parameter is off."""
 
     def __init__(self, node: StackNode, params: StateEstimatorParams):
         """
-        Make the estimator; hears nothing before `begin`.
+        Make the estimator; receives no events before `begin`.
 
         Raises:
             ConfigError: There is no such mode, or no model for it.
@@ -69,7 +69,7 @@ class OpenStateFeed:
         return StateKeeper(RuleEstimator(experience), experience, on_trouble=warn, on_fault=fail)
 
     def begin(self) -> None:
-        """Hear episodes from now on; what the last one told is heard as well."""
+        """Subscribe to episodes; the events of the last one are received as well."""
         # Served also where nothing is believed: who asks is told so.
         self._node.create_service(Trigger, FORGET, self._forget, callback_group=self._node.group)
         if self._keeper is None:
@@ -84,7 +84,7 @@ class OpenStateFeed:
         )
 
     def believing(self, scene: Scene) -> Scene:
-        """Return a scene with what is believed now; waits for nobody."""
+        """Return a scene with what is believed now; waits for no server."""
         return scene if self._keeper is None else self._keeper.believing(scene)
 
     def _hear(self, msg: EpisodeEvent) -> None:
@@ -111,7 +111,7 @@ class OpenStateFeed:
 
 
 def told_of(forgotten: OpenState) -> str:
-    """Say of what things something was believed, and is no more."""
+    """Return a sentence with the objects of which beliefs were dropped."""
     things = [name for name, words in forgotten.attributes.items() if words]
     if not things:
         return 'Nothing was believed.'
@@ -120,5 +120,5 @@ def told_of(forgotten: OpenState) -> str:
 
 
 def model_estimator(model: ChatModel) -> ModelEstimator:
-    """Return an estimator that tells its model what the robot said of failures."""
+    """Return an estimator whose prompts have the robot's messages of failures."""
     return ModelEstimator(model, ShortNames(), summary=False, messages=True)

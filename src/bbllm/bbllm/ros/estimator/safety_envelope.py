@@ -1,4 +1,4 @@
-"""The safety envelope of a node: its file, and how old the scene is that it hears of."""
+"""The safety envelope of a node: its file, and the age of the scene that it receives."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PATIENCE_S = 1.0
 
 class SceneAge:
     """
-    Hears the topic `scene`, and tells how long ago that was.
+    Subscribes to the topic `scene`, and returns its age.
 
-    `state_estimator` is silent while it knows no scene. No history is asked for: what was
-    latched long ago does not count as heard.
+    `state_estimator` is silent while there is no scene. No history is asked for: what was
+    latched long ago does not count.
     """
 
     def __init__(self, node: Node, group: CallbackGroup, max_age_s: float) -> None:
@@ -52,7 +52,7 @@ def make_guard(
     node: Node, group: CallbackGroup, params: Fr3ExecutorParams, driver: ArmDriver
 ) -> EnvelopeGuard:
     """
-    Return what holds the motions of a node to the envelope of its parameter `safety`.
+    Return what limits the motions of a node to the envelope of its parameter `safety`.
 
     Raises:
         ConfigError: The file cannot be used.

@@ -50,7 +50,7 @@ class SceneOutputs:
         self._collisions = _CollisionObjects(node) if collision_objects else None
 
     def publish(self, scene: Scene) -> None:
-        """Publish a scene; computes nothing that nobody subscribes to."""
+        """Publish a scene; computes only what has subscribers."""
         if self._tf_listeners():
             self._tf.publish(frames_of(scene, self._prefix))
         if self._detections is not None and self._detections.get_subscription_count():

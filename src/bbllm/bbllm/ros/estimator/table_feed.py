@@ -1,4 +1,4 @@
-"""What is known of a real table: the topics of cameras and hand, joined by `worlds.tabletop`."""
+"""The state of a real table: the topics of cameras and hand, joined by `worlds.tabletop`."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ HAND_QOS = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 WAITING = 500
 """How many measurements may wait to be taken in before the oldest are dropped."""
 REPORT_S = 60.0
-"""How often it is told how much was left out, where that is more than before [s]."""
+"""How often the log has how much was left out, where that is more than before [s]."""
 CATCH_UP_S = 0.5
 """How long joint states may be behind what belongs to them, by the wall clock [s]."""
 
 
 class TableFeed:
     """
-    Joins what cameras and hand tell, in a thread of its own, in the order in which it came.
+    Joins the messages of cameras and hand, in a thread, in the order in which it came.
 
     Joint states of the same moment may come after a picture or a width, and are waited for.
     """
@@ -86,27 +86,27 @@ class TableFeed:
 
     @property
     def seen(self) -> bool:
-        """Whether anything was ever known to be anywhere."""
+        """Whether any object was ever located."""
         return not self._cameras or bool(self._heard_s)
 
     @property
     def fresh(self) -> bool:
-        """Whether there is something to show, and nothing that should be seen is not looked at."""
+        """Whether there is something to show, and every camera that should send pictures does."""
         with self._news:
             return self._table.hand_stamp_s > 0.0 and self._fresh()
 
     def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
         """
-        Return what is known, sensed at a time or later as far as it can be sensed.
+        Return the table, sensed at a time or later as far as it can be sensed.
 
         Args:
             not_before_s: On the world's clock; 0 for the newest [s].
             wait_s: How long to wait for it, by the wall clock [s].
-            or_stopped: Where the robot is stopped, what was known last is good enough.
+            or_stopped: Where the robot is stopped, the last state is good enough.
 
         Raises:
-            SceneError: It cannot be known; says which source fell silent or what is lost.
-            LostNodeError: Nothing is heard of the arm or the hand.
+            SceneError: It is unknown; names the source that fell silent or what is lost.
+            LostNodeError: No states of the arm or the hand are received.
         """
         if or_stopped and self._joints.stopped:
             with self._news:
@@ -131,7 +131,7 @@ class TableFeed:
             return self._table.view()
 
     def _shows(self, since_s: float) -> bool:
-        """Tell whether all that was done before a time is known by now [s]."""
+        """Return whether all that was done before a time is included by now [s]."""
         table = self._table
         return (
             table.hand_stamp_s >= since_s
@@ -148,7 +148,7 @@ class TableFeed:
         return time.monotonic() - heard_s <= self._max_age_s
 
     def _fresh(self) -> bool:
-        """Tell whether every source speaks that should."""
+        """Return whether every source speaks that should."""
         if not self._cameras:
             return True
         return bool(self._heard_s) and not self._silent()
@@ -162,11 +162,11 @@ class TableFeed:
         ]
 
     def _may_be_silent(self, source: str) -> bool:
-        """Tell whether there is nothing to see for one who tells only of what it sees: of tags."""
+        """Return whether a source that reports only what it sees, tags, has none in view."""
         return source.startswith(TF) and self._table.all_hidden(source)
 
     def _silence(self) -> str:
-        """Say which source tells nothing."""
+        """Return a sentence with the sources that are silent."""
         if not self._heard_s:
             names = sorted(TOPICS.get(source, TF) for source in self._cameras)
             topics = ' or '.join(self._node.resolve_topic_name(name) for name in names)

@@ -31,7 +31,7 @@ class ApprovalService:
     """
     The desk and the gate of one executor, over the graph.
 
-    `tell` is told, in words for people, that somebody is waited for.
+    `tell` is called, in words for people, with what waits for a person.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class ApprovalService:
         stops: Callable[[], int],
     ) -> None:
         """
-        Make the publishers; waits for nobody.
+        Make the publishers; waits for no server.
 
         Args:
             node: Whose they are.
@@ -130,7 +130,7 @@ class ApprovalService:
 
 
 def _brain_of(started: EpisodeEvent) -> str:
-    """Return the name of the model that plans, empty where the event does not say it."""
+    """Return the name of the model that plans, empty where the event lacks it."""
     try:
         data = event_from_msg(started).data
     except ValueError:
@@ -139,7 +139,7 @@ def _brain_of(started: EpisodeEvent) -> str:
 
 
 def waiting_text(request: ApprovalRequest) -> str:
-    """Say what is waited for, with what to type."""
+    """Return what is waited for, with what to type."""
     if request.kind is RequestKind.RESUME:
         return f'waiting for a person to see to the robot (bbllm approve): {request.lines[0]}'
     return f'waiting for a person to approve {request.name} (bbllm approve)'

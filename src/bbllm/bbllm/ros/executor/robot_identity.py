@@ -29,7 +29,7 @@ class RobotIdentity:
     def __init__(
         self, node: Node, heartbeats: Liveness, *, simulated: bool, controller: str
     ) -> None:
-        """Look at nothing yet."""
+        """Check nothing yet."""
         self._node = node
         self._heartbeats = heartbeats
         self._simulated = simulated
@@ -42,7 +42,7 @@ class RobotIdentity:
         Wait until goals would reach the right robot: its endpoints may not be discovered yet.
 
         Raises:
-            WrongRobotError: They would not within `PATIENCE_S`; says what was found.
+            WrongRobotError: They would not within `PATIENCE_S`; names what was found.
         """
         deadline_s = time.monotonic() + PATIENCE_S
         while self.fault() and time.monotonic() < deadline_s:
@@ -96,7 +96,7 @@ class RobotIdentity:
         Return the nodes that publish a topic, with their namespaces.
 
         DDS lists a process that was killed for up to 20 s more, so one name may come twice. Two
-        that live are told apart by their heartbeats (`Liveness.check_unique`).
+        that live are distinguished by their heartbeats (`Liveness.check_unique`).
         """
         return {
             f'{info.node_namespace.rstrip("/")}/{info.node_name}'

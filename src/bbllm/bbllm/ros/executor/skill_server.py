@@ -1,4 +1,4 @@
-"""The action `execute_skill`: one call of a skill at a time, stopped when nobody wants it."""
+"""The action `execute_skill`: one call of a skill at a time, stopped once unwanted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ACTION = 'execute_skill'
 FREE_S = 10.0
 """How long the end of a call of an episode that has ended is waited for, wall clock [s]."""
 WATCH_S = 0.1
-"""How often it is looked whether the goal under way should go on [s]."""
+"""How often the goal under way is checked [s]."""
 
 
 class SkillServer:
@@ -38,7 +38,7 @@ class SkillServer:
     Serves the skills of an arm; a second call is aborted at once, with the reason.
 
     Args:
-        gate: Told where each call comes from, and how it has ended; knows which episode runs.
+        gate: Gets the origin of each call, and how it has ended; has the episode that runs.
         robot: Decides whether goals would reach the right robot.
     """
 
@@ -57,7 +57,7 @@ class SkillServer:
         self._robot = robot
         self._busy = threading.Lock()
         self._lock = threading.Lock()
-        """Held while a goal is begun, ended or stopped, so that no other is stopped for it."""
+        """Locked while a goal is begun, ended or stopped, so that no other is stopped for it."""
         self._goal: ServerGoalHandle | None = None
         self._cancelled: set[bytes] = set()
         self._ending = False
@@ -91,7 +91,7 @@ class SkillServer:
         self._busy.acquire(timeout=2.0)
 
     def tell(self, activity: str) -> None:
-        """Tell whoever gave the goal what the arm does now."""
+        """Publish what the arm does now as feedback of the goal."""
         goal = self._goal
         if goal is not None:
             goal.publish_feedback(ExecuteSkill.Feedback(activity=activity))
@@ -127,7 +127,7 @@ class SkillServer:
         Take the arm; waits for the end of a call that is not wanted any more.
 
         That is one that was stopped, or is of another episode than the goal: the planner has one
-        episode at a time, and its end may not be heard yet by a process that stood still.
+        episode at a time, and a process that stood still may not have received its end yet.
         """
         deadline_s = time.monotonic() + FREE_S
         while not self._busy.acquire(timeout=WATCH_S):
@@ -179,7 +179,7 @@ class SkillServer:
         return self._ending or _id_of(goal) in self._cancelled or self._over(goal)
 
     def _over(self, goal: ServerGoalHandle) -> bool:
-        """Tell whether the episode that a goal comes from has ended."""
+        """Return whether the episode that a goal comes from has ended."""
         plan = goal.request.plan
         return bool(plan.steps) and plan.episode_id in self._gate.ended
 
@@ -196,7 +196,7 @@ class SkillServer:
                 self._skills.stop()
 
     def _watch(self) -> None:
-        """Stop again for as long as it takes, and when nobody waits for the goal any more."""
+        """Stop again for as long as it takes, and when no client waits for the goal any more."""
         goal = self._goal
         log = self._node.get_logger()
         looked_s, self._looked_s = self._looked_s, time.monotonic()
@@ -225,7 +225,7 @@ class SkillServer:
             self._stop(goal)
 
     def _left(self, goal: ServerGoalHandle) -> bool:
-        """Tell whether a goal that brain_planner did not give has lost who gave it."""
+        """Return whether a goal that brain_planner did not give has lost its client."""
         if goal.request.plan.steps and goal.request.plan.episode_id == self._gate.running:
             return False
         clients = self._clients
@@ -247,7 +247,7 @@ def _id_of(goal: ServerGoalHandle) -> bytes:
 
 
 FOUND_S = 1.0
-"""How long the graph may take to tell of one whose goal has come already [s]."""
+"""How long the graph may take to show a client whose goal has come already [s]."""
 
 
 class GoalClients:
@@ -260,7 +260,7 @@ class GoalClients:
 
     Args:
         besides: Names of nodes that never gave the goal.
-        found_s: How long it may take to hear of one whose goal has come already [s].
+        found_s: How long a client whose goal has come may take to be discovered [s].
     """
 
     def __init__(self, node: Node, action: str, besides: frozenset[str], found_s: float = FOUND_S):
@@ -272,7 +272,7 @@ class GoalClients:
 
     @property
     def gone(self) -> bool:
-        """Whether all of them have gone; never where none was known."""
+        """Whether all of them have gone; never where none was found."""
         here = self._here()
         if time.monotonic() < self._found_s:
             self._first |= here

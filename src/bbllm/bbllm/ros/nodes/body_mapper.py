@@ -106,7 +106,7 @@ def error_code(error: BbllmError) -> int:
 
 
 def main() -> None:
-    """Run the node until it is told to end."""
+    """Run the node until SIGINT or SIGTERM."""
     run(BodyMapper)
 
 

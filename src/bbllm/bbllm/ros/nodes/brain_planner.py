@@ -50,7 +50,7 @@ LOGGED = (
 
 
 class BrainPlanner(StackNode):
-    """Carries out one task at a time and tells everybody how it goes."""
+    """Carries out one task at a time and publishes how it goes."""
 
     def __init__(self) -> None:
         super().__init__('brain_planner', BrainPlannerParams)
@@ -152,7 +152,7 @@ class BrainPlanner(StackNode):
 
 
 def main() -> None:
-    """Run the node until it is told to end."""
+    """Run the node until SIGINT or SIGTERM."""
     run(BrainPlanner)
 
 

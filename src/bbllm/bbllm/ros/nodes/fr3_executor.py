@@ -21,7 +21,7 @@ from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.stack.service_clients import SceneClient
 
 LOOK_S = 0.1
-"""How often it is looked whether the robot is stopped [s]."""
+"""How often the robot is checked for a stop [s]."""
 
 
 class Fr3Executor(StackNode):
@@ -99,7 +99,7 @@ class Fr3Executor(StackNode):
 
 
 def main() -> None:
-    """Run the node until it is told to end."""
+    """Run the node until SIGINT or SIGTERM."""
     run(Fr3Executor)
 
 

@@ -14,7 +14,7 @@ from bbllm.ros.sim.topics import SimGoals, SimTopics, WorldClock
 
 
 class MujocoSim(StackNode):
-    """Serves what franka_ros2 serves, from physics in a thread of its own."""
+    """Serves what franka_ros2 serves, with the physics in a thread."""
 
     def __init__(self) -> None:
         super().__init__('mujoco_sim', MujocoSimParams)
@@ -72,7 +72,7 @@ class MujocoSim(StackNode):
 
 
 def main() -> None:
-    """Run the node until it is told to end."""
+    """Run the node until SIGINT or SIGTERM."""
     run(MujocoSim, threads=12)
 
 

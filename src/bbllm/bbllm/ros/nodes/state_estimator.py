@@ -32,7 +32,7 @@ FELT_S = 1.0
 
 
 class StateEstimator(StackNode):
-    """Tells what is where; what is stale or was never seen is an error, not a scene."""
+    """Publishes what is where; stale or missing objects are an error, not a scene."""
 
     def __init__(self) -> None:
         super().__init__('state_estimator', StateEstimatorParams)
@@ -108,7 +108,7 @@ class StateEstimator(StackNode):
 
 
 def main() -> None:
-    """Run the node until it is told to end."""
+    """Run the node until SIGINT or SIGTERM."""
     run(StateEstimator)
 
 

@@ -1,4 +1,4 @@
-"""The node `task_menu`: menus on things, places and the robot in rviz, and a status in the air."""
+"""The node `task_menu`: menus on objects, places and the robot in rviz, and a status."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class TaskMenu(StackNode):
             self._board = replace(self._board, notice=notice)
 
     def _show(self) -> None:
-        """Show what changed since the last look, and only that."""
+        """Show what changed since the last time, and only that."""
         with self._lock:
             board = self._board = replace(self._board, missing=self._missing())
             menus = [robot_menu(self._tasks, board.waiting)]
@@ -122,7 +122,7 @@ class TaskMenu(StackNode):
 
 
 def main() -> None:
-    """Run the node until it is told to end."""
+    """Run the node until SIGINT or SIGTERM."""
     run(TaskMenu)
 
 

@@ -41,10 +41,10 @@ def need_franka_ros2(prefixes: Sequence[Path] | None = None) -> None:
     Make sure that the robot's driver can be started from this shell.
 
     Args:
-        prefixes: Where packages are installed; by default as AMENT_PREFIX_PATH says.
+        prefixes: Where packages are installed; those of AMENT_PREFIX_PATH by default.
 
     Raises:
-        ConfigError: A package of it is missing; says what to do.
+        ConfigError: A package of it is missing; with what to do.
     """
     missing = [name for name in DRIVER_PACKAGES if package_of(name, prefixes) is None]
     if missing:
@@ -62,7 +62,7 @@ def package_of(name: str, prefixes: Sequence[Path] | None = None) -> tuple[str, 
 
     Args:
         name: Of the package.
-        prefixes: Where packages are installed; by default as AMENT_PREFIX_PATH says.
+        prefixes: Where packages are installed; those of AMENT_PREFIX_PATH by default.
     """
     if prefixes is None:
         folders = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)

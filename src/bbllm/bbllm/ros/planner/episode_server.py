@@ -33,10 +33,10 @@ class EpisodeDesk:
 
     def __init__(self, node: StackNode, params_now: Callable[[], BrainPlannerParams]):
         """
-        Make the models and the clients; waits for nobody.
+        Make the models and the clients; waits for no server.
 
         Raises:
-            ConfigError: The models cannot be made as configured, or do not know the planner.
+            ConfigError: The models cannot be made as configured, or do not fit the planner.
         """
         self._params_now = params_now
         params = params_now()
@@ -89,9 +89,9 @@ class EpisodeDesk:
         Run one task to its end.
 
         Args:
-            instruction: What the person said.
+            instruction: The task in words.
             episode_id: Id that the episode shall bear; empty for a new one.
-            feedback_loops: K; negative as the parameter says.
+            feedback_loops: K; negative for the parameter's.
             owner: Who may cancel it.
             on_event: Called with every event.
 
@@ -134,7 +134,7 @@ class EpisodeDesk:
             time.sleep(0.02)
 
     def hear(self, text: str) -> bool:
-        """Pass on what a person says; False where no episode is under way."""
+        """Pass on a person's words; False where no episode is under way."""
         run = self._run
         if run is not None:
             run.hear(text)
@@ -181,7 +181,7 @@ class EpisodeDesk:
             return run.execute(planner, self._world)
 
     def _hear_approval(self, msg: EpisodeEvent) -> None:
-        """Put on record what a person said, where it is about the episode under way."""
+        """Record a person's answer, where it is about the episode under way."""
         run = self._run
         if run is not None and msg.episode_id == run.task.id:
             run.emit(event_from_msg(msg).data)

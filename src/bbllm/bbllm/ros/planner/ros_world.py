@@ -66,13 +66,13 @@ class RosWorld:
         skill_timeout_s: float = 600.0,
     ):
         """
-        Make the clients; waits for nobody.
+        Make the clients; waits for no server.
 
         Args:
             node: Whose clients they are.
             group: Callback group, reentrant.
             heartbeats: Who lives.
-            controller: Is told to hold when the executor is lost.
+            controller: Gets a cancel when the executor is lost.
             skill_timeout_s: Wall time after which a call is given up, without the time that a
                 person is waited for [s].
         """
@@ -103,9 +103,9 @@ class RosWorld:
 
     def wait_ready(self, cancel: CancelToken) -> None:
         """
-        Wait until every node of the graph that an episode needs was heard to beat.
+        Wait until every node of the graph that an episode needs beats.
 
-        A node that was started again is known by its first beat: a task that began before it
+        A node that was started again is recognized by its first beat: a task that began before it
         would end with the loss of the process before, or without the name of what it lost.
 
         Raises:
@@ -183,14 +183,14 @@ class RosWorld:
                 self._step = index
 
     def stop(self) -> None:
-        """Stop the call that runs now, from any thread; what is held stays held."""
+        """Stop the call that runs now, from any thread; the gripper stays closed."""
         self._skill.cancel()
 
     def _hear_approval(self, waits: Approval) -> None:
         self._asked = waits.kind != Approval.NOTHING
 
     def _hold(self) -> None:
-        """Cancel whatever trajectory runs, as nobody may be left who does."""
+        """Cancel whatever trajectory runs: no other node may be left to do it."""
         if self._controller.service_is_ready():
             # An id and a stamp of zeros mean all goals (action_msgs/CancelGoal).
             self._controller.call_async(CancelGoal.Request())

@@ -1,4 +1,4 @@
-"""What was asked of models, and what they said, for one request of a client."""
+"""The model calls and replies for one request of a client."""
 
 from __future__ import annotations
 

@@ -25,16 +25,16 @@ from bbllm.ros.rclpy_support.waiting import ANSWER_S, need_server, nothing, wait
 
 ACTIVE = (GoalStatusMsg.STATUS_ACCEPTED, GoalStatusMsg.STATUS_EXECUTING)
 ABANDONED = 64
-"""How many goals that nobody waits for any more are remembered."""
+"""How many abandoned goals are remembered."""
 
 
 class SafeActionClient(ActionClient):
     """
-    An action client whose answers are not lost, whoever loses them.
+    An action client whose answers are not lost.
 
     rclpy's own sends a request first and notes afterwards whom the answer is for; an executor in
     another thread that takes the answer in between throws it away ("unexpected goal response").
-    And it forgets in one thread what another is about to look up, which ends the node. So all
+    And it forgets in one thread what another is about to use, which ends the node. So all
     that is noted is changed and read under one lock, and feedback is handed on outside of it.
 
     A server throws an answer away when it has not yet found the one that asked ("client will not
@@ -87,9 +87,9 @@ class SafeActionClient(ActionClient):
 
     def abandon(self, goal_id: UUID) -> None:
         """
-        Cancel a goal that nobody waits for any more, now and when it should begin later.
+        Cancel a goal that no caller waits for any more, now and when it should begin later.
 
-        A server that takes the cancel before the goal knows nothing to cancel: a goal that is
+        A server that takes the cancel before the goal has no goal to cancel: a goal that is
         lost on its way comes again seconds later, and one that is still being judged is accepted
         only then.
         """
@@ -113,7 +113,7 @@ class SafeActionClient(ActionClient):
             super()._remove_pending_result_request(future)
 
     def _is_open(self, number: int) -> bool:
-        """Tell whether a goal waits for its answer; what was answered is forgotten later only."""
+        """Return whether a goal waits for its answer; answered ones are forgotten later."""
         sent = self._pending_goal_requests.get(number)
         return sent is not None and not (sent.done() or sent.cancelled())
 
@@ -143,7 +143,7 @@ class SafeActionClient(ActionClient):
 
 
 def has_ended(handle: ClientGoalHandle) -> bool:
-    """Tell whether the status of a goal says that there is a result."""
+    """Return whether the status of a goal has a result."""
     return handle.status in ENDED
 
 
@@ -191,7 +191,7 @@ class ActionCall:
 
     @property
     def ready(self) -> bool:
-        """Whether somebody serves the action."""
+        """Whether a node serves the action."""
         return bool(self._client.server_is_ready())
 
     def need_server(self, should_abort: Callable[[], bool] = never) -> None:
@@ -262,7 +262,7 @@ class ActionCall:
                 self._running, self._handle = False, None
 
     def cancel(self) -> bool:
-        """Ask for the end of the goal that runs, from any thread; tells whether one runs."""
+        """Ask for the end of the goal that runs, from any thread; returns whether one runs."""
         with self._lock:
             if self._running:
                 self._cancelled = True

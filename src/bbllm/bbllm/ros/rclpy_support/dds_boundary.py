@@ -2,7 +2,7 @@
 Where messages may go: this machine only, unless it is opened to the network by name.
 
 A profile of Fast DDS keeps a process to loopback sockets and shared memory. rmw_fastrtps adds
-transports of its own to it for the discovery range LOCALHOST, and none for SYSTEM_DEFAULT. The
+other transports to it for the discovery range LOCALHOST, and none for SYSTEM_DEFAULT. The
 environment chooses both, so all that is decided here is an environment. Importing this module
 needs no ROS. What it protects from: docs/security.md.
 """
@@ -41,10 +41,10 @@ def profile_file() -> Path:
 
 def wants_network(environ: Mapping[str, str]) -> bool:
     """
-    Tell whether an environment is open to the network.
+    Return whether an environment is open to the network.
 
     Raises:
-        ConfigError: It says neither true nor false.
+        ConfigError: It is neither true nor false.
     """
     value = environ.get(NETWORK) or 'false'
     if value not in ('true', 'false'):
@@ -53,7 +53,7 @@ def wants_network(environ: Mapping[str, str]) -> bool:
 
 
 def has_own_profile(environ: Mapping[str, str]) -> bool:
-    """Tell whether somebody has chosen another profile, which then decides alone."""
+    """Return whether another profile was chosen, which then decides alone."""
     return Path(environ.get(FILE, '')).name not in ('', PROFILE)
 
 
@@ -62,7 +62,7 @@ def bounded(environ: Mapping[str, str]) -> dict[str, str]:
     Return an environment whose processes stay on this machine, or use the network.
 
     Args:
-        environ: What else they are told; `NETWORK` in it decides.
+        environ: Their other variables; `NETWORK` in it decides.
 
     Raises:
         ConfigError: `NETWORK` is neither true nor false.

@@ -26,7 +26,7 @@ from bbllm.ros.rclpy_support.stack_node import StackNode
 
 M = TypeVar('M')
 PERIOD_S = 0.005
-"""Wall time between looks [s]."""
+"""Wall time between polls [s]."""
 UNKNOWN_NAME = '_NODE_NAME_UNKNOWN_'
 """Name that rmw gives to an end point whose node was not discovered yet."""
 
@@ -71,7 +71,7 @@ class Poller:
         self._feeds.append((subscription, take))
 
     def start(self) -> None:
-        """Begin to look; called when everything is subscribed."""
+        """Begin to poll; called when everything is subscribed."""
         self._thread.start()
 
     def _run(self) -> None:
@@ -139,7 +139,7 @@ class LatestMessage(Generic[M]):
         return time.monotonic() - self.heard_s
 
     def wait_for(self, test: Callable[[], object], timeout_s: float) -> bool:
-        """Wait until something holds that messages change; returns whether it does [s]."""
+        """Wait until a condition that messages change is true; returns whether it is [s]."""
         with self.news:
             return bool(self.news.wait_for(test, timeout_s))
 

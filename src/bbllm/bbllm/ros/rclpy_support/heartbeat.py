@@ -1,10 +1,10 @@
 """
 Heartbeats: how the nodes of a stack notice within seconds that one of them has gone.
 
-DDS itself takes up to 20 s to tell that a process was killed, and never tells that one hangs. A
+DDS itself takes up to 20 s to report a process that was killed, and never reports a hang. A
 beat is the name of the node, a word that is another one after every start, so that a node that
-was started anew before anybody missed it is known to have forgotten what it was about, and its
-process. `nodes.liveness` says what is made of them.
+was started anew before anybody missed it is recognized to have lost its state, and its
+process. `liveness` evaluates them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bbllm.ros.rclpy_support.peer_process import PeerProcess
 TOPIC = 'heartbeat'
 
 QOS = QoSProfile(depth=60, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""So many beats wait at a listener that is busy: what six nodes say in five seconds."""
+"""So many beats wait at a listener that is busy: those of six nodes in five seconds."""
 
 
 END_ASKED = 'it was told to end'
@@ -36,7 +36,7 @@ class Heartbeat:
     Publishes regularly that a node serves, from `start` to `end`.
 
     Its publisher stays for as long as the node exists, so that the last beat is delivered and a
-    node that is activated again is heard at once.
+    node that is activated again is noticed at once.
     """
 
     def __init__(self, node: Node):
@@ -109,7 +109,7 @@ class HeartbeatListener:
 
 
 def listen(node: Node) -> Liveness:
-    """Return which nodes live, as a node hears from now on."""
+    """Return the liveness of all nodes, by the beats that a node receives from now on."""
     liveness = Liveness()
     HeartbeatListener(node, liveness)
     return liveness

@@ -1,9 +1,9 @@
 """
-Who of a stack lives: by what is heard of it, and where that stops by its process.
+Which nodes of a stack live: by their beats, and where those stop by their process.
 
-Silence alone proves nothing on a busy machine: a process that is kept waiting says nothing, and
-one that is kept waiting itself hears nothing. So silence is counted in turns of the listener, not
-by the clock, and where the silent one runs on this machine its process is looked for. Importing
+Silence alone proves nothing on a busy machine: a process that is kept waiting sends no beats, and
+one that is kept waiting itself receives none. So silence is counted in turns of the listener, not
+by the clock, and where the silent one runs on this machine its process is checked. Importing
 this module needs no ROS.
 """
 
@@ -20,7 +20,7 @@ from bbllm.ros.rclpy_support.peer_process import PeerProcess, ProcessState
 PERIOD_S = 0.5
 """Time between two beats of a node, and between two turns of a listener [s]."""
 QUIET_S = 1.5
-"""Silence after which it is looked whether the process is still there: three turns [s]."""
+"""Silence after which the process is checked: three turns [s]."""
 FAR_S = 5.0
 """Silence after which a node has gone whose process cannot be seen from here: ten turns [s]."""
 HANGS_S = 8.0
@@ -33,7 +33,7 @@ LEAVES = '!'
 
 @dataclass(slots=True)
 class _Life:
-    """One start of a node: what its beats say, counted in turns of the listener."""
+    """One start of a node: its beats, counted in turns of the listener."""
 
     process: PeerProcess | None
     first_turn: int
@@ -41,14 +41,14 @@ class _Life:
 
 
 class Liveness:
-    """Keeps who was heard of, and how long ago by turns of its own; any thread may use it."""
+    """Keeps which nodes beat, and how long ago by its turns; any thread may use it."""
 
     def __init__(
         self,
         now_s: Callable[[], float] = time.monotonic,
         state_of: Callable[[PeerProcess], ProcessState] = PeerProcess.state,
     ):
-        """Begin with nobody."""
+        """Begin without any node."""
         self._now_s = now_s
         self._state_of = state_of
         self._lock = threading.Lock()
@@ -89,10 +89,10 @@ class Liveness:
 
     def turn(self) -> None:
         """
-        Count one more period in which nothing came; called where beats are heard, once in each.
+        Count one more period in which no beat came; called where beats are received, once in each.
 
-        Only after all that came were heard: a beat that waits is not silence. A turn that comes
-        late counts as one all the same: in between nobody listened here.
+        Only after all that came were taken: a beat that waits is not silence. A turn that comes
+        late counts as one all the same: in between the listener did not run.
         """
         with self._lock:
             self._deaf_s = 0.0
@@ -101,7 +101,7 @@ class Liveness:
                 self._silence_s[name] += PERIOD_S
 
     def alive(self, name: str) -> bool:
-        """Tell whether a node was heard of lately."""
+        """Return whether a node beat recently."""
         with self._lock:
             return self._silence_s.get(name, QUIET_S) < QUIET_S
 
@@ -114,8 +114,8 @@ class Liveness:
             own: The words of this process's own lives.
 
         Returns:
-            Those that were heard of within `QUIET_S` and have not ended; None for each whose
-            process is not known.
+            Those that beat within `QUIET_S` and have not ended; None for each whose
+            process is unknown.
         """
         with self._lock:
             lives = dict(self._lives.get(name, {}))
@@ -133,7 +133,7 @@ class Liveness:
         Raise DuplicateNodeError where two processes beat under one of these names.
 
         The last beats of a process that was started anew do not count as a second one: both have
-        to be heard for longer than `QUIET_S`.
+        to beat for longer than `QUIET_S`.
         """
         with self._lock:
             turns = self._turns
@@ -157,7 +157,7 @@ class Liveness:
 
     def check_serving(self, names: Iterable[str]) -> None:
         """
-        Raise LostNodeError where the last process that was heard of serves no more.
+        Raise LostNodeError where the last process that beat serves no more.
 
         Unlike `check` it does not wait for silence, so a node that is being started again counts
         as lost until its first beat.
@@ -173,13 +173,13 @@ class Liveness:
                 raise LostNodeError(_ended(name, process))
 
     def has_ended(self, name: str) -> bool:
-        """Tell whether the last process that was heard of under a name has ended."""
+        """Return whether the last process that beat under a name has ended."""
         with self._lock:
             process = self._processes.get(name)
         return self._has_ended(process)
 
     def hurry(self) -> None:
-        """Look for processes that have ended at once from now on, before `QUIET_S` is over."""
+        """Check for processes that have ended at once from now on, before `QUIET_S` is over."""
         with self._lock:
             self._hurried = True
 
@@ -187,8 +187,8 @@ class Liveness:
         """
         Raise LostNodeError with the name of the first of these nodes that has gone.
 
-        So has one that was heard to begin anew since a time on the monotonic clock [s]. Nodes
-        that were never heard of are none of those: whoever needs them says what of theirs is
+        So has one that began anew since a time on the monotonic clock [s]. Nodes
+        that never beat are none of those: the node that needs them reports what of theirs is
         missing.
         """
         if self._hurried:
@@ -241,9 +241,9 @@ class Liveness:
 
     def _notice_deafness(self) -> None:
         """
-        Raise LostNodeError where turns have ended, so that nobody's silence would be noticed.
+        Raise LostNodeError where turns have ended, so that no silence would be noticed.
 
-        Counted by looks that are no further apart than a period: a process that was kept waiting
+        Counted by checks that are no further apart than a period: a process that was kept waiting
         as a whole is not deaf.
         """
         now_s = self._now_s()

@@ -1,7 +1,7 @@
 """
 Parameters of nodes: one record for each node, one line for each parameter.
 
-A field's metadata becomes its ParameterDescriptor; the files in config/params hold values only.
+A field's metadata becomes its ParameterDescriptor; the files in config/params have values only.
 A parameter is read when its node is configured, so it can be changed while the node is
 unconfigured or inactive. A dynamic one can be changed while the node is active and at rest, too.
 What a person relies on when they approve motion is fixed: it needs a new start of the node.

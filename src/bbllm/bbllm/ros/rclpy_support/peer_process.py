@@ -27,15 +27,15 @@ class ProcessState(enum.Enum):
     """By SIGSTOP or Ctrl-Z: it does nothing before SIGCONT."""
     GONE = enum.auto()
     UNKNOWN = enum.auto()
-    """It runs elsewhere, or did not say where."""
+    """It runs elsewhere, or did not send its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeerProcess:
-    """A process, as others of its machine know it."""
+    """A process, as others of its machine see it."""
 
     place: str
-    """The start of the machine, and the namespace in which `number` holds."""
+    """The start of the machine, and the namespace in which `number` is valid."""
     number: int
     started: str
     """When it was started [clock ticks since the machine was]: numbers are used again."""
@@ -88,7 +88,7 @@ class PeerProcess:
 
 def _place() -> str:
     """
-    Return what tells this machine, since it was started, and this namespace from others.
+    Return what distinguishes this machine, since its start, and this namespace from others.
 
     Raises:
         OSError: There is no /proc, or not all of it.
@@ -111,7 +111,7 @@ def _state_and_start(number: int) -> tuple[str, str]:
 OWNER = 'BBLLM_OWNER'
 """Environment variable with the owner's process, as `str(PeerProcess.own())` writes it."""
 LOOK_S = 0.2
-"""Time between two looks at the owner's process [s]."""
+"""Time between two checks of the owner's process [s]."""
 
 
 def owner_environ() -> dict[str, str]:

@@ -18,8 +18,8 @@ class ServiceCall:
     A client of one service, whose answers are not lost.
 
     A server that has not yet found the one that asked throws its answer away, as
-    `SafeActionClient` describes; one that was started anew has found nobody yet, and nothing
-    tells that it was. So before every request one is made that changes nothing, again and again
+    `SafeActionClient` describes; one that was started anew has found no client yet, without a
+    sign of it. So before every request one is made that changes nothing, again and again
     until it is answered. Where no request changes anything, the request itself is.
     """
 
@@ -34,7 +34,7 @@ class ServiceCall:
         first: Any = None,
     ):
         """
-        Make the client; waits for nobody.
+        Make the client; waits for no server.
 
         Args:
             node: Whose client it is.
@@ -52,7 +52,7 @@ class ServiceCall:
 
     @property
     def ready(self) -> bool:
-        """Whether somebody serves it."""
+        """Whether a node serves it."""
         return bool(self._client.service_is_ready())
 
     def close(self) -> None:

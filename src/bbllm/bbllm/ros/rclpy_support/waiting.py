@@ -1,4 +1,4 @@
-"""Waits on futures of rclpy from threads that do not spin, with time-outs that say what for."""
+"""Waits on futures of rclpy from threads that do not spin, with time-outs that name the wait."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, WorldError
 
 LOOK_S = 0.05
-"""How often a wait looks whether it is still worth waiting [s]."""
+"""How often a wait checks whether to go on [s]."""
 SERVE_S = 8.0
 """How long a server may take to appear. Programs announce themselves every 3 s, and on a busy
 machine an announcement is overheard [s]."""
@@ -84,7 +84,7 @@ def need_server(
     Wait until a service or action is served.
 
     Args:
-        ready: Tells whether it is.
+        ready: Whether it is.
         what: Server and name of what it serves, for example "body_mapper (map_step)".
         timeout_s: How long at most, by the wall clock [s].
         cancel: Ends the wait.

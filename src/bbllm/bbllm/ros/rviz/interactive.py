@@ -3,7 +3,7 @@ Interactive markers served over the graph, for rviz.
 
 The protocol of the ROS package interactive_markers (2.5), which PyPI does not have: a client asks
 `<name>/get_interactive_markers` for everything, follows `<name>/update` from that number on
-without a gap, and tells on `<name>/feedback` what a person did. Only menus are served here;
+without a gap, and publishes on `<name>/feedback` what a person did. Only menus are served here;
 nothing can be dragged.
 """
 
@@ -37,7 +37,7 @@ OnSelect = Callable[[str, int, str], None]
 
 
 class InteractiveMarkers:
-    """Shows menus to every client, and hears what is chosen."""
+    """Shows menus to every client, and receives what is chosen."""
 
     def __init__(self, node: Node, name: str, group: CallbackGroup, on_select: OnSelect):
         self._on_select = on_select
@@ -56,7 +56,7 @@ class InteractiveMarkers:
         )
 
     def show(self, markers: Iterable[InteractiveMarker]) -> bool:
-        """Show these instead of those before; tells whether anything had changed."""
+        """Show these instead of those before; returns whether anything had changed."""
         wanted = {marker.name: marker for marker in markers}
         with self._lock:
             update = InteractiveMarkerUpdate(type=InteractiveMarkerUpdate.UPDATE)
@@ -73,7 +73,7 @@ class InteractiveMarkers:
         return True
 
     def _add(self, update: InteractiveMarkerUpdate, name: str, marker: InteractiveMarker) -> None:
-        """Say of one marker what changed: a pose alone is cheap, and closes no open menu."""
+        """Add what changed of one marker: a pose alone is cheap, and closes no open menu."""
         shown = self._shown.get(name)
         if shown is not None and _same_but_pose(shown, marker):
             if _same_pose(shown.pose, marker.pose):

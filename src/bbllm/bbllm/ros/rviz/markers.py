@@ -41,7 +41,7 @@ COLORS: dict[str, tuple[float, float, float]] = {
     'black': (0.10, 0.10, 0.10),
     'burlywood': (0.87, 0.72, 0.53),
 }
-"""Red, green, blue from 0 to 1; what is not here looks as in pictures."""
+"""Red, green, blue from 0 to 1; others are as in pictures."""
 TEXT_M = 0.025
 """Height of letters [m]."""
 PLAN_AT_M = (0.3, 0.0, 0.9)
@@ -49,24 +49,24 @@ PLAN_AT_M = (0.3, 0.0, 0.9)
 STATUS_AT_M = (0.0, 0.0, 1.25)
 """Where the status hangs, above the robot [m]."""
 BELIEFS = 3
-"""So many words on one thing are shown; all of them are in the scene."""
+"""Number of words on one object that are shown; all of them are in the scene."""
 FLAT_M = 0.002
 """Thickness that rviz needs to show a place [m]."""
 MOOD_COLORS = {Mood.CALM: 'white', Mood.WAITS: 'orange', Mood.FAULT: 'red'}
 BEYOND = 0.3
-"""How solid what is out of reach looks; 1 is solid."""
+"""Opacity of what is out of reach; 1 is solid."""
 HANDLE = 1.12
-"""How much larger than the thing itself the handle is that a menu opens at."""
+"""How much larger than the object itself the handle is that a menu opens at."""
 HANDLE_M = 0.03
 """Least extent of a handle: a place alone is too flat to be hit [m]."""
 GHOST_M = 0.05
-"""Diameter of what marks the place where a lost thing was last seen [m]."""
+"""Diameter of what marks the place where a lost object was last seen [m]."""
 GLASS = 0.12
-"""How solid a handle looks: what it hangs on is seen through it."""
+"""Opacity of a handle, through which its object is seen."""
 
 
 def scene_markers(scene: Scene) -> MarkerArray:
-    """Return a shape and a name for every object; those of things that are gone are removed."""
+    """Return a shape and a name for every object; those of objects that are gone are removed."""
     return MarkerArray(markers=[_clear(), *_scene(scene), *_lost(scene)])
 
 
@@ -86,7 +86,7 @@ def status_markers(lines: Sequence[str], mood: Mood) -> MarkerArray:
 
 
 def menu_marker(menu: Menu, numbers: Numbers) -> InteractiveMarker:
-    """Return a menu with a handle of glass around its thing."""
+    """Return a menu with a transparent handle around its object."""
     shape = Marker.CYLINDER if menu.kind is Kind.CYLINDER else Marker.CUBE
     handle = _marker('handle', 0, shape)
     handle.header.frame_id = ''  # the pose is relative to the interactive marker's
@@ -111,7 +111,7 @@ def menu_marker(menu: Menu, numbers: Numbers) -> InteractiveMarker:
 def _menu_entries(
     entries: Iterable[MenuItem], numbers: Numbers, path: tuple[str, ...], parent: int
 ) -> Iterator[MenuEntry]:
-    """List entries as rviz wants them: flat, each above those of its own menu."""
+    """List entries as rviz wants them: flat, each above those of its submenu."""
     for entry in entries:
         number = numbers.of(entry, path)
         yield MenuEntry(
@@ -141,7 +141,7 @@ def _scene(scene: Scene) -> Iterator[Marker]:
 
 
 def _lost(scene: Scene) -> Iterator[Marker]:
-    """Mark where lost things were last seen; they are no objects any more."""
+    """Mark where lost objects were last seen; they are no objects any more."""
     for i, name in enumerate(lost_names(scene)):
         told = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
         try:
@@ -158,7 +158,7 @@ def _lost(scene: Scene) -> Iterator[Marker]:
 
 
 def _remarks(scene: Scene, name: str) -> list[str]:
-    """Return what is said of a thing below its name, a line each: what is believed comes last."""
+    """Return the lines below the name of an object, a line each: what is believed comes last."""
     sensed = ['(out of reach)'] if scene.has(name, 'reachable', 'no') else []
     words = [
         fact.object if fact.predicate == 'is' else f'{fact.predicate} {fact.object}'
@@ -223,7 +223,7 @@ def looks_of(item: SceneObject) -> list[Look]:
     """
     Return the shapes of an object; at least one.
 
-    Those of `sim.object_models` are known by their size. Other containers and objects
+    Those of `sim.object_models` are recognized by their size. Other containers and objects
     are drawn round if they are as long as wide, else as a box.
     """
     good = model_like(item)

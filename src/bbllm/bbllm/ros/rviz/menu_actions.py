@@ -1,4 +1,4 @@
-"""Where choices from a menu are carried out: as tasks, answers and stops of everybody's kind."""
+"""Where choices from a menu are carried out: as tasks, answers and stops, as for any client."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from bbllm.worlds.tabletop.menu import ChoiceKind, MenuChoice
 REASON = 'It was denied from the menu in rviz.'
 STOPPED = 'stopped, as asked'
 ALL_GOALS = CancelGoal.Request()
-"""An id and a stamp of zeros mean all goals, whoever gave them (action_msgs/CancelGoal)."""
+"""An id and a stamp of zeros mean all goals, of any client (action_msgs/CancelGoal)."""
 
 
 class ChoiceDesk:
     """
-    Holds nobody up: what becomes of a choice is told when it is known.
+    Blocks no caller: the outcome of a choice is noted when it is there.
 
-    Answers and stops wait in threads of their own until they are heard, since what a client sends
+    Answers and stops wait in threads until they are received, since what a client sends
     that has only just found its server may be lost (see `ServiceCall`).
     """
 
@@ -62,7 +62,7 @@ class ChoiceDesk:
         _in_background('answers', self._give_answers)
 
     def carry_out(self, choice: MenuChoice, *, by: str) -> None:
-        """Begin what was chosen; *by* says who did, for logs."""
+        """Begin what was chosen; *by* is the person, for logs."""
         if choice.kind is ChoiceKind.TASK:
             self._begin(choice.instruction)
         elif choice.kind is ChoiceKind.STOP:
@@ -86,7 +86,7 @@ class ChoiceDesk:
         goal.get_result_async().add_done_callback(partial(self._ended, instruction))
 
     def _ended(self, instruction: str, reply: Any) -> None:
-        """Tell of a refusal: how an episode ends is heard from its events."""
+        """Note a refusal: how an episode ends comes with its events."""
         result = reply.result().result
         if not result.episode_id:
             self._note(f'{instruction!r} was refused: {result.message}')
@@ -127,7 +127,7 @@ class ChoiceDesk:
         """
         Stop the planner, and then the arm once more.
 
-        A planner that hears of the arm's stop before its own takes it for a failure, and may have
+        A planner that receives the arm's stop before its own takes it for a failure, and may have
         given the next skill already.
         """
         faults = []

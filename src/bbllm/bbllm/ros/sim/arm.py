@@ -105,7 +105,7 @@ class SimArm:
         return CancelResponse.ACCEPT
 
     def _hear(self, msg: JointTrajectory) -> None:
-        """Follow a trajectory from the topic; who sent it learns nothing of it."""
+        """Follow a trajectory from the topic; its sender gets no result."""
         goal = trajectory_to_record(msg, self._loop.to_sim_s)
         reason = self._loop.robot.replace_trajectory(goal)
         if reason:

@@ -20,7 +20,7 @@ from bbllm.sim.scene_file import ForceNoise, load_scene
 from bbllm.sim.simulation import Simulation
 
 CHUNK_S = 0.01
-"""Simulated time between looks at the wall clock [s]."""
+"""Simulated time between checks of the wall clock [s]."""
 BEHIND_S = 0.1
 """Being later than this is accepted as lost instead of hurrying after it [s]."""
 
@@ -45,7 +45,7 @@ class SimLoop:
             speed: Simulated seconds per second; 0 is as fast as it can while a goal runs and
                 real time between goals.
             seed: Of the noise of the wrench.
-            force_noise_n: Deviation of a reading, and of the bias; below 0 as the scene says [N].
+            force_noise_n: Deviation of a reading, and of the bias; below 0 for the scene's [N].
             homed: Whether the hand was homed already.
 
         Raises:
@@ -62,11 +62,11 @@ class SimLoop:
         self._lock = threading.Lock()
         self._ending = threading.Event()
         self.on_advance: Callable[[float], None] = _nothing
-        """Told the clock after every piece of time, in the loop's own thread [s]."""
+        """Called with the clock after every piece of time, in the loop's own thread [s]."""
         self.on_goal: Callable[[GoalSeen, float], None] = _nothing
-        """Told every goal that arrives and when, on the world's clock, by whoever sent it [s]."""
+        """Called with every goal and its time on the world's clock, in the sender's thread [s]."""
         self.on_fault: Callable[[str], None] = _nothing
-        """Told why the physics ended, if ever they do."""
+        """Called with the reason why the physics ended, if ever they do."""
         self._thread = threading.Thread(target=self._run, name='physics', daemon=True)
 
     @property
@@ -103,7 +103,7 @@ class SimLoop:
 
     @contextmanager
     def goal(self) -> Iterator[None]:
-        """Say that a goal runs: then time may pass as fast as it can."""
+        """Mark that a goal runs: then time may pass as fast as it can."""
         with self._lock:
             self._goals += 1
         try:
@@ -167,4 +167,4 @@ class SimLoop:
 
 
 def _nothing(*_: object) -> None:
-    """Do nothing: nobody listens yet."""
+    """Do nothing: there is no listener yet."""

@@ -125,7 +125,7 @@ class SimTopics:
 
 
 GOALS = QoSProfile(depth=1000)
-"""Reliable, and nothing is lost while whoever counts them is slow."""
+"""Reliable, and complete also for a slow subscriber."""
 SERVERS = {
     'follow_joint_trajectory': ARM_CONTROLLER,
     'joint_trajectory': ARM_CONTROLLER,

@@ -48,7 +48,7 @@ class TaskResult:
     """How a task ended; the twin of RunTask's result."""
 
     episode_id: str
-    """Empty where the task was refused; `message` says why."""
+    """Empty where the task was refused; `message` has the reason."""
     ending: Ending
     message: str
     feedback_loops: int = 0
@@ -82,7 +82,7 @@ def join_stack(namespace: str, environ: Mapping[str, str] | None = None) -> OwnN
 
 class StackClient(AbstractContextManager['StackClient']):
     """
-    One client with a ROS context and a thread of its own; close it, or use it with `with`.
+    One client with a ROS context and a thread; close it, or use it with `with`.
 
     All methods may be called from any thread but that of their own callbacks.
     """
@@ -96,12 +96,12 @@ class StackClient(AbstractContextManager['StackClient']):
         own: OwnNodes | None = None,
     ):
         """
-        Join the graph; waits for nobody.
+        Join the graph; waits for no server.
 
         Args:
             namespace: That of the stack.
             name: Of this client's node.
-            environ: Where the domain and the boundary are read (`nodes.boundary`); by default
+            environ: Where the domain and the boundary are read (`dds_boundary`); by default
                 this process's own environment.
             own: What `join_stack` returned, where that was called before; closed with this.
         """
@@ -191,7 +191,7 @@ class StackClient(AbstractContextManager['StackClient']):
         Args:
             task: What to do.
             episode_id: Id that the episode shall bear; empty for a new one.
-            feedback_loops: K; -1 as the stack's parameter says.
+            feedback_loops: K; -1 for the stack's parameter.
             on_event: Called with every event, in the client's own thread.
 
         Raises:
@@ -247,22 +247,22 @@ class StackClient(AbstractContextManager['StackClient']):
         return from_msg(Outcome, result, call=call)
 
     def cancel(self) -> bool:
-        """Cancel whatever this client has begun, from any thread; tells whether there was any."""
+        """Cancel what this client has begun, from any thread; returns whether there was any."""
         tasks, skills = self._tasks.cancel(), self._skills.cancel()
         return tasks or skills
 
     def say(self, text: str) -> None:
-        """Tell the planner something in the middle of its task."""
+        """Send the planner a text in the middle of its task."""
         self._voice.publish(String(data=text))
 
     @property
     def can_forget(self) -> bool:
-        """Whether somebody is there who can be told to forget what is believed."""
+        """Whether a node is there that can drop its beliefs."""
         return self._forget.ready
 
     def forget(self) -> str:
         """
-        Make `state_estimator` forget what it believes of things; return what that was, in words.
+        Make `state_estimator` drop its beliefs; return what they were, in words.
 
         Raises:
             ConfigError: It believes nothing.

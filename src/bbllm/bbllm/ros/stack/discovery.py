@@ -35,7 +35,7 @@ Names = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class FoundStack:
-    """A stack that somebody has started."""
+    """A stack that was started."""
 
     namespace: str
     """Without a slash before it."""
@@ -55,7 +55,7 @@ class FoundStack:
 
     @property
     def usual(self) -> bool:
-        """Whether it is the one that everybody expects: the simulation in its own namespace."""
+        """Whether it is the default: the simulation in its own namespace."""
         return self.simulated and self.namespace == NAMESPACE
 
 
@@ -91,7 +91,7 @@ def await_stacks(
     Wait until a stack is there and no more nodes appear, and return all stacks.
 
     Each node is found by itself, on a busy machine seconds after the first one. A simulation
-    without its simulator would look like a real arm, and another stack would be overlooked.
+    without its simulator would count as a real arm, and another stack would be missed.
 
     Args:
         names: Returns the nodes of the domain.

@@ -235,7 +235,7 @@ def start_rviz(*, simulated: bool = False) -> list[Node]:
 
 
 class _View(Substitution):
-    """The file of rviz's view of the stack's namespace, which is known at the start only."""
+    """The file of rviz's view of the stack's namespace, which is set at the start only."""
 
     def perform(self, context: LaunchContext) -> str:
         """Return its path."""
@@ -276,8 +276,8 @@ def start_node(
 
     Args:
         node: Its name.
-        simulated: The robot is; the node is then told what `SIMULATED` says.
-        condition: Start it only if this holds.
+        simulated: The robot is; the node then gets the values of `SIMULATED`.
+        condition: Start it only if this is true.
     """
     values = node_values(node, simulated=simulated)
     given = {

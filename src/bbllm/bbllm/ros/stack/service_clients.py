@@ -31,7 +31,7 @@ class SceneClient:
 
     @property
     def ready(self) -> bool:
-        """Whether somebody serves the scene."""
+        """Whether a node serves the scene."""
         return self._call.ready
 
     def get(
@@ -47,7 +47,7 @@ class SceneClient:
 
         Args:
             not_before_s: It must have been sensed then or later, on the world's clock [s].
-            or_stopped: Where the robot is stopped, what was known last is good enough.
+            or_stopped: Where the robot is stopped, the last state is good enough.
             felt: Where the arm has only just come to rest, a first reading of the force is waited
                 for.
             cancel: Ends the wait.
@@ -80,7 +80,7 @@ class ApprovalClient:
 
     @property
     def heard(self) -> bool:
-        """Whether an executor has told yet what waits, if anything does."""
+        """Whether an executor has published what waits, if anything does."""
         return self._heard is not None
 
     @property
@@ -90,7 +90,7 @@ class ApprovalClient:
         return None if heard is None else approval_from_msg(heard)
 
     def waits(self, request: ApprovalRequest) -> bool:
-        """Tell whether this very request still waits."""
+        """Return whether this very request still waits."""
         return self.waiting == request
 
     @property
@@ -111,7 +111,7 @@ class ApprovalClient:
 
         Args:
             timeout_s: How long at most, wall clock [s]; None for as long as it takes.
-            after: A request that is known already and does not count; the same plan that is
+            after: A request that was seen already and does not count; the same plan that is
                 asked for once more does.
             cancel: Ends the wait.
 
@@ -135,7 +135,7 @@ class ApprovalClient:
         Answer a request.
 
         Raises:
-            ApprovalError: The executor did not take it; says why.
+            ApprovalError: The executor did not take it; with the reason.
             LostNodeError: There is no executor.
         """
         reply = self._call.run(answer_to_request(hash, answer), ANSWER_S)
@@ -149,7 +149,7 @@ class ApprovalClient:
 
 
 class SimClient:
-    """Lets things go wrong and puts the table back; its node must be spun by other threads."""
+    """Injects faults and resets the table; its node must be spun by other threads."""
 
     def __init__(self, node: Node, group: CallbackGroup):
         # No fault is named so; the answer is a refusal, and nothing goes wrong.

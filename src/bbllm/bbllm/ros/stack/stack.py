@@ -57,7 +57,7 @@ Value = str | int | float | bool
 SIMULATED: Mapping[str, Mapping[str, Value]] = {
     'fr3_executor': {'approval': 'none', 'simulated': True, 'safety': 'safety'}
 }
-"""What nodes are told beside a simulated robot; their files are made for a real one."""
+"""Parameters of nodes beside a simulated robot; their files are made for a real one."""
 SIMULATED_REMAPS = (('/tf', 'tf'), ('/tf_static', 'tf_static'))
 """Names of a simulated stack that lie in its namespace: the frames fr3_* on `/tf` are those of a
 real arm."""

@@ -52,7 +52,7 @@ def check_params(
         simulated: Whether they get what `SIMULATED` gives.
 
     Raises:
-        BbllmError: A value cannot be used; says which, and what could be.
+        BbllmError: A value cannot be used; names it, and what could be.
     """
     for node in nodes:
         values = {**node_values(node, simulated=simulated), **given.get(node, {})}
