@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.model_providers import find_provider
@@ -12,26 +12,14 @@ from bbllm.core.registry import PlannerSpec, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
 from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, models_for
-from bbllm.ros.rclpy_support.params import BrainPlannerParams, StateEstimatorParams
+from bbllm.ros.rclpy_support.params import (
+    BodyMapperParams,
+    BrainPlannerParams,
+    StateEstimatorParams,
+)
 
-
-class ModelParams(Protocol):
-    """The parameters of a node that asks a model; explained in `params`."""
-
-    @property
-    def llm_config(self) -> str: ...
-
-    @property
-    def brain(self) -> str: ...
-
-    @property
-    def body(self) -> str: ...
-
-    @property
-    def record(self) -> str: ...
-
-    @property
-    def replay(self) -> str: ...
+ModelParams: TypeAlias = BrainPlannerParams | BodyMapperParams
+"""The parameters of a node that asks a model."""
 
 
 def models_of(params: ModelParams) -> Models:
