@@ -190,5 +190,5 @@ def test_every_node_tells_its_state_in_diagnostics_and_an_episode_is_in_rosout(
         assert 'objects [Hz]' in estimator
         brain = f'/{stack.stack.config.namespace}/brain_planner'
         until(lambda: heard[brain]['last model call [s]'] != 'nan', 'latency of the model')
-        for word in ('task: ', 'plan: ', 'step', 'ended FINISHED'):
+        for word in ('task: ', 'plan: ', 'step', 'ended: FINISHED'):
             until(lambda word=word: any(word in line for line in logs), f'{word!r} in /rosout')
