@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
-from bbllm.core.approval_queue import ApprovalDesk
+from bbllm.core.approval_queue import ApprovalQueue
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError, CancelledError
 
@@ -23,7 +23,7 @@ class Asked:
     """A request that is asked in a thread of its own."""
 
     def __init__(
-        self, desk: ApprovalDesk, what: ApprovalRequest, cancel: CancelToken | None = None
+        self, desk: ApprovalQueue, what: ApprovalRequest, cancel: CancelToken | None = None
     ):
         self._result: list[Any] = []
         self._thread = threading.Thread(target=self._run, args=(desk, what, cancel), daemon=True)
@@ -34,14 +34,14 @@ class Asked:
         assert not self._thread.is_alive(), f'the desk still waited after {PATIENCE_S} s'
         return self._result[0]
 
-    def _run(self, desk: ApprovalDesk, what: ApprovalRequest, cancel: CancelToken | None) -> None:
+    def _run(self, desk: ApprovalQueue, what: ApprovalRequest, cancel: CancelToken | None) -> None:
         try:
             self._result.append(desk.ask(what, cancel or CancelToken()))
         except BaseException as error:  # handed to the test
             self._result.append(error)
 
 
-class Desk(ApprovalDesk):
+class Desk(ApprovalQueue):
     """A desk that can be waited for."""
 
     def __init__(self, timeout_s: float = PATIENCE_S, simulated: bool = False):

@@ -179,11 +179,11 @@ def test_what_a_person_says_is_read_once_and_never_lost_silently() -> None:
     read: list[tuple[str, ...]] = []
 
     def script(world: World, context: EpisodeContext) -> None:
-        run.hear('not  that\none')
+        run.add_feedback('not  that\none')
         read.append(context.take_human_feedback())
         read.append(context.take_human_feedback())
         world.execute(PICK)
-        run.hear('too late')
+        run.add_feedback('too late')
 
     episode = play(script, run=run)
 
@@ -198,8 +198,8 @@ def test_feedback_with_characters_that_nobody_sees_is_refused_with_a_warning(sai
     read: list[str] = []
 
     def script(world: World, context: EpisodeContext) -> None:
-        run.hear(said)
-        run.hear('mind the cat 👩\u200d🚀')
+        run.add_feedback(said)
+        run.add_feedback('mind the cat 👩\u200d🚀')
         read.extend(context.take_human_feedback())
 
     episode = play(script, PICK, run=run)

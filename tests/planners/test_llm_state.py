@@ -253,7 +253,7 @@ def test_what_a_person_says_stands_in_the_prompts_of_all_plans_from_then_on() ->
 
     def walk_and_hear(call: SkillCall) -> Outcome:
         if len(world.calls) == 0:
-            run.hear('mind the\ncat')
+            run.add_feedback('mind the\ncat')
         return walk(call)
 
     world.execute = walk_and_hear

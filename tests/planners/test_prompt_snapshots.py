@@ -118,7 +118,7 @@ def play(path: Path, tabletop: Callable[..., Any]) -> tuple[str, list[tuple[str,
         Task('t', settings['task']), planner=name, brain='b', body='b', limits=Limits()
     )
     said = [settings['said']] if 'said' in settings else []
-    brain.on_reply = lambda: run.hear(said.pop()) if said else None
+    brain.on_reply = lambda: run.add_feedback(said.pop()) if said else None
     factory = load_planner(name)
     if factory.needs_embedder:
         models = Models(brain, body, embedder=LexicalEmbedder())

@@ -410,7 +410,7 @@ class Teller:
 def test_whatever_a_planner_announces_survives_the_round_trip() -> None:
     events: list[Event] = []
     run = EpisodeRun(Task('e', 'tidy up'), planner='p', brain='b', body='b', sinks=[events.append])
-    world = PaperWorld('tabletop', on_call=lambda: run.hear('the left one'))
+    world = PaperWorld('tabletop', on_call=lambda: run.add_feedback('the left one'))
 
     run.execute(Teller(), world)
 

@@ -126,7 +126,7 @@ def test_what_people_say_between_two_steps_is_no_step() -> None:
 
     class Heard(BrainBody):
         def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-            run.hear('take care')
+            run.add_feedback('take care')
             super().run(task, world, context)
 
     job, world = job_of(), Paper()

@@ -1,5 +1,5 @@
 """
-Approval: nothing moves before a person has allowed it, whatever a model says.
+Approval: the robot moves only after a person has allowed it, whatever a model replies.
 
 The check sits where the arm is commanded (`fr3_executor`), below every planner and model. What
 is allowed is named by a hash of what the person read, so a plan that was changed since is
@@ -32,7 +32,7 @@ class ApprovalMode(str, Enum):
     STEP = 'step'
     """Every single call."""
     RISKY = 'risky'
-    """Only calls of which `skills.risk` says why they are risky."""
+    """Only calls for which `skills.risk` gives a reason."""
 
 
 class RequestKind(str, Enum):
@@ -88,13 +88,13 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a person said to a request."""
+    """The answer of a person to a request."""
 
     granted: bool
     reason: str = ''
-    """Why not; the Brain is told."""
+    """Why not; part of the feedback to the Brain."""
     by: str = ''
-    """Who said it; empty where nobody did in time."""
+    """Name of the person; empty if the time ran out."""
     automatic: bool = False
     """Whether a program answered in place of a person."""
 

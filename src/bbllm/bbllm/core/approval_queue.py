@@ -1,4 +1,4 @@
-"""The desk where a request waits until a person has answered it."""
+"""The queue where a request waits until a person has answered it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.errors import ApprovalError
 
 REMEMBERED = 100
-"""Of how many requests the answer is kept, for those who answer late."""
+"""Number of requests whose answer is kept, for late answers."""
 
 OnChange = Callable[[ApprovalRequest | None], None]
 OnAnswer = Callable[[ApprovalRequest, Answer], None]
 
 
-class ApprovalDesk:
+class ApprovalQueue:
     """
     One request at a time; asked from one thread, answered from any other.
 
     Args:
         timeout_s: How long a person is waited for, wall clock [s].
         simulated: Whether a program may answer in place of a person.
-        on_change: Told what waits from now on, None where nothing does; in the thread that asks.
-        on_answer: Told every request with its answer, in the same thread, also when nobody
-            answered in time.
+        on_change: Called with the request that waits, or None; in the thread that asks.
+        on_answer: Called with every request and its answer, in the same thread, also when the
+            time ran out.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class ApprovalDesk:
 
     def ask(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         """
-        Wait until somebody has answered.
+        Wait for the answer to a request.
 
         Args:
             request: What is asked; time-out and time of asking are filled in here.
             cancel: Ends the wait.
 
         Returns:
-            The answer; one that grants nothing and is by nobody when the time is over.
+            The answer; a refusal without a name when the time is over.
         """
         request = replace(request, timeout_s=self.timeout_s, since_s=time.time())
         with self._asking:
@@ -86,13 +86,13 @@ class ApprovalDesk:
 
         Args:
             hash: What the answer is for: the whole hash of the request.
-            answer: What the person, or the program, says.
+            answer: The answer of the person or the program.
 
         Returns:
             The request that is answered by this.
 
         Raises:
-            ApprovalError: Something else waits or nothing, somebody was quicker, or a program
+            ApprovalError: Another request waits or none, it was answered before, or a program
                 allows something to a robot that is not simulated; nothing was answered then.
         """
         # To refuse is always safe, so a program may.

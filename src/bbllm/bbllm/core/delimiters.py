@@ -1,8 +1,8 @@
 """
-Delimiters of prompts: what stands between them is data, whoever wrote it.
+Delimiters of prompts: what stands between them is data, whatever its source.
 
 Names of objects come from detectors and files, plans and explanations from models, messages from
-controllers. None of these may instruct a model, so every prompt says `DATA_RULE` once and has such
+controllers. None of these may instruct a model, so every prompt has `DATA_RULE` once and such
 text between `<data>` and `</data>`. What a person asks for stands outside.
 """
 
@@ -35,7 +35,7 @@ def as_data(text: str, *, comment: str = '', outside: str = '') -> str:
         text: The text; empty stays empty.
         comment: What begins the lines of the delimiters, such as `# ` in a program; then even a
             single line has them on their own lines.
-        outside: How lines begin that a person said, which stay outside; empty for none.
+        outside: Prefix of lines from a person, which stay outside; empty for none.
     """
     several = '\n' in text
     end = '\n' if text.endswith('\n') else ''

@@ -141,7 +141,7 @@ class EpisodeRun:
         wall time is used up, ConfigError where the journal can no longer be written."""
         self._reported_done = False
         self._lock = threading.RLock()
-        self._heard: list[str] = []
+        self._feedback: list[str] = []
         self._world: World | None = None
         self._idle = threading.Event()
         self._idle.set()
@@ -213,15 +213,15 @@ class EpisodeRun:
         return GuardedEmbedder(self, inner, role)
 
     def cancel(self, reason: str) -> None:
-        """Stop the episode from any thread; the arm stops and holds what it holds."""
+        """Stop the episode from any thread; the arm stops and keeps its grip."""
         self.token.cancel(reason)
         if self._world is not None:
             self._world.stop()
             threading.Thread(target=self._keep_stopping, daemon=True).start()
 
-    def hear(self, text: str) -> None:
+    def add_feedback(self, text: str) -> None:
         """
-        Take what a person says; the planner reads it at its next step.
+        Queue feedback from a person; the planner reads it at its next step.
 
         Text with characters that are not visible is refused with a warning: what the planner reads
         is what people see.
@@ -235,7 +235,7 @@ class EpisodeRun:
             )
         elif text:
             with self._lock:
-                self._heard.append(text)
+                self._feedback.append(text)
             self.emit(FeedbackReceived(text))
 
     def add_model_call(self, call: ModelCall) -> None:
@@ -246,7 +246,7 @@ class EpisodeRun:
         self.emit(call)
 
     def add_model_text(self, role: str, text: str) -> None:
-        """Put on record what a model said."""
+        """Record the text of a reply."""
         self.emit(ModelReplied(role, text))
 
     # --- EpisodeContext ---------------------------------------------------------------------
@@ -271,10 +271,10 @@ class EpisodeRun:
         self._reported_done = True
 
     def take_human_feedback(self) -> tuple[str, ...]:
-        """Return what people said since the last call, oldest first."""
+        """Return the feedback from people since the last call, oldest first."""
         with self._lock:
-            heard, self._heard = tuple(self._heard), []
-        return heard
+            texts, self._feedback = tuple(self._feedback), []
+        return texts
 
     # --- what the guards use ----------------------------------------------------------------
 

@@ -4,7 +4,7 @@ Everything that this project raises on purpose.
     BbllmError
     ├── ConfigError           a file, option or environment that cannot be used
     │   └── SceneFileError    a scene that could not stand as described
-    ├── ApprovalError         an answer to what nobody asks, or that may not be given
+    ├── ApprovalError         an answer without a request, or one that is not allowed
     ├── TaskError             an instruction that cannot be taken on
     ├── UnknownNameError      a planner, scene, skill or object that does not exist
     ├── ParseError            text from a model that its grammar does not accept
@@ -12,7 +12,7 @@ Everything that this project raises on purpose.
     │   ├── ModelUnavailableError   server down, time-out, cut stream, 5xx
     │   ├── ModelRefusedError       401, 403, 429 after all retries, no such model
     │   │   └── PromptTooLongError  more than the model's context takes
-    │   └── ReplayError             the recording does not hold what was asked
+    │   └── ReplayError             the recording does not contain the request
     ├── WorldError            the robot or simulator cannot go on
     │   ├── SceneError        the scene is stale or empty
     │   ├── NotMeasuredError  what a planner has to feel is not measured
@@ -20,7 +20,7 @@ Everything that this project raises on purpose.
     │   ├── DuplicateNodeError   two processes serve under one name
     │   ├── WrongRobotError   the robot is real and the node is for a simulated one, or the reverse
     │   └── NeedsPersonError  the robot stays stopped until a person has seen to it
-    ├── GaveUpError           the planner says itself that it cannot do the task
+    ├── GaveUpError           the planner reports that it cannot do the task
     ├── BudgetError           a limit of the episode was reached
     └── CancelledError        a person or program stopped the episode
 
@@ -50,7 +50,7 @@ class TaskError(BbllmError):
 
 
 class ApprovalError(BbllmError):
-    """An answer to what nobody asks, or that may not be given; says what waits now."""
+    """An answer without a request, or one that is not allowed; names what waits now."""
 
 
 class UnknownNameError(BbllmError):
@@ -67,7 +67,7 @@ class UnknownNameError(BbllmError):
 
 
 class ParseError(BbllmError):
-    """Text from a model that its grammar does not accept; says what it would accept."""
+    """Text from a model that its grammar does not accept; contains what it would accept."""
 
 
 class ModelError(BbllmError):
@@ -87,7 +87,7 @@ class PromptTooLongError(ModelRefusedError):
 
 
 class ReplayError(ModelError):
-    """The recording does not hold the conversation that was asked for."""
+    """The recording does not contain the conversation."""
 
 
 class WorldError(BbllmError):
@@ -99,7 +99,7 @@ class SceneError(WorldError):
 
 
 class NotMeasuredError(WorldError):
-    """What a planner has to feel is not measured; says when it is, or what does without."""
+    """A force that a planner needs is not measured; names when it is, or an alternative."""
 
 
 class LostNodeError(WorldError):
@@ -119,7 +119,7 @@ class NeedsPersonError(WorldError):
 
 
 class GaveUpError(BbllmError):
-    """The planner says itself that it cannot do the task, and why."""
+    """The planner reports that it cannot do the task, and why."""
 
 
 class BudgetError(BbllmError):

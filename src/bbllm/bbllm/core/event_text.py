@@ -32,7 +32,7 @@ LONGEST = 300
 
 
 def describe(data: EventData) -> list[tuple[str, str]]:
-    """Return an event as lines of (word, text), the first of which says what it is."""
+    """Return an event as lines of (word, text), the first of which names its kind."""
     match data:
         case EpisodeStarted():
             models = f'planner {data.planner}, Brain {data.brain}, Body {data.body}'

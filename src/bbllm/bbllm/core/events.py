@@ -35,9 +35,9 @@ class ModelCall:
     """One call of a language model, for the account."""
 
     role: str
-    """Who asked: `brain` or `body`."""
+    """`brain` or `body`."""
     model: str
-    """The name that the server gave, for example `offline`."""
+    """The name that the server gave, for example `gpt-4o`."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     duration_s: float = 0.0
@@ -247,7 +247,7 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackReceived:
-    """What a person said during the episode."""
+    """Feedback from a person during the episode."""
 
     text: str
 
@@ -384,7 +384,7 @@ class Episode:
     task: Task
     planner: str
     brain: str
-    """Name of the model that planned, for example `offline`."""
+    """Name of the model that planned, for example `gpt-4o`."""
     body: str
     ending: Ending | None
     """None where the journal breaks off: the episode still runs, or its process died."""

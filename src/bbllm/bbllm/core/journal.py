@@ -36,10 +36,10 @@ from bbllm.core.records import build, to_json
 from bbllm.core.types import Outcome, Task
 
 UNKNOWN = '(not readable)'
-"""Stands for what the first line of a damaged journal would say."""
+"""Stands for the content of the first line of a damaged journal."""
 BREAKS_OFF = 'The journal breaks off: the episode runs, or its process died.'
 FAULT_CHARACTERS = 300
-"""How much is said of what is wrong with a line [characters]."""
+"""Length of the description of a damaged line [characters]."""
 
 
 class UnknownKindError(ValueError):

@@ -18,7 +18,7 @@ UNSEEN_FOR = 'unseen_for'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostObject:
-    """A thing that nobody knows the place of."""
+    """An object whose place is not known any more."""
 
     name: str
     position_m: tuple[float, float, float]
@@ -28,7 +28,7 @@ class LostObject:
 
 
 def lost_facts(lost: Iterable[LostObject], now_s: float) -> tuple[Fact, ...]:
-    """Return what a scene tells of lost things at a time on the world's clock [s]."""
+    """Return the facts of a scene about lost objects at a time on the world's clock [s]."""
     facts: list[Fact] = []
     for item in lost:
         x, y, z = item.position_m
@@ -41,14 +41,14 @@ def lost_facts(lost: Iterable[LostObject], now_s: float) -> tuple[Fact, ...]:
 
 
 def lost_names(scene: Scene) -> tuple[str, ...]:
-    """Return the names of all things that are lost."""
+    """Return the names of all lost objects."""
     return tuple(
         fact.subject for fact in scene.facts if (fact.predicate, fact.object) == ('is', 'lost')
     )
 
 
 def lost_text(scene: Scene, name: str) -> str:
-    """Say that a thing is lost, where it was last and how long ago, in one sentence."""
+    """Return a sentence that an object is lost, where it was last and how long ago."""
     told = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
     where = f' at {told[LAST_SEEN_AT]}' if LAST_SEEN_AT in told else ''
     since = f' {told[UNSEEN_FOR]} ago' if UNSEEN_FOR in told else ''

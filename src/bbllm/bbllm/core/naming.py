@@ -2,8 +2,8 @@
 The rule for every text that a scene brings along: names, colours, facts, skills.
 
 Such text comes from detectors, topics and files, and goes into prompts. So it is short, on one
-line, of few characters, and cannot end the section of a prompt that it stands in. What it says is
-still up to who wrote it: prompts mark it as data (`core.delimiters`).
+line, of few characters, and cannot end the section of a prompt that it stands in. Its
+content is still that of its source: prompts mark it as data (`core.delimiters`).
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _WORDS = re.compile(rf"[A-Za-z0-9_ .,:'%+/-]{{1,{MAX_WORDS}}}")
 
 @lru_cache(maxsize=8192)
 def name_fault(name: str, what: str = 'name') -> str:
-    """Say why a text cannot be a name; empty if it can."""
+    """Return why a text cannot be a name; empty if it can."""
     return '' if _NAME.fullmatch(name) else f'the {what} {quoted(name)} is not {NAME_RULE}'
 
 
 @lru_cache(maxsize=1024)
 def color_fault(color: str) -> str:
-    """Say why a text cannot be a colour; empty if it can, or if there is none."""
+    """Return why a text cannot be a colour; empty if it can, or if there is none."""
     fits = not color or _COLOR.fullmatch(color)
     return '' if fits else f'the color {quoted(color)} is not {COLOR_RULE}'
 
 
 @lru_cache(maxsize=8192)
 def words_fault(words: str, what: str) -> str:
-    """Say why a text cannot be a value of a fact; empty if it can."""
+    """Return why a text cannot be a value of a fact; empty if it can."""
     return '' if _WORDS.fullmatch(words) else f'the {what} {quoted(words)} is not {WORDS_RULE}'
 
 

@@ -30,7 +30,7 @@ class Observed:
     """Poses as x y z qx qy qz qw, in the world frame [m]."""
 
     blocks: Mapping[str, Seven] = field(default_factory=dict)
-    """Pose of the centre of each thing that can be moved, in the scene's order."""
+    """Pose of the centre of each movable object, in the scene's order."""
     eef: Seven | None = None
     """Pose of the tool centre point."""
     force_n: Three | None = None
@@ -55,7 +55,7 @@ class Observed:
         Blocks, end effector (7 each), force (3), fingers (2), as in LLM-POP, section 4.2.
 
         Raises:
-            NotMeasuredError: Hand or force are not known; zeros would be read as an empty hand.
+            NotMeasuredError: Hand or force are not measured; zeros would be read as an empty hand.
         """
         if self.eef is None or self.fingers_m is None:
             raise NotMeasuredError(
@@ -73,7 +73,7 @@ class Observed:
 
 
 def observed(scene: Scene) -> Observed:
-    """Return what a scene holds of blocks and hand."""
+    """Return the blocks and the hand of a scene."""
     hand = scene.hand
     return Observed(
         blocks={item.name: _seven(item.pose) for item in scene.objects if item.kind in MOVABLE},

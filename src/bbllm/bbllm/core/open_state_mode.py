@@ -1,4 +1,4 @@
-"""Who estimates the open state that `state_estimator` adds to its scenes."""
+"""Source of the open state that `state_estimator` adds to its scenes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bbllm.core.errors import ConfigError
 
 
 class OpenStateMode(str, Enum):
-    """Who estimates it; see docs/design/open-state.md."""
+    """Source of the open state; see docs/design/open-state.md."""
 
     OFF = 'off'
     RULES = 'rules'
@@ -17,10 +17,10 @@ class OpenStateMode(str, Enum):
 
 def open_state_mode(name: str) -> OpenStateMode:
     """
-    Return who estimates.
+    Return a mode by its name.
 
     Raises:
-        ConfigError: There is nobody of that name.
+        ConfigError: No mode has that name.
     """
     try:
         return OpenStateMode(name)

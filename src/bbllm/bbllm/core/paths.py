@@ -16,7 +16,7 @@ def config_dir() -> Path:
     Return the folder with params, scenes, suites and `llm.yaml`.
 
     In a checkout, editable or not, that is `config/` at its root, so that edits take effect at
-    once; installed, it is `share/bbllm/config` of the prefix that holds this package.
+    once; installed, it is `share/bbllm/config` of the prefix that contains this package.
 
     Raises:
         ConfigError: It is in neither place.
@@ -73,5 +73,5 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def is_yaml_path(name: str) -> bool:
-    """Tell whether what names a scene or a suite is the path of a file, and not a plain name."""
+    """Whether the name of a scene or a suite is the path of a file, and not a plain name."""
     return name.endswith(('.yaml', '.yml')) or os.sep in name

@@ -35,11 +35,11 @@ _BLANK = _SELECTORS | frozenset(
 )
 _KEYCAPS = frozenset('0123456789#*')
 _UNUSUAL = re.compile('[^ -~]')
-"""What is looked at more closely; nearly all text has little of it."""
+"""What is checked in detail; nearly all text has little of it."""
 
 
 def is_hidden(char: str) -> bool:
-    """Tell whether a character is not visible as itself; spaces of any width are."""
+    """Whether a character is not visible as itself; spaces of any width are."""
     return category(char) in _CATEGORIES or char in _BLANK
 
 
@@ -128,7 +128,7 @@ def _hidden(text: str, *, joined: bool) -> Iterator[tuple[int, str]]:
 
 
 def _belongs(char: str, before: str, after: str) -> bool:
-    """Tell whether a joiner or selector does its work between the characters beside it."""
+    """Whether a joiner or selector does its work between the characters beside it."""
     if char in _SELECTORS:
         return before in _KEYCAPS or _is_letter_or_sign(before)
     if char not in _JOINERS:
@@ -137,7 +137,7 @@ def _belongs(char: str, before: str, after: str) -> bool:
 
 
 def _is_letter_or_sign(char: str) -> bool:
-    """Tell whether a character is a visible one that joiners and selectors may change."""
+    """Whether a character is a visible one that joiners and selectors may change."""
     return char != '' and not char.isascii() and not char.isspace() and not is_hidden(char)
 
 

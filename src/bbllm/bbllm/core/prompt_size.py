@@ -1,12 +1,12 @@
 """
-How many tokens a prompt takes, as far as that can be told without the model's own tokenizer.
+Estimates of the tokens of a prompt, without the model's own tokenizer.
 
 Tokenizers differ, but those in use agree in what a token never crosses: the borders between
 letters, digits and signs. GPT-4 and Llama 3 put up to three digits into a token, Llama 2, Qwen
 and Gemma one; common words are one token, rare ones several. So texts are counted twice: with the
 fewest tokens that they can have, and with as many as they have where each digit is one. Numbers,
 which these prompts are full of, have 1 to 2 characters per token, English has 4 or 5. Both were
-held against two tokenizers of Mistral (SentencePiece and Tekken), on the prompts of LLM-POP.
+compared with two tokenizers of Mistral (SentencePiece and Tekken), on the prompts of LLM-POP.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ _MOST = re.compile(r'[A-Za-z]{1,5}|[^\S\n]+(?=\d)|\n|[^\sA-Za-z]')
 
 def prompt_limit(model: ChatModel) -> int | None:
     """
-    Return how many tokens a prompt for a model may have, None where that is not known.
+    Return how many tokens a prompt for a model may have, None without a limit.
 
-    A model tells it by an attribute, `prompt_limit_tokens`, which one need not have. Whoever
-    wraps a model passes it on.
+    A model may have it as an attribute, `prompt_limit_tokens`; wrappers of models pass it on.
     """
     limit: int | None = getattr(model, 'prompt_limit_tokens', None)
     return limit
@@ -56,11 +55,11 @@ def most_tokens(text: str) -> int:
 
 def cut_of(messages: Sequence[Message], usage: Usage) -> str:
     """
-    Tell, by what a server has counted, that it has read only a part of a prompt.
+    Return evidence, from what a server has counted, that it has read only a part of a prompt.
 
     Args:
         messages: What was sent.
-        usage: What the server says that it cost.
+        usage: The tokens that the server counted.
 
     Returns:
         What was counted, to be put behind the model's name; '' where nothing is wrong, or
@@ -77,7 +76,7 @@ def cut_of(messages: Sequence[Message], usage: Usage) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PromptSize:
-    """The size of one prompt; what each figure is, is said in `events.ModelCall`."""
+    """The size of one prompt; see `events.ModelCall` for its figures."""
 
     prompt_chars: int = 0
     stable_chars: int = 0
@@ -90,7 +89,7 @@ class SentPrompts:
 
     A server that keeps prompts (OpenAI, vLLM, llama.cpp) reuses the longest beginning that any
     of them has in common with the new one, not only the last: a planner that asks under three
-    prompts in turn has three that grow. So each prompt is held against all before it.
+    prompts in turn has three that grow. So each prompt is compared with all before it.
     """
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ class StepFailure:
     step: str
     cause: str
     human: tuple[str, ...] = ()
-    """What people said, oldest first."""
+    """Feedback from people, oldest first."""
     tried: bool = True
     """Whether the step was tried, or a person spoke before it."""
 
@@ -61,7 +61,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that one reply cost, as the server counted them (0 where it did not say)."""
+    """Tokens that one reply cost, as the server counted them (0 where it did not count)."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -86,7 +86,7 @@ class ChatModel(Protocol):
     """
     A language model behind one method.
 
-    `name` is a plain attribute: what reports call it, for example `gpt-4o` or `offline`.
+    `name` is a plain attribute: what reports call it, for example `gpt-4o`.
     Where `supports_schema` is False, `schema` is ignored.
     """
 
@@ -94,7 +94,7 @@ class ChatModel(Protocol):
 
     @property
     def supports_schema(self) -> bool:
-        """Whether the server obeys a JSON schema, as far as it is known now."""
+        """Whether the server obeys a JSON schema, as far as requests have shown."""
         ...
 
     def complete(
@@ -116,7 +116,7 @@ class ChatModel(Protocol):
 
         Raises:
             BbllmError: The call was cancelled; what `cancel` raises.
-            ModelError: No reply after the retries; the text says what was tried, never the key.
+            ModelError: No reply after the retries; the text names what was tried, never the key.
         """
         ...
 
@@ -167,7 +167,7 @@ class Embeddings:
 
 class Embedder(Protocol):
     """
-    Something that turns texts into vectors whose cosine says how near two meanings are.
+    Turns texts into vectors whose cosine measures how similar two meanings are.
 
     `name` is a plain attribute: what reports call it, for example `lexical`.
     """
@@ -184,17 +184,17 @@ class Embedder(Protocol):
 
         Raises:
             BbllmError: The call was cancelled; what `cancel` raises.
-            ModelError: No vectors after the retries; says what was tried, never the key.
+            ModelError: No vectors after the retries; names what was tried, never the key.
         """
         ...
 
 
 class World(Protocol):
-    """What is there, and one thing done at a time."""
+    """A scene, and the calls that change it, one at a time."""
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills that `execute` knows."""
+        """The skills that `execute` accepts."""
         ...
 
     def observe(self) -> Scene:
@@ -209,7 +209,7 @@ class World(Protocol):
 
     def execute(self, call: SkillCall) -> Outcome:
         """
-        Execute one call to its end and tell what happened.
+        Execute one call to its end and return what happened.
 
         A failure is an Outcome. Only a world that cannot go on raises.
 
@@ -220,7 +220,7 @@ class World(Protocol):
 
     def stop(self) -> None:
         """
-        Stop the call that runs now, from any thread; what is held stays held.
+        Stop the call that runs now, from any thread; the hand keeps its grip.
 
         `execute` then returns FAILED with code CANCELLED. Does nothing when nothing runs.
         """
@@ -228,7 +228,7 @@ class World(Protocol):
 
 
 class Pass(Enum):
-    """The Body's answer when no skill does what a step says."""
+    """The Body's answer when no skill fits a step."""
 
     PASS = '<pass>'
 
@@ -253,7 +253,7 @@ class Body(Protocol):
 
 
 class EpisodeContext(Protocol):
-    """What an episode gives its planner: the record of events, and what people said."""
+    """What an episode gives its planner: the record of events, and feedback from people."""
 
     def emit(self, data: EventData) -> None:
         """
@@ -276,7 +276,7 @@ class EpisodeContext(Protocol):
         ...
 
     def take_human_feedback(self) -> tuple[str, ...]:
-        """Return what people said since the last call, oldest first."""
+        """Return the feedback from people since the last call, oldest first."""
         ...
 
 

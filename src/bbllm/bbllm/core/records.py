@@ -57,7 +57,7 @@ def build(kind: Any, data: Any, where: str) -> Any:
     Build a value of any type that a field of a record may have.
 
     Args:
-        kind: The type, as its hint says it.
+        kind: The type of the hint.
         data: What `to_json` made of it.
         where: What the value is called in errors.
 

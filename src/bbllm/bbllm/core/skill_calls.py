@@ -22,7 +22,7 @@ POSE_FORM = (
     '`x y z` or `x y z yaw_deg`, for example `0.45 -0.10 0.02 90`, or that of the hand, '
     '`x y z qx qy qz qw`, for example `0.45 -0.10 0.03 1 0 0 0`'
 )
-"""What a pose literal looks like, for errors and prompts."""
+"""The form of a pose literal, for errors and prompts."""
 COORDINATE_LIMIT_M = 2.0
 """Positions further away than this are slips of the pen: the arm reaches 0.86 m [m]."""
 WAIT_LIMIT_S = 60.0
@@ -34,7 +34,7 @@ TILT_LIMIT_DEG = 10.0
 NUMBERS_LENGTH = 250
 """Longest text that is read as a pose or as seconds [characters]."""
 NAMES_LISTED = 40
-"""How many names an error lists before it says how many more there are."""
+"""Number of names in an error before the count of the others."""
 
 
 class CallError(BbllmError):
@@ -64,7 +64,7 @@ class PoseLiteral:
     """A target that was given in numbers, in the world frame."""
 
     position_m: tuple[float, float, float]
-    """Centre of the thing that is placed, or the TCP for `reach`; with a quaternion always the
+    """Centre of the object that is placed, or the TCP for `reach`; with a quaternion always the
     TCP [m]."""
     yaw_deg: float | None = None
     """Turn about the world's z axis, in (-180, 180]; None where any will do [deg]."""
@@ -84,7 +84,7 @@ class PoseLiteral:
 
 
 def looks_like_pose(text: str) -> bool:
-    """Tell whether an argument is meant as a pose literal rather than a name."""
+    """Whether an argument is meant as a pose literal rather than a name."""
     number = r'\s*\[?\s*[-+]?\.?\d'
     return re.match(number, text) is not None and re.search(r'[\s,]', text.strip()) is not None
 
@@ -98,7 +98,7 @@ def parse_pose(text: str) -> PoseLiteral:
 
     Raises:
         ValueError: Not three, four or seven finite numbers, too far away, or a hand that does
-            not come from above; the text says which, and what would do.
+            not come from above; the text contains which, and a valid pose.
     """
     numbers = _numbers(text) if len(text) <= NUMBERS_LENGTH else []
     told = f'The pose {text[:120]!r}'
@@ -202,7 +202,7 @@ def check_call(call: SkillCall, scene: Scene) -> SkillCall:
     Return the call in the scene's own spelling.
 
     Aliases become the skill's name, `Red cube` becomes `red_cube`, numbers get one form.
-    Whether the call can work here and now is for the world to say, not for this.
+    The world decides whether the call can work here and now.
 
     Raises:
         CallError: The skill, an object or an argument is none that the scene has; `code` is

@@ -15,7 +15,7 @@ class Status(IntEnum):
     FAILED = 1
     """Tried, and did not work."""
     REJECTED = 2
-    """Not tried: a precondition does not hold, so nothing moved."""
+    """Not tried: a precondition is not met, so nothing moved."""
 
 
 class Code(IntEnum):
@@ -30,7 +30,7 @@ class Code(IntEnum):
     COVERED = 12
     """Something stands on the object that was to be picked."""
     NOT_GRASPABLE = 13
-    """The thing is a location, or wider than the hand opens."""
+    """The object is a location, or wider than the hand opens."""
     NO_CLEARANCE = 14
     """Neighbours leave no room for the fingers along any grasp axis."""
     NO_PATH = 15
@@ -87,12 +87,12 @@ class Kind(str, Enum):
     """Furniture, such as the table."""
     HAND = 'hand'
     CONTAINER = 'container'
-    """A plate, bowl or open box: things can be put in or on it, and it is never picked."""
+    """A plate, bowl or open box: objects can be put in or on it, and it is never picked."""
     OTHER = 'other'
 
 
 MOVABLE = frozenset({Kind.CUBE, Kind.CYLINDER, Kind.OTHER})
-"""What a hand can pick, push and stack, and what planners are therefore told of as blocks."""
+"""What a hand can pick, push and stack, which prompts of planners list as blocks."""
 
 Quat = tuple[float, float, float, float]
 """Quaternion of a turn, of length 1, scalar last as in ROS."""
@@ -109,7 +109,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneObject:
-    """One thing in the scene that has a name."""
+    """One named object of the scene."""
 
     name: str
     """Unique, snake_case, for example `red_cube` or `location_A`."""
@@ -160,13 +160,13 @@ class HandReading:
     """Distance between the fingers, 0 to 0.08 [m]."""
     force_n: tuple[float, float, float] | None = None
     """What the world does to the hand, in world axes, without the hand's own weight and
-    filtered: what is held pulls down, so that z is about -9.81 times its mass. None where it is
-    not measured [N]."""
+    filtered: a grasped object pulls down, so that z is about -9.81 times its mass. None where it
+    is not measured [N]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is known at one moment: objects, skills and relations (the paper's O, A, R)."""
+    """The observation at one moment: objects, skills and relations (the paper's O, A, R)."""
 
     objects: tuple[SceneObject, ...]
     skills: tuple[Skill, ...]
@@ -174,11 +174,11 @@ class Scene:
     stamp_s: float
     """When it was sensed, on the world's clock [s]."""
     hand: HandReading | None = None
-    """None where nothing tells of the hand."""
+    """None where the hand is not observed."""
     domain: str = 'tabletop'
     """What kind of world it is: `tabletop` or `household`."""
     whole: bool = True
-    """Whether it tells all that there is; where not, more may be out of sight."""
+    """Whether it contains all objects; where not, more may be out of sight."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ class Scene:
         raise UnknownNameError('object', name, self.names)
 
     def has(self, subject: str, predicate: str, object: str | None = None) -> bool:
-        """Tell whether a fact holds; any object where none is given."""
+        """Whether the scene has a fact; of any object where none is given."""
         return any(
             fact.subject == subject
             and fact.predicate == predicate
@@ -220,7 +220,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class SkillCall:
-    """One skill with its arguments: the only thing a world ever executes."""
+    """One skill with its arguments: the only input of `World.execute`."""
 
     skill: str
     args: tuple[str, ...] = ()
@@ -259,7 +259,7 @@ class Outcome:
     status: Status
     code: Code = Code.NONE
     message: str = ''
-    """Why, in one plain sentence that the Brain is told; empty on success."""
+    """Why, in one plain sentence for the Brain; empty on success."""
     raw: str = ''
     """The controller's own text, where there was one."""
     duration_s: float = 0.0
@@ -267,5 +267,5 @@ class Outcome:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the call did what it says."""
+        """Whether the call succeeded."""
         return self.status is Status.SUCCEEDED

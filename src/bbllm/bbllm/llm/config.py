@@ -1,7 +1,7 @@
 """
 Reads `config/llm.yaml`: which model is the Brain, which the Body, and what may embed for it.
 
-Keys come from the environment only. A file may name the variable, never hold the value.
+Keys come from the environment only. A file may name the variable, never contain the value.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def load_config(path: Path | None = None) -> LlmConfig:
         path: The file; None is `llm.yaml` in the project's config folder.
 
     Raises:
-        ConfigError: It cannot be read or used; says where and what would be accepted.
+        ConfigError: It cannot be read or used; names the place and what would be accepted.
     """
     if path is None:
         from bbllm.core.paths import config_dir
@@ -184,15 +184,15 @@ def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfi
 
 def override(section: Section, option: str, text: str) -> Section:
     """
-    Apply what a person said on the command line.
+    Apply an option of the command line.
 
     Args:
         section: The section of the file.
-        option: How they said it, `brain` or `body`, for messages.
+        option: Its name, `brain` or `body`, for messages.
         text: A provider, the name of a model, or `openai:NAME`.
 
     Raises:
-        ConfigError: It is empty, looks like a key or like a misspelt provider.
+        ConfigError: It is empty, resembles a key or a misspelt provider.
     """
     text = text.strip()
     fields = type(section).model_fields

@@ -23,7 +23,7 @@ _SHORT = 8
 
 def looks_like_key(text: str) -> bool:
     """
-    Tell whether a value from a file could be a key; rather once too often than once too few.
+    Whether a value from a file could be a key; in doubt, it is one.
 
     Args:
         text: A single value; one with spaces, slashes or colons is never a key unless a known
@@ -38,7 +38,7 @@ def looks_like_key(text: str) -> bool:
 
 
 class Redactor:
-    """Replaces known secrets, and whatever has the shape of one, by `[hidden]`."""
+    """Replaces known secrets, and what has the shape of one, by `[hidden]`."""
 
     def __init__(self, secrets: Iterable[str] = ()):
         forms: set[str] = set()
@@ -63,7 +63,7 @@ class Redactor:
         return self._long_pattern.sub(HIDDEN, text) if self._long_pattern else text
 
     def hide(self, text: str) -> str:
-        """Replace the secrets and everything that looks like one; for errors and logs."""
+        """Replace the secrets and everything of their shape; for errors and logs."""
         text = self._pattern.sub(HIDDEN, text) if self._pattern else text
         text = _LOGIN.sub(rf'\1{HIDDEN}@', text)
         text = _BEARER.sub(rf'\1 {HIDDEN}', text)

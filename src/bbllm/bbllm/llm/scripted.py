@@ -1,4 +1,4 @@
-"""A model that says what it was told to say: for tests, public like any other model."""
+"""A model that replies from a script: for tests, public like any other model."""
 
 from __future__ import annotations
 

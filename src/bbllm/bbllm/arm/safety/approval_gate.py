@@ -260,7 +260,7 @@ class EndedEpisodes:
 
 
 Ask = Callable[[ApprovalRequest, CancelToken], Answer]
-"""Waits for the answer to a request, as `ApprovalDesk.ask` does."""
+"""Waits for the answer to a request, as `ApprovalQueue.ask` does."""
 
 WAS_STOPPED = 'the robot was stopped since it was approved'
 HAS_ENDED = 'its episode has ended'

@@ -113,7 +113,7 @@ def _sections(
     sections: dict[str, ServerConfig] = {'brain': resolve(config, 'brain', overrides=named)}
     if method is MappingMethod.EMBEDDING:
         sections['embeddings'] = resolve_embeddings(
-            config.embeddings, said=body, replay=None, environ=os.environ
+            config.embeddings, choice=body, replay=None, environ=os.environ
         )
     else:
         sections['body'] = resolve(config, 'body', overrides=named)

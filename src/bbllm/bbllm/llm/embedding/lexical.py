@@ -1,8 +1,7 @@
 """
 `lexical`: texts compared by their letters, where no embeddings server is to be had.
 
-A stand-in, as `offline` is one for a language model: it knows spelling and no meaning, so
-`grasp` and `seize` are strangers to it. Reports name it.
+It compares spelling, not meaning: `grasp` and `seize` are unrelated. Reports name it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ WORD_WEIGHT = 2.0
 
 
 ARTICLES = frozenset({'the', 'an'})
-"""They are in most sentences and say nothing; `a` may be the name of a place."""
+"""They are in most sentences without meaning; `a` may be the name of a place."""
 
 
 class LexicalEmbedder:

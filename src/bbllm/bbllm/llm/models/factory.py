@@ -37,13 +37,13 @@ STAND_IN = 'a deterministic stand-in that compares spelling, not meaning.'
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models, and what people should be told about them."""
+    """The models, and notices about them for people."""
 
     brain: ChatModel
     body: ChatModel
     """The Brain again where an embedder does the Body's work: it is not asked then."""
     notices: tuple[str, ...] = ()
-    """One sentence each; empty where everything was said by the user."""
+    """One sentence each; empty where the user chose everything."""
     embedder: Embedder | None = None
     """What matches steps with calls; None where the Body does."""
 
@@ -70,7 +70,7 @@ def make_models(
     Build the models: Brain and Body, or Brain and embedder.
 
     Args:
-        config: What the file says.
+        config: The content of the file.
         record: Keep the whole conversation in this new file.
         replay: Answer from this recording, whatever else is configured.
         overrides: By role, a provider or a model's name: `{'brain': 'gpt-4o'}`; the embedder's
@@ -100,10 +100,12 @@ def make_models(
     told = _auto_notices(config, overrides, replay, environ, roles)
     embedder: Embedder | None = None
     if embedding:
-        said = overrides.get('embeddings')
-        chosen = resolve_embeddings(config.embeddings, said=said, replay=replay, environ=environ)
+        choice = overrides.get('embeddings')
+        chosen = resolve_embeddings(
+            config.embeddings, choice=choice, replay=replay, environ=environ
+        )
         embedder = _make_embedder(chosen, environ)
-        decided = (said or config.embeddings.provider).strip() == 'auto'
+        decided = (choice or config.embeddings.provider).strip() == 'auto'
         told += _embedder_notices(chosen, decided=decided, environ=environ)
         if record is not None:
             embedder = RecordingEmbedder(embedder, record)
@@ -127,7 +129,7 @@ def resolve(
     return decide(
         _section(config, role),
         role,
-        said=(overrides or {}).get(role),
+        choice=(overrides or {}).get(role),
         replay=replay,
         environ=environ,
         stand_in=fallback_name(),
@@ -139,7 +141,7 @@ def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
     Return models whose exchanges are appended to a file.
 
     Args:
-        models: Who answers.
+        models: The models that answer.
         path: The file.
         episode: Which episode of a run it is for, where the recording is one of a run.
 
@@ -179,26 +181,26 @@ def replay_models(path: Path, *, embedding: bool, text: str | None = None) -> Mo
 def resolve_embeddings(
     section: EmbeddingConfig,
     *,
-    said: str | None,
+    choice: str | None,
     replay: Path | None,
     environ: Mapping[str, str],
 ) -> EmbeddingConfig:
     """
-    Return the section with what was said applied and `auto` decided.
+    Return the section with an override applied and `auto` decided.
 
     Args:
-        section: What the file says.
-        said: A provider or a model's name; a built-in chat model is `lexical` here. None: as the
-            file says.
+        section: The section of the file.
+        choice: A provider or a model's name; a built-in chat model is `lexical` here. None: as in
+            the file.
         replay: A recording that answers, whatever else is configured.
         environ: Where keys and base URLs come from.
 
     Raises:
-        ConfigError: What was said is no name.
+        ConfigError: The override is no name.
     """
-    said = 'lexical' if said is not None and find_provider(said.strip()) else said
+    choice = 'lexical' if choice is not None and find_provider(choice.strip()) else choice
     return decide(
-        section, EMBEDDER_ROLE, said=said, replay=replay, environ=environ, stand_in='lexical'
+        section, EMBEDDER_ROLE, choice=choice, replay=replay, environ=environ, stand_in='lexical'
     )
 
 
@@ -208,7 +210,7 @@ def probe_models(
     overrides: Mapping[str, str] | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> tuple[ProbeResult, ...]:
-    """Tell for each role whether its model can be reached; never raises for one that cannot."""
+    """Return for each role whether its model can be reached; raises for none that cannot."""
     results = []
     for role in ROLES:
         try:
@@ -273,7 +275,7 @@ def _auto_notices(
     environ: Mapping[str, str],
     roles: Sequence[str],
 ) -> tuple[str, ...]:
-    """Say what `auto` came to."""
+    """Return notices of what `auto` became."""
     if replay is not None:
         return ()
     chosen: dict[str, list[str]] = {}
@@ -329,7 +331,7 @@ def _embedder_notices(
     chosen: EmbeddingConfig, *, decided: bool, environ: Mapping[str, str]
 ) -> tuple[str, ...]:
     """
-    Say what people should know of an embedder.
+    Return notices about an embedder.
 
     Args:
         chosen: The section in which `auto` is decided.

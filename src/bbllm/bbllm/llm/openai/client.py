@@ -160,6 +160,7 @@ class ModelClient:
             ModelError: The request raised it: another attempt would not help.
         """
         try:
+            _ = self._sdk  # made before a time limit begins: it takes a while
             return await work
         except ModelError:
             raise
@@ -248,7 +249,7 @@ class ModelClient:
 
         Raises:
             openai.OpenAIError: The request failed.
-            OddReplyError: The answer does not hold one vector for each text.
+            OddReplyError: The answer does not contain one vector for each text.
         """
         raw = await self._sdk.embeddings.with_raw_response.create(
             # By default the SDK asks for base64, which few servers but OpenAI's support.

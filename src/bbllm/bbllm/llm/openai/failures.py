@@ -20,10 +20,10 @@ from bbllm.core.errors import (
     ModelUnavailableError,
     PromptTooLongError,
 )
+from bbllm.core.model_providers import fallback_name
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import Redactor
 
-GO_ON = 'To go on without a server: `--brain offline --body offline`.'
 _TOO_LONG_HINT = 'Take a model, or start the server, with a longer context.'
 _MEANINGS: Mapping[int, str] = {
     400: 'bad request',
@@ -45,7 +45,7 @@ _TOO_LONG = re.compile(
     r'|reduce the length|exceeds the maximum number of tokens',
     re.IGNORECASE,
 )
-"""How servers say that a prompt is longer than the context: there is no one code for it."""
+"""Words of servers for a prompt that is longer than the context: there is no code for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +63,13 @@ class Failure:
     status: int = 0
     """HTTP status, 0 where there was no answer."""
     param: str | None = None
-    """The parameter that the server blames, where it says so."""
+    """The parameter that the server blames, if it names one."""
     said: str = ''
     """The server's own text."""
 
 
 class OddReplyError(Exception):
-    """The server answered 200 with something that is no reply; the text says what."""
+    """The server answered 200 with something that is no reply; the text contains it."""
 
 
 class TooLateError(Exception):
@@ -81,18 +81,18 @@ class CutReplyError(Exception):
 
 
 def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -> Failure:
-    """Say what an exception of a request means; the result holds no secret."""
+    """Return the meaning of an exception of a request, without secrets."""
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, settings, redactor)
     if isinstance(error, TooLateError):
         return Failure(
             what=f'did not answer in time: {error}',
             hint='Raise `timeout_s`, `first_token_timeout_s` or `hang_timeout_s` in '
-            f'config/llm.yaml if the model is just slow. {GO_ON}',
+            f'config/llm.yaml if the model is just slow. {_go_on()}',
             retry=True,
         )
     if isinstance(error, CutReplyError):
-        return Failure(what=f'cut its reply off: {error}', hint=GO_ON, retry=True)
+        return Failure(what=f'cut its reply off: {error}', hint=_go_on(), retry=True)
     if isinstance(error, OddReplyError):
         return Failure(
             what=_clean(str(error), redactor),
@@ -101,20 +101,22 @@ def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -
     if isinstance(error, openai.APITimeoutError):
         return Failure(
             what='could not be reached in time, or fell silent',
-            hint=f'Check the network and the base URL ({_where(settings)}). {GO_ON}',
+            hint=f'Check the network and the base URL ({_where(settings)}). {_go_on()}',
             retry=True,
         )
     if isinstance(error, openai.APIConnectionError):
         return _of_connection(error, settings, redactor)
     if isinstance(error, openai.APIError):
         said = _clean(error.message, redactor)
-        return Failure(what=f'broke off with an error: {said}', hint=GO_ON, retry=True, said=said)
+        return Failure(
+            what=f'broke off with an error: {said}', hint=_go_on(), retry=True, said=said
+        )
     if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
-        return Failure(what='sent a stream that is not JSON', hint=GO_ON, retry=True)
+        return Failure(what='sent a stream that is not JSON', hint=_go_on(), retry=True)
     # The SDK and what it stands on raise more than they document; the text might hold the key,
     # so it goes no further as it is.
     said = _clean(f'{type(error).__name__}: {error}', redactor)
-    return Failure(what=f'could not be asked: {said}', hint=GO_ON, said=said)
+    return Failure(what=f'could not be asked: {said}', hint=_go_on(), said=said)
 
 
 def with_models(failure: Failure, settings: OpenAISettings, names: Sequence[str]) -> Failure:
@@ -166,17 +168,17 @@ def _hint(status: int, out_of_quota: bool, settings: OpenAISettings) -> str:
         if settings.login is not None:
             return f'Check the user and password in the base URL ({_where(settings)}).'
         if settings.api_key is None:
-            return f'No key was sent: set ${settings.key_env}. {GO_ON}'
-        return f'Check ${settings.key_env}. {GO_ON}'
+            return f'No key was sent: set ${settings.key_env}. {_go_on()}'
+        return f'Check ${settings.key_env}. {_go_on()}'
     if status == 404:
         return f'Check `model`, and the base URL ({_where(settings)}), which usually ends in /v1.'
     if out_of_quota:
-        return f'The quota behind ${settings.key_env} is used up. {GO_ON}'
+        return f'The quota behind ${settings.key_env} is used up. {_go_on()}'
     if status == 429:
-        return f'Wait a while, or raise `retries` in config/llm.yaml. {GO_ON}'
+        return f'Wait a while, or raise `retries` in config/llm.yaml. {_go_on()}'
     if status in (400, 413, 422):
         return 'Check `model`, `max_tokens` and `schema` in config/llm.yaml.'
-    return GO_ON
+    return _go_on()
 
 
 def _of_connection(
@@ -197,9 +199,9 @@ def _of_connection(
     else:
         hint = 'Check the network.'
     if re.search(r'incomplete|peer closed|disconnected|reset', said, re.IGNORECASE):
-        return Failure(what=f'cut the connection: {said}', hint=GO_ON, retry=True, said=said)
+        return Failure(what=f'cut the connection: {said}', hint=_go_on(), retry=True, said=said)
     return Failure(
-        what=f'could not be reached: {said}', hint=f'{hint} {GO_ON}', retry=True, said=said
+        what=f'could not be reached: {said}', hint=f'{hint} {_go_on()}', retry=True, said=said
     )
 
 
@@ -208,6 +210,11 @@ def _root_of(error: BaseException) -> BaseException:
     several: Sequence[BaseException] = getattr(error, 'exceptions', ())
     cause = next(iter(several), None) or error.__cause__ or error.__context__
     return error if cause is None else _root_of(cause)
+
+
+def _go_on() -> str:
+    name = fallback_name()
+    return f'To go on without a server: `--brain {name} --body {name}`.'
 
 
 def _where(settings: OpenAISettings) -> str:

@@ -38,7 +38,7 @@ class OpenAISettings:
     max_tokens: int = 2048
     """A reply that is longer ends with an error."""
     context_tokens: int | None = None
-    """What the model takes in all, prompt and reply; None where nobody said."""
+    """What the model takes in all, prompt and reply; None where it is not configured."""
     timeout_s: float = 120.0
     """For one whole reply [s]."""
     connect_timeout_s: float = 10.0
@@ -49,7 +49,7 @@ class OpenAISettings:
     """For the first word in all tries together, waits between them included; one try has its own
     time-out in full, also where that is longer [s]."""
     notice_s: float = 10.0
-    """Silence after which people are told that the model is waited for [s]."""
+    """Silence after which a notice reports the wait [s]."""
     retries: int = 3
     """How often a request that failed is sent again."""
     schema: Literal['auto'] | bool = 'auto'
@@ -126,7 +126,7 @@ def openai_settings(
     Add key and base URL from the environment to a section.
 
     Args:
-        section: What the file says.
+        section: The section of the file.
         role: `brain`, `body` or `embedder`, for messages.
         environ: Where keys and base URLs come from.
 
@@ -176,27 +176,27 @@ def decide(
     section: Section,
     role: str,
     *,
-    said: str | None,
+    choice: str | None,
     replay: Path | None,
     environ: Mapping[str, str],
     stand_in: str,
 ) -> Section:
     """
-    Return a section with what was said applied and `auto` decided.
+    Return a section with an override applied and `auto` decided.
 
     Args:
-        section: What the file says.
-        role: `brain` or `body`: the option with which it was said.
-        said: A provider or a model's name; None: as the file says.
+        section: The section of the file.
+        role: `brain` or `body`: the option of the override.
+        choice: A provider or a model's name; None: as in the file.
         replay: A recording that answers, whatever else is configured.
         environ: Where keys and base URLs come from.
         stand_in: The provider where there is no server.
 
     Raises:
-        ConfigError: What was said is no name.
+        ConfigError: The override is no name.
     """
-    if said is not None:
-        section = override(section, role, said)
+    if choice is not None:
+        section = override(section, role, choice)
     if replay is not None:
         section = section.model_copy(update={'provider': 'replay', 'recording': replay})
     if section.provider == 'auto':
@@ -206,7 +206,7 @@ def decide(
 
 
 def has_server(section: ServerConfig, environ: Mapping[str, str]) -> bool:
-    """Tell whether a key or a base URL is set."""
+    """Whether a key or a base URL is set."""
     return bool(
         section.base_url
         or environ.get(section.api_key_env, '').strip()
@@ -215,7 +215,7 @@ def has_server(section: ServerConfig, environ: Mapping[str, str]) -> bool:
 
 
 def key_in_clear(settings: OpenAISettings) -> tuple[str, ...]:
-    """Return what people should be told where a key crosses a network unencrypted."""
+    """Return a notice where a key crosses a network unencrypted."""
     if not settings.sends_key_in_clear:
         return ()
     return (

@@ -58,7 +58,7 @@ class Exchange:
 
     format: int
     role: str
-    """Who asked: `brain` or `body`."""
+    """`brain` or `body`."""
     name: str
     """The model's name in reports."""
     supports_schema: bool
@@ -71,7 +71,7 @@ class Exchange:
     """Type of the error where there was no reply."""
     error_text: str = ''
     prompt_limit_tokens: int | None = None
-    """How long the model's prompts could be; None where that was not known [tokens]."""
+    """How long the model's prompts could be; None without a limit [tokens]."""
     episode: str = ''
     """Which episode of a run it belongs to; '' in the recording of a single one."""
 
@@ -159,7 +159,7 @@ class RecordingModel:
     Args:
         inner: The model that answers.
         path: The file, which brain and body share; its folder is made.
-        role: Who asks: `brain` or `body`.
+        role: `brain` or `body`.
         episode: Which episode of a run it is for, where the recording is one of a run.
 
     Raises:
@@ -249,7 +249,7 @@ class ReplayModel:
     """
     Answers from a recording, without a server or a key.
 
-    A request is known by its content; equal requests are answered in the order in which they
+    A request is identified by its content; equal requests are answered in the order in which they
     were recorded.
 
     Args:
@@ -259,7 +259,7 @@ class ReplayModel:
             well, as long as nothing is asked.
 
     Raises:
-        ReplayError: The file cannot be read, or holds nothing. One without this role is well,
+        ReplayError: The file cannot be read, or is empty. One without this role is accepted,
             as long as nothing is asked: some planners have no use for a Body.
     """
 

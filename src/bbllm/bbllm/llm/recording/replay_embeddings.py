@@ -3,8 +3,8 @@ Embeddings in the recordings of `llm.replay`: exchanges whose texts are lists in
 
 A recording has one form only: an embedder is recorded as a model that is asked a list of texts
 and answers with a list of vectors. A vector is written in single precision, compressed and in
-base64, for as decimal numbers those of one episode would take a megabyte. Who records is given
-the same rounded vectors as who replays.
+base64, for as decimal numbers those of one episode would take a megabyte. A
+recording run and its replay get the same rounded vectors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class RecordingEmbedder:
     Args:
         inner: The embedder that answers.
         path: The file, which the models share.
-        role: Who asks.
+        role: The role in the recording.
         episode: Which episode of a run it is for, where the recording is one of a run.
     """
 

@@ -11,7 +11,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind, approval_mode
-from bbllm.core.approval_queue import ApprovalDesk
+from bbllm.core.approval_queue import ApprovalQueue
 from bbllm.core.errors import ApprovalError
 from bbllm.core.events import EpisodeStarted
 from bbllm.core.printable import strip_hidden
@@ -57,7 +57,7 @@ class ApprovalService:
         self.tell: Callable[[str], None] = node.get_logger().info
         self._node = node
         self._simulated = params.simulated
-        self._desk = ApprovalDesk(
+        self._desk = ApprovalQueue(
             timeout_s=params.approval_timeout_s,
             simulated=params.simulated,
             on_change=self._show,

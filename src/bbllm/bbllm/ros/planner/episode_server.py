@@ -137,7 +137,7 @@ class EpisodeDesk:
         """Pass on a person's words; False where no episode is under way."""
         run = self._run
         if run is not None:
-            run.hear(text)
+            run.add_feedback(text)
         return run is not None
 
     def _claim(self, task: Task, owner: bytes) -> None:
