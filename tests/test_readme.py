@@ -1,4 +1,4 @@
-"""The commands of the README work as they stand there."""
+"""The commands of the README and of the table of systems work as they stand there."""
 
 from __future__ import annotations
 
@@ -76,8 +76,23 @@ def test_a_command_does_what_it_is_for(command: str, tmp_path: Path) -> None:
     assert done.stdout.strip()
 
 
+def test_the_python_program_runs(tmp_path: Path) -> None:
+    (program,) = re.findall(r'^```python\n(.*?)^```', README.read_text(), re.DOTALL | re.MULTILINE)
+
+    done = subprocess.run(
+        [sys.executable, '-c', program],
+        env={**os.environ, 'XDG_STATE_HOME': str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    assert done.stdout.startswith('FINISHED'), done.stdout + done.stderr
+
+
 SYSTEMS = re.findall(
-    r'`bbllm bench ([^`]*?)`(?=<br>| \|)', README.read_text().split('| system |')[1]
+    r'`bbllm bench ([^`]*?)`(?=<br>| \|)', (README.parent / 'docs/systems.md').read_text()
 )
 """The commands of the table of systems, each behind `bbllm bench`."""
 FIRST_TASKS = {
@@ -112,7 +127,7 @@ def test_every_planner_has_its_row_among_the_systems() -> None:
 
 
 @pytest.mark.parametrize('system', SYSTEMS)
-def test_a_system_of_the_readme_can_be_played_without_a_key(system: str, tmp_path: Path) -> None:
+def test_a_system_of_the_table_can_be_played_without_a_key(system: str, tmp_path: Path) -> None:
     suite, options = words_of(system)
     said = {**stand_ins(suite, options), **options}
 
@@ -135,7 +150,7 @@ def test_a_system_of_the_readme_can_be_played_without_a_key(system: str, tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize('system', SYSTEMS)
-def test_a_system_of_the_readme_plays_a_task(system: str, tmp_path: Path) -> None:
+def test_a_system_of_the_table_plays_a_task(system: str, tmp_path: Path) -> None:
     suite, options = words_of(system)
     short = {**stand_ins(suite, options), '--tasks': FIRST_TASKS[suite], '--trials': '1'}
     more = shlex.join(word for pair in short.items() for word in pair)
