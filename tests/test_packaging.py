@@ -29,7 +29,12 @@ KINDS = ('action', 'msg', 'srv')
 SOURCES = sorted([*(PACKAGE / 'bbllm').rglob('*.py'), *(ROOT / 'launch').glob('*.py')])
 LIBRARIES = {'PIL': 'pillow', 'yaml': 'pyyaml'}
 """Modules that are called other than their library."""
-COMES_WITH = {'anyio': 'openai', 'markupsafe': 'jinja2', 'pydantic-core': 'pydantic'}
+COMES_WITH = {
+    'anyio': 'openai',
+    'markupsafe': 'jinja2',
+    'pydantic-core': 'pydantic',
+    'typing-extensions': 'pydantic',
+}
 """Modules that a declared library brings, since it is built on them."""
 ROSDEP_KEYS = {
     'jinja2': 'python3-jinja2',
