@@ -17,10 +17,10 @@ from tf2_msgs.msg import TFMessage
 from bbllm.core.errors import ConfigError
 from bbllm.ros.convert.records import stamp_to_msg
 from bbllm.ros.estimator.detection_feed import (
-    Look,
+    DetectionBatch,
     TfFeed,
-    look_from_detections,
-    look_from_vision,
+    batch_from_detections,
+    batch_from_vision,
     subscribe_detections,
     transforms_from_msg,
 )
@@ -72,7 +72,7 @@ def test_own_message_is_read_field_by_field() -> None:
         confidence=0.75,
     )
 
-    look = look_from_detections(Detections(header=HEADER, detections=[item]), 'detections')
+    look = batch_from_detections(Detections(header=HEADER, detections=[item]), 'detections')
 
     assert (look.source, look.frame, look.stamp_s) == ('detections', 'camera', 12.5)
     (told,) = look.detections
@@ -84,7 +84,7 @@ def test_own_message_is_read_field_by_field() -> None:
 
 
 def test_own_message_without_confidence_is_sure() -> None:
-    look = look_from_detections(Detections(detections=[Detection(name='can')]), 'detections')
+    look = batch_from_detections(Detections(detections=[Detection(name='can')]), 'detections')
 
     assert look.detections[0].confidence == 1.0
 
@@ -97,7 +97,7 @@ def test_vision_message_takes_the_best_hypothesis_and_the_middle_of_the_box() ->
         bbox=box(0.1, 0.1, 0.1),
     )
 
-    look = look_from_vision(vision(item), 'detections_3d')
+    look = batch_from_vision(vision(item), 'detections_3d')
 
     assert (look.source, look.frame, look.stamp_s) == ('detections_3d', 'camera', 12.5)
     (told,) = look.detections
@@ -108,7 +108,7 @@ def test_vision_message_takes_the_best_hypothesis_and_the_middle_of_the_box() ->
 def test_vision_message_without_a_box_takes_the_pose_of_the_hypothesis() -> None:
     item = SimpleNamespace(results=[hypothesis('can', 0.6)], bbox=box(0.0, 0.0, 0.0), id='')
 
-    (told,) = look_from_vision(vision(item), 'detections_3d').detections
+    (told,) = batch_from_vision(vision(item), 'detections_3d').detections
 
     assert told.position_m == (9.0, 9.0, 9.0)
 
@@ -116,7 +116,7 @@ def test_vision_message_without_a_box_takes_the_pose_of_the_hypothesis() -> None
 def test_vision_message_without_a_hypothesis_names_nothing() -> None:
     item = SimpleNamespace(results=[], bbox=box(0.1, 0.1, 0.1), id='')
 
-    assert look_from_vision(vision(item), 'detections_3d').detections == ()
+    assert batch_from_vision(vision(item), 'detections_3d').detections == ()
 
 
 def test_transforms_are_read_field_by_field() -> None:
@@ -132,7 +132,7 @@ def test_transforms_are_read_field_by_field() -> None:
 
 def test_tags_of_one_camera_and_moment_are_one_look_and_all_else_is_the_tree() -> None:
     topics: Any = Topics()
-    tree, looks = TransformTree(), list[Look]()
+    tree, looks = TransformTree(), list[DetectionBatch]()
     doubts = Doubts(lambda text: None)
     TfFeed(topics, tree, doubts, ['tag36h11:0', 'tag36h11:1'], looks.append)
 
@@ -184,7 +184,7 @@ def test_vision_messages_are_heard_where_their_package_is_installed(
     monkeypatch.setitem(sys.modules, 'vision_msgs', SimpleNamespace(msg=package))
     monkeypatch.setitem(sys.modules, 'vision_msgs.msg', package)
     topics: Any = Topics()
-    looks = list[Look]()
+    looks = list[DetectionBatch]()
     subscribe_detections(topics, {SceneSource.VISION_MSGS}, looks.append)
 
     item = SimpleNamespace(results=[hypothesis('can', 0.6)], bbox=box(0.1, 0.1, 0.1), id='')

@@ -23,7 +23,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall, Status
 from bbllm.ros.convert.records import pose_from_msg, stamp_from_msg, vector_from_msg
 from bbllm.ros.estimator import scene_outputs
-from bbllm.ros.estimator.detection_feed import look_from_vision
+from bbllm.ros.estimator.detection_feed import batch_from_vision
 from bbllm.ros.estimator.scene_outputs import (
     SceneOutputs,
     collision_object_of,
@@ -79,7 +79,7 @@ def test_a_detection_has_the_name_the_kind_and_the_box_of_its_object() -> None:
     assert vector_from_msg(found.bbox.size) == (0.04, 0.05, 0.06)
     assert pose_from_msg(found.bbox.center) == pose_from_msg(found.results[0].pose.pose)
     # It is what the input of the source vision_msgs can read.
-    look = look_from_vision(array, 'detections_3d')
+    look = batch_from_vision(array, 'detections_3d')
     assert (look.frame, look.stamp_s) == ('fr3_link0', 12.5)
     assert look.detections[0].position_m == (0.5, 0.1, 0.03)
 

@@ -26,7 +26,7 @@ from bbllm.bench.metrics.metrics import (
     METRICS,
     SUMMARY,
     Figures,
-    FileRecord,
+    SummaryRecord,
     tokens_of_step,
 )
 from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
@@ -63,14 +63,14 @@ class PlannerFigures(Figures):
     episodes_per_minute: float | None
 
 
-class PlannerDifference(FileRecord):
+class PlannerDifference(SummaryRecord):
     """One planner minus the first one."""
 
     planner: str
     comparison: Comparison
 
 
-class PartFigures(FileRecord):
+class PartFigures(SummaryRecord):
     """The figures of one planner on a part of the suite."""
 
     n: int
@@ -79,14 +79,14 @@ class PartFigures(FileRecord):
     gcr: Estimate
 
 
-class LeftOutPlanner(FileRecord):
+class LeftOutPlanner(SummaryRecord):
     """A planner that did not play."""
 
     planner: str
     reason: str
 
 
-class PlannerComparison(FileRecord):
+class PlannerComparison(SummaryRecord):
     """Several planners on the same cases."""
 
     suite: str

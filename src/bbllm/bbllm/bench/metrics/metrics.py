@@ -197,13 +197,13 @@ TIMES = ('model_s', 'wall_s')
 """The same for what depends on machines and servers."""
 
 
-class FileRecord(BaseModel):
+class SummaryRecord(BaseModel):
     """A record that is written to and read from a JSON file."""
 
     model_config = ConfigDict(frozen=True)
 
 
-class Figures(FileRecord):
+class Figures(SummaryRecord):
     """The figures of a group of episodes; nothing in it depends on the speed of a machine."""
 
     n: int

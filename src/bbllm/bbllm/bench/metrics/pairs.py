@@ -17,7 +17,7 @@ from typing import Literal
 
 from bbllm.bench.log.intervals import Estimate, Figure, mcnemar, mean_of, paired_rate_difference
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.metrics.metrics import METRICS, PAIRED, TIMES, FileRecord, Metric
+from bbllm.bench.metrics.metrics import METRICS, PAIRED, TIMES, Metric, SummaryRecord
 
 Verdict = Literal['A', 'B', 'equal', 'luck', 'unclear', 'none']
 PairedCase = tuple[str, int]
@@ -59,7 +59,7 @@ class Pairing:
     only_b: tuple[PairedCase, ...] = ()
 
 
-class PairedDifference(FileRecord):
+class PairedDifference(SummaryRecord):
     """A minus B of one metric."""
 
     a: Figure | None
@@ -81,7 +81,7 @@ class PairedDifference(FileRecord):
         return _excludes_0(self.difference)
 
 
-class Comparison(FileRecord):
+class Comparison(SummaryRecord):
     """The differences over the pairs of two runs, or of two K of a run."""
 
     k_a: int

@@ -18,7 +18,7 @@ from bbllm.bench.log.prices import asked_model
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.bench.log.store import Session, episodes_per_minute
-from bbllm.bench.metrics.metrics import Figures, FileRecord
+from bbllm.bench.metrics.metrics import Figures, SummaryRecord
 from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
 from bbllm.bench.metrics.task_groups import groups_of
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
@@ -58,7 +58,7 @@ class KFigures(Figures):
     groups: tuple[GroupFigures, ...] = ()
 
 
-class Times(FileRecord):
+class Times(SummaryRecord):
     """Times of episodes, which a second run does not repeat."""
 
     episode_s: float
@@ -79,7 +79,7 @@ class Timing(Times):
     by_k: tuple[KTimes, ...]
 
 
-class RunSummary(FileRecord):
+class RunSummary(SummaryRecord):
     """The summary of a run."""
 
     suite: str

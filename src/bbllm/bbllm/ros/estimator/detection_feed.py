@@ -28,7 +28,7 @@ from bbllm.worlds.scene.transforms import FrameError, TransformTree, plain_frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class DetectionBatch:
     """The detections of one picture as they were sent."""
 
     source: str
@@ -39,9 +39,9 @@ class Look:
     detections: tuple[Detection, ...]
 
 
-def look_from_detections(msg: Detections, source: str) -> Look:
+def batch_from_detections(msg: Detections, source: str) -> DetectionBatch:
     """Read this project's own message."""
-    return Look(
+    return DetectionBatch(
         source=source,
         frame=msg.header.frame_id,
         stamp_s=stamp_from_msg(msg.header.stamp),
@@ -59,7 +59,7 @@ def look_from_detections(msg: Detections, source: str) -> Look:
     )
 
 
-def look_from_vision(msg: Any, source: str) -> Look:
+def batch_from_vision(msg: Any, source: str) -> DetectionBatch:
     """
     Read a vision_msgs/Detection3DArray.
 
@@ -83,7 +83,7 @@ def look_from_vision(msg: Any, source: str) -> Look:
                 **_pose(box.center if boxed else best.pose.pose),
             )
         )
-    return Look(
+    return DetectionBatch(
         source=source,
         frame=msg.header.frame_id,
         stamp_s=stamp_from_msg(msg.header.stamp),
@@ -118,7 +118,7 @@ QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def subscribe_detections(
-    poller: Poller, sources: Collection[SceneSource], callback: Callable[[Look], None]
+    poller: Poller, sources: Collection[SceneSource], callback: Callable[[DetectionBatch], None]
 ) -> None:
     """
     Subscribe to what the detectors among the sources send.
@@ -129,12 +129,12 @@ def subscribe_detections(
     if SceneSource.DETECTIONS in sources:
         own = TOPICS[SceneSource.DETECTIONS]
         poller.subscribe(
-            Detections, own, lambda msg: callback(look_from_detections(msg, own)), QOS
+            Detections, own, lambda msg: callback(batch_from_detections(msg, own)), QOS
         )
     if SceneSource.VISION_MSGS in sources:
         topic = TOPICS[SceneSource.VISION_MSGS]
         kind = _vision_msgs().Detection3DArray
-        poller.subscribe(kind, topic, lambda msg: callback(look_from_vision(msg, topic)), QOS)
+        poller.subscribe(kind, topic, lambda msg: callback(batch_from_vision(msg, topic)), QOS)
 
 
 def _vision_msgs() -> ModuleType:
@@ -159,7 +159,7 @@ class TfFeed:
 
     Args:
         tags: Frames of tags, which are no part of the tree: each camera has its own view of them.
-        on_look: Called with the tags of one picture of one camera.
+        on_batch: Called with the tags of one picture of one camera.
     """
 
     def __init__(
@@ -168,12 +168,12 @@ class TfFeed:
         tree: TransformTree,
         doubts: Doubts,
         tags: Collection[str],
-        on_look: Callable[[Look], None],
+        on_batch: Callable[[DetectionBatch], None],
     ):
         self._tree = tree
         self._doubts = doubts
         self._tags = frozenset(tags)
-        self._on_look = on_look
+        self._on_batch = on_batch
         poller.subscribe(TFMessage, '/tf', lambda msg: self._hear(msg, False), DEPTH)
         poller.subscribe(TFMessage, '/tf_static', lambda msg: self._hear(msg, True), STATIC_QOS)
 
@@ -194,6 +194,8 @@ class TfFeed:
             except FrameError as error:
                 self._doubts.note('transform', f'{parent} {child}', str(error))
         for (frame, stamp_s), detections in seen.items():
-            self._on_look(
-                Look(source=SOURCE, frame=frame, stamp_s=stamp_s, detections=tuple(detections))
+            self._on_batch(
+                DetectionBatch(
+                    source=SOURCE, frame=frame, stamp_s=stamp_s, detections=tuple(detections)
+                )
             )

@@ -19,7 +19,7 @@ from bbllm.ros.convert.arm import width_from_msg
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.estimator.detection_feed import SOURCE as TF
-from bbllm.ros.estimator.detection_feed import TOPICS, Look, TfFeed, subscribe_detections
+from bbllm.ros.estimator.detection_feed import TOPICS, DetectionBatch, TfFeed, subscribe_detections
 from bbllm.ros.rclpy_support.entities import steady_timer
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
@@ -78,9 +78,9 @@ class TableFeed:
         hand = f'{params.gripper}/joint_states'
         poller.subscribe(JointStateMsg, hand, self._hear_hand, HAND_QOS)
         if self._cameras:
-            subscribe_detections(poller, self._cameras, self._hear_look)
+            subscribe_detections(poller, self._cameras, self._receive_batch)
             tags = config.catalogue.tag_frames if SceneSource.APRILTAG in config.sources else ()
-            TfFeed(poller, tree, self._doubts, tags, self._hear_look)
+            TfFeed(poller, tree, self._doubts, tags, self._receive_batch)
         steady_timer(node, REPORT_S, self._report)
         threading.Thread(target=self._run, name='table', daemon=True).start()
 
@@ -196,8 +196,8 @@ class TableFeed:
             stamp_s = stamp_from_msg(msg.header.stamp)
             self._post(lambda: self._take_hand(width_m, stamp_s))
 
-    def _hear_look(self, look: Look) -> None:
-        self._post(lambda: self._take_look(look))
+    def _receive_batch(self, batch: DetectionBatch) -> None:
+        self._post(lambda: self._process_batch(batch))
 
     def _post(self, take_in: Callable[[], None]) -> None:
         self._inbox.append(take_in)
@@ -225,17 +225,17 @@ class TableFeed:
             self._table.take_hand(hand, stamp_s)
             self._news.notify_all()
 
-    def _take_look(self, look: Look) -> None:
+    def _process_batch(self, batch: DetectionBatch) -> None:
         picture = self._reader.read(
-            look.detections,
-            source=look.source,
-            frame=look.frame,
-            stamp_s=look.stamp_s,
+            batch.detections,
+            source=batch.source,
+            frame=batch.frame,
+            stamp_s=batch.stamp_s,
             now_s=self._joints.newest_stamp_s,
         )
         if picture is None:
             return
-        hand = self._joints.hand(look.stamp_s, CATCH_UP_S)
+        hand = self._joints.hand(batch.stamp_s, CATCH_UP_S)
         with self._news:
             # A detector that sends the same picture again and again tells nothing.
             if picture.stamp_s > self._table.looked_s(picture.source):

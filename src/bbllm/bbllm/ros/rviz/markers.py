@@ -129,11 +129,11 @@ def _scene(scene: Scene) -> Iterator[Marker]:
         beyond = scene.has(item.name, 'reachable', 'no')
         solid = 0.5 if item.kind is Kind.LOCATION else 1.0
         alpha = min(solid, BEYOND) if beyond else solid
-        for look in looks_of(item):
-            marker = _marker('objects', number, look.shape)
-            marker.pose = pose_to_msg(look.pose)
-            marker.scale = vector_to_msg([max(size, FLAT_M) for size in look.scale_m])
-            marker.color = _color(look.color, alpha)
+        for part in marker_shapes(item):
+            marker = _marker('objects', number, part.shape)
+            marker.pose = pose_to_msg(part.pose)
+            marker.scale = vector_to_msg([max(size, FLAT_M) for size in part.scale_m])
+            marker.color = _color(part.color, alpha)
             yield marker
             number += 1
         if item.kind is not Kind.FIXTURE:
@@ -208,7 +208,7 @@ def _point(position_m: tuple[float, float, float]) -> Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class MarkerShape:
     """One shape as a Marker has it."""
 
     shape: int
@@ -219,7 +219,7 @@ class Look:
     color: str
 
 
-def looks_of(item: SceneObject) -> list[Look]:
+def marker_shapes(item: SceneObject) -> list[MarkerShape]:
     """
     Return the shapes of an object; at least one.
 
@@ -228,26 +228,26 @@ def looks_of(item: SceneObject) -> list[Look]:
     """
     good = model_like(item)
     if good is not None:
-        return [look for part in good.parts for look in _looks_of_part(part, item)]
+        return [shape for part in good.parts for shape in _marker_shapes_of_part(part, item)]
     round_ = item.kind is Kind.CYLINDER or (
         item.kind in (Kind.CONTAINER, Kind.OTHER) and item.size_m[0] == item.size_m[1]
     )
     shape = Marker.CYLINDER if round_ else Marker.CUBE
-    return [Look(shape, item.pose, item.size_m, item.color)]
+    return [MarkerShape(shape, item.pose, item.size_m, item.color)]
 
 
-def _looks_of_part(part: ObjectPart, item: SceneObject) -> Iterator[Look]:
+def _marker_shapes_of_part(part: ObjectPart, item: SceneObject) -> Iterator[MarkerShape]:
     pose = compose(item.pose, Pose(position_m=part.at_m, quat_xyzw=part.quat_xyzw))
     color = part.color or item.color
     a, b, c = (2 * half for half in part.half_m)
     if part.shape == 'box':
-        yield Look(Marker.CUBE, pose, (a, b, c), color)
+        yield MarkerShape(Marker.CUBE, pose, (a, b, c), color)
         return
     if part.shape == 'ellipsoid':
-        yield Look(Marker.SPHERE, pose, (a, b, c), color)
+        yield MarkerShape(Marker.SPHERE, pose, (a, b, c), color)
         return
-    yield Look(Marker.CYLINDER, pose, (a, a, b), color)
+    yield MarkerShape(Marker.CYLINDER, pose, (a, a, b), color)
     if part.shape == 'capsule' and not part.painted:  # painted ones overlap, end to end
         for end in (-b / 2, b / 2):
             at = compose(pose, Pose(position_m=(0.0, 0.0, end)))
-            yield Look(Marker.SPHERE, at, (a, a, a), color)
+            yield MarkerShape(Marker.SPHERE, at, (a, a, a), color)
