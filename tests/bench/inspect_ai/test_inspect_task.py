@@ -117,8 +117,9 @@ def test_log_holds_scores_by_task_and_every_step_of_an_episode(run: Run) -> None
     shown = titles(plus)
     assert shown['plan'] == 1 + shown['repair']
     assert shown['repair'] == scores_of(plus)['feedback_loops']
-    assert shown['step'] == shown['outcome'] > 5
-    assert shown['ending'] == 1
+    outcomes = sum(shown[title] for title in ('ok', 'failed', 'rejected'))
+    assert shown['step'] == outcomes > 5
+    assert shown['ended'] == 1
     assert any('OUT_OF_WORKSPACE' in event.data for event in plus.events if event.event == 'info')
     asked = [event for event in plus.events if event.event == 'model']
     assert len(asked) > shown['step']
@@ -274,7 +275,7 @@ def test_time_limit_ends_a_model_that_hangs_and_leaves_no_thread(run: Run) -> No
     assert sample.limit is not None
     assert sample.limit.type == 'time'
     assert scores_of(sample)['goal'] == 'N'
-    assert titles(sample)['ending'] == 1
+    assert titles(sample)['ended'] == 1
     deadline_s = time.monotonic() + 60.0  # what ends a thread may end it later
     while threading.active_count() > before and time.monotonic() < deadline_s:
         time.sleep(0.05)

@@ -22,10 +22,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import linear_regression
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
-from typing_extensions import Self
 
 from bbllm.bench.log.intervals import Estimate, Figure, mean_of, rate_of
 from bbllm.bench.log.results import EpisodeResult
@@ -203,6 +202,9 @@ class SummaryRecord(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+F = TypeVar('F', bound='Figures')
+
+
 class Figures(SummaryRecord):
     """The figures of a group of episodes; nothing in it depends on the speed of a machine."""
 
@@ -257,8 +259,11 @@ class Figures(SummaryRecord):
 
     @classmethod
     def of(
-        cls, results: Iterable[EpisodeResult], metrics: Sequence[str] = SUMMARY, **more: Any
-    ) -> Self:
+        cls: type[F],
+        results: Iterable[EpisodeResult],
+        metrics: Sequence[str] = SUMMARY,
+        **more: Any,
+    ) -> F:
         """
         Sum up episodes; their order does not matter.
 
