@@ -161,6 +161,9 @@ def test_arm_moves_again_right_after_its_simulator_was_killed_and_started_again(
     ros_domain: int,
 ) -> None:
     with started(namespace='bbllm_again') as simulation:
+        # The executor checks the name of the simulator. It may not have received it yet, and an
+        # endpoint without a name that was killed stays in the graph for 20 s.
+        assert simulation.client.execute(SkillCall('return_to_base')).succeeded
         process = simulation.stack.processes['mujoco_sim']
         process.kill()
         process.wait(PATIENCE_S)

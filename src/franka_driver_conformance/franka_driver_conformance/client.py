@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +63,26 @@ class Ended:
     def trajectory_end(self) -> tuple[str, int, str]:
         """Status, error code and text of a trajectory's end."""
         return self.status, self.result.error_code, self.result.error_string
+
+
+@contextmanager
+def interrupt_afterwards() -> Iterator[None]:
+    """
+    Delay Ctrl-C to the end of the block, which has to be short.
+
+    rclpy builds messages in calls from C++, which turn a KeyboardInterrupt into a TypeError.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if interrupts:
+            raise KeyboardInterrupt
 
 
 class DriverClient:
@@ -196,8 +219,8 @@ class DriverClient:
         limit_s = self.patience_s if timeout_s is None else timeout_s
         deadline_s = time.monotonic() + limit_s
         while not future.done() and time.monotonic() < deadline_s:
-            # In short pieces: Ctrl-C is noticed only between them.
-            self._executor.spin_until_future_complete(future, POLL_S)
+            with interrupt_afterwards():
+                self._executor.spin_until_future_complete(future, POLL_S)
         if not future.done():
             future.cancel()
             raise CheckFailedError(f'{what} within {limit_s:g} s', 'none')
@@ -209,7 +232,8 @@ class DriverClient:
         while not holds():
             if time.monotonic() > deadline_s:
                 raise CheckFailedError(f'{what} within {self.patience_s:g} s', 'none')
-            self._executor.spin_once(timeout_sec=POLL_S)
+            with interrupt_afterwards():
+                self._executor.spin_once(timeout_sec=POLL_S)
 
     def services(self) -> dict[str, list[str]]:
         """Return the types of all services, by full name."""

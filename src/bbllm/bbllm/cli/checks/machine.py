@@ -246,6 +246,9 @@ def _python(code: str, **environment: str) -> str | None:
 
 FIRST_S = 5.0
 """How long the first stack may take to be found, wall clock [s]."""
+ALL_S = 3.5
+"""How long no other node may appear before the stacks count as all that there are: longer than the
+3 s between two announcements of a program, wall clock [s]."""
 OTHERS_S = 10.0
 """How long the others may take where one was found, wall clock [s]."""
 
@@ -264,7 +267,8 @@ def check_stacks(namespace: str | None = None) -> list[Finding]:
         namespace = namespace or namespace_of_keys()
         with join_stack(namespace or NAMESPACE) as own:
             looker = own.join(f'bbllm_doctor_looks_{os.getpid()}', '/')
-            stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, FIRST_S)
+            names = looker.get_node_names_and_namespaces
+            stacks = await_stacks(names, namespace, FIRST_S, settle_s=ALL_S)
         if not stacks:
             where = 'here' if namespace is None else f'under /{namespace}'
             text = f'none runs {where}; `bbllm up sim` starts a simulated one'
