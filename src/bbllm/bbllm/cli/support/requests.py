@@ -50,6 +50,7 @@ def expand_request(verb: Callable[..., None]) -> Callable[..., None]:
         verb(_build(request, values))
 
     call.__name__, call.__doc__ = verb.__name__, verb.__doc__
+    # typer reads the signature; functions have no such attribute by type.
     call.__signature__ = Signature(list(_parameters(request)))  # type: ignore[attr-defined]
     return call
 
@@ -93,7 +94,14 @@ def given(request: Any) -> dict[str, Any]:
 
 
 def fill(record: type[T], request: Any, /, **more: Any) -> T:
-    """Return a record of the options of its fields' names, and *more*; the rest is its default."""
-    values = {**given(request), **more}
-    known = {item.name for item in fields(record)}  # type: ignore[arg-type]
-    return record(**{name: value for name, value in values.items() if name in known})
+    """
+    Return a record of the options of its fields' names; the rest is its default.
+
+    Args:
+        record: A dataclass.
+        request: Options without a field of that name are ignored.
+        more: Values of fields, which come before those of the request.
+    """
+    known = {item.name for item in fields(record)}  # type: ignore[arg-type]  # T is a dataclass
+    values = {name: value for name, value in given(request).items() if name in known}
+    return record(**{**values, **more})
