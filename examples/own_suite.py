@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from bbllm import errors, load_planner, load_suite
 
@@ -20,7 +21,7 @@ SUITE = Path(__file__).with_suffix('.yaml')
 TRIALS = 2
 
 
-def play(planner: str, model: str, folder: Path) -> dict[str, object]:
+def play(planner: str, model: str, folder: Path) -> dict[str, Any]:
     """Play the suite by the command line, and return the summary that it writes."""
     command = [sys.executable, '-m', 'bbllm', 'bench', str(SUITE), '--planner', planner]
     command += ['--brain', model, '--body', model, '--trials', str(TRIALS), '--seed', '7']
@@ -28,7 +29,7 @@ def play(planner: str, model: str, folder: Path) -> dict[str, object]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)
-    summary: dict[str, object] = json.loads(done.stdout)
+    summary: dict[str, Any] = json.loads(done.stdout)
     return summary
 
 
@@ -53,7 +54,7 @@ def main(model: str = 'offline', *planners: str) -> int:
             path = Path(folder) / planner.replace(':', '_')
             summary = play(planner, model, path)
             # The same folder has results.jsonl, a journal of each episode, and report.html.
-            for group in summary['by_k']:  # type: ignore[attr-defined]
+            for group in summary['by_k']:
                 rate = group['metrics']['sr']
                 low, high = rate['low'], rate['high']
                 print(
