@@ -18,8 +18,8 @@ from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
 from bbllm.bench.runner.workers import Workers
 from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.suites.case import Case
-from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Limits
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.recording.replay import parse_recording
 from benchmarks.finetuning.checking import Checked

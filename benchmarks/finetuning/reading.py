@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import BbllmError, ParseError
+from bbllm.core.text import without_delimiters
 from bbllm.planners.llm_pop.fine_tuned_grammar import (
     FtReply,
     parse_enough,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bbllm.core.phrases import listed
+from bbllm.core.text import listed
 from bbllm.planners.common.goal_predicates import PLACING, GoalPredicate, GoalRelation, in_words
 
 NOUNS: Mapping[str, str] = {

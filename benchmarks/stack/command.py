@@ -26,9 +26,9 @@ from rich.console import Console
 from bbllm.arm.driver import GoalStatus
 from bbllm.bench.log.versions import describe_machine
 from bbllm.cli.views.output import PlainConsole
+from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Ending, Event, ModelCall, StepBegun
-from bbllm.core.namespaces import NAMESPACE
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.ros.stack.stack import Stack, StackConfig, node_environ
 from benchmarks.shared import machine_text, percentile, table_of, write_json

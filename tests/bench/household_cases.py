@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
-from bbllm.core.instance_names import instance_name
+from bbllm.core.naming import instance_name
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.vocabulary import Relation, State

@@ -11,9 +11,9 @@ from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.scorers.scoring import score
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Resting
-from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, LostNodeError, ParseError
+from bbllm.core.events import Limits
 from bbllm.core.protocols import PASS, EpisodeContext, Pass, Planner, Reply, World
 from bbllm.core.types import (
     Outcome,

@@ -38,8 +38,8 @@ from bbllm.core.events import (
 )
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
-from bbllm.core.printable import escape_line
 from bbllm.core.records import to_json
+from bbllm.core.text import escape_line
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 TEXTS = 10_000

@@ -22,7 +22,7 @@ from bbllm.cli.support.discovery import running_commands, stack_may_run
 from bbllm.cli.support.options import LimitOptions, ModelOptions, RecordOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
-from bbllm.core.open_state_mode import OpenStateMode
+from bbllm.core.constants import OpenStateMode
 
 pytestmark = pytest.mark.ros
 WAIT_S = 120.0

@@ -26,7 +26,6 @@ from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView, describe
 from bbllm.cli.views.progress import StepRow, StepState, counts_text
 from bbllm.cli.views.rich_view import LiveView, plan_lines, print_progress, visible
-from bbllm.core.event_text import event_text
 from bbllm.core.events import (
     ApprovalAnswered,
     Ending,
@@ -39,6 +38,7 @@ from bbllm.core.events import (
     StepFailed,
     StepPassed,
     WarningRaised,
+    event_text,
 )
 
 

@@ -11,7 +11,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 
 from terminals import bbllm
 
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.ros.stack.stack import REAL_NODES, Stack, StackConfig
 
 pytestmark = pytest.mark.ros

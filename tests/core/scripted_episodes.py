@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from bbllm.core.budget import Limits
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Episode, Event, EventData
+from bbllm.core.events import Episode, Event, EventData, Limits
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
-from bbllm.core.approval_queue import ApprovalQueue
+from bbllm.core.approval import Answer, ApprovalQueue, ApprovalRequest, RequestKind
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError, CancelledError
 

@@ -18,7 +18,6 @@ from scripted_episodes import (
     start,
 )
 
-from bbllm.core.budget import Limits
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -33,14 +32,15 @@ from bbllm.core.events import (
     Ending,
     Event,
     EventKind,
+    Limits,
     PlanMade,
     StepBegun,
     StepFailed,
     StepPassed,
     WordGrounded,
 )
-from bbllm.core.printable import hidden_fault
 from bbllm.core.protocols import EpisodeContext, Reply, World
+from bbllm.core.text import hidden_fault
 from bbllm.core.types import Code, Outcome, Plan, PlanStep, SkillCall, Status
 from bbllm.llm.scripted import ScriptedModel
 

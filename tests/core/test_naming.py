@@ -9,13 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_episodes import OneCubeWorld, ScriptedPlanner, start
 
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
-from bbllm.core.instance_names import class_of, id_of, instance_name
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
-from bbllm.core.naming import MAX_NAME, color_fault, name_fault, scene_fault
-from bbllm.core.printable import hidden_fault
+from bbllm.core.naming import (
+    MAX_NAME,
+    class_of,
+    color_fault,
+    id_of,
+    instance_name,
+    name_fault,
+    scene_fault,
+)
 from bbllm.core.protocols import EpisodeContext, World
+from bbllm.core.text import hidden_fault
 from bbllm.core.types import Fact, Scene, Skill
 from bbllm.skills.catalog import SKILLS
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from bbllm.core.errors import NotMeasuredError, WorldError
-from bbllm.core.missing_objects import LostObject, lost_facts, lost_names, lost_text
-from bbllm.core.observation import Observed, observed
+from bbllm.core.observation import (
+    LostObject,
+    Observed,
+    lost_facts,
+    lost_names,
+    lost_text,
+    observed,
+)
 from bbllm.core.records import from_json, to_json
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import (

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bbllm.core.printable import (
+from bbllm.core.text import (
     escape_hidden,
     escape_line,
     hidden_fault,

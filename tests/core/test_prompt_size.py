@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from scripted_episodes import EchoModel, OneCubeWorld, ScriptedPlanner, start
 
 from bbllm.bench.oracle.model import offline
-from bbllm.core.budget import Limits
 from bbllm.core.errors import ModelUnavailableError
-from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.prompt_size import SentPrompts, cut_of, fewest_tokens, most_tokens, prompt_limit
 from bbllm.core.protocols import ChatModel, EpisodeContext, Message, Usage, World
 

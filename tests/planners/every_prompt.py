@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bbllm.core.missing_objects import LostObject, lost_facts
-from bbllm.core.observation import observed
+from bbllm.core.observation import LostObject, lost_facts, observed
 from bbllm.core.types import (
     Code,
     Fact,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 
-from bbllm.core.delimiters import without_delimiters
+from bbllm.core.text import without_delimiters
 from bbllm.llm.scripted import Request, ScriptedModel
 
 PLACES = {'location_A': (0.54, -0.18), 'location_B': (0.48, -0.12)}

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 
 from chosen import chosen
 
-from bbllm.core.budget import Limits
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Episode, EventKind
-from bbllm.core.instance_names import class_of
+from bbllm.core.events import Episode, EventKind, Limits
+from bbllm.core.naming import class_of
 from bbllm.core.protocols import Planner
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import Outcome, SkillCall, Task
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.fltrnn.grammar import shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from bbllm.core.delimiters import without_delimiters
+from bbllm.core.text import without_delimiters
 from bbllm.llm.scripted import Request, ScriptedModel
 
 _WANTED = re.compile(r'the ([a-z]+) (cube|cylinder) on (location_\w)')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bbllm.bench.oracle.model import offline
-from bbllm.core.delimiters import without_delimiters
+from bbllm.core.text import without_delimiters
 from bbllm.llm.scripted import Request, ScriptedModel
 
 _WANTED = re.compile(r'the[ _]([a-z]+)[ _](cube|cylinder)[ _]on[ _](location_\w)')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bbllm.core.instance_names import id_of
+from bbllm.core.naming import id_of
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Mode

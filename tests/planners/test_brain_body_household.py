@@ -9,8 +9,8 @@ import pytest
 from chosen import chosen
 from small_house import SmallHouse
 
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.protocols import PASS
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.language_model import BodyLLM

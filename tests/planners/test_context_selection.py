@@ -12,7 +12,7 @@ from house_player import Studio, cells, id_of, lines, play, player, told
 
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import SkillCall
 from bbllm.llm.embedding.lexical import LexicalEmbedder

@@ -14,10 +14,9 @@ from prog_player import lang_player, prog_player
 from state_player import state_player
 
 from bbllm.bench.oracle.model import offline
-from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
-from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import ChatModel, Message, Planner, Reply, Situation, in_episode
 from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Task

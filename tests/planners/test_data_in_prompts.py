@@ -9,8 +9,8 @@ import pytest
 from every_prompt import HOUSE_TASK, SAID, TASK, prompts, table
 from small_house import SmallHouse
 
-from bbllm.core.delimiters import DATA_RULE, as_data, without_delimiters
 from bbllm.core.naming import name_fault
+from bbllm.core.text import DATA_RULE, as_data, without_delimiters
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.planners.common.prompting import one_line
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pop_runs import NoBody, Scales
 
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.prompt_history import PromptHistory

@@ -7,7 +7,7 @@ from house_player import Studio, play
 
 from bbllm.core.errors import ParseError
 from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.types import Kind, SkillCall
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.goal_predicates import (

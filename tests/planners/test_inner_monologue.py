@@ -12,12 +12,11 @@ from made_scenes import made_scene
 from monologue_player import monologuist, taken, told
 from small_house import SmallHouse
 
-from bbllm.core.budget import Limits
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import Ending, Episode, EventKind
-from bbllm.core.instance_names import class_of
+from bbllm.core.events import Ending, Episode, EventKind, Limits
+from bbllm.core.naming import class_of
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.low_level_plan import MAX_LINE, LowLevelCall

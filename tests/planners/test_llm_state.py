@@ -10,10 +10,9 @@ from made_scenes import made_scene
 from small_house import ROOMS, SmallHouse
 from state_player import Role, block, role_of, roles
 
-from bbllm.core.budget import Limits
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.events import Ending, Episode, EventKind, Limits
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.belief.grammar import MAX_ATTRIBUTES_LENGTH, parse_attention, parse_estimate

@@ -10,10 +10,10 @@ from made_scenes import made_scene
 from test_state_by_rules import MISSED, STUCK, believed, done
 
 from bbllm.bench.oracle.model import offline
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.events import Event
-from bbllm.core.missing_objects import LostObject, lost_facts
+from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.skill_calls import CallError, check_call
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import (
     Code,
     Fact,

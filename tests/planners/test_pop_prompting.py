@@ -14,11 +14,10 @@ from made_scenes import made_scene
 from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
 from small_house import SmallHouse
 
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import GaveUpError
-from bbllm.core.missing_objects import LostObject, lost_facts
-from bbllm.core.observation import Observed, observed
+from bbllm.core.observation import LostObject, Observed, lost_facts, observed
 from bbllm.core.prompt_size import most_tokens
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.observation_text import observation_text

@@ -9,13 +9,12 @@ import pytest
 from chosen import chosen
 from small_house import SmallHouse
 
-from bbllm.core.budget import Limits
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import ChatModel
 from bbllm.core.registry import load_planner
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.grounding import Policy

@@ -11,8 +11,8 @@ from chosen import chosen
 from made_scenes import made_scene
 from small_house import SmallHouse
 
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ParseError
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import Scene, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.program import Assertion, ProgramCondition

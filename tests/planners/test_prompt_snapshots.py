@@ -21,10 +21,10 @@ import pytest
 from pop_runs import Scales
 from small_house import SmallHouse
 
-from bbllm.core.budget import Limits
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
+from bbllm.core.events import Limits
 from bbllm.core.protocols import JsonSchema, Message, Reply
 from bbllm.core.registry import load_planner, planner_names
 from bbllm.core.types import Code, Task

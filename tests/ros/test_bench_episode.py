@@ -18,9 +18,8 @@ from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play as play_here
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
-from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.events import EventKind
+from bbllm.core.events import EventKind, Limits
 from bbllm.core.journal import read_episode
 from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig

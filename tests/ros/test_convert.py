@@ -33,7 +33,6 @@ from bbllm.arm.driver import FollowError, JointTrajectory, Tolerances
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.bench.oracle.model import offline
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
-from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import (
     BeliefsEstimated,
@@ -46,6 +45,7 @@ from bbllm.core.events import (
     EventData,
     EventKind,
     FeedbackReceived,
+    Limits,
     LineDiscarded,
     ModelCall,
     ModelReplied,

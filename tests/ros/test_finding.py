@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.ros.stack.discovery import (
     FoundStack,
     Names,

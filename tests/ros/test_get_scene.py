@@ -9,7 +9,7 @@ import pytest
 import rclpy
 from bbllm_interfaces.srv import GetScene
 
-from bbllm.core.printable import hidden_fault
+from bbllm.core.text import hidden_fault
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.ros.convert.records import objects_to_msg
 from bbllm.ros.estimator.object_feed import ObjectFeed

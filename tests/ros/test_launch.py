@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.approval import ApprovalMode
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
 from bbllm.ros.rclpy_support.dds_boundary import FILE, NETWORK, RANGE, bounded, profile_file
 from bbllm.ros.rclpy_support.params import NODE_PARAMS

@@ -15,7 +15,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker
 
-from bbllm.core.missing_objects import LostObject, lost_facts
+from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject
 from bbllm.ros.convert.qos import LATCHED
 from bbllm.ros.rviz.markers import menu_marker, plan_markers, scene_markers, status_markers

@@ -15,9 +15,9 @@ from rclpy.publisher import Publisher
 from stacks import Running, started, until
 from std_srvs.srv import Trigger
 
+from bbllm.core.constants import open_state_mode
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import EventKind
-from bbllm.core.open_state_mode import open_state_mode
 from bbllm.core.types import Code, Fact
 from bbllm.planners.common.open_state import OpenState
 from bbllm.ros.estimator.open_state_feed import FORGET, NAMED, told_of

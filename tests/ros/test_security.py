@@ -13,8 +13,8 @@ import yaml
 from policies import FOLDER, differences, policies, read
 from stacks import Running, started, until
 
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.namespaced_files import view_file, write_policies

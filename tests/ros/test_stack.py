@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from stacks import PATIENCE_S, process_alive, started, until
 
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError, LostNodeError, WorldError
 from bbllm.core.events import Ending, EventKind
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.stack import NODES, REAL_NODES, Stack, StackConfig, node_arguments
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bbllm.core.episode import GuardedEmbedder, GuardedModel
 from bbllm.core.errors import ModelUnavailableError
-from bbllm.core.guards import GuardedEmbedder, GuardedModel
 from bbllm.core.protocols import Message
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel

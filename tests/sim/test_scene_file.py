@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import SceneFileError, UnknownNameError
-from bbllm.core.printable import hidden_fault
+from bbllm.core.text import hidden_fault
 from bbllm.core.types import Kind, SceneObject
 from bbllm.sim.scene_file import list_scenes, load_scene, make_scene, parse_scene
 from bbllm.sim.simulation import Simulation

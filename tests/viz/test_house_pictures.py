@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
 from bbllm.viz.floor_plan import CHANGED, LIT, PERSON, draw_floor_plan
 from bbllm.viz.house import PLAIN, HouseItem, rooms_of

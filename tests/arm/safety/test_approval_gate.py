@@ -19,7 +19,7 @@ from bbllm.core.approval import (
 )
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, SceneError
-from bbllm.core.printable import hidden_fault
+from bbllm.core.text import hidden_fault
 from bbllm.core.types import (
     Code,
     Fact,

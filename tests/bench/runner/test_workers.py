@@ -16,7 +16,7 @@ from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.runner import workers as workers_module
 from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
 from bbllm.bench.runner.workers import LocalWorkers
-from bbllm.core.budget import Limits
+from bbllm.core.events import Limits
 
 WAIT_S = 60.0
 

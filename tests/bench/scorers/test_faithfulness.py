@@ -26,7 +26,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.protocols import EpisodeContext, Planner, World
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task

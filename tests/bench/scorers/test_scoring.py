@@ -12,7 +12,6 @@ from bbllm.bench.scene_sampling.generator import fingerprint
 from bbllm.bench.scorers import scoring
 from bbllm.bench.scorers.scoring import NO_CALL, lost, prompt_growth, score
 from bbllm.bench.suites.scores import Condition, FinalState, Score, Verdict
-from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
@@ -26,7 +25,7 @@ from bbllm.core.errors import (
     PromptTooLongError,
     ReplayError,
 )
-from bbllm.core.events import Ending, Episode, Event, LineDiscarded, ModelCall, StepBegun
+from bbllm.core.events import Ending, Episode, Event, Limits, LineDiscarded, ModelCall, StepBegun
 from bbllm.core.protocols import EpisodeContext, Reply, Usage, World
 from bbllm.core.types import Outcome, PlanStep, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel

@@ -17,7 +17,7 @@ from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import Suite, load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
-from bbllm.core.budget import Limits
+from bbllm.core.events import Limits
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import build

@@ -22,7 +22,7 @@ from small_houses import (
     without_devices,
 )
 
-from bbllm.core.instance_names import instance_name
+from bbllm.core.naming import instance_name
 from bbllm.core.types import SkillCall
 from bbllm.worlds.household.derived import DerivedStates, add_published, derived, published
 from bbllm.worlds.household.graph import Graph

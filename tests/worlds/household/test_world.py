@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from small_houses import BED, FRIDGE, MUG, SALMON, TABLE, two_rooms
 
-from bbllm.core.instance_names import id_of
+from bbllm.core.naming import id_of
 from bbllm.core.protocols import World
 from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Code, Kind, Outcome, Scene, SkillCall, Status

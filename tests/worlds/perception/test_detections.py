@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.core.printable import hidden_fault
+from bbllm.core.text import hidden_fault
 from bbllm.core.types import Kind, Pose
 from bbllm.worlds.perception.detections import (
     Detection,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.core.budget import Limits
+from bbllm.core.events import Limits
 from bbllm.core.protocols import ChatModel, Planner
 from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod

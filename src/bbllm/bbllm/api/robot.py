@@ -26,10 +26,9 @@ from bbllm.api.options import (
 )
 from bbllm.api.setup import make_chosen_models, make_setup
 from bbllm.api.stage import open_stage
-from bbllm.core.budget import Limits
+from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError, ParseError, UnknownNameError, WorldError
-from bbllm.core.events import Episode, Event
-from bbllm.core.namespaces import NAMESPACE
+from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.protocols import World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall

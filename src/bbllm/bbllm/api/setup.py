@@ -13,10 +13,9 @@ from bbllm.api.options import (
     AnyPlanner,
     EpisodeOptions,
 )
-from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Episode, Event
+from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.protocols import EventSink, Planner, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
@@ -125,7 +124,7 @@ def make_chosen_models(options: EpisodeOptions) -> Models:
     Raises:
         ConfigError: See `llm.models.factory.make_models`.
     """
-    from bbllm.core.model_providers import fallback_name
+    from bbllm.core.registry import fallback_name
     from bbllm.llm.models.factory import Models, load_config
     from bbllm.planners.body.mapping import models_for
 

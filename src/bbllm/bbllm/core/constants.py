@@ -1,8 +1,62 @@
-"""Numbers that several rooms share."""
+"""Numbers, ROS namespaces and the open-state mode, which several rooms share."""
 
 from __future__ import annotations
+
+import re
+from enum import Enum
+
+from bbllm.core.errors import ConfigError
 
 GRAVITY_M_S2 = 9.81
 """Standard gravity as in MuJoCo [m/s^2]."""
 SAME_S = 1e-6
 """Times that differ by less are equal, because floats and messages round them [s]."""
+
+
+NAMESPACE = 'bbllm'
+"""Where the names of a simulation lie by default."""
+REAL_NAMESPACE = 'bbllm_real'
+"""Where those of a real arm lie: another place, so that neither answers the other's goals."""
+MAX_LENGTH = 100
+"""Topics and actions add up to 60 characters, and DDS allows 255."""
+_TOKEN = r'[A-Za-z](?:_?[A-Za-z0-9])*_?'
+_NAMESPACE = re.compile(rf'{_TOKEN}(?:/{_TOKEN})*')
+
+
+def checked_namespace(text: str) -> str:
+    """
+    Return a namespace without slashes around it.
+
+    Raises:
+        ConfigError: ROS 2 allows no such namespace; names what it allows.
+    """
+    name = text.strip('/')
+    if len(name) > MAX_LENGTH or not _NAMESPACE.fullmatch(name):
+        raise ConfigError(
+            f'{text[:80]!r} is no namespace: it takes letters, digits and single underscores, '
+            f'begins with a letter, and may have parts with / between them, as in {NAMESPACE} '
+            f'or lab/left_arm; {MAX_LENGTH} characters at most.'
+        )
+    return name
+
+
+class OpenStateMode(str, Enum):
+    """Source of the open state; see docs/design/open-state.md."""
+
+    OFF = 'off'
+    RULES = 'rules'
+    MODEL = 'model'
+
+
+def open_state_mode(name: str) -> OpenStateMode:
+    """
+    Return a mode by its name.
+
+    Raises:
+        ConfigError: No mode has that name.
+    """
+    try:
+        return OpenStateMode(name)
+    except ValueError:
+        known = ', '.join(mode.value for mode in OpenStateMode)
+        raise ConfigError(f'There is no open_state {name!r}. Known: {known}.') from None

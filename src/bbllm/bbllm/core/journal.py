@@ -31,8 +31,8 @@ from bbllm.core.events import (
     WarningRaised,
     passed_steps,
 )
-from bbllm.core.printable import json_text
 from bbllm.core.records import build, to_json
+from bbllm.core.text import json_text
 from bbllm.core.types import Outcome, Task
 
 UNKNOWN = '(not readable)'

@@ -3,7 +3,7 @@ The rule for every text that a scene brings along: names, colours, facts, skills
 
 Such text comes from detectors, topics and files, and goes into prompts. So it is short, on one
 line, of few characters, and cannot end the section of a prompt that it stands in. Its
-content is still that of its source: prompts mark it as data (`core.delimiters`).
+content is still that of its source: prompts mark it as data (`core.text`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from bbllm.core.printable import escape_hidden, hidden_fault
+from bbllm.core.text import escape_hidden, hidden_fault
 from bbllm.core.types import Fact, Scene, SceneObject, Skill
 
 MAX_NAME = 64
@@ -90,3 +90,23 @@ def _skill_faults(skill: Skill) -> Iterator[str]:
         yield words_fault(alias, 'alias')
     if len(skill.summary) > MAX_WORDS or '<' in skill.summary or hidden_fault(skill.summary):
         yield f'the summary {quoted(skill.summary)} is not one short line without <'
+
+
+_NUMBERED = re.compile(r'(.+)_([0-9]+)\Z')
+
+
+def instance_name(class_name: str, id: int) -> str:
+    """Return the name of one object, for example `salmon_328`; it never has a space."""
+    return f'{"_".join(class_name.split())}_{id}'
+
+
+def class_of(name: str) -> str:
+    """Return the class of an object, for example `salmon`; a name without a number stays."""
+    found = _NUMBERED.match(name)
+    return found.group(1) if found else name
+
+
+def id_of(name: str) -> int | None:
+    """Return the number of an object, None where its name has none."""
+    found = _NUMBERED.match(name)
+    return int(found.group(2)) if found else None

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.errors import BbllmError
-from bbllm.core.missing_objects import lost_names, lost_text
+from bbllm.core.observation import lost_names, lost_text
 from bbllm.core.types import Code, Outcome, Pose, Quat, Scene, Skill, SkillCall, Status
 
 POSE_FORM = (

@@ -6,7 +6,7 @@ import secrets
 import time
 
 from bbllm.core.errors import TaskError
-from bbllm.core.printable import escape_line, hidden_fault
+from bbllm.core.text import escape_line, hidden_fault
 from bbllm.core.types import Task
 
 MAX_TASK_CHARACTERS = 2000

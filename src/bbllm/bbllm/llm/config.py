@@ -25,7 +25,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.model_providers import provider_names
+from bbllm.core.registry import provider_names
 from bbllm.llm.redaction import Redactor, looks_like_key
 
 BUILT_IN = ('auto', 'openai', 'replay')

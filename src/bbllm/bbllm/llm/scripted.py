@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bbllm.core.cancel import CancelToken
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ModelError
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
+from bbllm.core.text import without_delimiters
 from bbllm.llm.reply_text import ReplyText
 
 

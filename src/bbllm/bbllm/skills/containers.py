@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bbllm.core.phrases import listed
+from bbllm.core.text import listed
 from bbllm.core.types import Code, Kind, Scene, SceneObject
 from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import FINGER_LAYERS, GraspParams, Grip, Hand, NoRoom

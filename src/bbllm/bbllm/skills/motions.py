@@ -20,8 +20,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bbllm.core.phrases import listed
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
+from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Code, Kind, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import Rejection
 from bbllm.skills.containers import container_place, is_container

@@ -12,8 +12,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bbllm.core.phrases import listed
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
+from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Code, Kind, Pose, Scene, SceneObject
 from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import (

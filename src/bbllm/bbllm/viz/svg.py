@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from xml.sax.saxutils import escape, quoteattr
 
-from bbllm.core.printable import escape_hidden
+from bbllm.core.text import escape_hidden
 from bbllm.viz.shapes import Circle, Line, Page, Paint, Panel, Point, Shape, Text
 
 FONTS = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"

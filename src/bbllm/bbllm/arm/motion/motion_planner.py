@@ -37,7 +37,7 @@ from bbllm.arm.motion.trajectory import (
     waypoint_move,
 )
 from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
-from bbllm.core.phrases import listed
+from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove

@@ -35,10 +35,9 @@ from bbllm.core.approval import (
 )
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
-from bbllm.core.model_providers import with_remark
-from bbllm.core.phrases import count_of
-from bbllm.core.printable import escape_line, hidden_fault
+from bbllm.core.registry import with_remark
 from bbllm.core.skill_calls import CallError, check_call
+from bbllm.core.text import count_of, escape_line, hidden_fault
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.risk import moves, risk, unmentioned
 

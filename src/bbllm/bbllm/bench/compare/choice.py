@@ -12,9 +12,9 @@ from bbllm.bench.runner.play_here import domain_of
 from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
-from bbllm.core.model_providers import find_provider
 from bbllm.core.registry import (
     PlannerSpec,
+    find_provider,
     load_planner,
     load_planners,
 )

@@ -9,7 +9,7 @@ from bbllm.bench.compare.figures import PartFigures, PlannerComparison, PlannerF
 from bbllm.bench.log.intervals import Estimate
 from bbllm.bench.metrics.metrics import METRICS, Metric
 from bbllm.bench.metrics.pairs import Comparison
-from bbllm.core.phrases import count_of
+from bbllm.core.text import count_of
 
 NOTHING = '–'
 INTERVALS = 'Below each figure is its 95 % interval over cases.'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bbllm.core.event_text import describe
 from bbllm.core.events import (
     ApprovalAnswered,
     EpisodeStarted,
@@ -11,6 +10,7 @@ from bbllm.core.events import (
     ModelCall,
     ModelReplied,
     SceneRecorded,
+    describe,
 )
 from bbllm.core.observation import Observed
 from bbllm.core.types import SkillCall

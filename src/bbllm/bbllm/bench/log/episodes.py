@@ -8,7 +8,7 @@ from typing import Protocol
 
 from bbllm.bench.suites.case import Case
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.core.budget import Limits
+from bbllm.core.events import Limits
 from bbllm.llm.config import LlmConfig
 
 

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import ModelCall
-from bbllm.core.model_providers import provider_names
+from bbllm.core.registry import provider_names
 
 MILLION = 1_000_000
 FREE = frozenset({'lexical', *provider_names()})

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer, f
 
 from bbllm.bench.log.prices import PriceTable
 from bbllm.bench.log.results import EpisodeKey
-from bbllm.core.budget import Limits
+from bbllm.core.events import Limits
 from bbllm.core.errors import ConfigError
 
 MAY_DIFFER = ('machine', 'replay', 'versions.commit')

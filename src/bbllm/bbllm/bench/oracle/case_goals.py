@@ -10,8 +10,8 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Contained, Corners, Hold, Needs, Tower
 from bbllm.bench.suites.suite import AnyGoal, TaskSpec
 from bbllm.core.errors import ConfigError
-from bbllm.core.model_providers import needs_goal
 from bbllm.core.protocols import SituatedModel
+from bbllm.core.registry import needs_goal
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 

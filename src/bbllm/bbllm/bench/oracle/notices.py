@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.bench.log.run_settings import RunSettings
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.model_providers import find_provider, needs_goal, provider_names
-from bbllm.core.registry import load_planner, plain_name
+from bbllm.core.registry import find_provider, load_planner, needs_goal, plain_name, provider_names
 
 NOT_MODELS: Mapping[str, str] = {
     'lexical': 'compares words, not meanings: a deterministic stand-in, not an embedding model',

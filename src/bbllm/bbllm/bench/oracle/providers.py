@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bbllm.core.model_providers import ModelProvider
 from bbllm.core.protocols import ChatModel
+from bbllm.core.registry import ModelProvider
 
 
 def _offline(goal: Mapping[str, object] | None) -> ChatModel:

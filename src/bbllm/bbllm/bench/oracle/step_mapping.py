@@ -14,7 +14,7 @@ from bbllm.bench.oracle.table_goals import (
     Target,
     things_of,
 )
-from bbllm.core.missing_objects import lost_names
+from bbllm.core.observation import lost_names
 from bbllm.core.protocols import PromptRequest
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
 

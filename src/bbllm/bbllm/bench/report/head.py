@@ -13,9 +13,9 @@ from bbllm.bench.oracle.notices import notices_about, roles_of, stand_ins
 from bbllm.bench.report import words
 from bbllm.bench.report.summary import RunSummary
 from bbllm.bench.suites.suite import list_suites, load_suite
-from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError
-from bbllm.core.model_providers import provider_names
+from bbllm.core.events import Limits
+from bbllm.core.registry import provider_names
 
 BUILT_IN = ('lexical', *provider_names())
 """Providers that have no models to choose from."""

@@ -12,7 +12,7 @@ from rich.table import Table
 from bbllm.bench.metrics.metrics import METRICS, Figures
 from bbllm.bench.metrics.pairs import Comparison, PairedDifference
 from bbllm.bench.report.summary import GroupFigures, KFigures, RunSummary, interval_text, rate_text
-from bbllm.core.phrases import count_of
+from bbllm.core.text import count_of
 
 INTERVAL = '95 %'
 RARE = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from bbllm.bench.metrics.metrics import METRICS
-from bbllm.core.printable import escape_hidden
+from bbllm.core.text import escape_hidden
 
 NONE = '–'
 """Stands for a missing value."""

@@ -12,8 +12,7 @@ from bbllm.bench.oracle.case_goals import check_goals, with_goal_of
 from bbllm.bench.oracle.household.providers import check_houses, models_in_house
 from bbllm.bench.suites.task_spec import TaskSpec
 from bbllm.core.errors import ConfigError
-from bbllm.core.model_providers import fallback_name, find_provider, needs_goal
-from bbllm.core.registry import PlannerSpec, load_planner
+from bbllm.core.registry import PlannerSpec, fallback_name, find_provider, load_planner, needs_goal
 from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
 from bbllm.llm.models.factory import (
     Models,

@@ -23,8 +23,8 @@ from bbllm.bench.runner.play_here import domain_of, world_of
 from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import Suite, TaskSpec, load_suite
-from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Limits
 from bbllm.core.registry import load_planner
 from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.methods import MappingMethod

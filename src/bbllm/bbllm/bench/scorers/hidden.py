@@ -8,7 +8,7 @@ from collections import Counter
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import Corners, Hold
 from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
-from bbllm.core.phrases import listed
+from bbllm.core.text import listed
 from bbllm.core.types import SceneObject
 from bbllm.skills.shapes import Point, bottom_z, half_height, outline, rotation_of, top_z
 

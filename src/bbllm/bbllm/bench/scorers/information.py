@@ -17,8 +17,8 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Hold, Needs, Tower
 from bbllm.core.events import Episode, Event, ModelCall, SceneRecorded
 from bbllm.core.observation import Observed
-from bbllm.core.phrases import listed
 from bbllm.core.registry import load_planner
+from bbllm.core.text import listed
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 RISEN_M = 0.05

@@ -10,7 +10,7 @@ from bbllm.bench.scorers.sides import SIGNS
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import ColorLine, Triangle
 from bbllm.bench.suites.scores import Condition, at_least, at_most, between, cm
-from bbllm.core.phrases import count_of, listed
+from bbllm.core.text import count_of, listed
 from bbllm.core.types import Kind
 
 # --- all cubes within reach in one line across the table, from left to right by colour ----------

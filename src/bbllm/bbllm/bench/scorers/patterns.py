@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import LetterL, PlusSign
 from bbllm.bench.suites.scores import Condition, at_most, between, cm
-from bbllm.core.phrases import count_of, listed
+from bbllm.core.text import count_of, listed
 from bbllm.core.types import Pose
 from bbllm.skills.shapes import contains
 

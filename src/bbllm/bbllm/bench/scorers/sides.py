@@ -9,7 +9,7 @@ from collections import Counter
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import OneSide, PairsASide, Segregated
 from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
-from bbllm.core.phrases import count_of
+from bbllm.core.text import count_of
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.shapes import Vector, bottom_z, rotation_of
 

@@ -10,7 +10,7 @@ from bbllm.bench.scorers.hidden import untouched, untouched_fault
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import Contained, Resting, Tower
 from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
-from bbllm.core.phrases import count_of
+from bbllm.core.text import count_of
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.containers import within
 from bbllm.skills.grasps import in_tool_frame

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from bbllm.bench.suites.goals import Goal, Needs
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
 from bbllm.bench.suites.house_start import HouseStart
-from bbllm.core.budget import Limits
+from bbllm.core.events import Limits
 from bbllm.sim.scene_file import SceneFile
 
 

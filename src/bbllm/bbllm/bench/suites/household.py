@@ -8,8 +8,8 @@ from itertools import product
 
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.scores import Condition, Score, Verdict, first_fault
-from bbllm.core.instance_names import instance_name
-from bbllm.core.phrases import listed
+from bbllm.core.naming import instance_name
+from bbllm.core.text import listed
 from bbllm.worlds.household.checks import A, close_to
 from bbllm.worlds.household.derived import WORDS, Derived, by_device
 from bbllm.worlds.household.graph import Graph

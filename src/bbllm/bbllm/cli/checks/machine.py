@@ -18,8 +18,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.namespaces import NAMESPACE
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
 
 if TYPE_CHECKING:

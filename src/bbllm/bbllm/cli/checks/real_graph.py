@@ -19,8 +19,8 @@ from bbllm.cli.checks.real_machine import (
     check_network,
     check_safety,
 )
+from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.core.errors import BbllmError
-from bbllm.core.namespaces import REAL_NAMESPACE
 
 if TYPE_CHECKING:
     from bbllm.ros.driver.robot_graph import Heard, RobotGraph

@@ -18,9 +18,9 @@ from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bench_progress import CompareView, print_grid, time_text
 from bbllm.cli.views.output import Output
-from bbllm.core.budget import Limits
-from bbllm.core.phrases import count_of
+from bbllm.core.events import Limits
 from bbllm.core.records import to_json
+from bbllm.core.text import count_of
 
 if TYPE_CHECKING:
     from bbllm.bench.compare.choice import Choice

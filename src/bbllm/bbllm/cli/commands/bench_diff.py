@@ -24,7 +24,7 @@ from bbllm.bench.oracle.notices import handed_the_goal, notices_about
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm.core.phrases import count_of
+from bbllm.core.text import count_of
 
 MOST_CASES = 12
 OF_CASES = ('suite', 'suite_sha256', 'seed', 'trials', 'tasks')

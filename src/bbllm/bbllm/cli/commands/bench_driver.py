@@ -22,8 +22,8 @@ from bbllm.cli.support.options import DomainOption, JsonOption
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import state_dir
 
 PACKAGE = 'franka_driver_conformance'

@@ -16,8 +16,8 @@ from bbllm.cli.checks.real_graph import ROBOT_IP, RealArm, check_real_arm
 from bbllm.cli.support.options import DomainOption, JsonOption
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
+from bbllm.core.constants import checked_namespace
 from bbllm.core.errors import ConfigError
-from bbllm.core.namespaces import checked_namespace
 from bbllm.core.records import to_json
 
 MARKS = {Level.OK: 'green', Level.WARN: 'yellow', Level.FAIL: 'bold red'}

@@ -9,7 +9,7 @@ import typer
 
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
-from bbllm.core.namespaces import REAL_NAMESPACE, checked_namespace
+from bbllm.core.constants import REAL_NAMESPACE, checked_namespace
 
 
 def policies(

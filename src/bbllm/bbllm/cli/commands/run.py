@@ -24,8 +24,8 @@ from bbllm.cli.support.options import (
 from bbllm.cli.support.requests import fill, flag_of, given, option
 from bbllm.cli.support.session import Ran, run_here
 from bbllm.cli.views.output import Output
-from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Limits
 from bbllm.core.tasks import make_task
 
 

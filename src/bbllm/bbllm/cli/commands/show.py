@@ -19,7 +19,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, EpisodeEnded
 from bbllm.core.journal import find_journal, list_journals, read_damaged, summarize
 from bbllm.core.paths import episodes_dir
-from bbllm.core.printable import escape_json, escape_line
+from bbllm.core.text import escape_json, escape_line
 
 
 def _episodes() -> list[str]:

@@ -30,8 +30,7 @@ from bbllm.cli.support.requests import given, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
-from bbllm.core.namespaces import NAMESPACE, checked_namespace
-from bbllm.core.open_state_mode import OpenStateMode
+from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace
 from bbllm.core.paths import is_yaml_path
 
 if TYPE_CHECKING:

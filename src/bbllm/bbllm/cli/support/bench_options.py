@@ -21,8 +21,8 @@ from bbllm.cli.support.options import (
     seconds,
 )
 from bbllm.cli.support.requests import fill, option
-from bbllm.core.budget import Limits
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Limits
 from bbllm.core.paths import state_dir
 from bbllm.planners.common.methods import MappingMethod
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.cli.views.output import Output
+from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import LostNodeError
-from bbllm.core.namespaces import NAMESPACE
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from bbllm.cli.support.requests import option
+from bbllm.core.constants import checked_namespace
 from bbllm.core.errors import BbllmError
-from bbllm.core.namespaces import checked_namespace
 from bbllm.planners.common.methods import MappingMethod
 
 MODELS = 'Models'

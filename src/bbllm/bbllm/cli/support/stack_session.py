@@ -17,8 +17,8 @@ from bbllm.cli.views.question import ApprovalPrompt
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, WarningRaised
 from bbllm.core.journal import JournalWriter, end_journal, episode_of, read_episode
-from bbllm.core.model_providers import find_provider, with_remark
 from bbllm.core.paths import episodes_dir
+from bbllm.core.registry import find_provider, with_remark
 from bbllm.core.types import Task
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from bbllm.core.errors import (
     UnknownNameError,
 )
 from bbllm.core.paths import state_dir
-from bbllm.core.printable import escape_hidden, json_text
+from bbllm.core.text import escape_hidden, json_text
 
 FAILED = 1
 """The episode did not finish, or the program broke."""

@@ -14,7 +14,7 @@ from bbllm.bench.report.summary_table import print_whole
 from bbllm.bench.runner.run_watch import RunProgress
 from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
-from bbllm.core.phrases import count_of
+from bbllm.core.text import count_of
 
 
 class ProgressView(BarView):

@@ -16,7 +16,7 @@ from rich.text import Text
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import LiveView
 from bbllm.cli.views.stdout_error import StdoutError
-from bbllm.core.printable import escape_hidden, escape_line, json_text
+from bbllm.core.text import escape_hidden, escape_line, json_text
 
 
 class PlainConsole(Console):

@@ -9,7 +9,7 @@ from bbllm.cli.views.progress import Progress
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.paths import write_whole
-from bbllm.core.phrases import count_of
+from bbllm.core.text import count_of
 from bbllm.core.types import Scene
 from bbllm.viz.png import to_png
 from bbllm.viz.reach import reach_ring

@@ -8,10 +8,9 @@ from types import TracebackType
 from typing import TextIO
 
 from bbllm.cli.views.progress import Progress, counts_text
-from bbllm.core.event_text import describe
-from bbllm.core.events import EpisodeEnded, Event, ModelCall, ModelReplied
+from bbllm.core.events import EpisodeEnded, Event, ModelCall, ModelReplied, describe
 from bbllm.core.observation import Observed
-from bbllm.core.printable import escape_line, escape_texts
+from bbllm.core.text import escape_line, escape_texts
 
 
 class LineView:

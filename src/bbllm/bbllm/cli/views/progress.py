@@ -30,8 +30,7 @@ from bbllm.core.events import (
     assert_never,
 )
 from bbllm.core.observation import Observed
-from bbllm.core.phrases import count_of
-from bbllm.core.printable import escape_texts
+from bbllm.core.text import count_of, escape_texts
 from bbllm.core.types import Outcome, Scene, SkillCall
 
 

@@ -20,7 +20,7 @@ from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import LiveView
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
 from bbllm.core.errors import ApprovalError, WorldError
-from bbllm.core.printable import escape_line
+from bbllm.core.text import escape_line
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.service_clients import ApprovalClient

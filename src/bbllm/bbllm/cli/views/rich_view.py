@@ -22,7 +22,7 @@ from bbllm.core.events import (
     FeedbackReceived,
     WarningRaised,
 )
-from bbllm.core.printable import escape_texts
+from bbllm.core.text import escape_texts
 
 REFRESH_HZ = 10.0
 FOOT_LINES = 5

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.model_providers import BRAIN_AND_BODY, ModelProvider, fallback_name, find_provider
 from bbllm.core.protocols import ChatModel, Embedder
+from bbllm.core.registry import BRAIN_AND_BODY, ModelProvider, fallback_name, find_provider
 from bbllm.llm.config import EmbeddingConfig, LlmConfig, ModelConfig, load_config, parse_config
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.openai.settings import decide, key_in_clear, openai_settings

@@ -20,7 +20,7 @@ from bbllm.core.errors import (
     ModelUnavailableError,
     PromptTooLongError,
 )
-from bbllm.core.model_providers import fallback_name
+from bbllm.core.registry import fallback_name
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import Redactor
 

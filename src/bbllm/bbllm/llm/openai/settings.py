@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from pydantic import SecretStr
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.model_providers import fallback_name
+from bbllm.core.registry import fallback_name
 from bbllm.llm.config import ModelConfig, Section, ServerConfig, override
 
 OPENAI_URL = 'https://api.openai.com/v1'

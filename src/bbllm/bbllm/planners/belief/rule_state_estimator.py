@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from bbllm.core.constants import GRAVITY_M_S2
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.types import Code, Outcome, Scene, Status
 from bbllm.planners.belief.interaction_history import (
     FORGOTTEN,

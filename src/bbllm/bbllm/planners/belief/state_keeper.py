@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event
-from bbllm.core.missing_objects import lost_names
-from bbllm.core.observation import Observed
+from bbllm.core.observation import Observed, lost_names
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.planners.belief.belief_world import estimate_handled, refused_beliefs
 from bbllm.planners.belief.interaction_history import InteractionHistory, MotionDetector

@@ -11,7 +11,7 @@ import json
 import re
 
 from bbllm.core.errors import ParseError
-from bbllm.core.missing_objects import lost_names
+from bbllm.core.observation import lost_names
 from bbllm.core.protocols import PASS, JsonSchema, Pass
 from bbllm.core.skill_calls import CallError, check_call, plain
 from bbllm.core.types import Code, Scene, SkillCall

@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import TypeVar
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.protocols import EpisodeContext
 from bbllm.core.types import Kind, Scene, Task
 from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, classes

@@ -9,7 +9,7 @@ from itertools import chain
 from operator import mul
 
 from bbllm.core.errors import ParseError
-from bbllm.core.missing_objects import lost_names
+from bbllm.core.observation import lost_names
 from bbllm.core.protocols import Embedder
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Kind, PlanStep, Scene, Skill, SkillCall

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.types import Kind, Scene
 from bbllm.planners.common.prompting import environment
 from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, SceneGraph, scene_graph

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from bbllm.core.events import StepFailed, WordGrounded
-from bbllm.core.missing_objects import lost_names
+from bbllm.core.observation import lost_names
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, nearest_first, plain
 from bbllm.core.types import Code, PlanStep, Scene, Skill, SkillCall

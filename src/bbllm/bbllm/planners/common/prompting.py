@@ -15,11 +15,11 @@ from typing import TypeVar
 
 import jinja2
 
-from bbllm.core.delimiters import DATA_RULE, as_data, untagged
 from bbllm.core.errors import ParseError
-from bbllm.core.instance_names import class_of
-from bbllm.core.missing_objects import lost_names
+from bbllm.core.naming import class_of
+from bbllm.core.observation import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
+from bbllm.core.text import DATA_RULE, as_data, untagged
 from bbllm.core.types import Code, Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
 from bbllm.planners.common.house_actions import house_skills
 from bbllm.planners.common.open_facts import is_open, sensed_only
@@ -36,7 +36,7 @@ def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.En
     """
     Return the templates in the folder `prompts` of a package, given its dotted name.
 
-    All have the sentence `data_rule` and the filter `data` of `core.delimiters`.
+    All have the sentence `data_rule` and the filter `data` of `core.text`.
     """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(package, 'prompts'),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import Scene
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from bbllm.core.instance_names import class_of, id_of, instance_name
+from bbllm.core.naming import class_of, id_of, instance_name
 from bbllm.core.types import Scene
 from bbllm.planners.common.prompting import one_line
 from bbllm.planners.common.scene_graph import HOUSEHOLD, squeezed

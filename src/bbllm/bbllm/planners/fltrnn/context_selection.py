@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.protocols import Embedder
 from bbllm.planners.common.goal_predicates import GoalPredicate
 from bbllm.planners.common.matching import Similarity

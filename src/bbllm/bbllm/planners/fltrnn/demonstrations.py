@@ -30,7 +30,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.paths import config_dir
 from bbllm.core.protocols import Embedder
 from bbllm.planners.common.goal_predicates import goal_sentence, parse_goal

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.instance_names import class_of, id_of, instance_name
+from bbllm.core.naming import class_of, id_of, instance_name
 from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import ask

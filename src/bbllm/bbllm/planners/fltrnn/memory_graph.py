@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import nearest_first
 from bbllm.core.types import Code, Kind, Scene, SkillCall
 from bbllm.planners.common.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation

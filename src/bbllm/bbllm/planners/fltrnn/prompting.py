@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bbllm.core.delimiters import as_data
+from bbllm.core.text import as_data
 from bbllm.core.types import Scene
 from bbllm.planners.common.goal_predicates import (
     GoalPredicate,

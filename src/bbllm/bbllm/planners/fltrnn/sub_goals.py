@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.protocols import Body, ChatModel, Embedder, EpisodeContext, PromptRequest
 from bbllm.core.types import Scene, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder

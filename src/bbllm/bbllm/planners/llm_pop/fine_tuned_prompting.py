@@ -23,9 +23,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from bbllm.core.delimiters import without_delimiters
 from bbllm.core.errors import ParseError
 from bbllm.core.observation import observed
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import Kind, Scene, Task
 from bbllm.planners.common.prompt_history import HistoryForm
 from bbllm.planners.common.prompting import one_line, templates

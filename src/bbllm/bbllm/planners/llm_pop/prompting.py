@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bbllm.core.missing_objects import lost_names, lost_text
-from bbllm.core.observation import Observed, observed
+from bbllm.core.observation import Observed, lost_names, lost_text, observed
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject, Task
 from bbllm.planners.common.prompt_history import HistoryForm
 from bbllm.planners.common.prompting import one_line, templates

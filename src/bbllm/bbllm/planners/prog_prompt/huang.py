@@ -10,7 +10,7 @@ from random import Random
 
 from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.events import PlanMade, StepBegun
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.protocols import Body, ChatModel, Embedder, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, Task

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from bbllm.core.instance_names import class_of
+from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.common.program import HANDS, Assertion, Call, Program, ProgramCondition
 from bbllm.planners.common.prompting import declared, one_line, source, templates

@@ -21,9 +21,8 @@ from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.runner.episode_setup import noise_seed
 from bbllm.bench.scorers.scoring import lost, score
 from bbllm.bench.scorers.session_history import lost_before, with_earlier
-from bbllm.core.budget import Limits
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
-from bbllm.core.events import Episode
+from bbllm.core.events import Episode, Limits
 from bbllm.core.journal import read_episode
 from bbllm.core.registry import load_planner
 from bbllm.core.types import MOVABLE, Pose, Scene

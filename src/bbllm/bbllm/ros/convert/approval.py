@@ -8,8 +8,8 @@ from bbllm_interfaces.srv import Approve
 
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance
 from bbllm.core.events import ApprovalAnswered, Event
-from bbllm.core.printable import strip_hidden
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
+from bbllm.core.text import strip_hidden
 from bbllm.core.types import Plan
 from bbllm.ros.convert.records import from_msg, header, to_msg
 

@@ -39,17 +39,17 @@ from bbllm_interfaces.msg import SkillCall as SkillCallMsg
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Pose as PoseMsg
 
-from bbllm.core.budget import Limits
-from bbllm.core.event_text import event_text
 from bbllm.core.events import (
     DATA_TYPES,
     BeliefsEstimated,
     EpisodeStarted,
     Event,
     EventKind,
+    Limits,
     PlanMade,
     RepairBegun,
     StepFailed,
+    event_text,
 )
 from bbllm.core.observation import Observed, Seven
 from bbllm.core.types import Pose

@@ -9,7 +9,7 @@ from bbllm_interfaces.msg import EpisodeEvent
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from std_srvs.srv import Trigger
 
-from bbllm.core.open_state_mode import OpenStateMode, open_state_mode
+from bbllm.core.constants import OpenStateMode, open_state_mode
 from bbllm.core.protocols import ChatModel
 from bbllm.core.types import Scene
 from bbllm.planners.belief.interaction_history import InteractionHistory

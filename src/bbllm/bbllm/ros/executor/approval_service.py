@@ -10,11 +10,17 @@ from bbllm_interfaces.srv import Approve
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from bbllm.arm.safety.approval_gate import ApprovalGate
-from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind, approval_mode
-from bbllm.core.approval_queue import ApprovalQueue
+from bbllm.core.approval import (
+    Answer,
+    ApprovalMode,
+    ApprovalQueue,
+    ApprovalRequest,
+    RequestKind,
+    approval_mode,
+)
 from bbllm.core.errors import ApprovalError
 from bbllm.core.events import EpisodeStarted
-from bbllm.core.printable import strip_hidden
+from bbllm.core.text import strip_hidden
 from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import answer_from_request, approval_event, approval_to_msg
 from bbllm.ros.convert.events import event_from_msg, event_to_msg

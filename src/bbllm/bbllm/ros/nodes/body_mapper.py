@@ -5,6 +5,7 @@ from __future__ import annotations
 from bbllm_interfaces.srv import MapStep
 from std_msgs.msg import String
 
+from bbllm.core.episode import GuardedEmbedder, GuardedModel
 from bbllm.core.errors import (
     BbllmError,
     ModelError,
@@ -14,7 +15,6 @@ from bbllm.core.errors import (
     ReplayError,
     SceneError,
 )
-from bbllm.core.guards import GuardedEmbedder, GuardedModel
 from bbllm.core.naming import scene_fault
 from bbllm.core.protocols import PASS, Body
 from bbllm.core.types import PlanStep, Scene

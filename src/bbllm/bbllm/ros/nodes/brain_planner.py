@@ -13,7 +13,6 @@ from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import BbllmError
-from bbllm.core.event_text import event_text
 from bbllm.core.events import (
     Ending,
     EpisodeEnded,
@@ -25,6 +24,7 @@ from bbllm.core.events import (
     StepBegun,
     StepFailed,
     WarningRaised,
+    event_text,
 )
 from bbllm.core.types import Plan
 from bbllm.ros.convert.events import event_to_msg, feedback_event

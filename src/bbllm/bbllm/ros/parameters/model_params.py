@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.model_providers import find_provider
 from bbllm.core.protocols import ChatModel
-from bbllm.core.registry import PlannerSpec, load_planner
+from bbllm.core.registry import PlannerSpec, find_provider, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
 from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, models_for

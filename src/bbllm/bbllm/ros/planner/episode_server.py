@@ -11,10 +11,9 @@ from pathlib import Path
 from bbllm_interfaces.msg import EpisodeEvent
 from std_msgs.msg import String
 
-from bbllm.core.budget import Limits
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, TaskError, WorldError
-from bbllm.core.events import Episode, Event
+from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task

@@ -16,7 +16,7 @@ from rclpy.impl import rcutils_logger
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 
-from bbllm.core.printable import escape_hidden
+from bbllm.core.text import escape_hidden
 from bbllm.ros.rclpy_support.entities import steady_timer
 
 TOPIC = '/diagnostics'

@@ -31,7 +31,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.signals import SignalHandlerOptions
 
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.printable import escape_hidden
+from bbllm.core.text import escape_hidden
 from bbllm.ros.rclpy_support.dds_boundary import bound_process
 from bbllm.ros.rclpy_support.diagnostics import Diagnostics, PlainLogger
 from bbllm.ros.rclpy_support.domains import NameLock, domain_of

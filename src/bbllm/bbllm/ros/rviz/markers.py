@@ -17,8 +17,8 @@ from visualization_msgs.msg import (
     MenuEntry,
 )
 
-from bbllm.core.missing_objects import LAST_SEEN_AT, UNSEEN_FOR, lost_names
-from bbllm.core.printable import escape_hidden, escape_line
+from bbllm.core.observation import LAST_SEEN_AT, UNSEEN_FOR, lost_names
+from bbllm.core.text import escape_hidden, escape_line
 from bbllm.core.types import Kind, Plan, Pose, Scene, SceneObject
 from bbllm.planners.common.open_facts import is_open
 from bbllm.ros.convert.records import header, pose_to_msg, vector_to_msg

@@ -18,9 +18,9 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from bbllm.core.cancel import CancelToken
+from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError, LostNodeError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, Event
-from bbllm.core.namespaces import NAMESPACE
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.ros.convert.events import event_from_msg

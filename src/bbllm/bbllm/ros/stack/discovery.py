@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError
-from bbllm.core.namespaces import NAMESPACE
 from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, REAL_NODES, SIMULATOR
 
 SETTLE_S = 0.5

@@ -27,9 +27,8 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from bbllm.core.approval import ApprovalMode
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, OpenStateMode, checked_namespace
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE, checked_namespace
-from bbllm.core.open_state_mode import OpenStateMode
 from bbllm.ros.parameters.real_arguments import check_robot_ip, need_franka_ros2
 from bbllm.ros.rclpy_support.dds_boundary import NETWORK, bound_process, wants_network
 from bbllm.ros.rclpy_support.domains import check_names_free, domain_of

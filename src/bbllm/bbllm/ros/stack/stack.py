@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from bbllm.core.cancel import CancelToken
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError, LostNodeError
-from bbllm.core.namespaces import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir, state_dir
 from bbllm.ros.rclpy_support.dds_boundary import FAST_DDS, RMW, bounded
 from bbllm.ros.rclpy_support.domains import check_names_free, domain_of

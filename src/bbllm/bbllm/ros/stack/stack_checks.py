@@ -17,8 +17,8 @@ import yaml
 from bbllm.arm.envelope import load_envelope
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.approval import approval_mode
+from bbllm.core.constants import OpenStateMode, open_state_mode
 from bbllm.core.errors import ConfigError
-from bbllm.core.open_state_mode import OpenStateMode, open_state_mode
 from bbllm.ros.parameters.model_params import (
     mapping_of,
     model_of_open_state,

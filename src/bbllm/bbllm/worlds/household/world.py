@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from bbllm.core.instance_names import id_of, instance_name
+from bbllm.core.naming import id_of, instance_name
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import (
     Code,

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bbllm.core.missing_objects import LostObject
+from bbllm.core.observation import LostObject
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.perception.detections import Doubts, Picture, Sighting

@@ -11,7 +11,7 @@ The scene with its relations as triples, from objects, hand and clock.
 * (hand is empty): nothing is held.
 * (a is clear): a is an object, and nothing is on top of it.
 * (a reachable yes), (a reachable no): the hand can, or cannot, come down on it from above.
-* (a is lost): a was seen and is no longer there to be seen, see `core.missing_objects`.
+* (a is lost): a was seen and is no longer there to be seen, see `core.observation`.
 
 Everything is derived from what was sensed now; nothing is remembered or taken from commands. What
 a source of objects infers, such as where an object is that the hand covers, is marked `estimated`.
@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.errors import SceneError
-from bbllm.core.missing_objects import LostObject, lost_facts
+from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject, Skill
 from bbllm.skills.containers import is_deep, lies_in
 from bbllm.skills.grasps import Hand, in_tool_frame

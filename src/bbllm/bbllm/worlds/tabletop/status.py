@@ -7,7 +7,7 @@ from enum import Enum
 
 from bbllm.core.approval import ApprovalRequest
 from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event, StepBegun
-from bbllm.core.missing_objects import lost_names
+from bbllm.core.observation import lost_names
 from bbllm.core.types import Code, Outcome, Scene
 
 FAULTS = frozenset(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from bbllm.core.errors import SceneError
-from bbllm.core.missing_objects import LostObject
+from bbllm.core.observation import LostObject
 from bbllm.core.types import Pose, SceneObject
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import (

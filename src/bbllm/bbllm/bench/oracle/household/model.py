@@ -24,7 +24,7 @@ from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of
 from bbllm.bench.suites.house_start import HouseStart
 from bbllm.core.cancel import CancelToken
-from bbllm.core.instance_names import class_of, id_of
+from bbllm.core.naming import class_of, id_of
 from bbllm.core.protocols import (
     ChatModel,
     JsonSchema,

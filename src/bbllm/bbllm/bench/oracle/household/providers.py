@@ -10,8 +10,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.suite import TaskSpec
 from bbllm.core.errors import ConfigError
-from bbllm.core.model_providers import fallback_name, find_provider
-from bbllm.core.registry import load_planner
+from bbllm.core.registry import fallback_name, find_provider, load_planner
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 from bbllm.planners.body.mapping import MappingMethod, models_for

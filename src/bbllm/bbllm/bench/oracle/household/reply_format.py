@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.bench.oracle.reply_format import numbered
-from bbllm.core.instance_names import instance_name
+from bbllm.core.naming import instance_name
 from bbllm.core.types import Scene, SkillCall
 from bbllm.planners.common.low_level_plan import as_planned
 from bbllm.planners.common.short_names import ShortNames
