@@ -43,10 +43,11 @@ lint: setup ## Run ruff and mypy
 bench: setup ## Measure the arm, the stack and the seven tasks (minutes)
 	@bin/bbllm bench arm && bin/bbllm bench stack && bin/bbllm bench tabletop --brain offline --body offline --k 0,1,2,3
 
-docs: ## Build the docs site into build/site (installs mkdocs-material beside it, not in .venv)
-	@test -e build/docs/done || { python3 -m venv build/docs && \
-		build/docs/bin/pip install --quiet -r requirements/docs.in && touch build/docs/done; }
+docs: build/docs/done ## Build the docs site into build/site (installs mkdocs-material beside it, not in .venv)
 	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --quiet --strict && echo 'open build/site/index.html'
+
+build/docs/done: requirements/docs.in
+	@python3 -m venv build/docs && build/docs/bin/pip install --quiet -r requirements/docs.in && touch $@
 
 lock: setup ## Resolve the requirements anew
 	@$(RUN) tools/lock.sh
