@@ -5,19 +5,17 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bbllm.arm.kinematics import (
-    forward,
-    inverse,
-    inverse_branches,
-    jacobian,
-    link_frames,
-    q7_grid,
-)
+from bbllm.arm.kinematics import forward, inverse_branches, jacobian, link_frames, q7_grid
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY, within_limits
 from bbllm.arm.model import arm_model
 from bbllm.arm.motion.reachability import top_down
 
 LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
+
+
+def inverse(T_base_tcp: np.ndarray, q7: np.ndarray | None = None) -> np.ndarray:
+    rows = inverse_branches(T_base_tcp, q7_grid() if q7 is None else q7).reshape(-1, 7)
+    return rows[~np.isnan(rows[:, 0])]
 
 
 def postures(n: int, seed: int = 0) -> np.ndarray:

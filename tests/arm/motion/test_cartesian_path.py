@@ -39,7 +39,7 @@ def test_descents_all_over_the_table_are_straight_and_legal(scale: float) -> Non
         )
         approach = choose_grasp_configuration([pose], Q_READY)[0]
         for move, goal in (
-            (line_move(approach.q_hover, pose, scale=scale), pose),
+            (line_move(approach.path[0], pose, scale=scale), pose),
             (path_move(approach.path[::-1], scale=scale), raised(pose, 0.1)),
         ):
             assert off_line_m(move) < 1e-4

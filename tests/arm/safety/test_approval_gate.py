@@ -486,7 +486,7 @@ def test_an_episode_that_begins_anew_under_its_old_id_is_asked_for_anew() -> Non
     run(here, 0)
     here.end_episode('e')
 
-    here.ended.begin('e')
+    here.begin_episode('e')
 
     assert run(here, 1) is None
     assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
@@ -891,7 +891,7 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
                     here.end_episode('e')
                     over = True
                 case 'begin':
-                    here.ended.begin('e')
+                    here.begin_episode('e')
                     over = False
                     continue  # told twice, it is the same episode, and what was allowed stays so
                 case 'idle':

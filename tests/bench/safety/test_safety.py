@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import JointTrajectory, Tolerances
-from bbllm.arm.kinematics import forward, inverse
+from bbllm.arm.kinematics import forward, inverse_branches, q7_grid
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.reachability import top_down
 from bbllm.arm.motion.trajectory import joint_move
@@ -34,7 +34,8 @@ def turned(joint: int, by: float) -> np.ndarray:
 
 def reaching(x: float, y: float, z: float) -> np.ndarray:
     """A posture whose tool points down at a point [m]."""
-    found = inverse(top_down((x, y, z), 0.0))
+    found = inverse_branches(top_down((x, y, z), 0.0), q7_grid()).reshape(-1, 7)
+    found = found[~np.isnan(found[:, 0])]
     return found[np.abs(found - Q_READY).max(axis=1).argmin()]
 
 

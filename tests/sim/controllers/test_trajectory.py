@@ -15,13 +15,14 @@ from bbllm.sim.controllers.trajectory import (
     PATH_TEXT,
     PREEMPTED_TEXT,
     SUCCESS_TEXT,
+    Setpoint,
     TrajectoryController,
 )
 from bbllm.sim.controllers.trajectory_goal import (
     AskedTolerances,
     Constraints,
     TrajectoryGoal,
-    constraints_from,
+    driver_constraints,
     in_force,
 )
 
@@ -47,6 +48,11 @@ def goal(**changes: Any) -> TrajectoryGoal:
     return replace(base, **changes)
 
 
+def update(controller: TrajectoryController, now_s: float, q: Array, dq: Array) -> Setpoint:
+    controller.check(now_s, q, dq)
+    return controller.set_point(now_s)
+
+
 def asking(**tolerances: Any) -> TrajectoryGoal:
     """Return the same goal with tolerances."""
     return goal(tolerances=AskedTolerances(**tolerances))
@@ -56,7 +62,7 @@ def follow(controller: TrajectoryController, until_s: float, error: Array | floa
     """Let an arm follow perfectly but for a constant error."""
     for now_s in np.arange(0.0, until_s, 0.01):
         q, dq, _ = controller.sample(np.array([now_s]))
-        controller.update(float(now_s), q[0] + error, dq[0])
+        update(controller, float(now_s), q[0] + error, dq[0])
 
 
 @pytest.mark.parametrize(
@@ -104,7 +110,7 @@ def test_a_goal_that_breaks_a_rule_is_rejected_and_nothing_moves(
     assert pending.result.status is GoalStatus.REJECTED
     assert reason in pending.result.error_string
     assert not controller.busy
-    assert controller.update(11.0, START, STILL).position_rad == pytest.approx(START)
+    assert update(controller, 11.0, START, STILL).position_rad == pytest.approx(START)
 
 
 def test_a_rejected_goal_leaves_the_running_one_alone(controller: TrajectoryController) -> None:
@@ -127,7 +133,7 @@ def test_a_goal_that_is_followed_ends_successfully_at_its_end_and_not_before(
     pending = controller.start(goal(), 0.0, START, STILL)
     follow(controller, 1.995)
     assert not pending.done
-    controller.update(2.0, END, STILL)
+    update(controller, 2.0, END, STILL)
     assert pending.result.status is GoalStatus.SUCCEEDED
     assert pending.result.error_code is FollowError.SUCCESSFUL
     assert pending.result.error_string == SUCCESS_TEXT
@@ -136,7 +142,7 @@ def test_a_goal_that_is_followed_ends_successfully_at_its_end_and_not_before(
 def test_joints_may_be_given_in_any_order(controller: TrajectoryController) -> None:
     backwards = goal(joint_names=ARM_JOINTS[::-1], position_rad=(tuple(END[::-1]),))
     controller.start(backwards, 0.0, START, STILL)
-    assert controller.update(2.0, END, STILL).position_rad == pytest.approx(END)
+    assert update(controller, 2.0, END, STILL).position_rad == pytest.approx(END)
 
 
 def test_a_new_goal_preempts_the_old_one_and_starts_from_the_measured_state(
@@ -149,7 +155,7 @@ def test_a_new_goal_preempts_the_old_one_and_starts_from_the_measured_state(
     assert old.result.error_code is FollowError.INVALID_GOAL
     assert old.result.error_string == PREEMPTED_TEXT
     assert not new.done
-    now = controller.update(1.0, measured, speed)
+    now = update(controller, 1.0, measured, speed)
     assert now.position_rad == pytest.approx(measured)
     assert now.velocity_rad_s == pytest.approx(speed)
 
@@ -186,16 +192,16 @@ def test_deactivation_aborts_the_goal_with_the_text_that_clients_know(
 
 def test_a_later_start_stamp_delays_the_end(controller: TrajectoryController) -> None:
     pending = controller.start(goal(start_s=11.0), 10.0, START, STILL)
-    controller.update(12.5, END, STILL)
+    update(controller, 12.5, END, STILL)
     assert not pending.done
-    controller.update(13.0, END, STILL)
+    update(controller, 13.0, END, STILL)
     assert pending.done
 
 
 def test_an_endless_goal_ends_only_when_it_is_cancelled(controller: TrajectoryController) -> None:
     controller.hold_results = True
     pending = controller.start(asking(goal_time_s=0.1), 0.0, START, STILL)
-    controller.update(50.0, END, STILL)
+    update(controller, 50.0, END, STILL)
     assert not pending.done
     controller.cancel(51.0, END, STILL)
     assert pending.result.status is GoalStatus.CANCELED
@@ -208,9 +214,9 @@ def test_a_trajectory_from_the_topic_is_followed_and_leaves_the_goal_running(
 
     assert controller.replace(goal(position_rad=(tuple(START),)), 0.5, START, STILL) is None
 
-    controller.update(2.0, START, STILL)
+    update(controller, 2.0, START, STILL)
     assert not running.done  # its new trajectory ends at 2.5
-    controller.update(2.5, START, STILL)
+    update(controller, 2.5, START, STILL)
     assert running.result.status is GoalStatus.SUCCEEDED
 
 
@@ -225,7 +231,7 @@ def test_a_bad_trajectory_from_the_topic_is_ignored(controller: TrajectoryContro
 def test_a_trajectory_from_the_topic_off_its_way_is_given_up_for_holding() -> None:
     controller = TrajectoryController(START, Constraints(path_rad=np.full(7, 0.1)))
     controller.replace(goal(), 0.0, START, STILL)
-    held = controller.update(1.0, START + 0.9, STILL)
+    held = update(controller, 1.0, START + 0.9, STILL)
     assert held.position_rad == pytest.approx(START + 0.9)
     assert not controller.busy
 
@@ -309,7 +315,7 @@ def test_one_sample_equals_the_same_of_many(controller: TrajectoryController) ->
     times = np.linspace(0, 2.5, 11)
     many = controller.sample(times)
     for i, now_s in enumerate(times):
-        one = controller.update(float(now_s), many[0][i], np.full(7, 1.0))
+        one = update(controller, float(now_s), many[0][i], np.full(7, 1.0))
         assert one.position_rad == pytest.approx(many[0][i])
         assert one.velocity_rad_s == pytest.approx(many[1][i])
         assert one.acceleration_rad_s2 == pytest.approx(many[2][i])
@@ -359,7 +365,7 @@ def test_a_goal_that_began_in_the_past_is_joined_where_it_is_by_now(
         start_s=9.0,
     )
     controller.start(late, 10.0, START, STILL)
-    assert controller.update(10.0, START, STILL).position_rad == pytest.approx((START + END) / 2)
+    assert update(controller, 10.0, START, STILL).position_rad == pytest.approx((START + END) / 2)
 
 
 def test_efforts_are_added_between_the_points_that_give_them(
@@ -385,7 +391,7 @@ def test_a_violated_path_tolerance_aborts_the_goal(controller: TrajectoryControl
     assert not pending.done
     error[2] = 0.06
     q, dq, _ = controller.sample(np.array([1.0]))
-    held = controller.update(1.0, q[0] + error, dq[0])
+    held = update(controller, 1.0, q[0] + error, dq[0])
     assert pending.result.status is GoalStatus.ABORTED
     assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
     assert pending.result.error_string == PATH_TEXT
@@ -398,9 +404,9 @@ def test_a_goal_tolerance_that_is_not_met_in_time_aborts_the_goal(
     pending = controller.start(
         asking(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL
     )
-    controller.update(2.4, END + 0.02, STILL)
+    update(controller, 2.4, END + 0.02, STILL)
     assert not pending.done
-    controller.update(2.6, END + 0.02, STILL)
+    update(controller, 2.6, END + 0.02, STILL)
     assert pending.result.error_code is FollowError.GOAL_TOLERANCE_VIOLATED
     assert pending.result.error_string == (
         'Aborted due to goal_time_tolerance exceeding by 0.600000 seconds'
@@ -413,8 +419,8 @@ def test_a_goal_tolerance_that_is_met_late_but_in_time_succeeds(
     pending = controller.start(
         asking(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL
     )
-    controller.update(2.3, END + 0.02, STILL)
-    controller.update(2.4, END + 0.009, STILL)
+    update(controller, 2.3, END + 0.02, STILL)
+    update(controller, 2.4, END + 0.009, STILL)
     assert pending.result.status is GoalStatus.SUCCEEDED
 
 
@@ -422,9 +428,9 @@ def test_a_joint_that_still_moves_keeps_the_goal_from_ending(
     controller: TrajectoryController,
 ) -> None:
     pending = controller.start(goal(), 0.0, START, STILL)
-    controller.update(2.1, END, np.array([0.011, *ZEROS[1:]]))
+    update(controller, 2.1, END, np.array([0.011, *ZEROS[1:]]))
     assert not pending.done
-    controller.update(2.2, END, np.array([0.009, *ZEROS[1:]]))
+    update(controller, 2.2, END, np.array([0.009, *ZEROS[1:]]))
     assert pending.done
 
 
@@ -432,7 +438,7 @@ def test_without_a_goal_time_the_controller_waits_for_ever(
     controller: TrajectoryController,
 ) -> None:
     pending = controller.start(asking(goal_rad=np.full(7, 0.01)), 0.0, START, STILL)
-    controller.update(1000.0, END + 0.02, STILL)
+    update(controller, 1000.0, END + 0.02, STILL)
     assert not pending.done
 
 
@@ -466,19 +472,14 @@ def test_a_velocity_that_is_off_on_the_way_aborts_the_goal(
 ) -> None:
     pending = controller.start(asking(path_rad_s=np.full(7, 0.05)), 0.0, START, STILL)
     q, dq, _ = controller.sample(np.array([1.0]))
-    controller.update(1.0, q[0], dq[0] + 0.04)
+    update(controller, 1.0, q[0], dq[0] + 0.04)
     assert not pending.done
-    controller.update(1.0, q[0], dq[0] + 0.06)
+    update(controller, 1.0, q[0], dq[0] + 0.06)
     assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
 
 
-def test_the_controllers_own_constraints_are_read_from_its_parameters() -> None:
-    given = {
-        'goal_time': 2.0,
-        'stopped_velocity_tolerance': 0.03,
-        ARM_JOINTS[1]: {'trajectory': 0.2, 'goal': 0.04},
-    }
-    read = constraints_from(given)
-    assert (read.path_rad[1], read.goal_rad[1], read.path_rad[0]) == (0.2, 0.04, 0.0)
-    assert (read.goal_time_s, read.goal_rad_s.tolist()) == (2.0, [0.03] * 7)
-    assert constraints_from({}).goal_rad_s.tolist() == [0.01] * 7
+def test_the_controllers_own_constraints_are_read_from_its_file() -> None:
+    read = driver_constraints()
+    assert read.path_rad.tolist() == [0.1] * 7
+    assert read.goal_rad.tolist() == [0.015] * 7
+    assert (read.goal_time_s, read.goal_rad_s.tolist()) == (1.0, [0.01] * 7)

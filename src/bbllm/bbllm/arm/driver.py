@@ -20,16 +20,17 @@ from bbllm.core.errors import BbllmError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactLimits:
-    """Thresholds of the external torques and wrench that the robot itself estimates at 1 kHz."""
+    """
+    Thresholds of the external torques and wrench that the robot itself estimates at 1 kHz.
+
+    A contact stops nothing, a collision stops the robot. Joints have shape (7,) [Nm], wrenches
+    shape (6,) [N, Nm].
+    """
 
     contact_joint_nm: tuple[float, ...]
-    """Above it a joint feels a contact, which stops nothing, shape (7,) [Nm]."""
     collision_joint_nm: tuple[float, ...]
-    """Above it a joint has run into something, and the robot stops, shape (7,) [Nm]."""
     contact_wrench: tuple[float, ...]
-    """As the first, for the wrench, shape (6,) [N, Nm]."""
     collision_wrench: tuple[float, ...]
-    """As the second, for the wrench, shape (6,) [N, Nm]."""
 
 
 Array = NDArray[np.float64]
@@ -62,7 +63,7 @@ class FollowError(IntEnum):
 
 
 class RobotMode(IntEnum):
-    """The twin of FrankaRobotState.robot_mode."""
+    """Those of FrankaRobotState.robot_mode."""
 
     OTHER = 0
     IDLE = 1
@@ -78,16 +79,16 @@ class JointState:
     """What the arm and hand measure at one moment."""
 
     position_rad: Array
-    """Joint positions, shape (7,) [rad]."""
+    """Shape (7,) [rad]."""
     velocity_rad_s: Array
-    """Joint velocities, shape (7,) [rad/s]."""
+    """Shape (7,) [rad/s]."""
     width_m: float
     """Distance between the fingers, 0 to 0.08 [m]."""
     stamp_s: float
     """On the world's clock [s]."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class JointTrajectory:
     """A motion in joint space; interpolated by quintics, so all three derivatives are given."""
 
@@ -102,7 +103,6 @@ class JointTrajectory:
 
     @property
     def duration_s(self) -> float:
-        """Time of the last point [s]."""
         return float(self.time_s[-1])
 
 
@@ -158,9 +158,7 @@ class RobotCondition:
     """Whether the arm takes goals, and what the robot reports."""
 
     controllers_active: bool = True
-    """Whether the controller of the arm is active."""
     hardware_active: bool = True
-    """Whether the hardware component is active."""
     mode: RobotMode | None = None
     """The newest mode received; None where there is none since the last recovery."""
     current_errors: tuple[str, ...] = ()
@@ -191,11 +189,9 @@ class ArmDriver(Protocol):
 
     def now_s(self) -> float:
         """Return the world's clock [s]."""
-        ...
 
     def joint_state(self) -> JointState:
         """Return the newest measured state."""
-        ...
 
     def follow(
         self,
@@ -208,71 +204,53 @@ class ArmDriver(Protocol):
 
         *stop_condition* is polled during the motion, and cancels the goal where it returns True.
         """
-        ...
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         """
         Return the force of the world on the hand along z of the base, a mean over 20 ms [N].
 
-        Upward is positive: the weight of a grasped object makes it negative.
-
-        Args:
-            settled: Use only measurements since the last motion; waits for one.
-
-        Returns:
-            The force; None where the driver has never reported one.
+        Upward is positive. *settled* uses only measurements since the last motion, and waits for
+        one. None where the driver has never reported a force.
 
         Raises:
             SilentForceError: The driver has reported a force before, and none arrives now.
         """
-        ...
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         """Open or close the fingers to a width, without gripping."""
-        ...
 
     def grasp(self, goal: GraspGoal) -> GripperResult:
         """Close with a force; success where the width ends inside the goal's window."""
-        ...
 
     def home_gripper(self) -> GripperResult:
         """Close and open once to find the widest opening."""
-        ...
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
         """
         Return what is known of the robot; never fails because it is stopped.
 
-        Args:
-            patience_s: How long to wait for signs of a stop, which may come later than the
-                result of the goal that it ended; wall clock [s].
+        Signs of a stop may come later than the result of the goal that it ended: *patience_s* is
+        how long to wait for them, wall clock [s].
         """
-        ...
 
     def clear_errors(self) -> None:
         """First step of a recovery: error recovery. Raises RecoveryError where it is refused."""
-        ...
 
     def activate_hardware(self) -> None:
         """Second step: the hardware component; raises RecoveryError, as the next ones do."""
-        ...
 
     def activate_broadcasters(self) -> None:
         """Third step: what publishes the states of joints and robot."""
-        ...
 
     def wait_fresh(self, timeout_s: float) -> None:
         """Fourth step: wait for states that were measured after this was called [s]."""
-        ...
 
     def activate_controller(self) -> None:
         """Fifth and last step: the controller of the arm, which keeps its position."""
-        ...
 
     @property
     def contact_limits(self) -> ContactLimits | None:
         """What was set with `limit_contacts`; None where the robot has begun anew since."""
-        ...
 
     def limit_contacts(self, limits: ContactLimits) -> None:
         """
@@ -281,15 +259,12 @@ class ArmDriver(Protocol):
         Only an idle robot accepts them: an active controller of the arm is deactivated and
         activated again. Raises RecoveryError with the robot's message.
         """
-        ...
 
     def wait(self, duration_s: float) -> None:
         """Let time pass on the world's clock; returns early after `stop` and from a stop [s]."""
-        ...
 
     def begin(self) -> None:
         """Forget a stop that came while nothing ran; called once before a call's motions."""
-        ...
 
     def stop(self) -> None:
         """
@@ -297,7 +272,6 @@ class ArmDriver(Protocol):
 
         May be repeated. A stop between two motions ends the next of them.
         """
-        ...
 
 
 CLOSED_M = 0.003
@@ -320,11 +294,7 @@ def may_be_cut(sent_m: float, now_m: float, *, grips: bool) -> bool:
       complete: they keep pressing, with the force that the safety envelope allows.
 
     What a cancelled goal leaves in the hand counts as loose until the next call grips it again,
-    after a person has let the robot go on.
-
-    Args:
-        sent_m: Distance between the fingers when it was sent [m].
-        now_m: The same now [m].
-        grips: Whether it is a grasp.
+    after a person has let the robot go on. *sent_m* and *now_m* are the distances between the
+    fingers when it was sent and now [m].
     """
     return not grips or sent_m - now_m > CLOSED_M

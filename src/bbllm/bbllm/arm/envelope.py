@@ -55,8 +55,6 @@ Point = tuple[float, float, float]
 
 
 class _Section(BaseModel):
-    """What every rule has in common."""
-
     model_config = ConfigDict(extra='forbid', frozen=True, allow_inf_nan=False)
 
 
@@ -128,12 +126,9 @@ class ContactForce(_Section):
         )
 
 
-def _share(
-    values: Sequence[float], parts: Sequence[float], wholes: Sequence[float]
-) -> tuple[float, ...]:
+def _share(*columns: Sequence[float]) -> tuple[float, ...]:
     """Return of each value the share that a part is of a whole."""
-    pairs = zip(values, parts, wholes, strict=True)
-    return tuple(value * part / whole for value, part, whole in pairs)
+    return tuple(value * part / whole for value, part, whole in zip(*columns, strict=True))
 
 
 class TableHeight(_Section):
@@ -179,17 +174,12 @@ class KeepOut(_Corners):
 
     @property
     def obstacle(self) -> Obstacle:
-        """Return the box as an obstacle of the collision model."""
         low, high = np.array(self.min_m), np.array(self.max_m)
-        T_base_obstacle = np.eye(4)
-        T_base_obstacle[:3, 3] = (low + high) / 2
+        T = np.eye(4)
+        T[:3, 3] = (low + high) / 2
         x, y, z = (high - low).tolist()
-        return Obstacle(
-            name=KEEP_OUT_PREFIX + self.name,
-            shape=ObstacleShape.BOX,
-            size_m=(x, y, z),
-            T_base_obstacle=T_base_obstacle,
-        )
+        name, box = KEEP_OUT_PREFIX + self.name, ObstacleShape.BOX
+        return Obstacle(name=name, shape=box, size_m=(x, y, z), T_base_obstacle=T)
 
 
 def _no_twins(boxes: tuple[KeepOut, ...]) -> tuple[KeepOut, ...]:

@@ -58,7 +58,6 @@ class SkillError(BbllmError):
 
     @property
     def may_back_off(self) -> bool:
-        """Whether the arm may be raised after it."""
         return (self.code in BACK_OFF_CODES or self.lets_go) and not self.resumed
 
     @property
@@ -67,7 +66,6 @@ class SkillError(BbllmError):
         return self.code in STOPPED_CODES
 
     def outcome(self, call: SkillCall) -> Outcome:
-        """Return the same as an Outcome."""
         return Outcome(
             call=call,
             status=Status.FAILED if self.moved else Status.REJECTED,
@@ -131,16 +129,6 @@ def gripper_failure(result: GripperResult, activity: str) -> SkillError | None:
     told = f': {result.error.rstrip(".!")}' if result.error else ' and did not tell why'
     return SkillError(
         Code.GRIPPER_FAILED, f'the hand failed while {activity}{told}.', result.error
-    )
-
-
-def misopened(result: GripperResult, width_m: float, activity: str) -> SkillError:
-    """Return that fingers which should have gone to a width [m] stopped at another."""
-    return SkillError(
-        Code.GRIPPER_FAILED,
-        f'the fingers stopped {result.width_m * 100:.1f} cm apart instead of '
-        f'{width_m * 100:.1f} cm while {activity}.',
-        result.error,
     )
 
 

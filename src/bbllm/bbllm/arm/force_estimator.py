@@ -30,7 +30,6 @@ class ForceEstimator:
 
     @property
     def known(self) -> bool:
-        """Whether there ever was a reading."""
         return bool(self._readings)
 
     @contextmanager
@@ -51,12 +50,10 @@ class ForceEstimator:
 
     def add(self, force_z_n: float, stamp_s: float) -> None:
         """
-        Take in a reading.
+        Take in a reading of the force of the world on the hand along z of the base [N].
 
-        Args:
-            force_z_n: What the world does to the hand along z of the base: what pulls it down,
-                as a weight in it does, is negative [N].
-            stamp_s: When it was measured; a clock that goes back begins anew [s].
+        What pulls the hand down, as a weight in it does, is negative. A *stamp_s* that goes back
+        begins anew.
         """
         with self._news:
             if self._readings and stamp_s < self._readings[-1][0]:
@@ -68,21 +65,12 @@ class ForceEstimator:
                 self._listener = None
 
     def mean_n(self, since_s: float = float('-inf')) -> float | None:
-        """
-        Return the mean over the last 20 ms of readings; None without any [N].
-
-        Args:
-            since_s: Earlier measurements do not count [s].
-        """
+        """Return the mean over the last 20 ms, since a time [s]; None without any reading [N]."""
         with self._news:
             if not self._readings:
                 return None
             begin_s = self._readings[-1][0] - MEAN_S
-            recent = [
-                force_n
-                for stamp_s, force_n in self._readings
-                if stamp_s > begin_s and stamp_s >= since_s
-            ]
+            recent = [n for at_s, n in self._readings if at_s > begin_s and at_s >= since_s]
         return sum(recent) / len(recent) if recent else None
 
     def wait_until(self, stamp_s: float, timeout_s: float) -> bool:

@@ -16,16 +16,13 @@ of the three stages has two answers, hence eight branches.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from bbllm.arm.driver import Array
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
 from bbllm.core.types import Pose
 from bbllm.skills.grasps import Hand
 
-Array = NDArray[np.float64]
-
-N_BRANCHES = 8
 Q7_GRID = 49
 """Values of joint 7 that find all but one of 600 reachable poses."""
 
@@ -68,15 +65,7 @@ _TCP_LINK7 = np.linalg.inv(_LINK7_TCP)
 
 
 def forward(q: Array) -> Array:
-    """
-    Return the tool poses of joint positions.
-
-    Args:
-        q: Joint positions, shape (..., 7) [rad].
-
-    Returns:
-        T_base_tcp, shape (..., 4, 4).
-    """
+    """Return the tool poses T_base_tcp, shape (..., 4, 4), of joint positions (..., 7) [rad]."""
     steps = _joint_steps(q)
     pose = steps[..., 0, :, :]
     for i in range(1, 7):
@@ -100,11 +89,7 @@ def link_frames(q: Array) -> Array:
     """
     Return the frames of fr3_link1 to fr3_link7, fr3_link8, fr3_hand and fr3_hand_tcp.
 
-    Args:
-        q: Joint positions, shape (..., 7) [rad].
-
-    Returns:
-        T_base_link, shape (..., 10, 4, 4), in the order above.
+    *q* has shape (..., 7) [rad], T_base_link (..., 10, 4, 4), in the order above.
     """
     steps = _joint_steps(q)
     frames = np.empty((*steps.shape[:-3], 10, 4, 4))
@@ -118,13 +103,9 @@ def link_frames(q: Array) -> Array:
 
 def jacobian(q: Array) -> Array:
     """
-    Return the tool's Jacobian in the base frame.
+    Return the tool's Jacobian in the base frame, linear rows first [m/rad, rad/rad].
 
-    Args:
-        q: Joint positions, shape (..., 7) [rad].
-
-    Returns:
-        Shape (..., 6, 7), linear rows first [m/rad, rad/rad].
+    *q* has shape (..., 7) [rad], the result (..., 6, 7).
     """
     frames = link_frames(q)
     axes = frames[..., :7, :3, 2]  # (..., 7, 3)
@@ -136,26 +117,6 @@ def jacobian(q: Array) -> Array:
     return np.swapaxes(rows, -1, -2)
 
 
-def inverse(T_base_tcp: Array, n_q7: int = Q7_GRID, *, q7: Array | None = None) -> Array:
-    """
-    Return every joint position that puts the tool there, for a grid of the last joint.
-
-    Closed form: nothing to start from, nothing to converge, so an empty answer means out of
-    reach (for this grid of q7), never a bad seed.
-
-    Args:
-        T_base_tcp: Wanted tool pose, shape (4, 4).
-        n_q7: How many values of joint 7, evenly over its range.
-        q7: Values of joint 7 to use instead of the grid, shape (m,) [rad].
-
-    Returns:
-        Solutions within limits less Q_MARGIN_RAD, shape (n, 7), n may be 0 [rad].
-    """
-    grid = q7_grid(n_q7) if q7 is None else np.atleast_1d(np.asarray(q7, dtype=np.float64))
-    branches = inverse_branches(T_base_tcp, grid).reshape(-1, 7)
-    return branches[~np.isnan(branches[:, 0])]
-
-
 def q7_grid(n: int = Q7_GRID) -> Array:
     """Return n values of joint 7, evenly over its range less the margin, shape (n,) [rad]."""
     return np.linspace(Q_MIN[6] + Q_MARGIN_RAD, Q_MAX[6] - Q_MARGIN_RAD, n)
@@ -165,8 +126,9 @@ def inverse_branches(T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARG
     """
     Solve for joints 1 to 6 on each of the eight branches, many poses at once.
 
-    A branch is continuous in the pose and in q7 wherever it exists, so following one index
-    along a line follows one posture.
+    Closed form: nothing to start from, nothing to converge, so no answer means out of reach (for
+    these values of q7), never a bad seed. A branch is continuous in the pose and in q7 wherever it
+    exists, so following one index along a line follows one posture.
 
     Args:
         T_base_tcp: Tool poses, shape (n, 4, 4) or (4, 4).
@@ -192,7 +154,7 @@ def inverse_branches(T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARG
         q = np.empty((2, 2, 2, len(q7), 7))
         for i, angle in enumerate((q1, q2, q3, q4, q5, q6, q7)):
             q[..., i] = angle
-        solutions = q.reshape(N_BRANCHES, -1, 7)
+        solutions = q.reshape(8, -1, 7)
         legal = within_limits(solutions, margin_rad)
     solutions[~legal] = np.nan
     return solutions
@@ -212,14 +174,10 @@ def _joint_steps(q: Array) -> Array:
 
 def _elbow(distance2: Array) -> tuple[Array, Array, Array]:
     """
-    Solve the triangle of shoulder, elbow and wrist.
+    Solve the triangle of shoulder, elbow and wrist, from wrist to shoulder squared, (n,) [m^2].
 
-    Args:
-        distance2: Squared distance from wrist to shoulder, shape (n,) [m^2].
-
-    Returns:
-        Joint 4 [rad], and the vector from wrist to shoulder in the axes of link 4 before joint
-        5 turns: its parts across and along the forearm [m]; each of shape (2, 1, 1, n).
+    Returns joint 4 [rad], and the vector from wrist to shoulder in the axes of link 4 before joint
+    5 turns: its parts across and along the forearm [m]; each of shape (2, 1, 1, n).
     """
     cosine = (_LENGTH_UPPER**2 + _LENGTH_FORE**2 - distance2) / (2 * _LENGTH_UPPER * _LENGTH_FORE)
     angle = np.arccos(_clip(cosine))

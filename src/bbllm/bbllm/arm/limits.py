@@ -15,9 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.arm.driver import N_JOINTS
-
-Array = NDArray[np.float64]
+from bbllm.arm.driver import N_JOINTS, Array
 
 Q_MAX: Array = np.array([2.7437, 1.7837, 2.9007, -0.1518, 2.8065, 4.5169, 3.0159])
 """Upper position limits: the old ones, which lie inside the current ones [rad]."""
@@ -56,12 +54,7 @@ _OFFSET: Array = np.array(
         [0.30, 0.20, 0.20, 0.30, 0.35, 0.35, 0.35],
     ]
 )
-_TWICE_DECELERATION: Array = np.array(
-    [
-        [12.0, 5.17, 7.0, 8.0, 34.0, 11.0, 34.0],
-        [12.0, 5.17, 7.0, 8.0, 34.0, 11.0, 34.0],
-    ]
-)
+_TWICE_DECELERATION: Array = np.array([12.0, 5.17, 7.0, 8.0, 34.0, 11.0, 34.0])
 _TOLERANCE = 1e-3
 """libfranka takes this off both limits before it compares [rad/s]."""
 
@@ -71,12 +64,7 @@ def velocity_limits(q: Array) -> tuple[Array, Array]:
     Return what velocities are legal at a position under both published formulas.
 
     Each limit is a concave function of the position, which `arm.motion.trajectory` relies on.
-
-    Args:
-        q: Joint positions, shape (..., 7) [rad].
-
-    Returns:
-        Lower (<= 0) and upper (>= 0) velocity limits, each of the shape of *q* [rad/s].
+    Lower (<= 0) and upper (>= 0), each of the shape of *q*, (..., 7) [rad/s].
     """
     q = np.asarray(q, dtype=np.float64)[..., None, :]  # (..., 1, 7)
     upper = _braking_speed(_STOP_UPPER - q).min(axis=-2)

@@ -44,9 +44,7 @@ def arm_model(width_m: float = MAX_WIDTH_M, *, shapes: bool = True) -> mujoco.Mj
     """
     Compile the arm alone: nq = nv = nu = 7, the fingers fixed at a width.
 
-    Args:
-        width_m: Distance between the fingers, 0 to 0.08 [m].
-        shapes: False leaves all geoms out, which halves the cost of inverse dynamics.
+    Without *shapes* all geoms are left out, which halves the cost of inverse dynamics.
     """
     spec = robot_spec()
     for key in list(spec.keys):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
+from bbllm.arm.driver import Array
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
-
-Array = NDArray[np.float64]
+from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import is_solid, rotation_of
 
 
 class ObstacleShape(Enum):
@@ -34,7 +34,6 @@ class Obstacle:
 
     @property
     def top_m(self) -> float:
-        """Return the height of its highest point [m]."""
         half = np.array(self.size_m) / 2
         return float(self.T_base_obstacle[2, 3] + np.abs(self.T_base_obstacle[2, :3]) @ half)
 
@@ -49,14 +48,20 @@ class Held:
     """Pose of its centre in the tool frame, shape (4, 4)."""
 
 
+def held_by(item: SceneObject, hand: Hand) -> Held:
+    """Return an object of the scene as it is in the hand."""
+    T_tcp_base = np.linalg.inv(matrix_from_pose(hand.tcp))
+    return Held(name=item.name, T_tcp_object=T_tcp_base @ matrix_from_pose(item.pose))
+
+
 def obstacles_from_scene(scene: Scene) -> tuple[Obstacle, ...]:
     """
     Return the solid objects of a scene: cubes, cylinders, fixtures; no locations.
 
     What does not rise above z = 0, such as the table, is left out: the checker has it already.
     """
-    solid = (obstacle_from_object(item) for item in scene.objects if _is_solid(item))
-    return tuple(obstacle for obstacle in solid if obstacle.top_m > 1e-3)
+    solid = (item for item in scene.objects if is_solid(item) and min(item.size_m) > 0.0)
+    return tuple(box for box in map(obstacle_from_object, solid) if box.top_m > 1e-3)
 
 
 def obstacle_from_object(item: SceneObject) -> Obstacle:
@@ -72,10 +77,8 @@ def obstacle_from_object(item: SceneObject) -> Obstacle:
 def matrix_from_pose(pose: Pose) -> Array:
     """Return a pose as a homogeneous matrix, shape (4, 4)."""
     T = np.eye(4)
-    T[:3, :3] = Rotation.from_quat(pose.quat_xyzw).as_matrix()
+    norm = math.hypot(*pose.quat_xyzw)
+    x, y, z, w = (part / norm for part in pose.quat_xyzw)
+    T[:3, :3] = rotation_of(replace(pose, quat_xyzw=(x, y, z, w)))
     T[:3, 3] = pose.position_m
     return T
-
-
-def _is_solid(item: SceneObject) -> bool:
-    return item.kind not in (Kind.LOCATION, Kind.HAND) and min(item.size_m) > 0.0

@@ -141,17 +141,14 @@ class Stop:
 
     @property
     def code(self) -> Code:
-        """The code of a call that it ends."""
         return CODES[self.cause]
 
     @property
     def needs_person(self) -> bool:
-        """Whether only a person may let the robot go on."""
         return self.cause in NEED_A_PERSON
 
     @property
     def advice(self) -> str:
-        """What a person should do about it."""
         return _ADVICE[self.cause]
 
     def sentence(self, activity: str) -> str:

@@ -56,17 +56,17 @@ def robot_description() -> str:
         _add_link(robot, model, body)
 
     origins = {model.body(i).name: _frame(model.body(i)) for i in range(1, model.nbody)}
-    _add_fixed(robot, 'fr3_base_joint', BASE_LINK, 'fr3_link0', origins['fr3_link0'])
+    _joint(robot, 'fr3_base_joint', 'fixed', BASE_LINK, 'fr3_link0', origins['fr3_link0'])
     for i, name in enumerate(ARM_JOINTS, start=1):
         joint = _add_joint(robot, name, f'fr3_link{i - 1}', origins, model)
         _add_arm_limits(joint, i - 1)
     # In the model the hand hangs on link 7, and the flange is a site of the hand.
     hand_flange = _frame(model.site(FLANGE_SITE))
     link7_flange = _composed(origins['fr3_hand'], hand_flange)
-    _add_fixed(robot, 'fr3_joint8', 'fr3_link7', 'fr3_link8', link7_flange)
-    _add_fixed(robot, 'fr3_hand_joint', 'fr3_link8', 'fr3_hand', _inverse(hand_flange))
+    _joint(robot, 'fr3_joint8', 'fixed', 'fr3_link7', 'fr3_link8', link7_flange)
+    _joint(robot, 'fr3_hand_joint', 'fixed', 'fr3_link8', 'fr3_hand', _inverse(hand_flange))
     tcp = _frame(model.site(TCP_SITE))
-    _add_fixed(robot, 'fr3_hand_tcp_joint', 'fr3_hand', 'fr3_hand_tcp', tcp)
+    _joint(robot, 'fr3_hand_tcp_joint', 'fixed', 'fr3_hand', 'fr3_hand_tcp', tcp)
     for name in FINGER_JOINTS:
         _add_finger_limits(_add_joint(robot, name, 'fr3_hand', origins, model))
     return ElementTree.tostring(robot, encoding='unicode')
@@ -96,7 +96,6 @@ def _add_joint(
     origins: dict[str, Frame],
     model: mujoco.MjModel,
 ) -> ElementTree.Element:
-    """Add a joint that moves."""
     moving = model.joint(name)
     slides = mujoco.mjtJoint(int(moving.type[0])) == mujoco.mjtJoint.mjJNT_SLIDE
     child = model.body(moving.bodyid[0]).name
@@ -104,12 +103,6 @@ def _add_joint(
     joint = _joint(robot, name, kind, parent, child, origins[child])
     ElementTree.SubElement(joint, 'axis', xyz=_text(moving.axis))
     return joint
-
-
-def _add_fixed(
-    robot: ElementTree.Element, name: str, parent: str, child: str, origin: Frame
-) -> None:
-    _joint(robot, name, 'fixed', parent, child, origin)
 
 
 def _joint(
@@ -125,30 +118,25 @@ def _joint(
 def _add_arm_limits(joint: ElementTree.Element, i: int) -> None:
     lower, upper = _text([Q_MIN[i]]), _text([Q_MAX[i]])
     effort, velocity = _text([TAU_MAX[i]]), _text([DQ_MAX[i]])
-    _add_limit(joint, lower, upper, effort, velocity)
+    limits = {'lower': lower, 'upper': upper, 'effort': effort, 'velocity': velocity}
+    ElementTree.SubElement(joint, 'limit', limits)
     soft = {'soft_lower_limit': lower, 'soft_upper_limit': upper}
     ElementTree.SubElement(joint, 'safety_controller', {**_ARM_SAFETY, **soft})
     ElementTree.SubElement(joint, 'dynamics', _ARM_DYNAMICS)
 
 
 def _add_finger_limits(joint: ElementTree.Element) -> None:
-    upper = _text([MAX_WIDTH_M / 2])
-    _add_limit(joint, '0', upper, _text([_FINGER_EFFORT_N]), _text([_FINGER_SPEED_M_S]))
+    effort, velocity = _text([_FINGER_EFFORT_N]), _text([_FINGER_SPEED_M_S])
+    limits = {'lower': '0', 'upper': _text([MAX_WIDTH_M / 2])}
+    limits |= {'effort': effort, 'velocity': velocity}
+    ElementTree.SubElement(joint, 'limit', limits)
     ElementTree.SubElement(joint, 'dynamics', _FINGER_DYNAMICS)
     leader, follower = FINGER_JOINTS
     if joint.get('name') == follower:
         ElementTree.SubElement(joint, 'mimic', joint=leader)
 
 
-def _add_limit(
-    joint: ElementTree.Element, lower: str, upper: str, effort: str, velocity: str
-) -> None:
-    limits = {'lower': lower, 'upper': upper, 'effort': effort, 'velocity': velocity}
-    ElementTree.SubElement(joint, 'limit', limits)
-
-
 def _frame(part: Any) -> Frame:
-    """Return where a body or site lies in its parent."""
     return part.pos, part.quat
 
 
@@ -239,7 +227,6 @@ class FrameJoint:
 
     @property
     def moves(self) -> bool:
-        """Whether the pose of the child depends on a joint state."""
         return self.kind != 'fixed'
 
     def at(self, value: float) -> tuple[Array, Array]:
@@ -258,7 +245,6 @@ class DescribedFrames:
     """All links of a robot description, split into those that move and those that do not."""
 
     def __init__(self, description: str) -> None:
-        """Read URDF text."""
         joints = [_read(joint) for joint in ElementTree.fromstring(description).findall('joint')]
         self.moving = tuple(joint for joint in joints if joint.moves)
         self.fixed = tuple(joint for joint in joints if not joint.moves)

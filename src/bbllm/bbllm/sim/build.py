@@ -43,7 +43,6 @@ def rgba_of(color: str) -> tuple[float, float, float, float]:
 
 
 def add_body(spec: mujoco.MjSpec, item: SceneObject) -> mujoco.MjsBody:
-    """Add a body without any geom where an object is."""
     return spec.worldbody.add_body(
         name=item.name, pos=item.pose.position_m, quat=_wxyz(item.pose.quat_xyzw)
     )
@@ -55,12 +54,7 @@ def add_model(
     """
     Add a body of several geoms; its mass is shared out by their volumes.
 
-    Args:
-        spec: Where to.
-        item: Its name, pose and colour.
-        good: What it is made of.
-        mass_kg: Of the whole object [kg].
-        contact_s: Time constant of its contacts [s].
+    *contact_s* is the time constant of its contacts [s].
     """
     body = add_body(spec, item)
     solid = [part for part in good.parts if not part.painted]
@@ -84,7 +78,6 @@ def add_model(
 
 
 def _wxyz(quat_xyzw: Quat) -> tuple[float, float, float, float]:
-    """Return a quaternion as MuJoCo has it, scalar first."""
     x, y, z, w = quat_xyzw
     return (w, x, y, z)
 
@@ -119,10 +112,6 @@ def build_model(scene: SceneFile, timestep_s: float) -> mujoco.MjModel:
 
     The robot's joints and actuators come first; every object is a body with a free joint, unless
     it is fixed, and one geom, all three of the object's name.
-
-    Args:
-        scene: What stands on which table.
-        timestep_s: Physics step [s].
     """
     spec = robot_spec()
     for key in list(spec.keys):
@@ -165,7 +154,6 @@ def _set_options(spec: mujoco.MjSpec, timestep_s: float) -> None:
 
 
 def _add_room(spec: mujoco.MjSpec, scene: SceneFile) -> None:
-    """Add floor, sky, lights and a camera that sees all tables."""
     lower = np.min([np.subtract(t.xy, np.divide(t.size, 2)) for t in scene.tables], axis=0)
     upper = np.max([np.add(t.xy, np.divide(t.size, 2)) for t in scene.tables], axis=0)
     spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
@@ -220,7 +208,6 @@ def _add_table(body: mujoco.MjsBody, item: SceneObject, timestep_s: float) -> No
 
 
 def _add_marker(spec: mujoco.MjSpec, place: SceneObject) -> None:
-    """Draw a location; it is no body and touches nothing."""
     x, y, z = place.pose.position_m
     spec.worldbody.add_site(
         name=place.name,

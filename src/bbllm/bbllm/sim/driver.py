@@ -30,7 +30,7 @@ from bbllm.sim.robot_settings import collision_order
 CHUNK_S = 0.02
 """Simulated time between checks of a goal, `stop` and `on_advance` [s]."""
 FINE_S = 0.005
-"""The same where `follow` has an `until` [s]."""
+"""The same where `follow` has a `stop_condition` [s]."""
 GIVE_UP_S = 2.0
 """How much longer than planned, and than its tolerance, a trajectory may take [s]."""
 GRIPPER_GIVE_UP_S = 15.0
@@ -40,7 +40,7 @@ HANG_S = 2.0
 
 
 class SimDriver:
-    """Implements arm.driver.ArmDriver on a simulated robot."""
+    """Implements arm.driver.ArmDriver, which describes the methods, on a simulated robot."""
 
     def __init__(
         self,
@@ -52,10 +52,8 @@ class SimDriver:
         """
         Drive a robot that no one else advances.
 
-        Args:
-            robot: The robot.
-            speed: Simulated seconds per second; 1 is real time, 0 as fast as it goes.
-            on_advance: Called after every 20 ms of simulated time, for a viewer; may call `stop`.
+        *speed* is in simulated seconds per second; 0 is as fast as it goes. *on_advance* is called
+        after every 20 ms of simulated time, for a viewer, and may call `stop`.
         """
         self.robot = robot
         self._speed = speed
@@ -68,11 +66,9 @@ class SimDriver:
         """When the last goal had ended: what was felt before it did not settle since [s]."""
 
     def now_s(self) -> float:
-        """Return the simulated time [s]."""
         return self.robot.time_s
 
     def joint_state(self) -> JointState:
-        """Return the newest measured state."""
         state = self.robot.joint_state()
         age_s = self.robot.time_s - state.stamp_s
         if age_s > HANG_S:
@@ -88,7 +84,6 @@ class SimDriver:
         tolerances: Tolerances,
         stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
-        """Follow a trajectory to its end, or until something is so."""
         pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
         allowed_s = trajectory.duration_s + tolerances.goal_time_s + GIVE_UP_S
         ended = self._run(
@@ -107,15 +102,12 @@ class SimDriver:
         return self._pull.mean_n(self._acted_s if settled else 0.0)
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
-        """Open or close the fingers to a width, without gripping."""
         return self._run_gripper(self.robot.move_gripper(width_m, speed_m_s))
 
     def grasp(self, goal: GraspGoal) -> GripperResult:
-        """Close with a force; success when the width ends inside the epsilon window."""
         return self._run_gripper(self.robot.grasp(goal), grips=True)
 
     def home_gripper(self) -> GripperResult:
-        """Close and open once to find the widest opening."""
         return self._run_gripper(self.robot.home_gripper())
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
@@ -130,21 +122,19 @@ class SimDriver:
         )
 
     def clear_errors(self) -> None:
-        """First step of a recovery: error recovery."""
         reason = self.robot.recover_errors()
         if reason is not None:
             raise RecoveryError(reason)
 
     def activate_hardware(self) -> None:
-        """Second step: the hardware component."""
         if not self.robot.activate_hardware():
             raise RecoveryError('the hardware component did not become active.')
 
     def activate_broadcasters(self) -> None:
-        """Third step: the simulated states need no publisher."""
+        """Do nothing: the simulated states need no publisher."""
 
     def wait_fresh(self, timeout_s: float) -> None:
-        """Fourth step: let time pass, and see that the states do too [s]."""
+        """Let time pass, and see that the states do too [s]."""
         before_s = self.robot.joint_state().stamp_s
         self._due_s = time.monotonic()
         self._advance(CHUNK_S)
@@ -152,7 +142,6 @@ class SimDriver:
             raise RecoveryError('the joint states have a stamp that does not change.')
 
     def activate_controller(self) -> None:
-        """Fifth step: the controller of the arm."""
         if not self.robot.activate_controllers():
             raise RecoveryError('the controller of the arm did not become active.')
 
@@ -190,11 +179,9 @@ class SimDriver:
         self._stop.clear()
 
     def begin(self) -> None:
-        """Forget a stop that came while nothing ran."""
         self._stop.clear()
 
     def stop(self) -> None:
-        """Cancel whatever runs, from any thread; with nothing running, the next motion."""
         self._stop.set()
 
     def _run_gripper(self, pending: GripperPending, *, grips: bool = False) -> GripperResult:
@@ -224,12 +211,7 @@ class SimDriver:
         """
         Advance until a goal ends; False when it took longer than it may.
 
-        Args:
-            pending: The goal.
-            allowed_s: How long it may take [s].
-            cancel: Ends it.
-            is_cut: Whether a stop of the robot is to end it, which does not by itself.
-            stop_condition: Whether it is to end now.
+        *is_cut* tells whether a stop of the robot is to end it, which does not by itself.
         """
         step_s = CHUNK_S if stop_condition is None else FINE_S
         self._due_s = time.monotonic()
@@ -241,7 +223,11 @@ class SimDriver:
                 self._stop.clear()  # not before: a stop that is repeated meanwhile is the same
             else:
                 self._advance(step_s)
-                self._look(cancel)
+                try:
+                    self.joint_state()
+                except LostNodeError:  # no result of it would come
+                    cancel()
+                    raise
                 enough = stop_condition is not None and stop_condition()
                 if pending.result is None and (enough or is_cut()):
                     cancel()
@@ -255,14 +241,6 @@ class SimDriver:
         self._settle()
         self._acted_s = self.robot.time_s
         return GoalStatus.TIMED_OUT if pending.result is not None else GoalStatus.ENDLESS
-
-    def _look(self, cancel: Callable[[], None]) -> None:
-        """Give a goal up where the driver hangs, as no result of it would come."""
-        try:
-            self.joint_state()
-        except LostNodeError:
-            cancel()
-            raise
 
     def _settle(self) -> None:
         """Let the arm come to rest after a cancel, so that it stands still when a call returns."""

@@ -57,7 +57,6 @@ class FaultMonitor:
     """Watches external forces and keeps the robot's mode; independent of the physics."""
 
     def __init__(self) -> None:
-        """Start without faults."""
         self.lower: Array = np.concatenate([LOWER_TORQUE_NM, LOWER_FORCE])
         """Above this is a contact: torque of each joint, then flange wrench, shape (13,)."""
         self.upper: Array = np.concatenate([UPPER_TORQUE_NM, UPPER_FORCE])
@@ -99,7 +98,6 @@ class FaultMonitor:
 
     @property
     def has_phases(self) -> bool:
-        """Whether the thresholds depend on whether the arm accelerates."""
         return not np.array_equal(self.upper, self.upper_accelerating)
 
     def mode(self, controlled: bool) -> RobotMode:
@@ -125,12 +123,9 @@ class FaultMonitor:
         """
         Filter new readings; True when they call for a reflex that is not in force yet.
 
-        Args:
-            duration_s: Time since the last readings [s].
-            torque_nm: External joint torque, shape (7,) [Nm].
-            force: Wrench at the flange, shape (6,) [N, Nm].
-            accelerating: Whether the arm is meant to speed up or slow down now.
-            moving: Whether anything controls the arm: an idle one has no reflexes.
+        *force* is the wrench at the flange, shape (6,) [N, Nm]; *accelerating* whether the arm is
+        meant to speed up or slow down now; *moving* whether anything controls it: an idle one has
+        no reflexes.
         """
         weight = min(1.0, duration_s / FILTER_S)
         self._load += weight * (np.concatenate((torque_nm, force)) - self._load)
@@ -149,7 +144,6 @@ class FaultMonitor:
         self.errors = self.last_errors = errors
 
     def lose_packets(self) -> None:
-        """Go into reflex for lost packets, and stay out of reach."""
         self.trip('communication_constraints_violation')
         self.reachable = False
         self._blocked = NETWORK_TEXT
@@ -160,18 +154,15 @@ class FaultMonitor:
         self._blocked = MANUAL_TEXT
 
     def unblock(self) -> None:
-        """Let packets arrive and the next recovery succeed again."""
         self._blocked = ''
         self.reachable = True
 
     def press_user_stop(self) -> None:
-        """Press the external activation device."""
         self._pressed = True
         self._stopped_by = RobotMode.USER_STOPPED
         self.errors = self.last_errors = ()  # no error of its own ends the motion
 
     def release_user_stop(self) -> None:
-        """Release it; the arm still has to be recovered."""
         self._pressed = False
 
     def recover(self) -> str | None:
@@ -189,7 +180,6 @@ class FaultMonitor:
 
 
 def fault_named(name: str) -> Fault:
-    """Return the fault of a name, or raise UnknownNameError with the nearest one."""
     try:
         return Fault(name)
     except ValueError:

@@ -24,36 +24,25 @@ from bbllm.sim.controllers.trajectory_goal import driver_constraints
 from bbllm.sim.robot_settings import Load, joined
 from bbllm.sim.simulation import Simulation
 
+SPACING = 4
+"""Inverse dynamics is computed for every so many-th sample, and interpolated between them."""
+
 
 class Servo:
-    """Turns desired joint motion into servo set points; stateless but for the known load."""
+    """
+    Turns desired joint motion into servo set points; stateless but for the known load.
 
-    def __init__(self, stiffness: Array, damping: Array, spacing: int = 4) -> None:
-        """
-        Make a servo for gains of shape (7,) [Nm/rad, Nm s/rad].
+    Stiffness and damping have shape (7,) [Nm/rad, Nm s/rad]; the physics needs the same.
+    """
 
-        Inverse dynamics is computed for every *spacing*-th sample; between them the torque is
-        interpolated.
-        """
-        self._kp = stiffness
-        self._kv = damping
-        self._spacing = spacing
+    def __init__(self, stiffness: Array, damping: Array) -> None:
+        self.stiffness, self.damping = stiffness, damping
         self._model = arm_model(shapes=False)
         self._data = mujoco.MjData(self._model)
         self._hand = int(self._model.body('fr3_hand').id)
         self._bare = _load_of(self._model, self._hand)
 
-    @property
-    def stiffness(self) -> Array:
-        """Of the servos, shape (7,) [Nm/rad]."""
-        return self._kp
-
-    def set_gains(self, stiffness: Array, damping: Array) -> None:
-        """Go on with other gains, shape (7,) each [Nm/rad, Nm s/rad]; the model needs the same."""
-        self._kp, self._kv = stiffness, damping
-
     def set_load(self, load: Load) -> None:
-        """Set the load in the hand, in the hand's frame."""
         total = joined(self._bare, load)
         moments, axes = np.linalg.eigh(total.inertia_kg_m2)
         axes[:, 2] *= np.sign(np.linalg.det(axes))
@@ -63,23 +52,12 @@ class Servo:
         mujoco.mju_mat2Quat(model.body_iquat[hand], np.ascontiguousarray(axes).ravel())
 
     def set_points(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """
-        Return the servo set points for desired motions.
-
-        Args:
-            q: Shape (n, 7) [rad].
-            dq: Shape (n, 7) [rad/s].
-            ddq: Shape (n, 7) [rad/s^2].
-
-        Returns:
-            Shape (n, 7) [rad].
-        """
-        return np.asarray(q + (self._kv * dq + self.torque(q, dq, ddq)) / self._kp)
+        """Return the set points for desired motions, shape (n, 7) each [rad]."""
+        return np.asarray(q + (self.damping * dq + self.torque(q, dq, ddq)) / self.stiffness)
 
     def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """Return the torque that the motion takes, shape (n, 7) [Nm]; arguments as above."""
         n = len(q)
-        knots = np.arange(0, n, self._spacing)
+        knots = np.arange(0, n, SPACING)
         if knots[-1] != n - 1:
             knots = np.append(knots, n - 1)
         exact = np.empty((len(knots), N_JOINTS))
@@ -97,7 +75,6 @@ class Servo:
 
 
 def _load_of(model: mujoco.MjModel, body: int) -> Load:
-    """Return a body as a load in its own frame."""
     turn = np.empty(9)
     mujoco.mju_quat2Mat(turn, model.body_iquat[body])
     axes = turn.reshape(3, 3)
@@ -148,10 +125,7 @@ class Playback:
     """
 
     def __init__(self, simulation: Simulation, servo: Servo, width_m: float) -> None:
-        """Start with the fingers' set point at a width [m]."""
-        self._simulation = simulation
-        self._servo = servo
-        self._width_m = width_m
+        self._simulation, self._servo, self._width_m = simulation, servo, width_m
         self._rows: Array = np.empty((0, N_JOINTS))
         self._start = 0
         self._revision = -1
@@ -207,7 +181,6 @@ class MotionController:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        """Start with the trajectory controller active and no goal."""
         self._simulation = simulation
         self._gains = simulation.servo_gains
         self._servo = Servo(*self._gains)
@@ -228,12 +201,10 @@ class MotionController:
         return self.trajectory.active or self.ptp.busy
 
     def measured(self) -> tuple[float, Array, Array]:
-        """Return the time [s] and copies of joint positions and velocities, shape (7,)."""
         data = self._simulation.data
         return self._simulation.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()
 
     def set_point(self) -> Setpoint:
-        """Return the desired state of the arm now."""
         q, dq, ddq = self._motion.sample(np.array([self._simulation.time_s]))
         return Setpoint(q[0], dq[0], ddq[0])
 
@@ -242,7 +213,6 @@ class MotionController:
         return bool(np.abs(self.set_point().acceleration_rad_s2).max() > SPEEDING_RAD_S2)
 
     def check(self) -> None:
-        """Check the goal in force against the measured state."""
         if self.trajectory.busy:
             self.trajectory.check(*self.measured())
         elif self.ptp.busy:
@@ -267,7 +237,6 @@ class MotionController:
         return pending
 
     def set_load(self, load: Load) -> None:
-        """Compensate a load in the hand's frame, from now on."""
         self._servo.set_load(load)
         self._playback.forget()
 
@@ -277,5 +246,5 @@ class MotionController:
         if stiffness is not None:
             soft = np.maximum(stiffness, SOFTEST_NM_RAD)
             kp, kv = soft, kv * np.sqrt(soft / kp)  # the same damping ratio
-        self._servo.set_gains(kp, kv)
+        self._servo.stiffness, self._servo.damping = kp, kv
         self._simulation.set_servo_gains(kp, kv)

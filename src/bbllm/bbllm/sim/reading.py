@@ -24,38 +24,37 @@ TOOL_BODIES = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotReading:
-    """One reading; names are those of franka_msgs/FrankaRobotState where it has them."""
+    """
+    One reading; names are those of franka_msgs/FrankaRobotState where it has them.
+
+    Of the joints shape (7,) [rad, Nm], with _d as desired; poses have shape (4, 4), wrenches and
+    twists shape (6,), linear first.
+    """
 
     stamp_s: float
     """On the robot's clock [s]."""
     q: Array
-    """Measured positions, shape (7,) [rad]."""
     dq: Array
-    """Measured velocities, shape (7,) [rad/s]."""
     torque_nm: Array
-    """Measured torque, gravity included, shape (7,) [Nm]."""
+    """Gravity included."""
     q_d: Array
-    """Desired positions, shape (7,) [rad]."""
     dq_d: Array
-    """Desired velocities, shape (7,) [rad/s]."""
     ddq_d: Array
-    """Desired accelerations, shape (7,) [rad/s^2]."""
     torque_d_nm: Array
-    """Desired torque without gravity, shape (7,) [Nm]."""
+    """Without gravity."""
     external_torque_nm: Array
-    """What the robot does to the world through its joints, filtered, shape (7,) [Nm]."""
+    """What the robot does to the world through its joints, filtered."""
     o_t_ee: Array
-    """Measured pose of the tool in the base frame, shape (4, 4)."""
+    """Pose of the tool in the base frame."""
     o_t_ee_d: Array
-    """Desired pose of the tool in the base frame, shape (4, 4)."""
     f_t_ee: Array
-    """The tool in the flange frame, shape (4, 4)."""
+    """The tool in the flange frame."""
     ee_t_k: Array
-    """The stiffness frame in the tool's, shape (4, 4)."""
+    """The stiffness frame in the tool's."""
     o_dp_ee_d: Array
-    """Desired twist of the tool, base frame, linear first, shape (6,) [m/s, rad/s]."""
+    """Twist of the tool, base frame [m/s, rad/s]."""
     k_f_ext: Array
-    """What the robot does to the world at the stiffness frame, in its axes, shape (6,) [N, Nm]."""
+    """What the robot does to the world at the stiffness frame, in its axes [N, Nm]."""
     o_f_ext: Array
     """The same in the axes of the base frame, about the stiffness frame's origin."""
     contacts: NDArray[np.bool_]
@@ -72,12 +71,10 @@ class RobotReading:
 
     @property
     def elbow(self) -> tuple[float, float]:
-        """Joint 3 [rad] and which way the elbow points, 1 or -1."""
         return elbow_of(self.q)
 
     @property
     def elbow_d(self) -> tuple[float, float]:
-        """The same of the desired position."""
         return elbow_of(self.q_d)
 
 
@@ -87,7 +84,6 @@ def elbow_of(q: Array) -> tuple[float, float]:
 
 
 def read_robot(robot: SimulatedRobot) -> RobotReading:
-    """Read the robot as it is now."""
     with robot.paused() as simulation:
         data, monitor, settings = simulation.data, robot.monitor, robot.settings
         state, wanted = simulation.joint_state(), robot.set_point()
@@ -124,13 +120,7 @@ def read_robot(robot: SimulatedRobot) -> RobotReading:
 
 
 def read_wrenches(robot: SimulatedRobot) -> tuple[float, Array, Array]:
-    """
-    Return the wrenches of a reading, without the rest of it.
-
-    Returns:
-        When it was [s]; what the robot does to the world at the stiffness frame, in its axes and
-        then in those of the base frame, force before torque, shape (6,) each [N, Nm].
-    """
+    """Return time and wrenches of a reading, `k_f_ext` and `o_f_ext`, without the rest of it."""
     with robot.paused() as simulation:
         q = simulation.joint_state().position_rad
         flange = link_frames(q[None])[0, FLANGE]
@@ -139,7 +129,6 @@ def read_wrenches(robot: SimulatedRobot) -> tuple[float, Array, Array]:
 
 
 def tool_load(simulation: Simulation) -> Load:
-    """Return mass, centre and inertia of hand and fingers as they are, in the flange frame."""
     data, model = simulation.data, simulation.model
     site = data.site(FLANGE_SITE)
     R, origin = site.xmat.reshape(3, 3).T, site.xpos  # R_flange_world
@@ -157,7 +146,6 @@ def tool_load(simulation: Simulation) -> Load:
 
 
 def quat_xyzw(T: Array) -> list[float]:
-    """Return the rotation of a pose, shape (4, 4)."""
     wxyz = np.empty(4)
     mujoco.mju_mat2Quat(wxyz, np.ascontiguousarray(T[:3, :3]).ravel())
     w, x, y, z = wxyz.tolist()

@@ -61,13 +61,7 @@ class VideoRecorder:
     """Records how a simulation moves, and draws it as a video afterwards."""
 
     def __init__(self, simulation: Simulation, fps: float = FPS) -> None:
-        """
-        Start with the state as it is now.
-
-        Args:
-            simulation: What is recorded; its model must not change.
-            fps: Frames per simulated second, at most 50: the video is as fast as the robot.
-        """
+        """Start with the state as it is now; at most 50 frames per simulated second."""
         self._simulation = simulation
         self._fps = fps
         self._frames: list[NDArray[np.float64]] = []
@@ -89,13 +83,9 @@ class VideoRecorder:
         on_progress: Callable[[int, int], None] | None = None,
     ) -> Path:
         """
-        Draw what was recorded into a video that repeats.
+        Draw what was recorded into a video that repeats, with a name of `VIDEO_SUFFIXES`.
 
-        Args:
-            path: Where to; ends with one of `VIDEO_SUFFIXES`.
-            width_px: At most 1920.
-            height_px: At most 1440.
-            on_progress: Called with the number of frames that are drawn, and of all.
+        *on_progress* is called with the number of frames that are drawn, and of all.
 
         Raises:
             RenderError: Neither EGL nor OSMesa works here, or the file cannot be written.
@@ -132,7 +122,6 @@ def _render(
     fps: float,
     on_progress: Callable[[int, int], None] | None,
 ) -> bytes:
-    """Return the file of a picture or a video of positions, shape (n, nq)."""
     with tempfile.TemporaryDirectory(prefix='bbllm-render-') as folder:
         model, states, target = (Path(folder) / name for name in ('m.mjb', 's.npy', 'p' + suffix))
         mujoco.mj_saveModel(simulation.model, str(model), None)
@@ -168,7 +157,6 @@ def save_picture(simulation: Simulation, path: str | Path) -> Path:
 
 
 def need_display(environ: Mapping[str, str]) -> None:
-    """Raise RenderError where an environment names no display."""
     if not (environ.get('DISPLAY') or environ.get('WAYLAND_DISPLAY')):
         raise RenderError(
             'The viewer needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set. '
@@ -202,7 +190,6 @@ def viewer(robot: SimulatedRobot) -> Iterator[Any]:
 
 
 def _backends() -> tuple[str, ...]:
-    """Return what to try: the user's own choice first."""
     chosen = os.environ.get('MUJOCO_GL', '').lower().strip()
     return tuple(dict.fromkeys((chosen, *BACKENDS))) if chosen in BACKENDS else BACKENDS
 
@@ -213,7 +200,6 @@ def _draw(
     n_frames: int,
     on_progress: Callable[[int, int], None] | None,
 ) -> str | None:
-    """Draw with one backend; return why it did not work, None where it did."""
     script = Path(__file__).with_name('render_process.py')
     timeout_s = DRAW_TIMEOUT_S + n_frames * FRAME_TIMEOUT_S
     with (

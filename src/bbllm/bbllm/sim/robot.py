@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -72,30 +72,6 @@ class GoalSeen:
     """From the start of a trajectory to its last point; 0 for other goals [s]."""
 
 
-class GoalLog:
-    """The newest goals, oldest first; may be read while goals arrive."""
-
-    def __init__(self, on_goal: Callable[[GoalSeen], None] | None = None) -> None:
-        """Start empty; on_goal is called with every goal, in the sender's thread."""
-        self._goals: deque[GoalSeen] = deque(maxlen=KEPT)
-        self._lock = threading.Lock()
-        self._on_goal = on_goal
-
-    def add(self, goal: GoalSeen) -> None:
-        """Keep a goal and report it."""
-        with self._lock:
-            self._goals.append(goal)
-        if self._on_goal is not None:
-            self._on_goal(goal)
-
-    def __iter__(self) -> Iterator[GoalSeen]:
-        with self._lock:
-            return iter(tuple(self._goals))
-
-    def __len__(self) -> int:
-        return len(self._goals)
-
-
 CONTROL_PERIOD_S = 0.01
 """Period of the controllers' checks; set points between two checks are precomputed [s]."""
 HELD_BACK = frozenset({Fault.DRIVER_HANG, Fault.ENDLESS_GOAL})
@@ -115,10 +91,8 @@ class SimulatedRobot:
         """
         Take over a simulation; only this class may step it from now on.
 
-        Args:
-            simulation: The physics.
-            homed: Whether the hand was homed already; otherwise its widest opening is 0.
-            on_goal: Called with every goal of arm or hand that arrives, in the sender's thread.
+        Unless the hand was *homed* already, its widest opening is 0. *on_goal* is called with
+        every goal of arm or hand that arrives, in the sender's thread.
         """
         self._simulation = simulation
         self._lock = threading.RLock()
@@ -126,8 +100,8 @@ class SimulatedRobot:
         self._counter = threading.Lock()
         self._period = max(1, round(CONTROL_PERIOD_S / simulation.timestep_s))
         self._homed = homed
-        self.goals = GoalLog(on_goal)
-        """The goals that arrived, oldest first."""
+        self._goals: deque[GoalSeen] = deque(maxlen=KEPT)
+        self._on_goal = on_goal
         self.on_force: Callable[[Array, float, float], None] | None = None
         """Called with the wrist sensor every 10 ms, in the thread that advances: the force of
         the world on the hand in world axes, shape (3,) [N]; the stamp [s]; the speed of the
@@ -137,7 +111,6 @@ class SimulatedRobot:
         self._start()
 
     def _start(self) -> None:
-        """Start hand, settings and monitor as those of an idle robot."""
         self.settings = RobotSettings()
         """What clients have set on the idle robot."""
         self._gripper = Gripper(MAX_WIDTH_M, homed=self._homed)
@@ -152,13 +125,16 @@ class SimulatedRobot:
         return self._simulation
 
     @property
+    def goals(self) -> tuple[GoalSeen, ...]:
+        """The newest goals that arrived, oldest first."""
+        return tuple(self._goals)
+
+    @property
     def time_s(self) -> float:
-        """Simulated time [s]."""
         return self._simulation.time_s
 
     @property
     def mode(self) -> RobotMode:
-        """The robot's mode."""
         return self._monitor.mode(self._motion.moving)
 
     @property
@@ -178,15 +154,11 @@ class SimulatedRobot:
 
     @property
     def hangs(self) -> bool:
-        """Whether the driver hangs, so that the arm reports nothing."""
         return self._frozen is not None
 
     @property
     def trajectory_time_s(self) -> float:
-        """Time since the trajectory in force began [s]."""
         return self.time_s - self._motion.trajectory.origin_s
-
-    # --- time and state -----------------------------------------------------------------------
 
     @contextmanager
     def paused(self) -> Iterator[Simulation]:
@@ -215,7 +187,6 @@ class SimulatedRobot:
                 time.sleep(5e-5)  # give the lock to the threads that wait for it
 
     def joint_state(self) -> JointState:
-        """Return the newest measured state; an old one while the driver hangs."""
         with self.paused() as simulation:
             return self._frozen or simulation.joint_state()
 
@@ -231,22 +202,18 @@ class SimulatedRobot:
             return float(z_world @ simulation.flange_wrench()[:3])
 
     def objects(self) -> tuple[SceneObject, ...]:
-        """Return tables, objects and locations as they are now."""
         with self.paused() as simulation:
             return simulation.objects()
 
     def touches(self) -> tuple[Touch, ...]:
-        """Return which objects touch each other."""
         with self.paused() as simulation:
             return simulation.touches()
 
     def set_object_pose(self, name: str, pose: Pose) -> None:
-        """Set the pose of an object, at rest; raises UnknownNameError."""
         with self.paused() as simulation:
             simulation.set_object_pose(name, pose)
 
     def set_object_mass(self, name: str, mass_kg: float) -> None:
-        """Set the mass of an object; raises UnknownNameError."""
         with self.paused() as simulation:
             simulation.set_object_mass(name, mass_kg)
 
@@ -254,8 +221,8 @@ class SimulatedRobot:
         """
         Put everything back to its start; what runs ends as when controllers go down.
 
-        Thresholds of contacts and collisions stay as they were set: their clients are not
-        informed of a reset and rely on them.
+        Thresholds of contacts and collisions stay as they were set: their clients are not informed
+        of a reset and rely on them.
         """
         old = self._monitor
         with self.paused() as simulation:
@@ -270,10 +237,7 @@ class SimulatedRobot:
             self._start()
             self._monitor.keep_thresholds(old)
 
-    # --- arm ----------------------------------------------------------------------------------
-
     def follow(self, goal: TrajectoryGoal) -> TrajectoryPending:
-        """Send a goal to the trajectory controller."""
         with self.paused():
             self._note_trajectory(goal, 'follow_joint_trajectory')
             return self._motion.trajectory.start(goal, *self._motion.measured())
@@ -293,7 +257,6 @@ class SimulatedRobot:
             return self._motion.trajectory.replace(goal, *self._motion.measured())
 
     def cancel_follow(self) -> None:
-        """Cancel the trajectory goal; the arm brakes and stays."""
         with self.paused():
             self._motion.trajectory.cancel(*self._motion.measured())
 
@@ -318,11 +281,8 @@ class SimulatedRobot:
             return pending
 
     def set_point(self) -> Setpoint:
-        """Return the desired state of the arm now."""
         with self.paused():
             return self._motion.set_point()
-
-    # --- hand ---------------------------------------------------------------------------------
 
     @property
     def width_m(self) -> float:
@@ -349,13 +309,11 @@ class SimulatedRobot:
             return self._gripper.grasp(goal, simulation.width_m)
 
     def home_gripper(self) -> GripperPending:
-        """Let the hand measure its widest opening."""
         with self.paused() as simulation:
             self.note_goal('homing')
             return self._gripper.home(simulation.width_m)
 
     def stop_gripper(self) -> None:
-        """Stop the hand; its goal ends as aborted, the grip stays."""
         with self.paused() as simulation:
             self._gripper.stop(simulation.width_m)
 
@@ -369,21 +327,20 @@ class SimulatedRobot:
     ) -> None:
         """Add a goal to the log, with the reason if it was refused."""
         goal = GoalSeen(
-            kind=kind, stamp_s=self.time_s, mode=self.mode, accepted=not refused, reason=refused
+            kind=kind,
+            stamp_s=self.time_s,
+            mode=self.mode,
+            accepted=not refused,
+            reason=refused,
+            joints=() if trajectory is None else trajectory.joint_names,
+            start_s=None if trajectory is None else trajectory.start_s,
+            lasts_s=0.0 if trajectory is None else max(trajectory.time_s, default=0.0),
         )
-        if trajectory is not None:
-            goal = replace(
-                goal,
-                joints=trajectory.joint_names,
-                start_s=trajectory.start_s,
-                lasts_s=max(trajectory.time_s, default=0.0),
-            )
-        self.goals.add(goal)
-
-    # --- faults and life cycles ---------------------------------------------------------------
+        self._goals.append(goal)
+        if self._on_goal is not None:
+            self._on_goal(goal)
 
     def inject(self, fault: Fault) -> None:
-        """Inject a fault."""
         with self.paused():
             if fault is Fault.REFLEX:
                 self._monitor.trip('cartesian_reflex')
@@ -417,7 +374,6 @@ class SimulatedRobot:
                 self._hold_back(self._held_back - {fault})
 
     def recover_errors(self) -> str | None:
-        """Run error recovery, the first of three steps; return why it failed, if it did."""
         with self.paused():
             return self._monitor.recover()
 
@@ -426,12 +382,10 @@ class SimulatedRobot:
         return self.set_hardware(LifeCycle.ACTIVE)
 
     def activate_controllers(self) -> bool:
-        """Activate all controllers, the third step; False without hardware, or in an error."""
         self.switch_controllers(tuple(KINDS), ())
         return self.controllers_active
 
     def deactivate_controllers(self) -> None:
-        """Deactivate the trajectory controller: the robot is idle then."""
         self.switch_controllers((), (ARM_CONTROLLER,))
 
     def set_hardware(self, target: LifeCycle | None) -> bool:
@@ -452,17 +406,14 @@ class SimulatedRobot:
             return self._manager.switch(activate, deactivate, strictness)
 
     def load_controller(self, name: str) -> bool:
-        """Load a controller of the parameters; False where that is not possible."""
         with self.paused():
             return self._manager.load(name)
 
     def configure_controller(self, name: str) -> bool:
-        """Configure a loaded controller that is not active."""
         with self.paused():
             return self._manager.configure(name)
 
     def unload_controller(self, name: str) -> bool:
-        """Unload a controller that is not active."""
         with self.paused():
             return self._manager.unload(name)
 
@@ -480,17 +431,14 @@ class SimulatedRobot:
         return self._monitor.reachable
 
     def start_control(self) -> bool:
-        """Activate the trajectory controller; False where the robot's mode forbids it."""
         if self.mode is RobotMode.IDLE:
             self._motion.start_trajectory_control()
         return self.controllers_active
 
     def stop_control(self) -> None:
-        """Deactivate the trajectory controller."""
         self._motion.trajectory.deactivate(*self._motion.measured())
 
     def _advance(self, n: int) -> None:
-        """Check the state once, then step n times."""
         simulation = self._simulation
         duration_s = n * simulation.timestep_s
         self._motion.check()

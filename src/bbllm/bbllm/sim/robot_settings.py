@@ -70,7 +70,6 @@ class Load:
 
 
 def joined(*parts: Load) -> Load:
-    """Return several loads as one."""
     mass = sum(part.mass_kg for part in parts)
     if mass == 0:
         return Load()
@@ -165,10 +164,8 @@ def load_order(mass_kg: float, centre_m: Numbers, inertia: Numbers = (0.0,) * 9)
     """
     Set what the robot carries.
 
-    Args:
-        mass_kg: Mass [kg].
-        centre_m: Centre of mass in the flange frame, shape (3,) [m].
-        inertia: About that, column-major, shape (9,) [kg m^2].
+    *centre_m* is the centre of mass in the flange frame, *inertia* about that, column-major, 9
+    numbers.
     """
     load = Load(
         mass_kg=mass_kg,
@@ -206,12 +203,10 @@ def cartesian_stiffness_order(stiffness: Numbers) -> Order:
 
 def collision_order(lower: Numbers, upper: Numbers, upper_accelerating: Numbers) -> Order:
     """
-    Set the thresholds of contacts and collisions.
+    Set the thresholds of contacts and collisions, 13 numbers each [Nm, N, Nm].
 
-    Args:
-        lower: Torque of each joint, then force and torque at the flange, 13 numbers [Nm, N, Nm].
-        upper: The same; above it the arm stops.
-        upper_accelerating: The same while it speeds up or slows down.
+    Torque of each joint, then force and torque at the flange. Above *lower* is a contact, above
+    *upper* the arm stops, or above *upper_accelerating* while it speeds up or slows down.
     """
     values = np.array([lower, upper, upper_accelerating], dtype=np.float64)
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -63,91 +63,26 @@ def complaints(
     objects: Sequence[SceneObject],
     locations: Sequence[SceneObject],
     fixed: Collection[str] = (),
-) -> list[str]:
-    """Return one sentence part per fault of a scene; empty where it can stand."""
-    names = [item.name for item in (*tables, *objects, *locations)]
-    return [
-        *_name_faults(names),
-        *(fault for item in objects for fault in _support_faults(item, tables, objects)),
-        *(fault for item in locations for fault in _location_faults(item, tables)),
-        *(
-            f'{item.name} is fixed but stands on no table; only to a table can things be fixed'
-            for item in objects
-            if item.name in fixed and not _stands_on_table(item, tables)
-        ),
-        *_overlap_faults(tables, objects),
-        *(
-            f'{item.name} stands in the base of the robot; keep it {BASE_RADIUS_M} m or more '
-            'from x = y = 0'
-            for item in objects
-            if _in_base(item)
-        ),
-    ]
-
-
-def overlap(first: SceneObject, second: SceneObject) -> bool:
-    """Return whether two upright objects share space."""
-    apart_in_height = (
-        bottom_z(first) > top_z(second) - TOUCH_M or bottom_z(second) > top_z(first) - TOUCH_M
-    )
-    return not apart_in_height and _outlines_overlap(first, second)
-
-
-def _name_faults(names: Sequence[str]) -> Iterable[str]:
-    for name, count in Counter(names).items():
+) -> Iterator[str]:
+    """Yield one sentence part per fault of a scene; none where it can stand."""
+    for name, count in Counter(item.name for item in (*tables, *objects, *locations)).items():
         if count > 1:
             yield f'the name {name} is given {count} times; names must be unique'
         if name.lower() in RESERVED or name.startswith('fr3_'):
             yield f'the name {name} belongs to the robot; choose another'
-
-
-def _support_faults(
-    item: SceneObject, tables: Sequence[SceneObject], objects: Sequence[SceneObject]
-) -> Iterable[str]:
-    """Find what an object stands on; nothing, or too little of it, is a fault."""
-    below = bottom_z(item)
-    centre = item.pose.position_m[:2]
-    for other in objects:
-        level = abs(below - top_z(other)) <= GAP_M
-        if other is not item and level and _contains(other, centre):
-            return
-    under = [table for table in tables if _contains(table, centre)]
-    if not under:
-        spans = ' or '.join(_span(table) for table in tables)
-        yield f'{item.name} at {_at(item)} is off the table; on it is {spans}'
-        return
-    for table in under:
-        if abs(below - top_z(table)) <= GAP_M:
-            if not all(_contains(table, corner) for corner in _outline(item)):
-                yield f'{item.name} at {_at(item)} hangs over the edge of {table.name}'
-            return
-    top = max(top_z(table) for table in under)
-    side = 'floats' if below > top else 'is sunk'
-    yield (
-        f'{item.name} {side}: its bottom is at z = {below:.3f} and there is nothing right below '
-        f'it to stand on; on the table its centre would be at '
-        f'z = {top + (item.pose.position_m[2] - below):.3f}'
-    )
-
-
-def _stands_on_table(item: SceneObject, tables: Sequence[SceneObject]) -> bool:
-    centre, below = item.pose.position_m[:2], bottom_z(item)
-    return any(_contains(table, centre) and abs(below - top_z(table)) <= GAP_M for table in tables)
-
-
-def _location_faults(item: SceneObject, tables: Sequence[SceneObject]) -> Iterable[str]:
-    point = item.pose.position_m
-    under = [table for table in tables if _contains(table, point[:2])]
-    if not under:
-        spans = ' or '.join(_span(table) for table in tables)
-        yield f'{item.name} at {_at(item)} is off the table; on it is {spans}'
-    elif all(abs(point[2] - top_z(table)) > GAP_M for table in under):
-        yield f'{item.name} floats at z = {point[2]:.3f}; its table is at {top_z(under[0]):.3f}'
-
-
-def _overlap_faults(
-    tables: Sequence[SceneObject], objects: Sequence[SceneObject]
-) -> Iterable[str]:
+    for item in objects:
+        yield from _support_faults(item, tables, objects)
+    for item in locations:
+        z = item.pose.position_m[2]
+        under = [table for table in tables if _contains(table, item.pose.position_m)]
+        if not under:
+            yield _off_table(item, tables)
+        elif all(abs(z - top_z(table)) > GAP_M for table in under):
+            yield f'{item.name} floats at z = {z:.3f}; its table is at {top_z(under[0]):.3f}'
+    for item in objects:
+        if item.name in fixed and not any(_stands_on(item, table) for table in tables):
+            where = 'stands on no table; only to a table can things be fixed'
+            yield f'{item.name} is fixed but {where}'
     for first, second in itertools.combinations((*tables, *objects), 2):
         if Kind.FIXTURE in (first.kind, second.kind) and first.kind is not second.kind:
             continue  # an object that is sunk into a table is told so above
@@ -157,11 +92,58 @@ def _overlap_faults(
                 f'{first.name} at {_at(first)} and {second.name} at {_at(second)} overlap: '
                 f'their centres are {apart:.3f} m apart'
             )
+    for item in objects:
+        near = min(math.hypot(*point) for point in (*_outline(item), item.pose.position_m[:2]))
+        if near < BASE_RADIUS_M and bottom_z(item) < BASE_HEIGHT_M:
+            yield (
+                f'{item.name} stands in the base of the robot; keep it {BASE_RADIUS_M} m or more '
+                'from x = y = 0'
+            )
 
 
-def _in_base(item: SceneObject) -> bool:
-    near = min(math.hypot(*point) for point in (*_outline(item), item.pose.position_m[:2]))
-    return near < BASE_RADIUS_M and bottom_z(item) < BASE_HEIGHT_M
+def overlap(first: SceneObject, second: SceneObject) -> bool:
+    apart_in_height = (
+        bottom_z(first) > top_z(second) - TOUCH_M or bottom_z(second) > top_z(first) - TOUCH_M
+    )
+    return not apart_in_height and _outlines_overlap(first, second)
+
+
+def _support_faults(
+    item: SceneObject, tables: Sequence[SceneObject], objects: Sequence[SceneObject]
+) -> Iterator[str]:
+    """Find what an object stands on; nothing, or too little of it, is a fault."""
+    if any(_stands_on(item, other) for other in objects if other is not item):
+        return
+    under = [table for table in tables if _contains(table, item.pose.position_m)]
+    if not under:
+        yield _off_table(item, tables)
+        return
+    for table in under:
+        if _stands_on(item, table):
+            if not all(_contains(table, corner) for corner in _outline(item)):
+                yield f'{item.name} at {_at(item)} hangs over the edge of {table.name}'
+            return
+    below, top = bottom_z(item), max(top_z(table) for table in under)
+    side = 'floats' if below > top else 'is sunk'
+    yield (
+        f'{item.name} {side}: its bottom is at z = {below:.3f} and there is nothing right below '
+        f'it to stand on; on the table its centre would be at '
+        f'z = {top + (item.pose.position_m[2] - below):.3f}'
+    )
+
+
+def _stands_on(item: SceneObject, other: SceneObject) -> bool:
+    level = abs(bottom_z(item) - top_z(other)) <= GAP_M
+    return level and _contains(other, item.pose.position_m)
+
+
+def _off_table(item: SceneObject, tables: Sequence[SceneObject]) -> str:
+    spans = []
+    for table in tables:
+        (x, y, _), (a, b, _) = table.pose.position_m, table.size_m
+        along_y = f'y {y - b / 2:.2f} to {y + b / 2:.2f}'
+        spans.append(f'x {x - a / 2:.2f} to {x + a / 2:.2f}, {along_y} ({table.name})')
+    return f'{item.name} at {_at(item)} is off the table; on it is {" or ".join(spans)}'
 
 
 def _outline(item: SceneObject) -> tuple[Point, ...]:
@@ -174,7 +156,6 @@ def _outline(item: SceneObject) -> tuple[Point, ...]:
 
 
 def _contains(item: SceneObject, point: Sequence[float]) -> bool:
-    """Return whether a point lies within an object seen from above."""
     return _distance(item, point) <= TOUCH_M
 
 
@@ -188,20 +169,11 @@ def _distance(item: SceneObject, point: Sequence[float]) -> float:
 
 
 def _outlines_overlap(first: SceneObject, second: SceneObject) -> bool:
-    """Return whether two outlines overlap; exact for boxes and circles."""
     for this, other in ((first, second), (second, first)):
         if this.kind is Kind.CYLINDER:
             gap = _distance(other, this.pose.position_m) - this.size_m[0] / 2
             return gap < -TOUCH_M
     return polygon_gap(outline(first), outline(second)) < -TOUCH_M
-
-
-def _span(table: SceneObject) -> str:
-    (x, y, _), (a, b, _) = table.pose.position_m, table.size_m
-    return (
-        f'x {x - a / 2:.2f} to {x + a / 2:.2f}, y {y - b / 2:.2f} to {y + b / 2:.2f} '
-        f'({table.name})'
-    )
 
 
 def _at(item: SceneObject) -> str:
@@ -293,7 +265,6 @@ class TableSpec(FileRecord):
 
     @property
     def scene_object(self) -> SceneObject:
-        """The table as what worlds show."""
         return SceneObject(
             name=self.name,
             kind=Kind.FIXTURE,
@@ -346,7 +317,6 @@ class ObjectSpec(FileRecord):
 
     @property
     def size_m(self) -> tuple[float, float, float]:
-        """Full extent along its own axes, shape (3,) [m]."""
         if not isinstance(self.size, tuple):
             return (self.size, self.size, self.size)
         if len(self.size) == 2:
@@ -383,30 +353,25 @@ class SceneFile(FileRecord):
 
     @model_validator(mode='after')
     def _could_stand(self) -> SceneFile:
-        found = complaints(self.fixtures, self.movables, self.places, self.fixed)
-        if found:
+        if found := list(complaints(self.fixtures, self.movables, self.places, self.fixed)):
             # no ValueError: pydantic lets this one through as it is
             raise SceneFileError('; '.join(found) + '.')
         return self
 
     @cached_property
     def fixtures(self) -> tuple[SceneObject, ...]:
-        """The tables."""
         return tuple(table.scene_object for table in self.tables)
 
     @cached_property
     def movables(self) -> tuple[SceneObject, ...]:
-        """The objects where they stand at the start, fixed ones too, in the file's order."""
         return tuple(self._movable(spec) for spec in self.objects)
 
     @cached_property
     def fixed(self) -> frozenset[str]:
-        """Names of the objects that are bolted to a table."""
         return frozenset(spec.name for spec in self.objects if spec.fixed)
 
     @cached_property
     def places(self) -> tuple[SceneObject, ...]:
-        """The named locations, in the file's order."""
         return tuple(
             SceneObject(
                 name=spec.name,
@@ -442,7 +407,6 @@ class SceneFile(FileRecord):
 
 
 def list_scenes() -> tuple[str, ...]:
-    """Return the names of the scenes that come with the project."""
     return FILES.names()
 
 
@@ -459,16 +423,11 @@ def load_scene(name_or_path: str | Path) -> SceneFile:
 
 
 def parse_scene(content: str, name: str, where: str = 'the scene') -> SceneFile:
-    """
-    Make a scene from the YAML text of a file, which errors call *where*.
-
-    Raises:
-        SceneFileError: Not YAML, unknown fields, or a scene that could not stand.
-    """
+    """Make a scene from the YAML text of a file, which errors call *where*; see `make_scene`."""
     return make_scene({'name': name, **FILES.parse(content, where)}, where)
 
 
-def make_scene(data: Mapping[str, Any], where: str = 'the scene') -> SceneFile:
+def make_scene(data: Mapping[str, object], where: str = 'the scene') -> SceneFile:
     """
     Make a scene from the content of a file: plain dictionaries and lists.
 

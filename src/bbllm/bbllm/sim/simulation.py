@@ -46,7 +46,6 @@ class WrenchNoise:
         self._bias: Array = np.zeros(6)
 
     def draw_bias(self) -> None:
-        """Begin an episode: draw the bias of force and torque."""
         self._bias = self._dice.normal(0.0, 1.0, 6) * self._bias_scale
 
     def draw(self) -> Array:
@@ -67,10 +66,7 @@ class Simulation:
         """
         Build the model and put everything at its start.
 
-        Args:
-            scene: The scene.
-            timestep_s: Physics step [s].
-            seed: Adds the scene's noise to the wrench; exact readings where None.
+        A *seed* adds the scene's noise to the wrench; without one readings are exact.
         """
         self.scene = scene
         self.timestep_s = timestep_s
@@ -103,12 +99,10 @@ class Simulation:
 
     @property
     def time_s(self) -> float:
-        """Time since the simulation was made; `reset` does not set it back [s]."""
         return self._steps * self.timestep_s
 
     @property
     def steps(self) -> int:
-        """Physics steps since the simulation was made."""
         return self._steps
 
     @property
@@ -141,17 +135,11 @@ class Simulation:
         mujoco.mj_forward(self.model, data)
 
     def step(self, n: int = 1) -> None:
-        """Advance by n physics steps under the last commands."""
         mujoco.mj_step(self.model, self.data, nstep=n)
         self._after(n)
 
     def step_along(self, ctrl: Array) -> None:
-        """
-        Advance by one physics step per row of commands.
-
-        Args:
-            ctrl: Shape (n, 8): seven joint servos, then the width [rad, m].
-        """
+        """Advance by one step per row of commands, shape (n, 8): joint servos, width [rad, m]."""
         model, data, now, step = self.model, self.data, self._ctrl, mujoco.mj_step
         for row in ctrl:
             now[:] = row
@@ -163,13 +151,11 @@ class Simulation:
         self._ctrl[:] = ctrl
 
     def limit_grip(self, force_n: float) -> None:
-        """Set the force of the hand: what both fingers together press with [N]."""
         if force_n != self._grip_n:
             self._grip_n = force_n
             self.model.actuator_forcerange[self._hand_actuator] = (-force_n / 2, force_n / 2)
 
     def joint_state(self) -> JointState:
-        """Return what arm and hand measure now."""
         return JointState(
             position_rad=self._qpos[:N_JOINTS].copy(),
             velocity_rad_s=self._qvel[:N_JOINTS].copy(),
@@ -179,7 +165,6 @@ class Simulation:
 
     @property
     def width_m(self) -> float:
-        """Distance between the fingers [m]."""
         return float(self._qpos[N_JOINTS] + self._qpos[N_JOINTS + 1])
 
     @property
@@ -196,19 +181,12 @@ class Simulation:
         }
 
     def objects(self) -> tuple[SceneObject, ...]:
-        """Return tables, objects where they are now, and locations."""
         poses = self.object_poses()
         moved = tuple(replace(item, pose=poses[item.name]) for item in self.scene.movables)
         return (*self.scene.fixtures, *moved, *self.scene.places)
 
     def set_object_pose(self, name: str, pose: Pose) -> None:
-        """
-        Put an object somewhere, at rest.
-
-        Raises:
-            UnknownNameError: No movable object of that name.
-            WorldError: It is fixed to its table.
-        """
+        """Put an object somewhere, at rest; raises as `set_object_mass`."""
         qpos, qvel = self._addresses(name)
         x, y, z, w = np.asarray(pose.quat_xyzw) / np.linalg.norm(pose.quat_xyzw)
         self.data.qpos[qpos : qpos + 7] = (*pose.position_m, w, x, y, z)

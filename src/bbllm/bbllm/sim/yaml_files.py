@@ -29,11 +29,8 @@ class YamlFiles:
     """
     The files of one kind: those that come with the project, by name, and a user's, by path.
 
-    Args:
-        kind: For example `scene`; the files are in the folder `<kind>s` of the configuration.
-        fields: Fields of a file, for errors.
-        error: The class of errors.
-        loader: A safe YAML loader.
+    *kind* is for example `scene`; the files are in the folder `<kind>s` of the configuration.
+    *fields* are those of a file, for errors of the class *error*.
     """
 
     def __init__(
@@ -44,18 +41,10 @@ class YamlFiles:
         error: type[ConfigError],
         loader: type[yaml.SafeLoader] = yaml.SafeLoader,
     ):
-        self._kind = kind
-        self._fields = fields
-        self._error = error
-        self._loader = loader
+        self._kind, self._fields, self._error, self._loader = kind, fields, error, loader
 
     def names(self) -> tuple[str, ...]:
-        """
-        Return the names of those that come with the project.
-
-        Raises:
-            ConfigError: This installation has no configuration.
-        """
+        """Return the names of those that come with the project."""
         return tuple(sorted(path.stem for path in self._folder().glob('*.yaml')))
 
     def read(self, name_or_path: str | Path) -> tuple[str, Path]:
@@ -80,7 +69,7 @@ class YamlFiles:
             kind = self._kind.capitalize()
             raise self._error(f'{kind} file {path} cannot be read: {reason}.') from error
 
-    def parse(self, content: str, where: str) -> dict[str, Any]:
+    def parse(self, content: str, where: str) -> dict[str, object]:
         """
         Return the fields of a file, which errors call *where*.
 
@@ -109,7 +98,7 @@ Location = tuple[int | str, ...]
 
 
 def explain(
-    error: ValidationError, data: Mapping[str, Any], records: Mapping[str, type[BaseModel]]
+    error: ValidationError, data: Mapping[str, object], records: Mapping[str, type[BaseModel]]
 ) -> str:
     """
     Turn pydantic's errors into sentences.
@@ -134,7 +123,7 @@ def explain(
     return ' '.join(lines.values())
 
 
-def _place(loc: Location, data: Mapping[str, Any]) -> str:
+def _place(loc: Location, data: Any) -> str:
     """Name the object an error is about: `objects[2] (red_cube): `."""
     if len(loc) < 2 or not isinstance(loc[1], int):
         return ''

@@ -32,7 +32,6 @@ GRAB_AND_PUTIN = Skill(
 
 
 def skills_for(objects: Iterable[SceneObject]) -> tuple[Skill, ...]:
-    """Return the skills of a table: all of them, and one more where there is a container."""
     if any(item.kind is Kind.CONTAINER for item in objects):
         return (*SKILLS, GRAB_AND_PUTIN)
     return SKILLS

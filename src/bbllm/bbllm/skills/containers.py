@@ -23,6 +23,7 @@ from bbllm.skills.shapes import (
     flat_axes,
     half_height,
     is_solid,
+    moved_outline,
     outline,
     polygon_gap,
     top_z,
@@ -49,28 +50,23 @@ UPRIGHT = math.cos(math.radians(20.0))
 TURNS = (0.0, math.pi / 4, math.pi / 2, -math.pi / 4)
 """How an object may be turned against the container, as wished first [rad]."""
 
-
 _NEVER_IN = (Kind.LOCATION, Kind.FIXTURE, Kind.HAND)
 
 
 def is_container(item: SceneObject) -> bool:
-    """Return whether objects can be put in or on it."""
     return item.kind is Kind.CONTAINER
 
 
 def is_upright(container: SceneObject) -> bool:
-    """Return whether a container stands as it should: not tipped over, and not upside down."""
     x, y, _, _ = container.pose.quat_xyzw
     return 1.0 - 2.0 * (x * x + y * y) >= UPRIGHT  # of its own axis z, the part along the world's
 
 
 def is_deep(item: SceneObject) -> bool:
-    """Return whether objects are in this container rather than on it."""
     return is_container(item) and item.size_m[2] >= DEEP_M
 
 
 def floor_z(container: SceneObject) -> float:
-    """Return the height of the surface on which objects in a container rest [m]."""
     return bottom_z(container) + FLOOR_M
 
 
@@ -109,12 +105,7 @@ def container_place(
     """
     Return where in a container the grasped object shall rest, and how to release it there.
 
-    Args:
-        container: What to put it in or on.
-        scene: The scene, with an object in the hand.
-        hand: Where the TCP is and how far the fingers are open.
-        params: How much room to keep.
-        gap_m: Height above the floor of the release [m].
+    *gap_m* is the height above the floor of the release [m].
     """
     assert scene.held is not None  # the caller looked
     held = scene.object(scene.held)
@@ -161,7 +152,7 @@ def _targets(
     for x, y in _spots(container):
         for turn in TURNS if axes else (0.0,):
             yaw = yaw_like(container) + turn
-            shape = _turned(outline(held), held, yaw - yaw_now, (x, y))
+            shape = moved_outline(held, yaw - yaw_now, (x, y))
             if within(container, shape, RIM_M) and all(
                 polygon_gap(shape, other) >= APART_M for other in shapes
             ):
@@ -183,31 +174,16 @@ def _spots(container: SceneObject) -> list[Point]:
     return [spot for spot in spots if within(container, [spot], RIM_M)]
 
 
-def _turned(
-    shape: Sequence[Point], held: SceneObject, turn_rad: float, to: Point
-) -> tuple[Point, ...]:
-    """Return an outline as it is once the object has been turned and is somewhere else."""
-    x0, y0, _ = held.pose.position_m
-    cos, sin = math.cos(turn_rad), math.sin(turn_rad)
-    return tuple(
-        (
-            to[0] + cos * (x - x0) - sin * (y - y0),
-            to[1] + sin * (x - x0) + cos * (y - y0),
-        )
-        for x, y in shape
-    )
-
-
 def _fingers_fit(grip: Grip, container: SceneObject) -> bool:
     """Return whether the opened fingers come down within the walls."""
     x, y, _ = grip.position_m
     tip = FINGER_LAYERS[0]
     sin, cos = math.sin(grip.yaw_rad), math.cos(grip.yaw_rad)
+    reach = grip.opening_m / 2 + tip.outer_m
     ends = [
         (x + cos * across - sin * along, y + sin * across + cos * along)
         for across in (-tip.half_width_m, tip.half_width_m)
-        for side in (-1.0, 1.0)
-        for along in [side * (grip.opening_m / 2 + tip.outer_m)]
+        for along in (-reach, reach)
     ]
     return within(container, ends, FINGER_RIM_M)
 

@@ -154,28 +154,17 @@ def fit_fingers(
     params: GraspParams,
 ) -> Grip | NoRoom:
     """
-    Find out how far the hand can open at a pose.
+    Find out how far the hand can open at a pose of the TCP.
 
-    Args:
-        tcp_m: Where the TCP is when it grips, world frame [m].
-        yaw_rad: Of the tool [rad].
-        extent_m: Width of the object between the fingers [m].
-        neighbours: All solid objects but the one between the fingers.
-        params: What to keep from object and neighbours.
+    *extent_m* is the width of the object between the fingers, *neighbours* are all other solid
+    ones.
     """
     limit, names = _room(tcp_m, yaw_rad, extent_m, neighbours)
-    for gap, least in (
-        (params.neighbour_gap_m, params.least_side_room_m),
-        (params.least_neighbour_gap_m, params.least_side_room_m),
-    ):
+    for gap in (params.neighbour_gap_m, params.least_neighbour_gap_m):
         room = min(params.side_room_m, limit - gap - extent_m / 2, (MAX_WIDTH_M - extent_m) / 2)
-        if room >= least - 1e-9:
-            return Grip(
-                position_m=tcp_m,
-                yaw_rad=yaw_rad,
-                opening_m=extent_m + 2 * room,
-                side_room_m=room,
-            )
+        if room >= params.least_side_room_m - 1e-9:
+            width = extent_m + 2 * room
+            return Grip(position_m=tcp_m, yaw_rad=yaw_rad, opening_m=width, side_room_m=room)
     return NoRoom(names)
 
 
@@ -275,7 +264,6 @@ def _lowest_grip(item: SceneObject, params: GraspParams) -> float:
 
 
 def _turned(grip: Grip) -> Grip:
-    """Return the same grip with the hand turned by half a turn."""
     return replace(grip, yaw_rad=math.remainder(grip.yaw_rad + math.pi, 2 * math.pi))
 
 

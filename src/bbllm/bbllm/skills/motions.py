@@ -46,6 +46,7 @@ from bbllm.skills.shapes import (
     bottom_z,
     half_height,
     is_solid,
+    moved_outline,
     outline,
     polygon_gap,
     top_z,
@@ -61,16 +62,6 @@ HAND_HEIGHT_M = 0.06
 """Height of the hand that is checked, from the palm [m]."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReachTarget:
-    """Where the hand shall be."""
-
-    label: str
-    """What people call it: `red_cube`, `the pose 0.5 0 0.2`."""
-    grips: tuple[Grip, ...]
-    """Poses of the hand that would all do."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A part of the hand, or the grasped object, as an upright prism in the world frame."""
@@ -79,20 +70,17 @@ class _Part:
     shape: tuple[Point, ...]
     """Outline seen from above, counter-clockwise [m]."""
     low_m: float
-    """Height of its underside [m]."""
     high_m: float
-    """Height of its top [m]."""
 
 
-def reach_target(arg: str, scene: Scene, hand: Hand, hover_m: float) -> ReachTarget | Rejection:
+def reach_target(
+    arg: str, scene: Scene, hand: Hand, hover_m: float
+) -> tuple[str, tuple[Grip, ...]] | Rejection:
     """
-    Turn the argument of `reach` into poses of the hand.
+    Turn the argument of `reach`, a name or a pose literal, into its label and poses of the hand.
 
-    Args:
-        arg: Name of a location or object, or a pose literal.
-        scene: The scene.
-        hand: Where the TCP is and how far the fingers are open.
-        hover_m: Height above an object of the hand, or of the grasped object [m].
+    Any of the poses would do. *hover_m* is the height above an object of the hand, or of the
+    grasped object [m].
     """
     held = None if scene.held is None else scene.object(scene.held)
     yaws = [2 * math.pi * index / REACH_YAWS for index in range(REACH_YAWS)]
@@ -119,7 +107,7 @@ def reach_target(arg: str, scene: Scene, hand: Hand, hover_m: float) -> ReachTar
         Grip(position_m=position, yaw_rad=yaw, opening_m=hand.width_m, side_room_m=0.0)
         for yaw in yaws
     )
-    return ReachTarget(label=label, grips=grips)
+    return label, grips
 
 
 def _below_tcp(held: SceneObject | None, hand: Hand) -> float:
@@ -184,21 +172,10 @@ def _fingers(tcp_m: Vector, yaw_rad: float, width_m: float) -> Iterator[_Part]:
 
 
 def _in_hand(held: SceneObject, tcp_m: Vector, yaw_rad: float, hand: Hand) -> _Part:
-    """Return the grasped object as it is when the hand is there."""
     dx, dy, dz = from_tcp(in_tool_frame(held.pose.position_m, hand.tcp), yaw_rad)
-    centre = (tcp_m[0] + dx, tcp_m[1] + dy, tcp_m[2] + dz)
-    turn = yaw_rad - tool_yaw(hand.tcp)
-    cos, sin = math.cos(turn), math.sin(turn)
-    x0, y0, _ = held.pose.position_m
-    shape = tuple(
-        (
-            centre[0] + cos * (x - x0) - sin * (y - y0),
-            centre[1] + sin * (x - x0) + cos * (y - y0),
-        )
-        for x, y in outline(held)
-    )
-    half = half_height(held)
-    return _Part(held.name, shape, centre[2] - half, centre[2] + half)
+    shape = moved_outline(held, yaw_rad - tool_yaw(hand.tcp), (tcp_m[0] + dx, tcp_m[1] + dy))
+    z, half = tcp_m[2] + dz, half_height(held)
+    return _Part(held.name, shape, z - half, z + half)
 
 
 def _rectangle(middle: Point, half_m: tuple[float, float], yaw_rad: float) -> tuple[Point, ...]:
@@ -411,7 +388,6 @@ def _unpickable(item: SceneObject, widths: Sequence[float], scene: Scene) -> Rej
 
 
 def _in_the_way(no_room: NoRoom) -> tuple[str, str]:
-    """Return the neighbours of a grip in words, and the verb for them."""
     verb = 'leaves' if len(no_room.neighbours) == 1 else 'leave'
     return listed(no_room.neighbours, 'something'), verb
 
@@ -458,4 +434,5 @@ def _reach(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
     target = reach_target(arg, scene, hand, params.hover_m)
     if isinstance(target, Rejection):
         return target
-    return (MoveAbove(target.grips, 0.0, target.label),)
+    label, grips = target
+    return (MoveAbove(grips, 0.0, label),)

@@ -65,23 +65,11 @@ class PlaceTarget:
     """Name of the container in which it may come to rest anywhere; empty where there is none."""
 
 
-def pose_target(
-    arg: str, held: SceneObject, others: Sequence[SceneObject], hand: Hand
-) -> PlaceTarget | Rejection:
-    """Turn a pose literal into a place to rest, or into the reason why nothing can stand there."""
-    literal = parse_pose(arg)
-    if literal.quat_xyzw is not None:
-        return _below_hand(arg, literal.pose, held, others, hand)
-    return _at_centre(arg, literal.position_m, literal.yaw_deg, held, others)
-
-
 def from_tcp(point: Vector, yaw_rad: float) -> Vector:
     """
     Return where a point of the tool's frame is from the TCP when the hand points down.
 
-    Args:
-        point: In the frame of the TCP, z out of the fingers [m].
-        yaw_rad: Turn of the hand about the world's z axis [rad].
+    The point has z out of the fingers; *yaw_rad* turns the hand about the world's z axis.
     """
     # A tool that points down has its y and z axes turned over.
     cos, sin = math.cos(yaw_rad), math.sin(yaw_rad)
@@ -89,7 +77,6 @@ def from_tcp(point: Vector, yaw_rad: float) -> Vector:
 
 
 def yaw_like(item: SceneObject) -> float:
-    """Return the yaw of an object's edges, 0 for what is round [rad]."""
     axes = flat_axes(item)
     return axes[0][0] if axes else 0.0
 
@@ -172,7 +159,6 @@ def _beside(arg: str, tables: Sequence[SceneObject]) -> Rejection:
 
 
 def _extents(item: SceneObject) -> str:
-    """Write from where to where a table goes, along the axes of the world [m]."""
     (low_x, high_x), (low_y, high_y) = (
         (min(along), max(along)) for along in zip(*outline(item), strict=True)
     )
@@ -213,7 +199,12 @@ def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> Place
     """Turn the argument of `place`, a name or a pose literal, into a free place to rest."""
     others = [item for item in scene.objects if item.name != held.name]
     if looks_like_pose(arg):
-        target = pose_target(arg, held, others, hand)
+        literal = parse_pose(arg)
+        target = (
+            _at_centre(arg, literal.position_m, literal.yaw_deg, held, others)
+            if literal.quat_xyzw is None
+            else _below_hand(arg, literal.pose, held, others, hand)
+        )
     else:
         target = _at_object(scene.object(arg), held, others, hand)
     if isinstance(target, Rejection):
@@ -232,13 +223,7 @@ def place_grips(
     """
     Return poses of the tool at which the object can be released, roomiest first.
 
-    Args:
-        held: What is in the hand, with its pose there.
-        target: Where it shall come to rest.
-        scene: The scene.
-        hand: Where the TCP is and how far the fingers are open.
-        params: How much room to keep.
-        gap_m: Height above the surface of the release [m].
+    *gap_m* is the height above the surface of the release [m].
     """
     centre = in_tool_frame(held.pose.position_m, hand.tcp)
     yaw_now = tool_yaw(hand.tcp)
@@ -376,15 +361,10 @@ def _free_spot(
     for x, y in spots:
         if not SPOT_RADII_M[0] <= math.hypot(x, y) <= SPOT_RADII_M[1]:
             continue
-        corners = [(x + dx * radius, y + dy * radius) for dx in (-1, 1) for dy in (-1, 1)]
-        if not all(contains(area, corner) for corner in corners):
+        turns = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+        square_here = tuple((x + dx * radius, y + dy * radius) for dx, dy in turns)
+        if not all(contains(area, corner) for corner in square_here):
             continue
-        square_here = (
-            (x - radius, y - radius),
-            (x + radius, y - radius),
-            (x + radius, y + radius),
-            (x - radius, y + radius),
-        )
         if all(polygon_gap(square_here, outline(item)) >= SPOT_GAP_M for item in around):
             return PlaceTarget(
                 label=surface.name,

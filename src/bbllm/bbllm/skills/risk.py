@@ -126,7 +126,6 @@ def _paraphrased(skill: str, said: str) -> bool:
 
 
 def _words(text: str) -> str:
-    """Write a text as `_one_word_after_the_other_`, whatever stood between the words."""
     return '_' + re.sub(r'[\W_]+', '_', text.casefold()).strip('_') + '_'
 
 

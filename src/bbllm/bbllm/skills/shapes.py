@@ -56,7 +56,6 @@ def half_extent(item: SceneObject, direction: Vector) -> float:
 
 
 def half_height(item: SceneObject) -> float:
-    """Return the distance from an object's centre to its highest point [m]."""
     return half_extent(item, (0.0, 0.0, 1.0))
 
 
@@ -66,7 +65,6 @@ def top_z(item: SceneObject) -> float:
 
 
 def bottom_z(item: SceneObject) -> float:
-    """Return the height of an object's lowest point [m]."""
     return item.pose.position_m[2] - half_height(item)
 
 
@@ -123,8 +121,17 @@ def outline(item: SceneObject) -> tuple[Point, ...]:
     return convex_hull(corners)
 
 
+def moved_outline(item: SceneObject, turn_rad: float, to: Point) -> tuple[Point, ...]:
+    """Return an object's outline as it is once it has been turned and is somewhere else."""
+    x0, y0, _ = item.pose.position_m
+    cos, sin = math.cos(turn_rad), math.sin(turn_rad)
+    return tuple(
+        (to[0] + cos * (x - x0) - sin * (y - y0), to[1] + sin * (x - x0) + cos * (y - y0))
+        for x, y in outline(item)
+    )
+
+
 def convex_hull(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Return the corners of the smallest convex polygon around points, counter-clockwise."""
     ordered = sorted(set(points))
     if len(ordered) < 3:
         return tuple(ordered)

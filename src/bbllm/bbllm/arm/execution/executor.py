@@ -34,8 +34,7 @@ def grab_and_putin(
     """
     Carry out `grab_and_putin`: both halves, or only the second where the object is in the hand.
 
-    Returns:
-        The outcome of the whole; the message of a failure names the half.
+    The message of a failure names the half.
     """
     try:
         scene = observe()
@@ -76,14 +75,10 @@ class SkillExecutor:
     """
     The skills of one arm.
 
-    Args:
-        driver: The arm.
-        observe: Returns the scene as it is now; may raise SceneError.
-        params: How to move, send and judge.
-        on_activity: Receives the activities of the arm: `closing the hand on red_cube`.
-        guard: Refuses motions that break a safety rule; by default none is refused.
-        permit: Decides before every call whether it may be tried; by default all may.
-        ask_person: Decides whether a stopped robot may go on; by default it may not.
+    *observe* returns the scene as it is now, and may raise SceneError. Without a guard no motion
+    is refused, without a permit all calls may be tried, and without *ask_person* a robot that only
+    a person may release stays stopped. *on_activity* receives the activities of the arm: `closing
+    the hand on red_cube`.
 
     Raises:
         ConfigError: A lift would pull harder than the guard's limits allow.
@@ -120,11 +115,9 @@ class SkillExecutor:
         self._planner = GraspPlanner(ways)
 
     def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
-        """Replace the receiver of activities."""
         self._executor.on_activity = on_activity
 
     def hand(self) -> Hand:
-        """Return the hand as it is measured."""
         return self._executor.hand()
 
     def execute(
@@ -148,9 +141,8 @@ class SkillExecutor:
                     self._executor.cancel()
             try:
                 # First of all: a robot that is stopped shows no scene, and its clock stands.
-                refused = (
-                    self._stopped(call) or self._refusal(call, provenance) or self._unlimited(call)
-                )
+                stopped = self._stopped(call)
+                refused = stopped or self._refusal(call, provenance) or self._unlimited(call)
                 # How long a person thinks it over is no part of what the call takes.
                 start_s = self._driver.now_s()
                 outcome = refused or self._carry_out(call)
@@ -179,10 +171,9 @@ class SkillExecutor:
         """Ask whether the call may be tried; returns why not."""
         if self._permit is None:
             return None
+        cancel = CancelToken(lambda: self._executor.check('waiting for a person'))
         try:
-            return self._permit(
-                call, provenance, CancelToken(lambda: self._executor.check('waiting for a person'))
-            )
+            return self._permit(call, provenance, cancel)
         except SkillError as stopped:  # somebody cancelled the wait
             return stopped.outcome(call)
 
@@ -198,9 +189,10 @@ class SkillExecutor:
         return None
 
     def _carry_out(self, call: SkillCall) -> Outcome:
-        if plain(call.skill) == GRAB_AND_PUTIN.name:
-            return grab_and_putin(call, self._observe, lambda half: self._run(half).outcome())
-        return self._run(call).outcome()
+        def run(call: SkillCall) -> Outcome:
+            parts = self._observe, self._executor, self._planner, self.params
+            return SkillRun(call, *parts).outcome()
 
-    def _run(self, call: SkillCall) -> SkillRun:
-        return SkillRun(call, self._observe, self._executor, self._planner, self.params)
+        if plain(call.skill) == GRAB_AND_PUTIN.name:
+            return grab_and_putin(call, self._observe, run)
+        return run(call)

@@ -32,23 +32,16 @@ LOOKS = 20
 
 class ContactLimiter:
     """
-    Sets the robot's own thresholds where they are not in force.
+    Sets the robot's own thresholds, or leaves them, where they are not in force.
 
     Not at the start of a program, when the robot may be absent or in use, but before the first
-    motion, and again after the robot has restarted.
-
-    Args:
-        driver: The robot.
-        limits: The thresholds; None leaves the robot's own.
-        still_rad_s: Joints that are slower than this are at rest [rad/s].
+    motion, and again after the robot has restarted. Joints slower than *still_rad_s* are at rest.
     """
 
     def __init__(
         self, driver: ArmDriver, limits: ContactLimits | None, still_rad_s: float
     ) -> None:
-        self._driver = driver
-        self._limits = limits
-        self._still_rad_s = still_rad_s
+        self._driver, self._limits, self._still_rad_s = driver, limits, still_rad_s
 
     @property
     def in_force(self) -> bool:
@@ -150,7 +143,6 @@ class Recovery:
         return True
 
     def succeeded(self) -> None:
-        """Begin to count anew: a call has moved the robot and succeeded."""
         self._automatic = 0
 
     def run(self, activity: str, cancel: CancelToken) -> Stop:
@@ -173,7 +165,10 @@ class Recovery:
         return stop
 
     def _solve(self, case: _Case, cancel: CancelToken) -> Stop:
-        problem, asked = self._too_often(), 0
+        problem, asked = '', 0
+        if self._automatic >= MOST_AUTOMATIC:  # a person is asked whatever the cause is
+            times = f'It was recovered {MOST_AUTOMATIC} times already'
+            problem = f'{times}, and no call has succeeded since.'
         while True:  # every time but the first a person is asked
             if problem or (case.stop.needs_person and not asked):
                 if asked == MOST_QUESTIONS:
@@ -199,12 +194,6 @@ class Recovery:
             except RecoveryError as error:
                 problem = f'It does not recover: {error}'
                 case.stop = case.stop.or_known(self._peek(case))
-
-    def _too_often(self) -> str:
-        """Return why a person has to be asked whatever the cause is; mostly nothing."""
-        if self._automatic < MOST_AUTOMATIC:
-            return ''
-        return f'It was recovered {MOST_AUTOMATIC} times already, and no call has succeeded since.'
 
     def _bring_up_states(self, cancel: CancelToken) -> None:
         """Clear the error and activate the sources of states, but nothing that moves the robot."""

@@ -60,13 +60,8 @@ def shift_for_slip(before: Vector, now: Vector, tcp: Pose) -> Vector | None:
     """
     Return how far the hand has to be moved for the object to be where it would be without a slip.
 
-    Args:
-        before: Its centre in the frame of the TCP when it was taken up [m].
-        now: The same now [m].
-        tcp: Pose of the TCP in the world.
-
-    Returns:
-        A shift in the world frame [m]; None where there is nothing to make up for.
+    *before* is its centre in the frame of the TCP when it was taken up, *now* the same now. A
+    shift in the world frame [m]; None where there is nothing to make up for.
     """
     slip = [was - is_now for was, is_now in zip(before, now, strict=True)]
     if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
@@ -152,16 +147,9 @@ def back_off(
     """
     Raise the arm where it may still move, after releasing what may be fixed.
 
-    Args:
-        failure: Why the call fails.
-        executor: The arm.
-        planner: Finds the way up.
-        opening_m: Opening of the fingers before they closed; None where no grip was chosen [m].
-        lifts: The object that was being lifted, if any.
-        release: Opens the hand.
-
-    Returns:
-        The failure, which mentions a release.
+    *opening_m* is the opening of the fingers before they closed, None where no grip was chosen;
+    *lifts* is the object that was being lifted, if any. Returns the failure, which mentions a
+    release.
     """
     too_much = lifts is not None and failure.code in TOO_MUCH_CODES
     if not failure.may_back_off or too_much or isinstance(failure, StuckError):
@@ -208,11 +196,8 @@ class SkillRun:
         planner: GraspPlanner,
         params: ExecutorParams,
     ) -> None:
-        self._call = call
-        self._observe = observe
-        self._executor = executor
-        self._planner = planner
-        self._params = params
+        self._call, self._observe, self._params = call, observe, params
+        self._executor, self._planner = executor, planner
         self._carried: str | None = None
         self._target = ''
         self._way: GraspPlan | None = None
@@ -221,7 +206,6 @@ class SkillRun:
         self._scene: Scene | None = None
 
     def outcome(self) -> Outcome:
-        """Run to the end, whatever it is."""
         try:
             motions = self.prepare(self._observed())
             if self._carried and self._executor.grip_interrupted and moves(self._call):
@@ -275,7 +259,7 @@ class SkillRun:
     @_do.register
     def _lift_off(self, motion: LiftOff) -> None:
         self._lifting = True
-        parts = (self._executor, self._planner, self._params.lift)
+        parts = self._executor, self._planner, self._params.lift
         self._way = lift_off(motion.name, self._chosen(), *parts)
         self._lifting = False
 
@@ -401,7 +385,6 @@ class SkillRun:
         raise unheld(motion.name, self._executor.hand().width_m)
 
     def _check_carried(self, where: str) -> None:
-        """Fail where the grasped object is no longer in the hand."""
         if self._carried is not None and self._observed().held != self._carried:
             lost, self._carried = self._carried, None
             raise SkillError(Code.OBJECT_LOST, f'{lost} was lost {where}.')
@@ -419,7 +402,6 @@ class SkillRun:
         return self._way
 
     def _get_out(self, failure: SkillError) -> SkillError:
-        """Leave the arm raised where it may still move."""
         if not self._touched:
             return failure
         return back_off(

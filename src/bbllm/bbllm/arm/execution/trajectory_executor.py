@@ -19,13 +19,7 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.execution.recovery import ContactLimiter, Recovery
-from bbllm.arm.failures import (
-    SkillError,
-    follow_failure,
-    gripper_failure,
-    misopened,
-    stop_failure,
-)
+from bbllm.arm.failures import SkillError, follow_failure, gripper_failure, stop_failure
 from bbllm.arm.kinematics import hand_at
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.arm.stop_causes import Stop
@@ -149,7 +143,6 @@ class TrajectoryExecutor:
         self._recovery = Recovery(driver, ask_person, self.report, self._limiter)
 
     def begin(self) -> None:
-        """Begin a call: forget an earlier cancel."""
         self._moved, self._doing = False, ''
         self._cancelled.clear()
         self.driver.begin()
@@ -168,8 +161,8 @@ class TrajectoryExecutor:
         """
         Return where the next motion starts, shape (7,) [rad].
 
-        The end of the last motion while the arm is there, so that the controller's set point
-        does not jump by the static error; else what is measured.
+        The end of the last motion while the arm is there, so that the controller's set point does
+        not jump by the static error; else what is measured.
         """
         measured = self.driver.joint_state().position_rad
         if self._commanded is not None:
@@ -179,7 +172,6 @@ class TrajectoryExecutor:
         return np.array(measured, dtype=np.float64)
 
     def hand(self) -> Hand:
-        """Return the hand as it is measured."""
         state = self.driver.joint_state()
         return hand_at(state.position_rad, state.width_m)
 
@@ -191,18 +183,15 @@ class TrajectoryExecutor:
             self.guard.check_motion(trajectory, activity, width_m=width_m)
 
     def check_hand(self, width_m: float, activity: str, at: Array | None = None) -> None:
-        """Ask the guard before the fingers go to a width, with the arm as it is or at a place."""
         if self.guard is not None:
             q = self.driver.joint_state().position_rad if at is None else at
             self.guard.check_hand(q, width_m, activity)
 
     def carry(self, name: str | None) -> None:
-        """Set what is in the hand for the guard."""
         if self.guard is not None:
             self.guard.carry(name, self.hand())
 
     def report(self, activity: str) -> None:
-        """Report an activity."""
         if self.on_activity is not None:
             self.on_activity(activity)
 
@@ -270,13 +259,8 @@ class TrajectoryExecutor:
         if failure is not None:
             raise self._cause_of(failure, activity)
         self.check(activity)
-        check_rest(
-            self.driver,
-            goal,
-            self.params.rest,
-            activity,
-            CancelToken(lambda: self.ready(activity)),
-        )
+        cancel = CancelToken(lambda: self.ready(activity))
+        check_rest(self.driver, goal, self.params.rest, activity, cancel)
         self._commanded = np.array(goal, dtype=np.float64)
         self._moved = True
 
@@ -295,7 +279,12 @@ class TrajectoryExecutor:
         self.check(activity)
         # The joint states of the hand may be older than its result.
         if abs(result.width_m - width_m) > self.params.width_tolerance_m:
-            raise misopened(result, width_m, activity)
+            raise SkillError(
+                Code.GRIPPER_FAILED,
+                f'the fingers stopped {result.width_m * 100:.1f} cm apart instead of '
+                f'{width_m * 100:.1f} cm while {activity}.',
+                result.error,
+            )
 
     def grasp(
         self, width_m: float, force_n: float, inner_m: float, outer_m: float, activity: str
@@ -350,9 +339,7 @@ class TrajectoryExecutor:
                     Code.CONTROLLER_ABORTED,
                     f'the robot had stopped and has moved meanwhile, so {activity} was not begun.',
                 )
-        result = self.driver.follow(
-            trajectory, self.params.tolerances, stop_condition=stop_condition
-        )
+        result = self.driver.follow(trajectory, self.params.tolerances, stop_condition)
         return follow_failure(result, activity)
 
     def _send_hand(

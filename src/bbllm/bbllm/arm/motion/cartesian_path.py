@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline, PPoly
 from scipy.spatial.transform import Rotation
 
-from bbllm.arm.driver import JointTrajectory
+from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.kinematics import forward, inverse_branches, jacobian
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_MAX, Q_MIN, velocity_limits, within_limits
 from bbllm.arm.model import TCP_SITE, arm_model
@@ -35,12 +35,9 @@ from bbllm.arm.motion.trajectory import (
     slowed,
 )
 
-Array = NDArray[np.float64]
-
-_ITERATIONS = 8
+_ITERATIONS, _POLISH = 8, 3
 _TOLERANCE = 1e-5
 """Pose error at which mink has done its part [m, rad]."""
-_POLISH = 3
 _EXACT = 1e-9
 """Pose error of the result [m, rad]."""
 _EXTRA_MARGIN_RAD = 0.005
@@ -50,13 +47,8 @@ def track_line(poses: Array, q_start: Array, margin_rad: float) -> Array | None:
     """
     Follow tool poses one after the other, within limits, with the smallest joint motions.
 
-    Args:
-        poses: T_base_tcp, near to each other, the first at *q_start*, shape (n, 4, 4).
-        q_start: Joint position at the start, shape (7,) [rad].
-        margin_rad: What to keep from the position limits [rad].
-
-    Returns:
-        Joint positions, shape (n, 7) [rad], or None where the line cannot be followed.
+    The poses are near to each other, shape (n, 4, 4), the first at *q_start*. Returns joint
+    positions, shape (n, 7) [rad], or None where the line cannot be followed.
     """
     model = _limited_model(margin_rad + _EXTRA_MARGIN_RAD)
     configuration = mink.Configuration(model, q=np.clip(q_start, *model.jnt_range.T))
@@ -123,7 +115,6 @@ class CartesianLine:
 
     @classmethod
     def between(cls, T_start: Array, T_goal: Array) -> CartesianLine:
-        """Return the line from one tool pose to another."""
         turn = Rotation.from_matrix(T_goal[:3, :3] @ T_start[:3, :3].T).as_rotvec()
         return cls(T_start, T_goal[:3, 3] - T_start[:3, 3], turn)
 
@@ -170,15 +161,10 @@ _SAFE = 0.995
 
 def line_path(q_start: Array, T_goal: Array) -> Array:
     """
-    Find joint positions that keep the tool on the straight line to a pose.
+    Find joint positions that keep the tool on the straight line to a pose T_base_tcp.
 
-    Args:
-        q_start: Joint position at the start of the line, shape (7,) [rad].
-        T_goal: T_base_tcp at its end, shape (4, 4).
-
-    Returns:
-        Joint positions, evenly spaced along the line, shape (n, 7) [rad]; a cubic spline
-        through them keeps the tool within 0.05 mm of the line.
+    They are evenly spaced along the line, shape (n, 7) [rad]; a cubic spline through them keeps
+    the tool within 0.05 mm of the line.
 
     Raises:
         NoPathError: The line leaves the joint limits, or the posture would have to jump.
@@ -201,15 +187,9 @@ def rising_path(q_start: Array, rise_m: float) -> Array:
 
 def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
     """
-    Try one path only: joint 7 drifts evenly to a value; for choosing among many.
+    Try one path only, with joint 7 drifting evenly to a value; for choosing among many.
 
-    Args:
-        q_start: Joint position at the start of the line, shape (7,) [rad].
-        T_goal: T_base_tcp at its end, shape (4, 4).
-        q7_goal: Where joint 7 ends [rad].
-
-    Returns:
-        What `line_path` returns, or None beyond a joint limit or where a joint whirls.
+    Returns what `line_path` returns, or None beyond a joint limit or where a joint whirls.
     """
     line = CartesianLine.between(forward(q_start), T_goal)
     drifts = np.array([q7_goal - q_start[6]])
@@ -225,10 +205,8 @@ def path_move(
     """
     Move along what `line_path` found, from rest to rest; reversed, it leads back.
 
-    Args:
-        points: Joint positions, shape (n, 7) [rad].
-        scale: Share of the speed and of the joint limits to use, in (0, 1].
-        speed_m_s: Tool speed at scale 1 [m/s].
+    *scale* is the share of the speed and of the joint limits to use, *speed_m_s* the tool speed at
+    scale 1.
 
     Raises:
         NoPathError: A joint is so near to its limit that it may hardly move.
@@ -245,12 +223,9 @@ def path_move(
     spline = cubic(points)
     knots = _dense(_timed(spline, speed, acceleration, scale))
     q, first, second = (spline(knots.s, order) for order in range(3))
-    move = JointTrajectory(
-        time_s=knots.time_s,
-        position_rad=q,
-        velocity_rad_s=first * knots.ds[:, None],
-        acceleration_rad_s2=first * knots.dds[:, None] + second * knots.ds[:, None] ** 2,
-    )
+    ds = knots.ds[:, None]
+    acceleration = first * knots.dds[:, None] + second * ds**2
+    move = JointTrajectory(knots.time_s, q, first * ds, acceleration)
     factor = excess(move) / _SAFE  # for what happened between the points
     if factor * move.duration_s > _LONGEST_S + length / (scale * speed_m_s):
         raise NoPathError('The tool cannot go straight there: a joint is too near to its limit.')
@@ -372,7 +347,6 @@ def _dense(knots: Knots) -> Knots:
 
 
 def _reason(line: CartesianLine, s: Array, q: Array) -> str:
-    """Return where the line ends and which joint is to blame."""
     bad = ~within_limits(q, LINE_MARGIN_RAD)
     bad[0] = False
     if not bad.any():

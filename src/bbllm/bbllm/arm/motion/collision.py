@@ -16,9 +16,8 @@ from functools import lru_cache
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from bbllm.arm.driver import N_JOINTS, JointTrajectory
+from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
 from bbllm.arm.model import robot_spec
 from bbllm.arm.motion.trajectory import sample
 from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
@@ -72,11 +71,7 @@ def twins_of(forms: tuple[Form, ...]) -> list[tuple[ObstacleShape, Size]]:
 
 
 def _add_geom(
-    body: mujoco.MjsBody,
-    shape: ObstacleShape,
-    size_m: Size,
-    bits: int,
-    margin_m: float,
+    body: mujoco.MjsBody, shape: ObstacleShape, size_m: Size, bits: int, margin_m: float
 ) -> None:
     x, y, z = (extent / 2 for extent in size_m)
     if shape is ObstacleShape.BOX:
@@ -85,8 +80,6 @@ def _add_geom(
         kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [max(x, y), z, 0.0]
     body.add_geom(type=kind, size=size, contype=bits, conaffinity=bits, margin=margin_m)
 
-
-Array = NDArray[np.float64]
 
 Ignore = Collection[str | tuple[str, str]]
 """What may be touched: a name (by anything), or a pair of names (by each other only)."""
@@ -137,17 +130,13 @@ class CollisionChecker:
         width_m: float = OPEN_WIDTH_M,
     ) -> None:
         """
-        Set the objects, the grasped one, and the opening of the fingers.
+        Set the objects, the grasped one, and the opening of the fingers [m].
 
-        Args:
-            obstacles: All solid objects, the grasped one too (with any pose).
-            held: What is in the hand; its name is that of an obstacle.
-            width_m: Distance between the fingers [m].
+        *obstacles* has all solid objects, the grasped one too (with any pose).
         """
         forms = tuple((item.name, item.shape, item.size_m) for item in obstacles)
         if forms != self._forms:
             self._build(forms)
-            self._forms = forms
         for item in obstacles:
             mocap = self._mocap[item.name]
             self._data.mocap_pos[mocap] = item.T_base_obstacle[:3, 3]
@@ -157,7 +146,6 @@ class CollisionChecker:
         self.open_to(width_m)
 
     def open_to(self, width_m: float) -> None:
-        """Set how far the fingers are open [m]."""
         for joint in ('fr3_finger_joint1', 'fr3_finger_joint2'):
             self._data.qpos[self._model.joint(joint).qposadr[0]] = width_m / 2
 
@@ -165,17 +153,16 @@ class CollisionChecker:
         self, q: Array, ignore: Ignore = (), *, clearance_m: float = CLEARANCE_M
     ) -> list[Contact]:
         """
-        Return what touches at a joint position; empty where it is clear.
+        Return what touches at a joint position, shape (7,) [rad]; empty where it is clear.
 
-        Args:
-            q: Joint position, shape (7,) [rad].
-            ignore: What may be touched.
-            clearance_m: Distance to objects that already counts as contact, at most 0.02 [m].
+        *clearance_m* is the distance to objects that already counts as contact, at most 0.02 m.
         """
-        self._data.qpos[:N_JOINTS] = q
-        mujoco.mj_kinematics(self._model, self._data)
-        mujoco.mj_collision(self._model, self._data)
-        return self._contacts(ignore, clearance_m) if self._data.ncon else []
+        found: dict[Contact, None] = {}
+        for first, second, distance_m, own in self._near(q):
+            limit_m = 0.0 if own else clearance_m
+            if distance_m < limit_m and not _ignored(first, second, ignore):
+                found[Contact(first, second)] = None
+        return list(found)
 
     def path_clear(
         self,
@@ -187,11 +174,8 @@ class CollisionChecker:
         """
         Return the first contact along a motion, None where there is none.
 
-        Args:
-            path: A trajectory, or joint positions of shape (n, 7) that are joined by straight
-                lines [rad]. Sampled so densely that no part moves more than 2 cm in between.
-            ignore: What may be touched.
-            clearance_m: Distance to objects that already counts as contact, at most 0.02 [m].
+        *path* is a trajectory, or joint positions of shape (n, 7) that are joined by straight
+        lines [rad]; it is sampled so densely that no part moves more than 2 cm in between.
         """
         for q in _evenly(path):
             contacts = self.clear(q, ignore, clearance_m=clearance_m)
@@ -206,11 +190,7 @@ class CollisionChecker:
         Return the first contact along a motion that was not there at its start, or grew deeper.
 
         What touches at the start must also touch less at the end: such a motion leads out.
-
-        Args:
-            path: Joint positions, shape (n, 7) [rad].
-            ignore: What may be touched.
-            itself: Whether the robot may not touch itself or the grasped object either.
+        *itself* is whether the robot may not touch itself or the grasped object either.
         """
         start: dict[Contact, float] | None = None
         now: dict[Contact, float] = {}
@@ -231,10 +211,7 @@ class CollisionChecker:
         """
         Return the first contact with the world that fingers make, or deepen, on their way.
 
-        Args:
-            q: Where the arm is, shape (7,) [rad].
-            widths_m: Distances between the fingers, the first one as they are now, shape (n,) [m].
-            ignore: What may be touched.
+        *widths_m* are distances between the fingers, the first one as they are now, shape (n,).
         """
         start: dict[Contact, float] | None = None
         for width_m in widths_m.tolist():
@@ -247,44 +224,30 @@ class CollisionChecker:
 
     def _depths(self, q: Array, ignore: Ignore, itself: bool) -> dict[Contact, float]:
         """Return how deep objects are in each other at a joint position [m]."""
-        self._data.qpos[:N_JOINTS] = q
-        mujoco.mj_kinematics(self._model, self._data)
-        mujoco.mj_collision(self._model, self._data)
         depths: dict[Contact, float] = {}
-        for first, second, distance_m, own in self._near() if self._data.ncon else ():
+        for first, second, distance_m, own in self._near(q):
             if distance_m < 0 and (itself or not own) and not _ignored(first, second, ignore):
                 contact = Contact(first, second)
                 depths[contact] = max(-distance_m, depths.get(contact, 0.0))
         return depths
 
-    def _contacts(self, ignore: Ignore, clearance_m: float) -> list[Contact]:
-        found: dict[Contact, None] = {}
-        for first, second, distance_m, own in self._near():
-            limit_m = 0.0 if own else clearance_m
-            if distance_m < limit_m and not _ignored(first, second, ignore):
-                found[Contact(first, second)] = None
-        return list(found)
-
-    def _near(self) -> Iterator[tuple[str, str, float, bool]]:
+    def _near(self, q: Array) -> Iterator[tuple[str, str, float, bool]]:
         """Yield what is near each other, how far apart [m], and whether both are the robot's."""
-        names = self._names
-        for (i, j), distance_m in zip(
-            self._data.contact.geom.tolist(), self._data.contact.dist.tolist(), strict=True
-        ):
+        data, names = self._data, self._names
+        data.qpos[:N_JOINTS] = q
+        mujoco.mj_kinematics(self._model, data)
+        mujoco.mj_collision(self._model, data)
+        if not data.ncon:
+            return
+        for (i, j), distance_m in zip(data.contact.geom.tolist(), data.contact.dist.tolist()):
             first, second = names[i], names[j]
             if not self._robot[i]:  # the world's objects come first in the model
                 first, second = second, first
             yield first, second, distance_m, self._robot[i] and self._robot[j]
 
     def _build(self, forms: tuple[Form, ...]) -> None:
-        """Take a model of the robot, the objects, and their twins in the hand."""
-        self._model = copy(compiled_model(forms))  # whose shown objects and poses are one's own
-        self._data = mujoco.MjData(self._model)
-        self._index(forms)
-
-    def _index(self, forms: tuple[Form, ...]) -> None:
-        """Cache the names and numbers that every check needs."""
-        model = self._model
+        model = copy(compiled_model(forms))  # whose shown objects and poses are one's own
+        self._model, self._data, self._forms = model, mujoco.MjData(model), forms
         twins = twins_of(forms)
         bodies = [model.body(i).name for i in model.geom_bodyid]
         self._names = [name.removeprefix('object/') for name in bodies]
@@ -296,9 +259,8 @@ class CollisionChecker:
         self._held_geom = [int(model.body_geomadr[body]) for body in self._held_body]
 
     def _show(self, name: str, shown: bool) -> None:
-        bits = WORLD_BIT if shown else 0
-        self._model.geom_contype[self._geom[name]] = bits
-        self._model.geom_conaffinity[self._geom[name]] = bits
+        geom, bits = self._geom[name], WORLD_BIT if shown else 0
+        self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = bits
 
     def _hold(self, held: Held | None) -> None:
         for geom in self._held_geom:
@@ -308,8 +270,8 @@ class CollisionChecker:
             return
         form = self._form[held.name]
         body, geom = self._held_body[form], self._held_geom[form]
-        self._model.geom_contype[geom] = WORLD_BIT | ROBOT_BIT
-        self._model.geom_conaffinity[geom] = WORLD_BIT | ROBOT_BIT
+        bits = WORLD_BIT | ROBOT_BIT
+        self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = bits
         self._names[geom] = held.name
         self._robot[geom] = True
         tcp = self._model.site('tcp').pos  # in the hand, not turned

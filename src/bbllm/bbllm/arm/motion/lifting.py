@@ -60,7 +60,6 @@ class LiftParams:
 
     @classmethod
     def of(cls, *, simulated: bool, cap_n: float) -> LiftParams:
-        """Return how lifts begin on a simulated or a real arm, with a cap [N]."""
         stiffness = SERVO_STIFFNESS if simulated else CONTROLLER_STIFFNESS
         return cls(cap_n=cap_n, stiffness_nm_rad=stiffness)
 
@@ -71,10 +70,7 @@ class LiftParams:
 
     def check_below(self, stops_n: float) -> None:
         """
-        See that a lift of what is fixed ends by its cap, and not by a stop of the robot.
-
-        Args:
-            stops_n: The force at the hand at which the robot stops by itself [N].
+        See that a lift of what is fixed ends by its cap, and not by a stop of the robot [N].
 
         Raises:
             ConfigError: The cap is too high for that; states which one would do.
@@ -100,9 +96,7 @@ class LiftWatch:
     """
     Checks whether a lift takes more force than it may; made while the arm is at rest.
 
-    Args:
-        driver: Reports the force.
-        cap_n: The largest change of the force [N].
+    *cap_n* is the largest change of the force [N].
 
     Raises:
         SilentForceError: The force was reported before, and is not now.
@@ -138,14 +132,9 @@ class LiftWatch:
 
 def parted(up: Array, rise_m: float) -> tuple[Array, Array]:
     """
-    Part the way up after a first bit of it.
+    Part the way up, evenly spaced joint positions of shape (n, 7) [rad], after a first bit.
 
-    Args:
-        up: Joint positions on the straight way up, evenly spaced, shape (n, 7) [rad].
-        rise_m: Length of the first bit [m].
-
-    Returns:
-        Joint positions of both parts, evenly spaced, shapes (2, 7) and (n, 7) [rad].
+    Returns both parts, evenly spaced, of shapes (2, 7) and (n, 7).
     """
     first, last = forward(up[[0, -1]])[:, :3, 3]
     share = rise_m / max(float(np.linalg.norm(last - first)), 2 * rise_m)
@@ -157,16 +146,10 @@ def slow_move(ends: Array, duration_s: float) -> JointTrajectory:
     """
     Return a motion in a straight line in joint space, one quintic from rest to rest.
 
-    Args:
-        ends: Its first and last joint positions, shape (2, 7) [rad].
-        duration_s: How long it takes; longer where a joint would be faster than at half of its
-            speed limit [s].
+    *ends* are its joint positions, shape (2, 7) [rad]. It takes longer than *duration_s* where a
+    joint would be faster than at half of its speed limit.
     """
     fastest = 1.875 * np.abs(ends[1] - ends[0]) / DQ_MAX  # a quintic's peak is 15/8 of its mean
     still = np.zeros((2, len(ends[0])))
-    return JointTrajectory(
-        time_s=np.array([0.0, max(duration_s, 2 * float(fastest.max()))]),
-        position_rad=ends,
-        velocity_rad_s=still,
-        acceleration_rad_s2=still,
-    )
+    time_s = np.array([0.0, max(duration_s, 2 * float(fastest.max()))])
+    return JointTrajectory(time_s, ends, still, still)

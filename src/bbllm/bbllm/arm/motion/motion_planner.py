@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from bbllm.arm.motion.trajectory import (
     slowed,
     waypoint_move,
 )
-from bbllm.arm.obstacles import Held, matrix_from_pose, obstacles_from_scene
+from bbllm.arm.obstacles import held_by, obstacles_from_scene
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Grip, Hand
@@ -58,13 +59,7 @@ def plan_transit(
     Move to a joint position around obstacles, from rest to rest.
 
     Tries the straight joint move, then raised ways over, then a random search (seeded, so the same
-    question has the same answer).
-
-    Args:
-        q_start: Where the arm stands, shape (7,) [rad].
-        q_goal: Where it goes, shape (7,) [rad].
-        checker: The objects around, and the grasped one.
-        scale: Share of the velocity and acceleration limits to use, in (0, 1].
+    question has the same answer); *scale* is the share of the velocity and acceleration limits.
 
     Raises:
         NoPathError: An end touches something, or no way was found; names what is in the way.
@@ -77,10 +72,9 @@ def plan_transit(
         contacts = checker.clear(q)
         if contacts:
             raise _blocked(f'{contacts[0]} touch {place}', contacts)
-    for up, over, down in _raised_ways(q_start, q_goal, scale):
-        if all(checker.path_clear(part) is None for part in (up, over, down)):
-            risen = join(up, over, checker, scale=scale)
-            return join(risen, down, checker, scale=scale)
+    for parts in _raised_ways(q_start, q_goal, scale):
+        if all(checker.path_clear(part) is None for part in parts):
+            return reduce(lambda one, other: join(one, other, checker, scale=scale), parts)
     for turned in (q_start, q_goal):
         ready = np.concatenate([turned[:1], Q_READY[1:]])
         way = [np.asarray(q_start), ready, np.asarray(q_goal)]
@@ -118,24 +112,18 @@ def _raised_ways(
     """Yield motions straight up, over, and straight down, lowest first."""
     for rise_m in _RISES_M:
         try:
-            up = rising_path(q_start, rise_m)
-            down = rising_path(q_goal, rise_m)[::-1]
-            yield (
-                path_move(up, scale=scale),
-                joint_move(up[-1], down[0], scale=scale),
-                path_move(down, scale=scale),
-            )
+            up, down = rising_path(q_start, rise_m), rising_path(q_goal, rise_m)[::-1]
+            over = joint_move(up[-1], down[0], scale=scale)
+            yield path_move(up, scale=scale), over, path_move(down, scale=scale)
         except NoPathError:
             continue  # one of the ends cannot rise that far; another height may do
 
 
 def _played(way: list[Array], checker: CollisionChecker, scale: float) -> JointTrajectory:
-    """Time a way; with rounded corners where these are free, else with a stop at each."""
     rounded = waypoint_move(way, scale=scale)
     if checker.path_clear(rounded) is None:
         return rounded
-    legs = [joint_move(a, b, scale=scale) for a, b in zip(way, way[1:], strict=False)]
-    return concatenate(*legs)
+    return concatenate(*(joint_move(a, b, scale=scale) for a, b in zip(way, way[1:])))
 
 
 def _blocked(reason: str, contacts: list[Contact]) -> NoPathError:
@@ -171,19 +159,11 @@ class Approach:
 
     index: int
     """Which of the poses that were asked for."""
-    T_base_tcp: Array
-    """Tool pose at the end, shape (4, 4)."""
-    q_hover: Array
-    """Joint position at the hover pose, shape (7,) [rad]."""
-    q_end: Array
-    """Joint position at the end, on the same straight line and branch, shape (7,) [rad]."""
     path: Array
     """Joint positions on the straight line from hover to end, for `path_move`; reversed, it
     leads up again; shape (n, 7) [rad]."""
     direct: bool
     """Whether the straight joint move to the hover pose was found to touch nothing."""
-    cost: float
-    """Smaller is better; only good for comparing [s]."""
 
 
 def choose_grasp_configuration(
@@ -218,121 +198,71 @@ def choose_grasp_configuration(
         NoPathError: Nothing is left; names the reason, reach or contact; `blockers` are the names
             of what was touched.
     """
-    search = _Search(poses, q_now, checker, ignore, widths_m)
-    whirling: list[_Candidate] = []
-    for candidate in _ranked(poses, q_now, hover_m)[:_TRIES]:
-        path = quiet_path(candidate.q_hover, poses[candidate.index], candidate.q_end[6])
-        if path is None:
-            whirling.append(candidate)
-        elif search.add(candidate, path) and len(search.direct) == count:
-            return search.direct
-    for candidate in whirling[: 0 if search.found else _WHIRLING_TRIES]:
-        try:
-            search.add(candidate, line_path(candidate.q_hover, poses[candidate.index]))
-        except NoPathError as error:
-            search.reason = search.reason or str(error)
-    if not search.found:
-        raise search.nothing_left()
-    return search.found[:count]
+    direct: list[Approach] = []
+    detour: list[Approach] = []
+    contacts: list[Contact] = []
 
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A pair of postures before anything has been checked."""
-
-    cost: float
-    index: int
-    q_hover: Array
-    q_end: Array
-
-
-class _Search:
-    """What has been found so far, and what was touched."""
-
-    def __init__(
-        self,
-        poses: Sequence[Array],
-        q_now: Array,
-        checker: CollisionChecker | None,
-        ignore: Ignore,
-        widths_m: Sequence[float] | None,
-    ) -> None:
-        self._poses, self._q_now = poses, q_now
-        self._checker, self._ignore, self._widths_m = checker, ignore, widths_m
-        self._contacts: list[Contact] = []
-        self.direct: list[Approach] = []
-        self.detour: list[Approach] = []
-        self.reason = ''
-
-    @property
-    def found(self) -> list[Approach]:
-        """Return all that will do, those with a direct transit first."""
-        return self.direct + self.detour
-
-    def add(self, candidate: _Candidate, path: Array) -> bool:
-        """Keep a candidate if it touches nothing; returns whether its transit is direct."""
-        direct = True
-        if self._checker is not None:
-            if self._widths_m is not None:
-                self._checker.open_to(self._widths_m[candidate.index])
-            contact = self._first_contact(self._checker, path)
-            if contact is not None:
-                self._contacts.append(contact)
-                return False
-            direct = self._checker.path_clear(np.stack([self._q_now, path[0]])) is None
-        approach = Approach(
-            index=candidate.index,
-            T_base_tcp=self._poses[candidate.index],
-            q_hover=path[0],
-            q_end=path[-1],
-            path=path,
-            direct=direct,
-            cost=candidate.cost,
-        )
-        (self.direct if direct else self.detour).append(approach)
-        return direct
-
-    def _first_contact(self, checker: CollisionChecker, path: Array) -> Contact | None:
-        """Return what the hover (nothing may be touched) or the descent touches first."""
-        return checker.path_clear(path[:1]) or checker.path_clear(
-            path, self._ignore, clearance_m=DESCENT_CLEARANCE_M
-        )
-
-    def nothing_left(self) -> NoPathError:
-        """Return whether reach or contact was the reason."""
-        if not self._contacts:
-            return NoPathError(
-                self.reason or 'The arm cannot reach there from above within its limits.'
+    def add(index: int, path: Array) -> None:
+        """Keep a way down if it touches nothing."""
+        is_direct = True
+        if checker is not None:
+            if widths_m is not None:
+                checker.open_to(widths_m[index])
+            contact = checker.path_clear(path[:1]) or checker.path_clear(
+                path, ignore, clearance_m=DESCENT_CLEARANCE_M
             )
-        names = [item.second for item in self._contacts]
-        most = max(dict.fromkeys(names), key=names.count)
-        contact = self._contacts[names.index(most)]
-        return NoPathError(
-            f'On the way down {contact.first} would touch {contact.second} '
-            f'in each of the {len(names)} postures that were tried.',
-            tuple(dict.fromkeys(names)),
-        )
+            if contact is not None:
+                contacts.append(contact)
+                return
+            is_direct = checker.path_clear(np.stack([q_now, path[0]])) is None
+        found = direct if is_direct else detour
+        found.append(Approach(index=index, path=path, direct=is_direct))
+
+    whirling: list[tuple[int, Array]] = []
+    for index, q_hover, q_end in _ranked(poses, q_now, hover_m)[:_TRIES]:
+        path = quiet_path(q_hover, poses[index], q_end[6])
+        if path is None:
+            whirling.append((index, q_hover))
+            continue
+        add(index, path)
+        if len(direct) == count:
+            return direct
+    reason = ''
+    for index, q_hover in whirling[: 0 if direct or detour else _WHIRLING_TRIES]:
+        try:
+            add(index, line_path(q_hover, poses[index]))
+        except NoPathError as error:
+            reason = reason or str(error)
+    if direct or detour:
+        return (direct + detour)[:count]
+    if not contacts:
+        raise NoPathError(reason or 'The arm cannot reach there from above within its limits.')
+    names = [item.second for item in contacts]
+    most = max(dict.fromkeys(names), key=names.count)
+    raise NoPathError(
+        f'On the way down {contacts[names.index(most)].first} would touch {most} '
+        f'in each of the {len(names)} postures that were tried.',
+        tuple(dict.fromkeys(names)),
+    )
 
 
-def _ranked(poses: Sequence[Array], q_now: Array, hover_m: float) -> list[_Candidate]:
-    """Return the postures above each pose, cheapest first, well spread."""
+def _ranked(
+    poses: Sequence[Array], q_now: Array, hover_m: float
+) -> list[tuple[int, Array, Array]]:
+    """Return pose, hover and end of the postures above each pose, cheapest first, well spread."""
+    found: list[tuple[float, int, Array, Array]] = []
     for n_q7 in Q7_GRIDS:
-        found = _postures(poses, q_now, hover_m, n_q7)
+        for index, pose in enumerate(poses):
+            ends, hovers = approach_postures(pose, hover_m, n_q7)
+            if not len(ends):
+                continue
+            costs = _cost(hovers, ends, q_now) + _LIKING_S * index
+            for row in np.argsort(costs)[:: _SPREAD if len(costs) > 2 * _SPREAD else 1]:
+                found.append((float(costs[row]), index, hovers[row], ends[row]))
         if found:
             break
-    return sorted(found, key=lambda candidate: candidate.cost)
-
-
-def _postures(poses: Sequence[Array], q_now: Array, hover_m: float, n_q7: int) -> list[_Candidate]:
-    found: list[_Candidate] = []
-    for index, pose in enumerate(poses):
-        ends, hovers = approach_postures(pose, hover_m, n_q7)
-        if not len(ends):
-            continue
-        costs = _cost(hovers, ends, q_now) + _LIKING_S * index
-        for row in np.argsort(costs)[:: _SPREAD if len(costs) > 2 * _SPREAD else 1]:
-            found.append(_Candidate(float(costs[row]), index, hovers[row], ends[row]))
-    return found
+    found.sort(key=lambda candidate: candidate[0])
+    return [candidate[1:] for candidate in found]
 
 
 def _cost(hovers: Array, ends: Array, q_now: Array) -> Array:
@@ -383,22 +313,20 @@ class GraspPlan:
     grip: Grip
     transit: JointTrajectory
     """From where the arm is to above the grip."""
-    descent: JointTrajectory | None
+    descent: JointTrajectory | None = None
     """Straight down; None where hover and grip are one."""
-    ascent: JointTrajectory | None
+    ascent: JointTrajectory | None = None
     """Straight up again."""
     up: Array | None = None
     """Joint positions on the way up, evenly spaced, shape (n, 7) [rad]."""
 
     @property
     def line_s(self) -> float:
-        """Duration of the straight parts [s]."""
         lines = (self.descent, self.ascent)
         return sum(line.duration_s for line in lines if line is not None)
 
     @property
     def duration_s(self) -> float:
-        """Duration of all parts [s]."""
         return self.transit.duration_s + self.line_s
 
 
@@ -413,13 +341,8 @@ class GraspPlanner:
 
     def update(self, scene: Scene, hand: Hand) -> None:
         """Set the objects, the grasped one and the opening of the fingers."""
-        held = None
-        if scene.held is not None:
-            item = scene.object(scene.held)
-            T_tcp_object = np.linalg.inv(matrix_from_pose(hand.tcp)) @ matrix_from_pose(item.pose)
-            held = Held(name=item.name, T_tcp_object=T_tcp_object)
-        self._holding = held is not None
-        self._width_m = hand.width_m
+        held = None if scene.held is None else held_by(scene.object(scene.held), hand)
+        self._holding, self._width_m = held is not None, hand.width_m
         boxes = (box.obstacle for box in self.params.keep_out)
         things = (*obstacles_from_scene(scene), *boxes)
         self._checker.update(things, held, width_m=hand.width_m)
@@ -427,10 +350,6 @@ class GraspPlanner:
     def above(self, motion: MoveAbove, q_now: Array) -> GraspPlan:
         """
         Choose a grip and plan all motions for it; nothing has moved yet.
-
-        Args:
-            motion: The grips that would do.
-            q_now: Where the arm is, shape (7,) [rad].
 
         Raises:
             SkillError: OUT_OF_WORKSPACE or NO_PATH, as a rejection.
@@ -453,9 +372,8 @@ class GraspPlanner:
         if way.descent is None:
             return way
         x, y, z = (way.grip.position_m[axis] + shift_m[axis] for axis in range(3))
-        path = line_path(way.descent.position_rad[0], top_down((x, y, z), way.grip.yaw_rad))
-        descent, ascent = self._both_ways(path)
-        return replace(way, descent=descent, ascent=ascent, up=path[::-1])
+        pose = top_down((x, y, z), way.grip.yaw_rad)
+        return self._along(way, line_path(way.descent.position_rad[0], pose))
 
     def with_way_up(self, way: GraspPlan, up: Array) -> GraspPlan:
         """Return a way with another ascent, along joint positions of shape (n, 7) [rad]."""
@@ -471,14 +389,8 @@ class GraspPlanner:
         try:
             return self._transit(q_now, Q_READY)
         except NoPathError as error:
-            if kept_out(error.blockers):
-                raise _trespass('moving back to base', error) from error
-            raise SkillError(
-                Code.NO_PATH,
-                f'no free way back to the base posture was found: {_in_the_way(error)}.',
-                str(error),
-                moved=False,
-            ) from error
+            activity, where = 'moving back to base', 'back to the base posture'
+            raise _no_path(error, activity, where) from error
 
     def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
         """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
@@ -519,16 +431,13 @@ class GraspPlanner:
     def _way_by(
         self, approach: Approach, grip: Grip, motion: MoveAbove, q_now: Array
     ) -> GraspPlan:
-        transit = self._transit(q_now, approach.q_hover)
-        if motion.hover_m <= 0.0:
-            return GraspPlan(grip=grip, transit=transit, descent=None, ascent=None)
-        descent, ascent = self._both_ways(approach.path)
-        up = approach.path[::-1]
-        return GraspPlan(grip=grip, transit=transit, descent=descent, ascent=ascent, up=up)
+        way = GraspPlan(grip=grip, transit=self._transit(q_now, approach.path[0]))
+        return way if motion.hover_m <= 0.0 else self._along(way, approach.path)
 
-    def _both_ways(self, path: Array) -> tuple[JointTrajectory, JointTrajectory]:
-        """Return the motions down and up along the path that was checked."""
-        return self._line(path), self._line(path[::-1])
+    def _along(self, way: GraspPlan, path: Array) -> GraspPlan:
+        """Return a way that comes down and goes up along a path of shape (n, 7)."""
+        up = path[::-1]
+        return replace(way, descent=self._line(path), ascent=self._line(up), up=up)
 
     def _line(self, path: Array) -> JointTrajectory:
         params = self.params
@@ -553,36 +462,23 @@ class GraspPlanner:
         return self._within_speed(self._free_way(q_now, q_goal))
 
     def _free_way(self, q_now: Array, q_goal: Array) -> JointTrajectory:
+        scale = self.params.scale
         if not self._checker.clear(q_now):
-            return plan_transit(q_now, q_goal, self._checker, scale=self.params.scale)
+            return plan_transit(q_now, q_goal, self._checker, scale=scale)
         # Something touches already, as after a failed grasp: rise straight out of it first.
         rise = self.straight_up(q_now, self.params.escape_m)
-        onward = plan_transit(
-            rise.position_rad[-1], q_goal, self._checker, scale=self.params.scale
+        return concatenate(
+            rise, plan_transit(rise.position_rad[-1], q_goal, self._checker, scale=scale)
         )
-        return concatenate(rise, onward)
 
     def _failure(self, motion: MoveAbove, problem: NoPathError | None) -> SkillError:
-        within = any(
+        if any(
             reachable_top_down(grip.position_m, (grip.yaw_rad,), hover_m=motion.hover_m)
             for grip in motion.grips
-        )
-        raw = str(problem or '')
-        if within and problem is not None and kept_out(problem.blockers):
-            return _trespass(f'going to {motion.target}', problem)
-        if not within:
-            return SkillError(
-                Code.OUT_OF_WORKSPACE,
-                f'{motion.target} is out of the workspace of the robot.',
-                raw,
-                moved=False,
-            )
-        return SkillError(
-            Code.NO_PATH,
-            f'no free way to {motion.target} was found: {_in_the_way(problem)}.',
-            raw,
-            moved=False,
-        )
+        ):
+            return _no_path(problem, f'going to {motion.target}', f'to {motion.target}')
+        message = f'{motion.target} is out of the workspace of the robot.'
+        return SkillError(Code.OUT_OF_WORKSPACE, message, str(problem or ''), moved=False)
 
 
 def _by_room(grips: Sequence[Grip]) -> list[list[Grip]]:
@@ -593,17 +489,19 @@ def _by_room(grips: Sequence[Grip]) -> list[list[Grip]]:
     return [group for group in (roomy, tight) if group]
 
 
-def _trespass(activity: str, problem: NoPathError) -> SkillError:
-    """Return that there is no way but through what the arm is kept out of."""
-    boxes = listed(kept_out(problem.blockers))
-    why = f'every way that was tried leads through {boxes}; a target further from it would do'
-    return SkillError(
-        Code.UNSAFE, refusal(SafetyRule.KEEP_OUT, activity, why), str(problem), moved=False
-    )
-
-
-def _in_the_way(problem: NoPathError | None) -> str:
-    if problem is None or not problem.blockers:
-        return 'the arm cannot bend that way'
-    verb = 'is' if len(problem.blockers) == 1 else 'are'
-    return f'{listed(problem.blockers)} {verb} in the way'
+def _no_path(problem: NoPathError | None, activity: str, where: str) -> SkillError:
+    """Return that there is no way, or none but through what the arm is kept out of."""
+    blockers = () if problem is None else problem.blockers
+    code = Code.NO_PATH
+    if boxes := kept_out(blockers):
+        why = (
+            f'every way that was tried leads through {listed(boxes)}; a target further from it '
+            'would do'
+        )
+        code, message = Code.UNSAFE, refusal(SafetyRule.KEEP_OUT, activity, why)
+    elif blockers:
+        verb = 'is' if len(blockers) == 1 else 'are'
+        message = f'no free way {where} was found: {listed(blockers)} {verb} in the way.'
+    else:
+        message = f'no free way {where} was found: the arm cannot bend that way.'
+    return SkillError(code, message, str(problem or ''), moved=False)

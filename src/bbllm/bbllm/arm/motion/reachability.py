@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bbllm.arm.driver import Array
 from bbllm.arm.kinematics import Q7_GRID, inverse_branches, q7_grid
 from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker
-
-Array = NDArray[np.float64]
 
 _SHOULDER_M: Array = np.array([0.0, 0.0, 0.333])
 Q7_GRIDS = (Q7_GRID, 241)
@@ -25,15 +23,10 @@ little; what is farther is refused without solving anything [m]."""
 
 def top_down(position_m: Sequence[float] | Array, yaw_rad: float) -> Array:
     """
-    Return a tool pose that points straight down.
+    Return a tool pose T_base_tcp that points straight down, shape (4, 4).
 
-    Args:
-        position_m: Where the TCP is, base frame, shape (3,) [m].
-        yaw_rad: Turn about the base z axis; at 0 the tool's x axis is the base's x axis, and
-            the fingers open along the base's y axis [rad].
-
-    Returns:
-        T_base_tcp, shape (4, 4).
+    *yaw_rad* turns it about the base z axis; at 0 the tool's x axis is the base's x axis, and the
+    fingers open along the base's y axis.
     """
     cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
     T_base_tcp = np.eye(4)
@@ -59,14 +52,8 @@ def reachable_top_down(
     """
     Return whether the tool can come down on a point from above in one of some directions.
 
-    The grasp pose and the hover pose above it must be within limits with the same posture; with a
-    checker, also free of contact with the arm itself, the table and its obstacles.
-
-    Args:
-        position_m: Where the TCP goes, base frame, shape (3,) [m].
-        yaws_rad: Directions that would do [rad].
-        hover_m: Height above from where the tool comes down [m].
-        checker: Collision model, or None to check limits only.
+    The grasp pose and the hover pose *hover_m* above it must be within limits with the same
+    posture; with a checker, also free of contact with the arm itself, the table and its obstacles.
     """
     for n_q7 in Q7_GRIDS:
         for yaw_rad in yaws_rad:
@@ -80,21 +67,18 @@ def approach_postures(
     T_base_tcp: Array, hover_m: float, n_q7: int = Q7_GRID
 ) -> tuple[Array, Array]:
     """
-    Return every posture above a pose together with the nearest posture at the pose.
+    Return every posture *hover_m* above a pose together with the nearest posture at the pose.
 
-    Args:
-        T_base_tcp: Tool pose, shape (4, 4).
-        hover_m: Height above it, along base z [m].
-        n_q7: How many values of joint 7.
-
-    Returns:
-        Joint positions at the pose and above it, row by row, each of shape (n, 7) [rad].
+    Joint positions at the pose and above it, row by row, each of shape (n, 7) [rad].
     """
     above = raised(T_base_tcp, hover_m)
     none = np.empty((0, 7))
     if _too_far(T_base_tcp) or _too_far(above):
         return none, none
     q7 = np.concatenate([q7_grid(n_q7), _upright_q7(T_base_tcp)])
+    # Most poses that need the fine grid are out of reach: half of it shows that.
+    if n_q7 > Q7_GRID and np.isnan(inverse_branches(T_base_tcp, q7)).all():
+        return none, none
     poses = np.repeat(np.stack([T_base_tcp, above]), len(q7), axis=0)
     both = inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
     ends, hovers = both[:, 0].reshape(-1, 7), both[:, 1].reshape(-1, 7)
@@ -123,17 +107,13 @@ def _upright_q7(T_base_tcp: Array) -> Array:
 
 
 def _too_far(T_base_tcp: Array) -> bool:
-    """
-    Return whether no posture can reach, without solving anything.
-
-    The wrist is at least this near to the shoulder: the tool's way from wrist to TCP is known.
-    """
+    """Return whether no posture can reach; the wrist is nearer to the shoulder than the TCP."""
     away = T_base_tcp[:3, 3] - _SHOULDER_M
     return float(away @ away) > _FARTHEST_M**2
 
 
 def _some_clear(ends: Array, hovers: Array, checker: CollisionChecker) -> bool:
-    for end, hover in zip(ends, hovers, strict=True):
-        if not checker.clear(end, clearance_m=CLEARANCE_M / 5) and not checker.clear(hover):
-            return True
-    return False
+    return any(
+        not checker.clear(end, clearance_m=CLEARANCE_M / 5) and not checker.clear(hover)
+        for end, hover in zip(ends, hovers, strict=True)
+    )

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bbllm.arm.driver import Array
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
-
-Array = NDArray[np.float64]
 
 Clear = Callable[[Array], bool]
 """Returns whether straight joint moves through positions, shape (n, 7), touch nothing."""
@@ -28,15 +26,9 @@ _SEED = 7
 
 def find_way(q_start: Array, q_goal: Array, clear: Clear) -> list[Array] | None:
     """
-    Find joint positions whose straight connections touch nothing.
+    Find joint positions from start to goal whose straight connections touch nothing.
 
-    Args:
-        q_start: Start, shape (7,) [rad].
-        q_goal: End, shape (7,) [rad].
-        clear: The collision test.
-
-    Returns:
-        Positions from start to goal, or None when the search was given up.
+    Arrays have shape (7,) [rad]; None where the search was given up.
     """
     random = np.random.default_rng(_SEED)
     low, high = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD

@@ -29,9 +29,7 @@ _BODIES = (*(f'fr3_link{i}' for i in range(2, 8)), 'fr3_hand', *FINGERS)
 """What moves and could go below the table; links 0 and 1 stand on it and turn."""
 _FRAMES = {
     **{f'fr3_link{i}': i - 1 for i in range(1, 8)},
-    'fr3_hand': 8,
-    FINGERS[0]: 8,
-    FINGERS[1]: 8,
+    **dict.fromkeys(('fr3_hand', *FINGERS), 8),
 }
 """Where `link_frames` has the frame of a body; the fingers are described in that of the hand."""
 _TCP = 9
@@ -66,7 +64,7 @@ class Sweep:
 
     @property
     def joint_share(self) -> Array:
-        """Return what share of its speed limit each joint takes, shape (n, 7)."""
+        """The share of its speed limit that each joint takes, shape (n, 7)."""
         return np.asarray(np.abs(self.velocity_rad_s) / DQ_MAX)
 
     def points_m(self, points_tcp: Array) -> Array:
@@ -78,8 +76,8 @@ class Sweep:
         """
         Return the height of the lowest point of each of `solid_names()`, shape (n, m) [m].
 
-        Where a ball around the solid stays above *below_m*, the height of that ball's lowest
-        point, which is lower, is returned instead: it is quicker to have.
+        Where a ball around the solid stays above *below_m*, its lowest point, which is lower, is
+        returned instead: it is quicker to have.
         """
         solids = _solids()
         rows = self.frames[:, :, 2, :]  # (n, 10, 4): the base z axis in each frame, and the height
@@ -138,10 +136,7 @@ class _Solids:
 
 @cache
 def _solids() -> _Solids:
-    found = [
-        *_of_model(arm_model(0.0), _BODIES),
-        *_of_model(arm_model(), FINGERS),
-    ]
+    found = [*_of_model(arm_model(0.0), _BODIES), *_of_model(arm_model(), FINGERS)]
     names, *columns = zip(*found, strict=True)
     frame, position, rotation, half, rim, radius = (np.array(column) for column in columns)
     return _Solids(

@@ -1,24 +1,22 @@
 """
 Joint motions timed within velocity (position dependent), acceleration and jerk limits.
 
-A motion that is straight in joint space is one function s(t) times a constant vector, so timing
-it is a problem of one dimension. Where the velocity limits are constant, ruckig's profile is the
+A motion that is straight in joint space is one function s(t) times a constant vector, so timing it
+is a problem of one dimension. Where the velocity limits are constant, ruckig's profile is the
 fastest there is.
 
 Near the position limits the legal velocity falls; `braking_profile` then times the motion. In the
 plane of position s and squared velocity, constant acceleration is a straight line. The bound on
 the velocity is replaced by a chain of such lines below it; the fastest motion under the chain
 speeds up, follows it, and brakes. Its acceleration jumps, so it is averaged over a short window:
-the jumps become ramps of limited jerk. Averages do not exceed what they average, and the legal
-velocity is a concave function of the position, so by Jensen's inequality the average still obeys
-it.
+the jumps become ramps of limited jerk. The legal velocity is a concave function of the position,
+so by Jensen's inequality the average still obeys it.
 
-Either way s(t) is a cubic between few knots. A quintic through position, velocity and
-acceleration of two knots is that cubic, so the controller repeats what was planned exactly, and
-the message stays short.
+Either way s(t) is a cubic between few knots. A quintic through position, velocity and acceleration
+of two knots is that cubic, so the controller repeats what was planned exactly.
 
-Jerk is held to a fifth of what the robot allows: it costs 20 ms at each end of a motion, and
-keeps the feed-forward torque within 1000 Nm/s and the servos on the path.
+Jerk is held to a fifth of what the robot allows: it costs 20 ms at each end of a motion, and keeps
+the feed-forward torque within 1000 Nm/s and the servos on the path.
 """
 
 from __future__ import annotations
@@ -29,13 +27,10 @@ from functools import reduce
 
 import numpy as np
 import ruckig
-from numpy.typing import NDArray
 
-from bbllm.arm.driver import JointTrajectory
+from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, velocity_limits
 from bbllm.core.errors import BbllmError
-
-Array = NDArray[np.float64]
 
 _LINES = 8
 """Lines that stand for the falling part of the bound."""
@@ -54,17 +49,9 @@ class Knots:
     time_s: Array
     """Shape (n,), from 0 [s]."""
     s: Array
-    """Way travelled, shape (n,)."""
+    """Way travelled, shape (n,); its derivatives are 0 at both ends."""
     ds: Array
-    """Velocity, 0 at both ends [1/s]."""
     dds: Array
-    """Acceleration, 0 at both ends [1/s^2]."""
-
-    @classmethod
-    def at_rest(cls, duration_s: float) -> Knots:
-        """Return a motion that stays where it is."""
-        zero = np.zeros(2)
-        return cls(np.array([0.0, duration_s]), zero, zero, zero)
 
     @classmethod
     def cleaned(cls, time_s: Array, s: Array, ds: Array, dds: Array, end: float) -> Knots:
@@ -84,10 +71,8 @@ def braking_profile(
     """
     Travel from s = 0 to s = 1, from rest to rest, below a velocity that falls on the way.
 
-    Args:
-        speed_bound: Legal ds/dt at s, positive, falling and concave; shape (n,) to (n,).
-        acceleration: Limit of both signs, constant [1/s^2].
-        jerk: Limit of both signs, constant [1/s^3].
+    *speed_bound* is the legal ds/dt at s, positive, falling and concave, shape (n,) to (n,); the
+    other limits are constant and of both signs [1/s^2, 1/s^3].
     """
     s, square = _chain(speed_bound, acceleration)
     speed = np.sqrt(square)
@@ -158,8 +143,6 @@ def _averaged(duration: Array, s: Array, speed: Array, window_s: float) -> Knots
 
 
 _CHECKS = 96
-
-
 BRAKING_RAD_S2: Array = np.array([20.0] * 4 + [40.0] * 3)
 """Deceleration of the joints when a motion is broken off; within their torque [rad/s^2]."""
 
@@ -189,14 +172,7 @@ class Spline:
 
     @classmethod
     def braking(cls, q: Array, dq: Array, deceleration: Array) -> Spline:
-        """
-        Slow all joints down together along their direction, then stay.
-
-        Args:
-            q: Positions, shape (7,) [rad].
-            dq: Velocities, shape (7,) [rad/s].
-            deceleration: What each joint may brake with, shape (7,) [rad/s^2].
-        """
+        """Slow all joints down together along their direction, then stay; arrays of shape (7,)."""
         T = float(np.max(np.abs(dq) / deceleration))
         if T < 1e-3:
             return cls.still(q)
@@ -214,14 +190,10 @@ class Spline:
         effort: Array | None = None,
     ) -> Spline:
         """
-        Interpolate points; a row of NaN means that this point has none.
+        Interpolate points of shape (n + 1, 7); a row of NaN means that this point has none.
 
-        Args:
-            time_s: Strictly increasing, shape (n + 1,); one point alone is a place to stay.
-            position: Shape (n + 1, 7) [rad].
-            velocity: Shape (n + 1, 7), None for linear pieces [rad/s].
-            acceleration: Shape (n + 1, 7), None for cubic pieces [rad/s^2].
-            effort: Shape (n + 1, 7), None for none at all [Nm].
+        *time_s* is strictly increasing; one point alone is a place to stay. Without velocities the
+        pieces are linear, without accelerations cubic.
         """
         T = np.diff(time_s)[:, None]  # (n, 1)
         gap = np.diff(position, axis=0)
@@ -264,16 +236,10 @@ class Spline:
 
     @property
     def duration_s(self) -> float:
-        """Time of the last knot [s]."""
         return float(self.time_s[-1])
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
-        """
-        Evaluate at times, shape (n,) [s].
-
-        Returns:
-            Position, velocity and acceleration, each of shape (n, 7).
-        """
+        """Evaluate at times, shape (n,) [s]: position, velocity, acceleration, (n, 7) each."""
         if not len(self.coefficients):
             still = np.zeros((len(t), len(self.end_rad)))
             return still + self.end_rad, still, still.copy()
@@ -301,7 +267,7 @@ class Spline:
         return q[0], dq[0], ddq[0]
 
     def position_at(self, t: float) -> Array:
-        """Evaluate the position alone at one time [s], shape (7,) [rad]; ten times as fast."""
+        """Evaluate the position alone at one time [s]; ten times as fast."""
         if t >= self.duration_s:
             return self.end_rad
         piece = max(int(self.time_s.searchsorted(t, side='right')) - 1, 0)
@@ -311,16 +277,7 @@ class Spline:
 
 
 def sample(trajectory: JointTrajectory, time_s: Array) -> tuple[Array, Array, Array]:
-    """
-    Interpolate as the controller does: quintics between the points, at rest beyond the end.
-
-    Args:
-        trajectory: The motion.
-        time_s: When, shape (n,) [s].
-
-    Returns:
-        Position, velocity and acceleration, each of shape (n, 7) [rad, rad/s, rad/s^2].
-    """
+    """Interpolate as the controller does: quintics, at rest beyond the end; see `Spline.at`."""
     return spline_of(trajectory).at(time_s)
 
 
@@ -342,42 +299,29 @@ def excess(move: JointTrajectory) -> float:
     lower, upper = velocity_limits(position)
     legal = np.maximum(np.where(velocity > 0, upper, -lower), 1e-9)
     moving = np.abs(velocity) > 1e-9
-    return float(
-        max(
-            np.max(np.abs(velocity) / legal * moving),
-            np.sqrt(np.max(np.abs(acceleration) / DDQ_MAX)),
-        )
-    )
+    too_fast = np.max(np.abs(velocity) / legal * moving)
+    return float(max(too_fast, np.sqrt(np.max(np.abs(acceleration) / DDQ_MAX))))
 
 
 def slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
     """Stretch a motion in time by a factor, if that is above 1."""
     factor = max(factor, 1.0)
-    return on_nanoseconds(
-        JointTrajectory(
-            time_s=move.time_s * factor,
-            position_rad=move.position_rad,
-            velocity_rad_s=move.velocity_rad_s / factor,
-            acceleration_rad_s2=move.acceleration_rad_s2 / factor**2,
-        )
-    )
+    velocity, acceleration = move.velocity_rad_s / factor, move.acceleration_rad_s2 / factor**2
+    time_s = move.time_s * factor
+    return on_nanoseconds(JointTrajectory(time_s, move.position_rad, velocity, acceleration))
 
 
 def on_nanoseconds(move: JointTrajectory) -> JointTrajectory:
     """
     Move the knots to whole nanoseconds, and the states with them.
 
-    A message carries nothing finer; a time that is off from its state by half a nanosecond
-    would be a jolt where knots are near to each other.
+    A message carries nothing finer, and half a nanosecond off is a jolt where knots are near.
     """
     time_s = np.round(move.time_s, 9)
     shift = (time_s - move.time_s)[:, None]
-    return JointTrajectory(
-        time_s=time_s,
-        position_rad=move.position_rad + move.velocity_rad_s * shift,
-        velocity_rad_s=move.velocity_rad_s + move.acceleration_rad_s2 * shift,
-        acceleration_rad_s2=move.acceleration_rad_s2,
-    )
+    position = move.position_rad + move.velocity_rad_s * shift
+    velocity = move.velocity_rad_s + move.acceleration_rad_s2 * shift
+    return JointTrajectory(time_s, position, velocity, move.acceleration_rad_s2)
 
 
 JERK_SHARE = 0.2
@@ -386,7 +330,6 @@ _SAFE = 0.998
 """Share of every limit that plans use, so that rounding on the way never breaks one."""
 _AT_REST_S = 0.02
 """Duration of a motion that goes nowhere [s]."""
-"""Knots nearer to each other than this are one [s]."""
 
 _OVERLAP_SHARE = 0.6
 """Share of a motion that may overlap with another; the rest stays just as it was planned."""
@@ -407,11 +350,8 @@ def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTra
     """
     Move in a straight line in joint space, from rest to rest.
 
-    Args:
-        q_start: Where the arm stands, shape (7,) [rad].
-        q_goal: Where it goes, shape (7,) [rad].
-        scale: Share of the velocity and acceleration limits to use, in (0, 1]. The velocity
-            limit near a position limit is used in full where it is below that share.
+    *scale* is the share of the velocity and acceleration limits to use, in (0, 1]. The velocity
+    limit near a position limit is used in full where it is below that share.
 
     Raises:
         NoPathError: The goal is outside the position limits.
@@ -421,7 +361,7 @@ def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTra
     span = q_goal - q_start
     reach = np.abs(span)
     if reach.max() < 1e-9:
-        return _on_line(q_start, q_goal, Knots.at_rest(_AT_REST_S))
+        return _on_line(q_start, q_goal, Knots(np.array([0.0, _AT_REST_S]), *np.zeros((3, 2))))
     reach = np.maximum(reach, 1e-12)
     speed = float((scale * _SAFE * DQ_MAX / reach).min())
     acceleration = float((scale * _SAFE * DDQ_MAX / reach).min())
@@ -445,10 +385,6 @@ def waypoint_move(waypoints: Sequence[Array], *, scale: float = 1.0) -> JointTra
 
     Corners are rounded as far as the limits allow; a point between is passed near, not hit.
 
-    Args:
-        waypoints: At least two joint positions, each of shape (7,) [rad].
-        scale: Share of the velocity and acceleration limits to use, in (0, 1].
-
     Raises:
         NoPathError: A point is outside the position limits.
     """
@@ -465,19 +401,11 @@ def blend(
     first: JointTrajectory, second: JointTrajectory, *, scale: float = 1.0
 ) -> tuple[JointTrajectory, float]:
     """
-    Start the second motion before the first has ended, as early as the limits allow.
+    Start the second motion before the first, which ends where it starts, has ended.
 
-    The two are added up while they overlap, so the corner between them is rounded and nothing
-    else of either changes.
-
-    Args:
-        first: A motion that ends where *second* starts.
-        second: The motion after it.
-        scale: Share of the velocity and acceleration limits to use, in (0, 1].
-
-    Returns:
-        The joined motion and how much time was saved [s]. Check the result for collisions, and
-        fall back to `concatenate`.
+    As early as the limits allow. The two are added up while they overlap, so the corner between
+    them is rounded and nothing else of either changes. Also returns how much time was saved [s];
+    check the result for collisions, and fall back to `concatenate`.
     """
     longest = _OVERLAP_SHARE * min(first.duration_s, second.duration_s)
     step = longest / _TRIES
@@ -487,10 +415,7 @@ def blend(
     high = min(low + step, longest)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        if _overlap_legal(a, b, middle, scale):
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if _overlap_legal(a, b, middle, scale) else (low, middle)
     return _overlapped(first, second, low), low
 
 
@@ -498,8 +423,7 @@ def ruckig_profile(distance: float, speed: float, acceleration: float, jerk: flo
     """Return ruckig's fastest way over a distance, from rest to rest, at its phase borders."""
     asked = ruckig.InputParameter(1)
     asked.current_position, asked.target_position = [0.0], [distance]
-    asked.max_velocity, asked.max_acceleration = [speed], [acceleration]
-    asked.max_jerk = [jerk]
+    asked.max_velocity, asked.max_acceleration, asked.max_jerk = [speed], [acceleration], [jerk]
     answer = ruckig.Trajectory(1)
     result = ruckig.Ruckig(1).calculate(asked, answer)
     if result != ruckig.Result.Working:
@@ -523,14 +447,12 @@ def _check_goal(q: Array) -> None:
 
 def _on_line(q_start: Array, q_goal: Array, knots: Knots) -> JointTrajectory:
     span = q_goal - q_start
-    position = q_start + knots.s[:, None] * span
-    position[-1] = q_goal
-    return JointTrajectory(
-        time_s=knots.time_s,
-        position_rad=position,
-        velocity_rad_s=knots.ds[:, None] * span,
-        acceleration_rad_s2=knots.dds[:, None] * span,
+    position, velocity, acceleration = (
+        values[:, None] * span for values in (knots.s, knots.ds, knots.dds)
     )
+    position += q_start
+    position[-1] = q_goal
+    return JointTrajectory(knots.time_s, position, velocity, acceleration)
 
 
 def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float) -> bool:
@@ -558,14 +480,9 @@ def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float
 def _overlapped(
     first: JointTrajectory, second: JointTrajectory, overlap_s: float
 ) -> JointTrajectory:
-    """
-    Add up two motions, the second started before the first has ended.
-
-    A sum of quintics is a quintic, so knots where either has one keep the result exact.
-    """
+    """Add up two motions; a sum of quintics with the knots of both is exact."""
     start = round(first.duration_s - overlap_s, 9)
-    time_s = np.round(np.concatenate([first.time_s, second.time_s + start]), 9)
-    time_s = np.unique(time_s)
+    time_s = np.unique(np.round(np.concatenate([first.time_s, second.time_s + start]), 9))
     end = time_s[-1]
     time_s = time_s[:-1][np.concatenate([[True], np.diff(time_s[:-1]) > _SHORTEST_S])]
     time_s = np.append(time_s[time_s < end - _SHORTEST_S], end)
@@ -575,9 +492,4 @@ def _overlapped(
     position = position - second.position_rad[0]
     position[-1] = second.position_rad[-1]
     velocity[[0, -1]] = acceleration[[0, -1]] = 0.0
-    return JointTrajectory(
-        time_s=time_s,
-        position_rad=position,
-        velocity_rad_s=velocity,
-        acceleration_rad_s2=acceleration,
-    )
+    return JointTrajectory(time_s, position, velocity, acceleration)

@@ -21,7 +21,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
 from bbllm.core.approval import (
@@ -46,9 +46,9 @@ def plan_request(
     provenance: Provenance, hash: str, revoked: str, brain: str = ''
 ) -> ApprovalRequest:
     """Return the question about a plan, which an answer names by *hash*."""
-    anew = 'the Brain has planned anew' if provenance.revision else ''
     steps = count_of(len(provenance.plan.steps), 'step')
     by = f' by {with_remark(brain)}' if brain else ''
+    anew = 'the Brain has planned anew' if provenance.revision else ''
     return ApprovalRequest(
         kind=RequestKind.PLAN,
         hash=hash,
@@ -92,7 +92,6 @@ def call_request(call: SkillCall, provenance: Provenance | None, reason: str) ->
 
 
 def denial(what: str, answer: Answer) -> str:
-    """Return why something was not approved."""
     if not answer.by:
         return f'A person has to approve {what}, and {answer.reason}.'
     if not answer.reason:
@@ -101,24 +100,16 @@ def denial(what: str, answer: Answer) -> str:
 
 
 def refused(call: SkillCall, message: str) -> Outcome:
-    """Return the outcome of a call that is not approved."""
     return Outcome(call=call, status=Status.REJECTED, code=Code.NOT_APPROVED, message=message)
 
 
 def unseen(call: SkillCall, error: SceneError) -> Outcome:
-    """Return the outcome of a call without a scene."""
     code = Code.EMPTY_SCENE if 'scene is empty' in str(error) else Code.STALE_SCENE
     return Outcome(call=call, status=Status.REJECTED, code=code, message=str(error))
 
 
 STOPPED = frozenset(
-    {
-        Code.REFLEX,
-        Code.USER_STOP,
-        Code.COMMUNICATION_LOSS,
-        Code.JOINT_LIMIT,
-        Code.NEEDS_PERSON,
-    }
+    {Code.REFLEX, Code.USER_STOP, Code.COMMUNICATION_LOSS, Code.JOINT_LIMIT, Code.NEEDS_PERSON}
 )
 """How calls end during which the robot had stopped by itself or was stopped."""
 LONGEST = 200
@@ -156,32 +147,6 @@ class PlanApproval:
     """Time of the approval or of the last step, monotonic clock [s]."""
 
 
-@dataclass(slots=True)
-class CurrentCall:
-    """The call that was begun last."""
-
-    provenance: Provenance | None = None
-    uses_step: PlanApproval | None = None
-    """The plan of which this call uses up a step; None where it uses none."""
-
-    @property
-    def episode_id(self) -> str:
-        """The call's episode; empty for a call of none."""
-        return '' if self.provenance is None else self.provenance.episode_id
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """What must be unchanged between a question and its answer."""
-
-    stops: int
-    """How often the robot had stopped."""
-    revocations: int
-    """How often approvals had been revoked."""
-    why: str
-    """The reason of the last revocation."""
-
-
 def plan_fault(provenance: Provenance, known: PlanApproval | None) -> str:
     """Return why a goal cannot belong to the plan that it names; empty if it can."""
     steps = provenance.plan.steps
@@ -205,19 +170,6 @@ def plan_fault(provenance: Provenance, known: PlanApproval | None) -> str:
     return ''
 
 
-def text_fault(provenance: Provenance) -> str:
-    """Return why a person could not read the text of a plan; empty if everything is visible."""
-    parts = [('its episode id', provenance.episode_id)]
-    parts += [(f'step {step.index} of its plan', step.text) for step in provenance.plan.steps]
-    for what, text in parts:
-        fault = hidden_fault(text)
-        if fault:
-            return (
-                f'{what} contains {fault}: {escape_line(text)[:LONGEST]}. Write it in plain text.'
-            )
-    return ''
-
-
 def plan_deviation(tried: set[int], failed: int | None, step: int) -> str:
     """Return why a step of an approved plan is no longer what was approved; empty if it is."""
     if step in tried:
@@ -229,42 +181,13 @@ def plan_deviation(tried: set[int], failed: int | None, step: int) -> str:
     return ''
 
 
-KEPT_EPISODES = 1000
-"""So many are remembered at most."""
-
-
-class EndedEpisodes:
-    """Ids of episodes that have ended; thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._ids: deque[str] = deque(maxlen=KEPT_EPISODES)
-
-    def begin(self, episode_id: str) -> None:
-        """Learn that an episode has begun; one that had ended has begun anew."""
-        with self._lock:
-            if episode_id in self._ids:
-                self._ids.remove(episode_id)
-
-    def end(self, episode_id: str) -> None:
-        """Learn that an episode has ended."""
-        with self._lock:
-            if episode_id not in self._ids:
-                self._ids.append(episode_id)
-
-    def __contains__(self, episode_id: str) -> bool:
-        """Return whether an episode has ended; one without a recorded beginning has not."""
-        with self._lock:
-            return episode_id in self._ids
-
-
 Ask = Callable[[ApprovalRequest, CancelToken], Answer]
 """Waits for the answer to a request, as `ApprovalQueue.ask` does."""
 
 WAS_STOPPED = 'the robot was stopped since it was approved'
 HAS_ENDED = 'its episode has ended'
 KEPT = 1000
-"""Of so many plans it is remembered that they were asked for."""
+"""So many plans that were asked for, and episodes that have ended, are remembered."""
 IDLE_S = 300.0
 """A plan of which nothing was done for longer is approved no more, wall clock: longer than models
 take for a step, shorter than people forget what they have allowed [s]."""
@@ -282,12 +205,8 @@ class ApprovalGate:
     * GRANTED -> ASKED by `revoke`: a stop, the end of the episode, or IDLE_S without a step.
     * DENIED is final; another hash is another plan.
 
-    Args:
-        ask: Waits for the answer of a person.
-        observe: Returns the scene as it is now; may raise SceneError.
-        mode: What a person has to allow.
-        stops: Returns how often the robot was seen to have stopped, also between calls.
-        clock: Monotonic clock [s].
+    *stops* returns how often the robot was seen to have stopped, also between calls; *clock* is
+    monotonic [s].
     """
 
     def __init__(
@@ -305,13 +224,17 @@ class ApprovalGate:
         self._ask = ask
         self._observe = observe
         self._plan: PlanApproval | None = None
-        self._call = CurrentCall()
+        self._call: Provenance | None = None
+        """Where the call that was begun last comes from."""
+        self._uses_step: PlanApproval | None = None
+        """The plan of which that call uses up a step; None where it uses none."""
         self._stopped_in: set[str] = set()
         """Ids of the episodes in which the robot stopped."""
         self._lock = threading.Lock()
         """Guards every transition to and from GRANTED, so that none overtakes another."""
-        self._moment = Moment(stops=0, revocations=0, why='')
-        self.ended = EndedEpisodes()
+        self._revocations, self._revoked_why = 0, ''
+        self.ended: dict[str, None] = {}
+        """Ids of the episodes that have ended, oldest first; may be read from any thread."""
         self.running = ''
         """Id of the running episode, whatever its client; empty where none runs."""
         self._brain = ''
@@ -319,7 +242,7 @@ class ApprovalGate:
 
     def begin(self, provenance: Provenance | None) -> None:
         """Begin a call, before any question about it."""
-        self._call = CurrentCall(provenance)
+        self._call, self._uses_step = provenance, None
 
     def permit(
         self, call: SkillCall, provenance: Provenance | None, cancel: CancelToken
@@ -339,8 +262,8 @@ class ApprovalGate:
 
     def settle(self, outcome: Outcome) -> None:
         """End the call that was begun last, permitted or not."""
-        begun, uses_step = self._call.provenance, self._call.uses_step
-        self._call.uses_step = None
+        begun, uses_step = self._call, self._uses_step
+        self._uses_step = None
         if begun is not None:
             if uses_step is not None and outcome.status is Status.REJECTED:
                 uses_step.tried.discard(begun.step)
@@ -350,15 +273,19 @@ class ApprovalGate:
                 if outcome.status is Status.FAILED and plan.failed is None:
                     plan.failed = begun.step
         if outcome.code in STOPPED:
-            self._stopped_in.add(self._call.episode_id)
+            self._stopped_in.add(self._episode_id)
         if outcome.code in REVOKING:
             self.revoke(WAS_STOPPED)
+
+    @property
+    def _episode_id(self) -> str:
+        return '' if self._call is None else self._call.episode_id
 
     def revoke(self, why: str) -> None:
         """Revoke what was approved, and approvals still to come, from any thread; denials stay."""
         with self._lock:
-            count = self._moment.revocations + 1
-            self._moment = replace(self._moment, revocations=count, why=why)
+            self._revoked_why = why  # before the count: who sees that sees the reason
+            self._revocations += 1
             plan = self._plan
             if plan is not None and plan.state is PlanState.GRANTED:
                 plan.state, plan.reason = PlanState.ASKED, why
@@ -367,12 +294,16 @@ class ApprovalGate:
         """Learn that an episode has begun, so that any other has ended, and which model plans."""
         if self.running not in ('', episode_id):
             self.end_episode(self.running)  # who has crashed tells of no end
-        self.ended.begin(episode_id)
+        with self._lock:
+            self.ended.pop(episode_id, None)
         self.running, self._brain = episode_id, brain
 
     def end_episode(self, episode_id: str) -> None:
         """Refuse all calls of an episode from now on, as it has ended, from any thread."""
-        self.ended.end(episode_id)
+        with self._lock:
+            self.ended[episode_id] = None
+            if len(self.ended) > KEPT:
+                del self.ended[next(iter(self.ended))]
         plan = self._plan
         if plan is not None and plan.episode_id == episode_id:
             self.revoke(f'{HAS_ENDED} since it was approved')
@@ -392,22 +323,21 @@ class ApprovalGate:
         elif self._clock() - plan.done_s > IDLE_S:
             self.revoke(f'nothing of it was done for {IDLE_S:.0f} s')
 
-    def _now(self) -> Moment:
-        return replace(self._moment, stops=self._stops())
+    def _now(self) -> tuple[int, int]:
+        """Return how often the robot had stopped and approvals had been revoked."""
+        return self._stops(), self._revocations
 
-    def _invalid_since(self, then: Moment) -> str:
+    def _invalid_since(self, then: tuple[int, int]) -> str:
         """Return why an answer to a question of that moment is not valid; empty if it is."""
-        now = self._now()
-        if now.stops != then.stops:
+        stops, revocations = self._now()
+        if stops != then[0]:
             return WAS_STOPPED
-        return now.why if now.revocations != then.revocations else ''
+        return self._revoked_why if revocations != then[1] else ''
 
     def resume(self, what: str, cancel: CancelToken) -> bool:
         """Ask whether the robot, which has stopped, may go on; see `core.approval.AskPerson`."""
         self.revoke(WAS_STOPPED)
-        return self._ask(resume_request(what, self._call.episode_id), cancel).granted
-
-    # --- plans ------------------------------------------------------------------------------
+        return self._ask(resume_request(what, self._episode_id), cancel).granted
 
     def _planned(
         self, call: SkillCall, provenance: Provenance | None, cancel: CancelToken
@@ -426,8 +356,7 @@ class ApprovalGate:
         self._revoke_old(plan)
         while plan.state is PlanState.ASKED:
             self._ask_plan(plan, provenance, cancel)
-            over = self.refuse_ended(call, provenance)
-            if over is not None:
+            if over := self.refuse_ended(call, provenance):
                 return over
         if plan.state is PlanState.DENIED:
             return refused(call, plan.reason)
@@ -443,16 +372,15 @@ class ApprovalGate:
         if refusal is None:
             if step.index not in plan.tried:
                 # Used up at once: a caller that does not settle is permitted less, not more.
-                self._call.uses_step = plan
+                self._uses_step = plan
             plan.tried.add(step.index)
         return refusal
 
     def _take(self, provenance: Provenance) -> PlanApproval:
-        known = self._plan
-        if known is None or known.hash != provenance.hash:
-            known = PlanApproval(provenance.episode_id, provenance.revision, provenance.hash)
-            self._plan = known
-        return known
+        if self._plan is None or self._plan.hash != provenance.hash:
+            ids = provenance.episode_id, provenance.revision, provenance.hash
+            self._plan = PlanApproval(*ids)
+        return self._plan
 
     def _ask_plan(self, plan: PlanApproval, provenance: Provenance, cancel: CancelToken) -> None:
         before = self._now()
@@ -460,7 +388,7 @@ class ApprovalGate:
         answer = self._ask(plan_request(provenance, self._name(plan), plan.reason, brain), cancel)
         with self._lock:
             since = self._invalid_since(before)
-            plan.failed, plan.stops, plan.done_s = None, before.stops, self._clock()
+            plan.failed, plan.stops, plan.done_s = None, before[0], self._clock()
             if not answer.granted:
                 plan.state, plan.reason = PlanState.DENIED, denial('this plan', answer)
             elif since:
@@ -475,10 +403,8 @@ class ApprovalGate:
         self._asked.append(plan.hash)
         return plan.hash
 
-    # --- single calls -----------------------------------------------------------------------
-
     def _risk(self, call: SkillCall, scene: Scene) -> str | None:
-        stopped = self._call.episode_id in self._stopped_in
+        stopped = self._episode_id in self._stopped_in
         why = risk(call, scene) or ('the robot had stopped in this episode' if stopped else '')
         return why or None
 
@@ -517,6 +443,16 @@ class ApprovalGate:
 
 
 def _unreadable(call: SkillCall, provenance: Provenance | None) -> Outcome | None:
-    """Return the outcome of a call whose plan a person could not read; None of any other."""
-    fault = '' if provenance is None else text_fault(provenance)
-    return refused(call, f'{call} was not tried: {fault}') if fault else None
+    """Return the outcome of a call whose plan has invisible characters; None of any other."""
+    if provenance is None:
+        return None
+    parts = [('its episode id', provenance.episode_id)]
+    parts += [(f'step {step.index} of its plan', step.text) for step in provenance.plan.steps]
+    for what, text in parts:
+        if fault := hidden_fault(text):
+            shown = escape_line(text)[:LONGEST]
+            return refused(
+                call,
+                f'{call} was not tried: {what} contains {fault}: {shown}. Write it in plain text.',
+            )
+    return None

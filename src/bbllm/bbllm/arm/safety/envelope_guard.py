@@ -14,18 +14,22 @@ from bbllm.arm.failures import SkillError
 from bbllm.arm.motion.collision import OPEN_WIDTH_M, TABLE, CollisionChecker, Contact
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.sweep import FINGERS, Sweep, corners, solid_names, sweep
-from bbllm.arm.obstacles import (
-    Held,
-    Obstacle,
-    ObstacleShape,
-    matrix_from_pose,
-    obstacle_from_object,
-)
+from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape, held_by, obstacle_from_object
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Hand
 
 SLACK_M = 5e-4
 """How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
+SLACK_SHARE = 1e-3
+"""How much faster than its limit a motion may be, for rounding, as a share of the limit."""
+SAME_WIDTH_M = 1e-3
+"""Openings nearer to each other than this are the same [m]."""
+FINGER_STEP_M = 0.005
+"""Largest step of the finger distance between two checks [m]."""
+HELD = 'held'
+"""Name of the grasped object in collision models: objects of one form share one."""
+MOST_FORMS = 8
+"""How many of these models are kept."""
 
 
 def unsafe(rule: SafetyRule, activity: str, why: str) -> SkillError:
@@ -42,26 +46,13 @@ def broken_at(depth: Array) -> int | None:
     """
     Return where along a motion a rule is broken most, None where it is kept.
 
-    Args:
-        depth: How far beyond the rule, negative within it, shape (n,) [m]. NaN breaks it.
+    *depth* is how far beyond the rule, negative within it, shape (n,) [m]. NaN breaks it.
     """
     start = max(float(depth[0]), 0.0)
     worst = int(np.argmax(np.nan_to_num(depth, nan=np.inf)))
     if not float(depth[worst]) <= start + SLACK_M:
         return worst
     return len(depth) - 1 if start > SLACK_M and not float(depth[-1]) < start else None
-
-
-SLACK_SHARE = 1e-3
-"""How much faster than its limit a motion may be, for rounding, as a share of the limit."""
-SAME_WIDTH_M = 1e-3
-"""Openings nearer to each other than this are the same [m]."""
-FINGER_STEP_M = 0.005
-"""Largest step of the finger distance between two checks [m]."""
-HELD = 'held'
-"""Name of the grasped object in collision models: objects of one form share one."""
-MOST_FORMS = 8
-"""How many of these models are kept."""
 
 
 def bounded(ways: GraspPlannerParams, envelope: SafetyEnvelope) -> GraspPlannerParams:
@@ -83,11 +74,8 @@ class EnvelopeGuard:
     A motion that starts outside of a rule, as after a person has led the arm there by hand, may
     only lead back: never deeper, and less deep at its end. One thread only.
 
-    Args:
-        envelope: The rules.
-        width_m: Returns how far the fingers are open now [m].
-        scene_age_s: Returns the age of the newest scene, by the wall clock [s]; without it the
-            scene comes from this process and is never stale.
+    *scene_age_s* returns the age of the newest scene, by the wall clock; without it the scene
+    comes from this process and is never stale.
     """
 
     def __init__(
@@ -120,20 +108,16 @@ class EnvelopeGuard:
         self._item = self._held = None
         if name is None or self._scene is None or name not in self._scene.names:
             return
-        self._item = obstacle_from_object(self._scene.object(name))
-        T_tcp_base = np.linalg.inv(matrix_from_pose(hand.tcp))
-        self._held = Held(name=name, T_tcp_object=T_tcp_base @ self._item.T_base_obstacle)
+        item = self._scene.object(name)
+        self._item, self._held = obstacle_from_object(item), held_by(item, hand)
 
     def check_motion(
         self, trajectory: JointTrajectory, activity: str, *, width_m: float | None = None
     ) -> None:
         """
-        Check a motion all along it.
+        Check a motion all along it, with the fingers open as now or to a width [m].
 
-        Args:
-            trajectory: The motion.
-            activity: What the arm is about, for the sentence: `moving above red_cube`.
-            width_m: Opening of the fingers on it; None: as now [m].
+        *activity* is what the arm is about, for the sentence: `moving above red_cube`.
 
         Raises:
             SkillError: It breaks a rule.
@@ -158,15 +142,10 @@ class EnvelopeGuard:
 
     def check_hand(self, position_rad: Array, width_m: float, activity: str) -> None:
         """
-        Check the fingers on their way to another width, where the arm is or will be.
+        Check the fingers on their way to another width, with the arm at a position of shape (7,).
 
         The table is not checked here: motions are checked against it with the fingers closed and
         wide open.
-
-        Args:
-            position_rad: Where the arm is then, shape (7,) [rad].
-            width_m: Distance of the fingers at the end [m].
-            activity: What the hand is about, for the sentence: `opening the hand`.
 
         Raises:
             SkillError: They would enter a box, or the scene is stale.
@@ -214,10 +193,7 @@ class EnvelopeGuard:
             )
 
     def _check_workspace(self, way: Sweep, held_m: Array | None, activity: str) -> None:
-        low, high = (
-            np.array(self.envelope.workspace.min_m),
-            np.array(self.envelope.workspace.max_m),
-        )
+        low, high = np.array(self.envelope.workspace.min_m), self.envelope.workspace.max_m
         named = [('the tool', way.tcp_m[:, None])]
         if held_m is not None and self._held is not None:
             named.append((self._held.name, held_m))

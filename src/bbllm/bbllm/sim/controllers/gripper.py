@@ -86,7 +86,6 @@ class Gripper:
 
     @property
     def busy(self) -> bool:
-        """Whether a command is being carried out."""
         return self._pending is not None
 
     def move(self, width_m: float, speed_m_s: float, measured_m: float) -> GripperPending:
@@ -117,7 +116,6 @@ class Gripper:
         return pending
 
     def home(self, measured_m: float) -> GripperPending:
-        """Close, then open as wide as it goes, and remember that width."""
         pending = self._begin(measured_m)
         if not pending.done:
             self._set_m = measured_m
@@ -138,12 +136,9 @@ class Gripper:
 
     def update(self, duration_s: float, measured_m: float, speed_m_s: float) -> GripperCommand:
         """
-        Advance; returns the command at the end of that time, to be ramped up to.
+        Advance until the next update; returns the command at that time, to be ramped up to.
 
-        Args:
-            duration_s: Time until the next update [s].
-            measured_m: Width between the fingers [m].
-            speed_m_s: Its rate [m/s].
+        *speed_m_s* is the rate of the measured width.
         """
         arrived = self._set_m == self._target_m
         still = abs(speed_m_s) < STALL_SPEED_M_S
@@ -207,7 +202,6 @@ class Gripper:
         self._go(Phase.MOVING, self._opened_m, self._speed_m_s, MOVE_FORCE_N)
 
     def _begin(self, measured_m: float) -> GripperPending:
-        """Abort what runs and make a new goal; a fault lets it fail at once."""
         if self._pending is not None:
             self.stop(measured_m)
         self._pending = pending = GripperPending()

@@ -43,7 +43,6 @@ class LifeCycle(IntEnum):
 
     @property
     def label(self) -> str:
-        """The driver's name of it."""
         return self.name.lower()
 
 
@@ -118,15 +117,12 @@ class Hardware(Protocol):
 
     def connect(self) -> bool:
         """Return whether the robot can be reached, which activating the component takes."""
-        ...
 
     def start_control(self) -> bool:
         """Let the arm controller's torques act; False where the robot refuses."""
-        ...
 
     def stop_control(self) -> None:
         """Take the arm controller down: its goal ends, the arm stays."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +147,13 @@ class ControllerManager:
 
     @property
     def states(self) -> dict[str, LifeCycle]:
-        """The state of every loaded controller, by name."""
         return dict(self._states)
 
     @property
     def component(self) -> LifeCycle:
-        """The state of the hardware component."""
         return self._component
 
     def is_active(self, name: str) -> bool:
-        """Return whether a controller runs."""
         return self._states.get(name) is LifeCycle.ACTIVE
 
     def switch(
@@ -183,7 +176,8 @@ class ControllerManager:
         going = [name for name in deactivate if name in self._states]
         coming = [name for name in activate if name in self._states]
         troubles = {name: self._trouble(name, name in going) for name in coming}
-        troubles |= {name: self._idle_trouble(name) for name in going if name not in coming}
+        idle = [name for name in going if name not in coming and not self.is_active(name)]
+        troubles |= {name: INACTIVE_TEXT.format(name) for name in idle}
         reason = next((text for text in troubles.values() if text), '')
         if strict and reason:
             return Switched(False, reason)
@@ -251,9 +245,6 @@ class ControllerManager:
         if state is LifeCycle.ACTIVE:
             return '' if restarts else ACTIVE_TEXT.format(name)
         return UNCONFIGURED_TEXT.format(name) if state is LifeCycle.UNCONFIGURED else ''
-
-    def _idle_trouble(self, name: str) -> str:
-        return '' if self.is_active(name) else INACTIVE_TEXT.format(name)
 
     def _missing_interface(self, names: Sequence[str]) -> str:
         """Return the text about the first interface that is not there; empty where all are."""

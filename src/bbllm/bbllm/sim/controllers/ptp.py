@@ -71,7 +71,6 @@ class PtpMotion:
     """Drives one motion, then keeps its end; `sim.playback` plays it."""
 
     def __init__(self) -> None:
-        """Start without a motion."""
         self.revision = 0
         """Grows whenever `sample` would answer differently from before."""
         self.start_s = 0.0
@@ -83,23 +82,14 @@ class PtpMotion:
 
     @property
     def busy(self) -> bool:
-        """Whether a motion is under way."""
         return self._pending is not None
 
     @property
     def duration_s(self) -> float:
-        """Planned duration of the motion [s]."""
         return self._spline.duration_s
 
     def start(self, goal: PtpGoal, now_s: float, q: Array) -> PtpPending:
-        """
-        Move from a position at rest to the goal's.
-
-        Args:
-            goal: Already found fit by `fault_of`.
-            now_s: The clock [s].
-            q: Desired positions to start from, shape (7,) [rad].
-        """
+        """Move from desired positions *q*, at rest, to a goal that `fault_of` has found fit."""
         self._target = np.array(goal.position_rad)
         self._tolerance_rad = goal.tolerance_rad
         limit = np.minimum(goal.max_velocity_rad_s, DQ_MAX)
@@ -119,15 +109,7 @@ class PtpMotion:
             self._end(PtpResult(status=TargetStatus.TARGET_REACHED))
 
     def abort(self, reason: str, now_s: float, q: Array, dq: Array) -> None:
-        """
-        Give the motion up and come to rest.
-
-        Args:
-            reason: Why.
-            now_s: The clock [s].
-            q: Measured positions, shape (7,) [rad].
-            dq: Measured velocities, shape (7,) [rad/s].
-        """
+        """Give the motion up and come to rest from measured positions and velocities."""
         self._spline, self.start_s = Spline.braking(q, dq, BRAKING_RAD_S2), now_s
         self.revision += 1
         self._end(PtpResult(status=TargetStatus.ABORTED, message=reason))
@@ -146,7 +128,6 @@ class PtpMotion:
 
 
 def fault_of(goal: PtpGoal) -> str:
-    """Return why the robot would not start a motion; empty where it would."""
     if len(goal.position_rad) != N_JOINTS:
         return SIZE_TEXT
     limits: Sequence[float] = goal.max_velocity_rad_s

@@ -2,9 +2,10 @@
 The joint trajectory controller: which goals it accepts, how it follows and ends them.
 
 States and texts are those of ros2_controllers' joint_trajectory_controller on Jazzy, so that
-clients see no difference. Physics and clock are inputs of `update`. One exception: where the
-original stops dead (cancel, violated tolerance), this one brakes within a seventh of a second and
-keeps the place where it comes to rest, as a real arm must.
+clients see no difference. Physics and clock are inputs: *now_s* on the clock, *q* and *dq* as
+measured, shape (7,) [rad, rad/s]. One exception: where the original stops dead (cancel, violated
+tolerance), this one brakes within a seventh of a second and keeps the place where it comes to
+rest, as a real arm must.
 """
 
 from __future__ import annotations
@@ -36,14 +37,11 @@ TrajectoryPending = Pending[FollowResult]
 
 @dataclass(frozen=True, slots=True)
 class Setpoint:
-    """Where the arm should be at one moment."""
+    """Where the arm should be at one moment, shape (7,) each."""
 
     position_rad: Array
-    """Shape (7,) [rad]."""
     velocity_rad_s: Array
-    """Shape (7,) [rad/s]."""
     acceleration_rad_s2: Array
-    """Shape (7,) [rad/s^2]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +73,10 @@ class TrajectoryController:
 
     @property
     def busy(self) -> bool:
-        """Whether a trajectory is being followed, that of a goal or one from the topic."""
         return self._follows
 
     @property
     def start_s(self) -> float:
-        """When the motion in force began, which `sample` counts from [s]."""
         return self._start_s
 
     @property
@@ -90,19 +86,10 @@ class TrajectoryController:
 
     @property
     def duration_s(self) -> float:
-        """Planned duration of the motion in force [s]."""
         return self._reference.duration_s
 
     def start(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> TrajectoryPending:
-        """
-        Take a goal, or refuse it: then it has ended at once with status REJECTED and the reason.
-
-        Args:
-            goal: What to follow.
-            now_s: The clock [s].
-            q: Measured positions, shape (7,) [rad].
-            dq: Measured velocities, shape (7,) [rad/s].
-        """
+        """Take a goal, or refuse it: then it has ended at once, REJECTED, with the reason."""
         pending: TrajectoryPending = Pending()
         reason = self.refusal(goal, now_s)
         if reason:
@@ -127,17 +114,13 @@ class TrajectoryController:
         return reason
 
     def refusal(self, goal: TrajectoryGoal, now_s: float) -> str | None:
-        """Return why a goal would be rejected at a time [s], None where it would be taken."""
         return refusal(goal, now_s) if self.active else NOT_RUNNING_TEXT
 
     def query(self, time_s: float, q: Array, dq: Array) -> Query | None:
         """
         Return where the trajectory in force is at a time; None while the controller is not active.
 
-        Args:
-            time_s: On the clock; must lie before the trajectory's end [s].
-            q: Measured positions, shape (7,) [rad].
-            dq: Measured velocities, shape (7,) [rad/s].
+        *time_s* must lie before the trajectory's end [s].
         """
         if not self.active:
             return None
@@ -147,7 +130,6 @@ class TrajectoryController:
         return Query(success=inside, state=self.set_point(time_s))
 
     def cancel(self, now_s: float, q: Array, dq: Array) -> None:
-        """Give the goal up as a client asked, and stay."""
         if self._pending is not None:
             self._brake(now_s, q, dq)
             self._end(GoalStatus.CANCELED, FollowError.SUCCESSFUL, '')
@@ -166,31 +148,11 @@ class TrajectoryController:
             self._brake(now_s, q, dq)
 
     def sample(self, t: Array) -> tuple[Array, Array, Array]:
-        """
-        Return desired position, velocity, acceleration at times on the clock.
-
-        Args:
-            t: Shape (n,) [s].
-
-        Returns:
-            Three arrays of shape (n, 7) [rad, rad/s, rad/s^2].
-        """
+        """Return desired position, velocity, acceleration at times on the clock, (n, 7) each."""
         return self._reference.at(t - self._start_s)
 
-    def update(self, now_s: float, q: Array, dq: Array) -> Setpoint:
-        """
-        Check the goal's tolerances, end it where it has to end, and return the set point.
-
-        Args:
-            now_s: The clock [s].
-            q: Measured positions, shape (7,) [rad].
-            dq: Measured velocities, shape (7,) [rad/s].
-        """
-        self.check(now_s, q, dq)
-        return self.set_point(now_s)
-
     def check(self, now_s: float, q: Array, dq: Array) -> None:
-        """Do what `update` does, for callers that have the set points from `sample`."""
+        """Check the goal's tolerances, and end it where it has to end."""
         if not self._follows or self.hold_results:
             return
         elapsed_s = now_s - self._start_s
@@ -232,7 +194,6 @@ class TrajectoryController:
         return Setpoint(*self._reference.at_one(now_s - self._start_s))
 
     def effort(self, t: Array) -> Array | None:
-        """Return the torque that the goal adds at times, shape (n, 7) [Nm]; None for none."""
         return self._reference.effort_at(t - self._start_s)
 
     def _take(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> None:
@@ -258,5 +219,4 @@ class TrajectoryController:
 
 
 def _outside(error: Array, tolerance: Array) -> bool:
-    """Return whether any joint's error is beyond its tolerance; 0 means not checked."""
     return bool(((tolerance > 0) & (error > tolerance)).any())

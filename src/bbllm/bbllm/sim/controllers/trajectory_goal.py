@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -83,17 +82,12 @@ def in_force(asked: AskedTolerances, default: Constraints) -> Constraints:
 
 @cache
 def driver_constraints() -> Constraints:
-    """
-    Return the defaults of the driver's controller.
-
-    Raises:
-        ConfigError: The file cannot be read as one of controllers.
-    """
+    """Return the defaults of the driver's controller; raises ConfigError without the file."""
     path = config_dir() / CONTROLLERS_FILE
     try:
         content = yaml.safe_load(path.read_text('utf-8'))
         given = content['/**']['fr3_arm_controller']['ros__parameters'].get('constraints', {})
-        return constraints_from(given)
+        return _constraints(given)
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise ConfigError(
             f'The constraints of fr3_arm_controller cannot be read from {path}: {error!r}. '
@@ -101,7 +95,7 @@ def driver_constraints() -> Constraints:
         ) from error
 
 
-def constraints_from(given: Mapping[str, Any]) -> Constraints:
+def _constraints(given: Any) -> Constraints:
     """Read the controller's parameters `constraints`; what is not there is not checked."""
 
     def each(name: str) -> Array:
@@ -116,6 +110,7 @@ def constraints_from(given: Mapping[str, Any]) -> Constraints:
     )
 
 
+Rows = tuple[tuple[float, ...], ...]
 Result = TypeVar('Result')
 ZERO_RAD_S = float(np.finfo(np.float32).eps)
 """What the last point's velocity may be, at most [rad/s]."""
@@ -130,7 +125,6 @@ class Pending(Generic[Result]):
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
         return self.result is not None
 
     def finish(self, result: Result) -> None:
@@ -152,14 +146,13 @@ class TrajectoryGoal:
     """Columns of the arrays, in any order."""
     time_s: tuple[float, ...]
     """time_from_start of each point [s]."""
-    position_rad: tuple[tuple[float, ...], ...]
+    position_rad: Rows
     """One row per point [rad]."""
-    velocity_rad_s: tuple[tuple[float, ...], ...] = ()
+    velocity_rad_s: Rows = ()
     """One row per point, or nothing at all; an empty row means that this point has none."""
-    acceleration_rad_s2: tuple[tuple[float, ...], ...] = ()
-    """The same."""
-    effort_nm: tuple[tuple[float, ...], ...] = ()
-    """The same, added to what the controller gives [Nm]."""
+    acceleration_rad_s2: Rows = ()
+    effort_nm: Rows = ()
+    """Added to what the controller gives [Nm]."""
     start_s: float | None = None
     """header.stamp on the robot's clock; None starts at once [s]."""
     tolerances: AskedTolerances = field(default_factory=AskedTolerances)
@@ -169,7 +162,7 @@ class TrajectoryGoal:
 def goal_from_trajectory(trajectory: JointTrajectory, tolerances: Tolerances) -> TrajectoryGoal:
     """Return the goal that the ROS driver would send for a trajectory."""
 
-    def rows(values: Array) -> tuple[tuple[float, ...], ...]:
+    def rows(values: Array) -> Rows:
         return tuple(map(tuple, np.asarray(values).tolist()))
 
     return TrajectoryGoal(
@@ -189,15 +182,11 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
     """
     Return why the controller would refuse a goal, None where it would take it.
 
-    The rules are those of ros2_controllers' joint_trajectory_controller on Jazzy with the
-    settings of config/franka/controllers.yaml: no partial goals, no velocity at the end; efforts
-    are taken, because the controller's own interface is effort. It is stricter where the original
-    would drive the arm to nowhere: joints named twice, numbers that are none, times before the
-    start, efforts of a wrong number.
-
-    Args:
-        goal: The goal as sent.
-        now_s: The clock [s].
+    The rules are those of ros2_controllers' joint_trajectory_controller on Jazzy with the settings
+    of config/franka/controllers.yaml: no partial goals, no velocity at the end; efforts are taken,
+    because the controller's own interface is effort. It is stricter where the original would drive
+    the arm to nowhere: joints named twice, numbers that are none, times before the start, efforts
+    of a wrong number.
     """
     # in this order: each relies on what those before it have found in order
     reason = _names_refusal(goal) or _points_refusal(goal) or _values_refusal(goal)
@@ -213,24 +202,15 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
 
 def goal_spline(goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> tuple[Spline, float]:
     """
-    Interpolate an accepted goal.
+    Interpolate an accepted goal; also returns when it starts on the clock [s].
 
     Before its first point the motion comes from the measured state, taken as not accelerating. A
     goal whose first point has passed already is joined where it is by now.
-
-    Args:
-        goal: What to follow.
-        now_s: The clock [s].
-        q: Measured positions, shape (7,) [rad].
-        dq: Measured velocities, shape (7,) [rad/s].
-
-    Returns:
-        The interpolation, and when it starts on the clock [s].
     """
     order = [goal.joint_names.index(name) for name in ARM_JOINTS]
     absent = (np.nan,) * N_JOINTS
 
-    def column(rows: tuple[tuple[float, ...], ...], missing: tuple[float, ...]) -> Array | None:
+    def column(rows: Rows, missing: tuple[float, ...]) -> Array | None:
         return np.asarray([row or missing for row in rows])[:, order] if rows else None
 
     times = np.asarray(goal.time_s) + (now_s if goal.start_s is None else goal.start_s)
@@ -285,9 +265,8 @@ def _values_refusal(goal: TrajectoryGoal) -> str | None:
     if not np.all(np.isfinite(times)) or times[0] < 0 or np.any(np.diff(times) <= 0):
         return 'time_from_start must be finite, not negative and strictly increasing.'
     kinds = (goal.position_rad, goal.velocity_rad_s, goal.acceleration_rad_s2, goal.effort_nm)
-    for rows in kinds:
-        if not all(np.all(np.isfinite(row)) for row in rows):
-            return 'Positions, velocities, accelerations and efforts must be finite numbers.'
+    if not all(np.all(np.isfinite(row)) for rows in kinds for row in rows):
+        return 'Positions, velocities, accelerations and efforts must be finite numbers.'
     if goal.velocity_rad_s and np.any(np.abs(goal.velocity_rad_s[-1]) > ZERO_RAD_S):
         return 'The velocity of the last point must be zero.'
     return None
