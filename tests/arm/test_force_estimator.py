@@ -38,21 +38,6 @@ def test_what_was_measured_before_a_time_does_not_count_where_that_is_asked_for(
     assert meter.mean_n(since_s=2.0) is None
 
 
-def test_who_listens_hears_every_reading_and_none_afterwards() -> None:
-    meter = ForceEstimator()
-    heard: list[float | None] = []
-
-    def hear() -> bool:
-        heard.append(meter.mean_n())
-        return False
-
-    with meter.heard_by(hear):
-        meter.add(1.0, 0.1)
-        meter.add(2.0, 0.2)
-    meter.add(3.0, 0.3)
-    assert heard == [1.0, 2.0]
-
-
 def test_who_has_heard_enough_is_called_no_more_until_somebody_listens_again() -> None:
     meter = ForceEstimator()
     heard: list[float | None] = []

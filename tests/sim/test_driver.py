@@ -136,20 +136,6 @@ def test_what_needs_a_person_is_refused_until_it_is_taken_back(
     assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
 
 
-def test_waiting_takes_exactly_the_time_asked_for(robot: SimulatedRobot) -> None:
-    driver = SimDriver(robot)
-    driver.wait(0.123)
-    assert driver.now_s() == pytest.approx(0.123)
-    driver.wait(0.0)
-    assert driver.now_s() == pytest.approx(0.123)
-
-
-def test_the_callback_comes_every_twenty_milliseconds(robot: SimulatedRobot) -> None:
-    times: list[float] = []
-    SimDriver(robot, on_advance=lambda: times.append(robot.time_s)).wait(0.1)
-    assert times == pytest.approx([0.02, 0.04, 0.06, 0.08, 0.1])
-
-
 def test_commands_from_other_threads_get_through_while_time_passes(robot: SimulatedRobot) -> None:
     asked: list[float] = []
     done = threading.Event()
@@ -280,18 +266,6 @@ def test_fingers_that_let_go_when_the_robot_stops_stay_half_open(make_arm: Any) 
     assert 0.04 < result.width_m < 0.075
 
 
-def test_stop_from_another_thread_ends_the_motion(
-    robot: SimulatedRobot, rest_to_rest: Motion
-) -> None:
-    driver = SimDriver(robot, speed=1.0)
-    timer = threading.Timer(0.3, driver.stop)
-    timer.start()
-    result = driver.follow(rest_to_rest(Q_READY, TURNED, 20.0), Tolerances())
-    timer.join()
-    assert result.status is GoalStatus.CANCELED
-    assert driver.now_s() < 10.0
-
-
 def test_stop_ends_a_wait_early_and_not_the_next_one(robot: SimulatedRobot) -> None:
     driver = SimDriver(
         robot, on_advance=lambda: driver.stop() if robot.time_s == pytest.approx(0.1) else None
@@ -322,15 +296,6 @@ def test_stop_ends_a_command_of_the_hand(robot: SimulatedRobot) -> None:
     assert 0.05 < driver.joint_state().width_m < 0.075
 
 
-def test_a_stop_ends_a_wait_early(robot: SimulatedRobot) -> None:
-    driver = SimDriver(
-        robot,
-        on_advance=lambda: robot.inject(Fault.REFLEX) if robot.time_s > 0.3 else None,
-    )
-    driver.wait(5.0)
-    assert driver.now_s() < 0.5
-
-
 def test_joint_states_freeze_while_the_driver_hangs(
     robot: SimulatedRobot, turn: TrajectoryGoal
 ) -> None:
@@ -345,35 +310,6 @@ def test_joint_states_freeze_while_the_driver_hangs(
     robot.clear(Fault.DRIVER_HANG)
     robot.advance(0.1)
     assert robot.joint_state().stamp_s == pytest.approx(robot.time_s)
-    assert pending.done
-
-
-def test_an_endless_goal_ends_when_the_fault_is_cleared(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.inject(Fault.ENDLESS_GOAL)
-    robot.advance(6.0)
-    assert not pending.done
-    robot.clear(Fault.ENDLESS_GOAL)
-    robot.advance(0.1)
-    assert pending.done
-
-
-def test_two_faults_that_hold_results_back_are_cleared_one_by_one(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.inject(Fault.ENDLESS_GOAL)
-    robot.inject(Fault.DRIVER_HANG)
-    assert robot.hangs
-    robot.advance(3.0)
-    robot.clear(Fault.DRIVER_HANG)
-    robot.advance(0.1)
-    assert not robot.hangs
-    assert not pending.done
-    robot.clear(Fault.ENDLESS_GOAL)
-    robot.advance(0.1)
     assert pending.done
 
 

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robot_trials import Motion, bring_back
+from robot_trials import bring_back
 
-from bbllm.arm.driver import FollowError, GoalStatus, GraspGoal, Tolerances
-from bbllm.arm.limits import Q_READY
-from bbllm.core.errors import UnknownNameError
+from bbllm.arm.driver import FollowError, GoalStatus, GraspGoal
 from bbllm.sim.controllers.manager import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
 from bbllm.sim.controllers.trajectory import DEACTIVATED_TEXT
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal, goal_from_trajectory
-from bbllm.sim.faults import Fault, FaultMonitor, RobotMode, fault_named
+from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
+from bbllm.sim.faults import Fault, FaultMonitor, RobotMode
 from bbllm.sim.robot import SimulatedRobot
 
 
@@ -116,24 +114,6 @@ def test_what_ended_a_motion_can_be_read_after_the_recovery(
     assert robot.mode is RobotMode.MOVE
 
 
-@pytest.mark.parametrize(
-    ('fault', 'says'),
-    [
-        (Fault.USER_STOP, 'User Stop pressed'),
-        (Fault.COMMUNICATION_LOSS, 'Timeout'),
-        (Fault.JOINT_LIMIT, 'manual error recovery required'),
-    ],
-)
-def test_lasting_stops_are_not_recovered_from_before_they_are_cleared(
-    robot: SimulatedRobot, fault: Fault, says: str
-) -> None:
-    robot.inject(fault)
-    assert says in (robot.recover_errors() or '')
-    assert not robot.activate_controllers()
-    robot.clear(fault)
-    bring_back(robot)
-
-
 def test_broadcasters_come_up_while_the_robot_is_stopped_but_the_arm_does_not(
     robot: SimulatedRobot,
 ) -> None:
@@ -145,13 +125,6 @@ def test_broadcasters_come_up_while_the_robot_is_stopped_but_the_arm_does_not(
     assert robot.mode is RobotMode.USER_STOPPED
     assert not robot.activate_controllers()
     assert not robot.controllers_active
-
-
-def test_a_robot_out_of_reach_has_no_active_hardware(robot: SimulatedRobot) -> None:
-    robot.inject(Fault.COMMUNICATION_LOSS)
-    assert not robot.activate_hardware()
-    robot.clear(Fault.COMMUNICATION_LOSS)
-    assert robot.activate_hardware()
 
 
 def test_a_user_stop_while_idle_leaves_hardware_and_broadcasters_up(
@@ -186,12 +159,6 @@ def test_a_reset_brings_everything_back_and_is_told_as_a_change(
     assert robot.controllers.revision > revision
 
 
-def test_an_unknown_fault_is_told_with_the_nearest_name() -> None:
-    assert fault_named('reflex') is Fault.REFLEX
-    with pytest.raises(UnknownNameError, match='reflex'):
-        fault_named('reflexes')
-
-
 def test_driving_into_the_table_is_a_reflex(make_arm: Any) -> None:
     arm = make_arm()
     arm.go(0.5, 0.0, 0.10)
@@ -206,32 +173,12 @@ def test_driving_into_the_table_is_a_reflex(make_arm: Any) -> None:
     assert arm.go(0.5, 0.0, 0.20, duration_s=1.5).status is GoalStatus.SUCCEEDED
 
 
-def test_fast_motions_in_the_air_are_no_reflex(
-    robot: SimulatedRobot, rest_to_rest: Motion
-) -> None:
-    end = Q_READY + np.array([0.8, 0.4, -0.4, 0.4, 0.5, 0.5, -0.9])
-    for start, goal in ((Q_READY, end), (end, Q_READY)):
-        robot.follow(goal_from_trajectory(rest_to_rest(start, goal, 0.75), Tolerances()))
-        robot.advance(1.0)
-    assert robot.mode is RobotMode.MOVE
-
-
 def test_a_held_payload_of_two_kilograms_is_no_reflex(make_arm: Any) -> None:
     arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': 2.0})
     arm.go(0.5, 0.0, 0.02)
     assert arm.driver.grasp(GraspGoal(0.04, 0.1, 70.0, 0.005, 0.005)).success
     arm.go(0.5, 0.0, 0.15)
     assert arm.robot.mode is RobotMode.MOVE
-
-
-def test_a_short_bump_below_the_threshold_is_filtered_out() -> None:
-    monitor = FaultMonitor()
-    push = np.array([0, 0, 60.0, 0, 0, 0])
-    assert not monitor.watch(0.01, np.zeros(7), push)  # 60 N for 10 ms
-    assert not monitor.watch(0.01, np.zeros(7), np.zeros(6))
-    assert not monitor.watch(0.01, np.zeros(7), push)
-    assert monitor.watch(0.01, np.zeros(7), push)  # for 20 ms
-    assert monitor.errors == ('cartesian_reflex',)
 
 
 def test_a_torque_above_its_joint_s_threshold_is_a_joint_reflex() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bbllm.core.errors import SceneFileError
-from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, make_scene
-from bbllm.sim.simulation import Simulation, WrenchNoise
+from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, make_scene
+from bbllm.sim.simulation import Simulation
 
 
 def readings_of(seed: int | None, **noise: float) -> np.ndarray:
@@ -23,17 +23,6 @@ def test_a_scene_says_how_much_readings_scatter() -> None:
     assert scatter[3:] == pytest.approx([TORQUE_NOISE_NM / FORCE_NOISE_N] * 3, rel=0.15)
 
 
-def test_a_scene_says_how_large_biases_are() -> None:
-    first, again, other = (readings_of(seed, sd=0.0, bias=2.0) for seed in (4, 4, 5))
-
-    assert first.std(axis=0) == pytest.approx(np.zeros(6), abs=1e-9)
-    assert np.array_equal(first, again) and not np.array_equal(first, other)
-    dice = [WrenchNoise(ForceNoise(sd=0.0, bias=2.0), seed) for seed in range(300)]
-    for noise in dice:
-        noise.draw_bias()
-    assert np.std([noise.draw()[:3] for noise in dice]) == pytest.approx(2.0, rel=0.1)
-
-
 def test_a_bias_stays_through_an_episode_and_is_another_in_the_next() -> None:
     simulation = Simulation(make_scene({'force_noise_n': {'sd': 0.0, 'bias': 1.0}}), seed=4)
     first, second = simulation.flange_wrench(), simulation.flange_wrench()
@@ -41,17 +30,6 @@ def test_a_bias_stays_through_an_episode_and_is_another_in_the_next() -> None:
 
     assert first == pytest.approx(second, abs=1e-9)
     assert simulation.flange_wrench() != pytest.approx(first, abs=1e-3)
-
-
-def test_without_a_seed_sensors_are_exact_whatever_the_scene_says() -> None:
-    assert np.array_equal(readings_of(None, sd=5.0, bias=5.0), readings_of(None))
-
-
-def test_unless_it_is_set_the_noise_is_as_it_always_was() -> None:
-    usual = readings_of(4)
-
-    assert np.array_equal(usual, readings_of(4, sd=FORCE_NOISE_N, bias=FORCE_NOISE_N))
-    assert usual[:, :3].std(axis=0) == pytest.approx([0.2] * 3, rel=0.15)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,8 @@ from typing import get_args
 import pytest
 
 from bbllm.core.errors import SceneFileError
-from bbllm.core.types import Kind
-from bbllm.sim.build import build_model
 from bbllm.sim.object_models import OBJECT_MODELS
-from bbllm.sim.scene_file import SceneFile, ThingKind, load_scene, make_scene
+from bbllm.sim.scene_file import SceneFile, ThingKind, make_scene
 from bbllm.sim.simulation import Simulation
 
 
@@ -29,13 +27,6 @@ def test_a_thing_stays_as_its_file_describes_it(kind: str) -> None:
     after = sim.object_poses()['it']
     assert math.dist(after.position_m, before.position_m) < 0.002
     assert sum(a * b for a, b in zip(after.quat_xyzw, before.quat_xyzw, strict=True)) > 0.9995
-
-
-@pytest.mark.parametrize('kind', sorted(OBJECT_MODELS))
-def test_all_parts_of_a_thing_together_weigh_what_it_weighs(kind: str) -> None:
-    model = build_model(alone(kind), 0.001)
-
-    assert model.body('it').mass[0] == pytest.approx(OBJECT_MODELS[kind].mass_kg)
 
 
 def test_a_container_keeps_what_is_dropped_into_it() -> None:
@@ -58,22 +49,6 @@ def test_a_container_keeps_what_is_dropped_into_it() -> None:
     (bx, by, _), (ox, oy, oz) = poses['bowl'].position_m, poses['orange'].position_m
     assert math.hypot(ox - bx, oy - by) < 0.06
     assert oz == pytest.approx(0.036, abs=0.004)
-
-
-def test_things_have_the_size_colour_and_weight_of_their_kind() -> None:
-    scene = alone('banana')
-
-    (banana,), (spec,) = scene.movables, scene.objects
-    assert (banana.kind, banana.size_m) == (Kind.OTHER, OBJECT_MODELS['banana'].size_m)
-    assert (spec.color, spec.mass) == ('gold', 0.12)
-    assert alone('plate', color='pink').movables[0].color == 'pink'
-    assert alone('plate').movables[0].kind is Kind.CONTAINER
-
-
-def test_a_scene_with_goods_can_be_written_and_read_again() -> None:
-    scene = load_scene('fruit')
-
-    assert make_scene(scene.model_dump(mode='json')) == scene
 
 
 def test_a_size_for_what_has_its_own_is_refused_and_told_why() -> None:

@@ -13,9 +13,8 @@ from bbllm.arm.kinematics import forward, jacobian, link_frames
 from bbllm.arm.urdf import DescribedFrames, robot_description
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
-from bbllm.sim.reading import elbow_of, quat_xyzw, read_robot, tool_load
+from bbllm.sim.reading import read_robot
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.robot_settings import Load, joined
 
 
 def test_the_tool_is_where_the_joints_put_it(robot: SimulatedRobot) -> None:
@@ -93,31 +92,6 @@ def test_a_push_from_the_side_is_told_along_the_axes_of_the_world_however_the_ha
     assert -reading.o_f_ext[:3] == pytest.approx(push_n, abs=0.05)
 
 
-def test_the_tool_weighs_what_the_published_inertials_say(robot: SimulatedRobot) -> None:
-    tool = tool_load(robot.simulation)
-    assert tool.mass_kg == pytest.approx(0.6544 + 2 * 0.0291)
-    assert 0.02 < tool.centre_m[2] < 0.06
-    assert np.linalg.eigvalsh(tool.inertia_kg_m2).min() > 0
-
-
-def test_two_loads_in_one_are_as_heavy_and_turn_as_hard() -> None:
-    point = Load(mass_kg=1.0, centre_m=np.array([1.0, 0, 0]))
-    other = Load(mass_kg=1.0, centre_m=np.array([-1.0, 0, 0]))
-    both = joined(point, other)
-    assert both.mass_kg == 2.0
-    assert both.centre_m == pytest.approx([0, 0, 0])
-    assert both.inertia_kg_m2 == pytest.approx(np.diag([0.0, 2.0, 2.0]))
-    assert joined(Load(), Load()).mass_kg == 0.0
-
-
-def test_the_elbow_flips_where_the_arm_is_stretched() -> None:
-    q = np.zeros(7)
-    q[2], q[3] = 0.3, -2.0
-    assert elbow_of(q) == (0.3, -1.0)
-    q[3] = -0.2
-    assert elbow_of(q) == (0.3, 1.0)
-
-
 def test_described_frames_lead_to_the_tool_as_the_kinematics_do() -> None:
     q = np.array([0.3, -0.6, 0.2, -2.1, 0.4, 1.9, 0.5])
     frames = DescribedFrames(robot_description())
@@ -143,14 +117,3 @@ def test_described_frames_lead_to_the_tool_as_the_kinematics_do() -> None:
     np.testing.assert_allclose(pose('fr3_hand_tcp'), wanted[9], atol=1e-5)
     gap = pose('fr3_leftfinger')[:3, 3] - pose('fr3_rightfinger')[:3, 3]
     assert np.linalg.norm(gap) == pytest.approx(0.04, abs=1e-6)
-
-
-def test_a_joint_nobody_tells_of_has_no_frame() -> None:
-    frames = DescribedFrames(robot_description())
-    assert [joint.child for joint, *_ in frames.moved({'fr3_joint1': 0.0})] == ['fr3_link1']
-
-
-def test_a_quaternion_is_that_of_the_pose() -> None:
-    quarter = np.array([[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
-    half = np.sqrt(0.5)
-    assert quat_xyzw(quarter) == pytest.approx([0, 0, half, half])

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.skill_calls import (
     CallError,
-    PoseLiteral,
     check_call,
-    format_pose,
-    looks_like_pose,
-    parse_pose,
 )
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
 from bbllm.skills.catalog import SKILLS
@@ -84,40 +77,3 @@ def test_a_bad_call_is_refused_with_its_code_and_what_there_is(
 
 
 coordinates = st.floats(-1.99, 1.99)
-
-
-@given(coordinates, coordinates, coordinates, st.none() | st.floats(-180, 180))
-def test_a_pose_that_is_written_is_read_back(
-    x: float, y: float, z: float, yaw: float | None
-) -> None:
-    text = format_pose(PoseLiteral((x, y, z), yaw))
-    read = parse_pose(text)
-
-    assert looks_like_pose(text)
-    assert read.position_m == pytest.approx((x, y, z), abs=1e-4)
-    if yaw is None:
-        assert read.yaw_deg is None
-    else:
-        assert read.yaw_deg is not None
-        turn = math.radians(read.yaw_deg - yaw)
-        assert math.cos(turn) == pytest.approx(1.0, abs=1e-5)
-
-
-def test_yaw_becomes_a_turn_about_the_vertical() -> None:
-    x, y, z, w = parse_pose('0.4 0 0.02 90').pose.quat_xyzw
-
-    assert (x, y) == (0.0, 0.0)
-    assert (z, w) == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)))
-
-
-def test_skills_have_their_names_and_summaries_of_one_line() -> None:
-    assert [skill.name for skill in SKILLS] == [
-        'pick',
-        'place',
-        'reach',
-        'return_to_base',
-        'wait',
-        'open_gripper',
-        'close_gripper',
-    ]
-    assert all(skill.summary and '\n' not in skill.summary for skill in SKILLS)

@@ -14,7 +14,6 @@ from laid_tables import (
     above_of,
     cube,
     cylinder,
-    location,
     motions_of,
     rejection_of,
     scene_of,
@@ -30,9 +29,7 @@ from bbllm.skills.motions import (
     LiftOff,
     MotionParams,
     MoveAbove,
-    MoveToBase,
     OpenTo,
-    Pause,
     Rise,
     plan_motions,
 )
@@ -54,21 +51,6 @@ def test_a_free_cube_offers_two_axes_both_ways_round_with_full_room() -> None:
     grips = above_of(motions).grips
     assert sorted(round(math.degrees(grip.yaw_rad)) % 360 for grip in grips) == [20, 110, 200, 290]
     assert {round(grip.opening_m, 4) for grip in grips} == {0.064}
-
-
-def test_a_free_cylinder_can_be_gripped_from_many_sides() -> None:
-    motions = motions_of(SkillCall('pick', ('can',)), scene_of(cylinder('can', 0.5, 0.1)))
-
-    assert len({round(grip.yaw_rad, 3) for grip in above_of(motions).grips}) == 12
-
-
-def test_fingers_open_away_from_a_neighbour() -> None:
-    scene = scene_of(cube('red_cube', 0.5, 0.0), cube('green_cube', 0.5, 0.05))
-
-    grips = above_of(motions_of(SkillCall('pick', ('red_cube',)), scene)).grips
-
-    # The neighbour is along y, so the fingers must open along x: a yaw of 90 degrees.
-    assert {abs(round(math.degrees(grip.yaw_rad))) for grip in grips} == {90}
 
 
 def test_fingers_open_less_between_neighbours_at_six_centimetres() -> None:
@@ -99,14 +81,6 @@ def test_neighbours_that_leave_no_room_are_named() -> None:
 
     assert rejection.code is Code.NO_CLEARANCE
     assert 'cube_0' in rejection.message and 'cube_3' in rejection.message
-
-
-def test_a_tall_neighbour_blocks_the_palm_but_a_low_one_does_not() -> None:
-    low = scene_of(cube('red_cube', 0.5, 0.0), cylinder('can', 0.5, 0.07, height_m=0.05))
-    tall = scene_of(cube('red_cube', 0.5, 0.0), cylinder('can', 0.5, 0.07, height_m=0.12))
-
-    assert len(above_of(motions_of(SkillCall('pick', ('red_cube',)), low)).grips) == 4
-    assert len(above_of(motions_of(SkillCall('pick', ('red_cube',)), tall)).grips) == 2
 
 
 def test_finger_tips_stay_off_the_table_and_the_palm_off_the_thing() -> None:
@@ -147,13 +121,6 @@ def test_pick_is_rejected_with_the_fact_that_forbids_it(
     assert (rejection.code, rejection.message) == (code, message)
 
 
-@pytest.mark.parametrize('name', ['location_A', 'table', 'crate'])
-def test_what_no_hand_can_grip_is_not_graspable(name: str) -> None:
-    scene = scene_of(location('location_A', 0.5, 0), cube('crate', 0.4, 0.3, 0.05, edge_m=0.1))
-
-    assert rejection_of(SkillCall('pick', (name,)), scene).code is Code.NOT_GRASPABLE
-
-
 def test_reach_hovers_over_an_object_and_goes_to_a_pose() -> None:
     scene = scene_of(cube('red_cube', 0.5, 0.1))
 
@@ -162,25 +129,6 @@ def test_reach_hovers_over_an_object_and_goes_to_a_pose() -> None:
 
     assert over.grips[0].position_m == pytest.approx((0.5, 0.1, 0.04 + MotionParams().hover_m))
     assert at.grips[0].position_m == pytest.approx((0.4, 0.2, 0.3))
-
-
-def test_the_plain_skills_become_one_motion_each() -> None:
-    scene = scene_of(cube('red_cube', 0.5, 0.1))
-
-    assert motions_of(SkillCall('return_to_base'), scene) == (MoveToBase(),)
-    assert motions_of(SkillCall('wait', ('2.5',)), scene) == (Pause(2.5),)
-    assert motions_of(SkillCall('open_gripper'), scene) == (OpenTo(0.08),)
-
-
-def test_parameters_set_the_height_of_the_hover() -> None:
-    scene = scene_of(cube('red_cube', 0.5, 0.1))
-
-    motions = plan_motions(
-        SkillCall('pick', ('red_cube',)), scene, OPEN_HAND, MotionParams(hover_m=0.07)
-    )
-
-    assert not isinstance(motions, Rejection)
-    assert above_of(motions).hover_m == 0.07
 
 
 def reach(x: float, y: float, z: float, yaw_deg: float = 0.0) -> SkillCall:
@@ -277,14 +225,6 @@ def test_what_is_held_on_its_side_hangs_below_the_hand_by_its_height_as_it_is_he
     # The can is 12 cm long and 4 cm thick.
     for low, high in zip(on_side.grips, upright.grips, strict=True):
         assert high.position_m[2] - low.position_m[2] == pytest.approx(0.06 - 0.02)
-
-
-def test_a_pose_without_yaw_is_refused_only_where_no_yaw_would_do() -> None:
-    scene = scene_of(cube('red_cube', 0.5, 0.04))
-
-    assert not message_of(SkillCall('reach', ('0.5 0 0.03',)), scene)
-    assert message_of(SkillCall('reach', ('0.5 0 0.03 0',)), scene)
-    assert message_of(SkillCall('reach', ('0.5 0 0',)), scene)
 
 
 @given(

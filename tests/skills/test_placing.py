@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laid_tables import (
-    TABLE,
     above_of,
     cube,
     cylinder,
@@ -69,12 +68,6 @@ def test_nothing_is_placed_on_a_covered_cube() -> None:
     )
 
 
-def test_a_thing_is_not_placed_on_itself() -> None:
-    scene, hand = holding(cube('red_cube', 0, 0))
-
-    assert rejection_of(SkillCall('place', ('red_cube',)), scene, hand).code is Code.BAD_ARGUMENTS
-
-
 @pytest.mark.parametrize('pose', ['0.5 0.2 0.02', '0.5 0.2 0', '0.5 0.2 0.02 30'])
 def test_a_pose_on_the_table_rests_the_cube_on_it_with_its_yaw(pose: str) -> None:
     scene, hand = holding(cube('red_cube', 0, 0))
@@ -98,28 +91,6 @@ def test_a_pose_in_the_air_is_refused_with_the_height_that_would_do() -> None:
 
     assert rejection.code is Code.BAD_ARGUMENTS
     assert 'z = 0.020' in rejection.message
-
-
-def test_a_pose_beside_the_table_is_refused() -> None:
-    scene, hand = holding(cube('red_cube', 0, 0))
-
-    rejection = rejection_of(SkillCall('place', ('0.5 0.9 0.02',)), scene, hand)
-
-    assert rejection.code is Code.BAD_ARGUMENTS
-    assert rejection.message == (
-        'the pose 0.5 0.9 0.02 is not over table, which goes from x = -0.250 to 0.950 and from '
-        'y = -0.800 to 0.800.'
-    )
-
-
-def test_without_furniture_in_the_scene_things_stand_at_height_zero() -> None:
-    scene, hand = holding(cube('red_cube', 0, 0))
-    bare = replace(scene, objects=tuple(item for item in scene.objects if item is not TABLE))
-
-    target = motions_of(SkillCall('place', ('0.5 0.2 0.02',)), bare, hand)[-1]
-
-    assert isinstance(target, ExpectAt)
-    assert target.target.centre_m[2] == pytest.approx(0.02)
 
 
 def test_a_cube_on_a_cube_is_aligned_with_it() -> None:
@@ -243,18 +214,6 @@ def test_a_thing_comes_to_rest_where_it_is_in_the_hand_when_the_hand_is_there(
     assert asked_grip.position_m == pytest.approx((0.5, 0.2, 0.02 + dz + GAP_M), abs=2e-4)
 
 
-def test_the_same_pose_of_the_hand_sets_a_thing_on_a_cube_or_on_the_table() -> None:
-    green = cube('green_cube', 0.5, 0.2, yaw_deg=30)
-    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), green)
-
-    on_cube = target_of(place(tcp(0.5, 0.2, 0.075, 30)), scene, hand)
-    on_table = target_of(place(tcp(0.5, 0.1, 0.035, 30)), scene, hand)
-
-    assert on_cube.centre_m == pytest.approx((0.5, 0.2, 0.06))
-    assert on_cube.supports == ('green_cube',)
-    assert on_table.centre_m == pytest.approx((0.5, 0.1, 0.02))
-
-
 def test_a_hand_that_is_asked_to_tilt_a_little_comes_straight_down_at_the_same_point() -> None:
     scene, hand = held_at(CENTRED, cube('red_cube', 0, 0))
     half = math.radians(6) / 2
@@ -318,15 +277,6 @@ def test_the_height_that_a_rejection_offers_is_taken(
         assert target.supports == (('crate',) if over_crate else ('table',))
 
 
-def test_a_hand_under_the_table_is_told_so() -> None:
-    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0))
-
-    rejection = rejection_of(place(tcp(0.5, 0.2, -0.05)), scene, hand)
-
-    assert rejection.code is Code.BAD_ARGUMENTS
-    assert 'would push red_cube 8.2 cm into table; at z = 0.032' in rejection.message
-
-
 def test_a_hand_beside_the_table_and_one_in_a_block_are_told_so() -> None:
     scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), cube('green_cube', 0.5, 0.2))
 
@@ -339,25 +289,3 @@ def test_a_hand_beside_the_table_and_one_in_a_block_are_told_so() -> None:
         'and from y = -0.800 to 0.800.'
     )
     assert inside.message == 'the pose 0.52 0.22 0.032 1 0 0 0 is occupied by green_cube.'
-
-
-def test_without_furniture_in_the_scene_a_hand_sets_things_down_at_height_zero() -> None:
-    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0))
-    bare = replace(scene, objects=tuple(item for item in scene.objects if item is not TABLE))
-
-    assert target_of(place(tcp(0.5, 0.2, 0.04)), bare, hand).centre_m[2] == pytest.approx(0.02)
-    assert (
-        'above the table; at z = 0.032'
-        in rejection_of(place(tcp(0.5, 0.2, 0.2)), bare, hand).message
-    )
-
-
-def test_a_pose_of_the_hand_places_nothing_while_the_hand_is_empty() -> None:
-    scene = scene_of(cube('red_cube', 0.5, 0), location('location_A', 0.5, 0.2))
-
-    rejection = rejection_of(place(tcp(0.5, 0.2, 0.032)), scene)
-
-    assert rejection.code is Code.NOT_HOLDING
-    assert rejection.message == (
-        'nothing is in the hand, so nothing can be placed; pick an object first.'
-    )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
 from bbllm.skills.catalog import SKILLS
-from bbllm.skills.risk import moves, risk, unmentioned
+from bbllm.skills.risk import risk, unmentioned
 
 
 def cube(name: str, x: float, y: float, z: float = 0.02) -> SceneObject:
@@ -78,17 +78,6 @@ def test_letting_go_is_a_risk_where_the_thing_would_fall(foot_m: float, risky: b
     assert bool(risk(SkillCall('open_gripper'), seen)) is risky
 
 
-def test_a_thing_that_stands_on_another_does_not_fall_when_it_is_let_go() -> None:
-    held = (Fact('red_cube', 'held_by', 'hand'),)
-    on_blue = scene(cube('red_cube', 0.5, 0.2, 0.06), cube('blue_cube', 0.5, 0.2), facts=held)
-    beside = scene(cube('red_cube', 0.5, 0.3, 0.06), cube('blue_cube', 0.5, 0.2), facts=held)
-
-    assert risk(SkillCall('open_gripper'), on_blue) == ''
-    assert risk(SkillCall('open_gripper'), beside) == (
-        'it lets go of red_cube 4 cm above what is below it'
-    )
-
-
 @pytest.mark.parametrize(
     ('y', 'z', 'risky'),
     [(0.040, 0.02, True), (0.0449, 0.02, True), (0.0451, 0.02, False), (0.040, 0.09, False)],
@@ -110,14 +99,6 @@ def test_picking_what_carries_something_is_a_risk() -> None:
 
     assert risk(SkillCall('pick', ('red_cube',)), seen) == 'red_cube carries blue_cube'
     assert risk(SkillCall('pick', ('blue_cube',)), seen) == ''
-
-
-def test_only_waiting_moves_nothing() -> None:
-    still = [skill.name for skill in SKILLS if not moves(SkillCall(skill.name))]
-
-    assert still == ['wait']
-    assert not moves(SkillCall(' Wait '))
-    assert moves(SkillCall('dance'))
 
 
 # --- what the words of a step cover ---------------------------------------------------------

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import ArmDriver, ContactLimits, JointState, RecoveryError, RobotMode
-from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope, parse_envelope
+from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope
 from bbllm.arm.execution.recovery import LOOKS, ContactLimiter
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
 from bbllm.bench.safety.recording import RecordingDriver
-from bbllm.core.errors import ConfigError
 from bbllm.core.types import Code, SkillCall, Status
-from bbllm.sim import faults
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -81,14 +79,6 @@ def test_without_the_rule_the_robot_stays_as_others_have_set_it() -> None:
     assert (limiter.in_force, robot.told) == (True, [])
 
 
-def test_an_arm_that_comes_to_rest_is_waited_for() -> None:
-    robot = Told(speeds_rad_s=[0.4, 0.2, 0.06])
-
-    limiter_of(robot).need('picking')
-
-    assert robot.told == [GENTLE]
-
-
 def test_an_arm_that_somebody_else_moves_is_not_taken_from_him() -> None:
     robot = Told(speeds_rad_s=[0.1] * LOOKS)
 
@@ -112,44 +102,11 @@ def test_a_robot_that_refuses_is_quoted_with_what_would_do() -> None:
     assert told.value.raw == f'safety rule contact_force: {REFUSED}'
 
 
-def test_the_default_is_what_the_examples_of_the_driver_set() -> None:
-    limits = ContactForce().limits
-
-    assert list(limits.contact_joint_nm) == faults.LOWER_TORQUE_NM.tolist()
-    assert list(limits.collision_joint_nm) == faults.UPPER_TORQUE_NM.tolist()
-    assert list(limits.contact_wrench) == faults.LOWER_FORCE.tolist()
-    assert list(limits.collision_wrench) == faults.UPPER_FORCE.tolist()
-
-
 def test_contacts_are_felt_from_the_same_share_on_as_in_the_examples() -> None:
     limits = ContactForce(max_n=20.0, max_nm=7.0).limits
 
     assert limits.collision_wrench == (20.0, 20.0, 20.0, 7.0, 7.0, 7.0)
     assert limits.contact_wrench == pytest.approx((15.0, 15.0, 15.0, 5.0, 5.0, 5.0))
-
-
-@pytest.mark.parametrize(
-    ('text', 'said'),
-    [
-        ('{max_nn: 20}', 'unknown key `contact_force.max_nn`. Did you mean `max_n`?'),
-        ('{max_n: 0}', '`contact_force.max_n` should be greater than 0'),
-        ('{max_n: 101}', '`contact_force.max_n` should be less than or equal to 100'),
-        ('{max_joint_nm: [1, 2, 3]}', '`contact_force.max_joint_nm.3` is missing'),
-        ('20', '`contact_force` should have keys of its own: max_n, max_nm'),
-    ],
-)
-def test_a_rule_that_cannot_be_used_says_where(text: str, said: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse_envelope(f'contact_force: {text}', 'my.yaml')
-
-    assert said in str(caught.value)
-
-
-def test_null_in_the_file_means_that_nothing_is_set() -> None:
-    world = table(parse_envelope('contact_force: null', 'my.yaml'))
-
-    assert world.execute(BASE).succeeded
-    assert world.driver.contact_limits is None
 
 
 def table(safety: SafetyEnvelope, **more: Any) -> TabletopWorld:

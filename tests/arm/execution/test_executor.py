@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,13 +21,11 @@ from kinematic_arm import (
 
 from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult, RobotMode
 from bbllm.arm.execution.executor import SkillExecutor
-from bbllm.arm.kinematics import forward, pose_of_matrix
+from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
-from bbllm.core.types import Code, Scene, SceneObject, SkillCall, Status
-from bbllm.skills.grasps import Hand
-from bbllm.worlds.scene.relations import find_held
+from bbllm.core.types import Code, Scene, SkillCall, Status
 
 
 @pytest.fixture
@@ -58,22 +55,6 @@ def test_every_trajectory_starts_where_the_last_one_ended_and_ends_at_rest() -> 
         assert not trajectory.acceleration_rad_s2[-1].any()
         end = trajectory.position_rad[-1]
     assert end == pytest.approx(Q_READY)
-
-
-def test_a_cube_is_stacked_on_another_in_line_with_it() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15), cube('green_cube', 0.5, -0.1, yaw_deg=30))
-
-    results = run(arm, PICK_RED, place('green_cube'))
-
-    assert [result[0] for result in results] == [Status.SUCCEEDED, Status.SUCCEEDED]
-    assert arm.position('red_cube') == pytest.approx((0.5, -0.1, 0.06), abs=1e-3)
-
-
-def test_activities_are_told_in_words(arm: KinematicArm) -> None:
-    run(arm, PICK_RED)
-
-    assert arm.activities[0] == 'moving above red_cube'
-    assert 'closing the hand on red_cube' in arm.activities
 
 
 @pytest.mark.parametrize(
@@ -107,26 +88,6 @@ def test_what_cannot_be_done_is_rejected_and_nothing_moves(
     assert arm.sent == []
 
 
-def test_a_target_out_of_reach_is_rejected_with_the_thing_still_in_the_hand() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_G', 0.95, -0.3))
-
-    results = run(arm, PICK_RED, place('location_G'))
-
-    assert results[1] == (
-        Status.REJECTED,
-        Code.OUT_OF_WORKSPACE,
-        'location_G is out of the workspace of the robot.',
-    )
-    assert arm.held == 'red_cube'
-
-
-def test_an_unknown_object_is_rejected_with_the_known_ones(arm: KinematicArm) -> None:
-    [(status, code, message)] = run(arm, SkillCall('pick', ('pink_cube',)))
-
-    assert (status, code) == (Status.REJECTED, Code.UNKNOWN_OBJECT)
-    assert 'red_cube' in message
-
-
 def test_stop_ends_the_call_that_runs_and_what_is_held_stays_held() -> None:
     arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
     executor = executor_on(arm)
@@ -138,15 +99,6 @@ def test_stop_ends_the_call_that_runs_and_what_is_held_stays_held() -> None:
     assert (outcome.status, outcome.code) == (Status.FAILED, Code.CANCELLED)
     assert arm.held == 'red_cube'
     assert len(arm.sent) == 4
-
-
-def test_stop_does_nothing_when_nothing_runs(arm: KinematicArm) -> None:
-    executor = executor_on(arm)
-
-    executor.stop()
-
-    assert not arm.stopped.is_set()
-    assert executor.execute(PICK_RED).succeeded
 
 
 @pytest.mark.parametrize(
@@ -168,36 +120,6 @@ def test_nothing_moves_on_a_scene_that_is_stale_or_empty(
     assert arm.sent == []
 
 
-def test_waiting_takes_its_time_on_the_worlds_clock(arm: KinematicArm) -> None:
-    outcome = executor_on(arm).execute(SkillCall('wait', ('2.5',)))
-
-    assert outcome.duration_s == pytest.approx(2.5)
-
-
-def test_opening_the_hand_lets_go_of_what_is_held(arm: KinematicArm) -> None:
-    run(arm, PICK_RED, SkillCall('open_gripper'))
-
-    assert find_held(tuple(arm.objects.values()), executor_hand(arm)) is None
-    assert arm.width_m == pytest.approx(0.08)
-
-
-def executor_hand(arm: KinematicArm) -> Hand:
-    return Hand(tcp=pose_of_matrix(forward(arm.q)), width_m=arm.width_m)
-
-
-def test_the_hand_opens_just_enough_between_neighbours() -> None:
-    ring: Sequence[SceneObject] = [
-        cube(f'cube_{i}', 0.5 + dx, dy)
-        for i, (dx, dy) in enumerate(((0.06, 0), (-0.06, 0), (0, 0.06), (0, -0.06)))
-    ]
-    arm = KinematicArm(cube('red_cube', 0.5, 0.0), *ring)
-
-    [(status, _, message)] = run(arm, PICK_RED)
-
-    assert status is Status.SUCCEEDED, message
-    assert arm.openings[0] < 0.05
-
-
 def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises(arm: KinematicArm) -> None:
     arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=0.0)
 
@@ -212,16 +134,6 @@ def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises(arm: KinematicAr
     ]
     assert forward(arm.q)[2, 3] > 0.1
     assert arm.width_m > 0.06
-
-
-def test_fingers_that_stop_at_another_width_say_both_widths(arm: KinematicArm) -> None:
-    arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=0.021)
-
-    [(_, code, message)] = run(arm, PICK_RED)
-
-    assert code is Code.GRASP_FAILED
-    assert '2.1 cm' in message
-    assert '4.0 cm' in message
 
 
 def test_a_hand_that_breaks_is_not_a_missed_grasp(arm: KinematicArm) -> None:
@@ -306,21 +218,6 @@ def test_every_ending_of_a_goal_has_its_code_and_keeps_the_controllers_text(
     assert 'moving above red_cube' in outcome.message
 
 
-def test_a_goal_that_does_not_even_end_when_cancelled_is_told_from_one_that_does() -> None:
-    messages = []
-    for status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
-        arm = KinematicArm(cube('red_cube', 0.45, 0.15))
-        arm.replies = [FollowResult(status=status)]
-        messages.append(executor_on(arm).execute(PICK_RED).message)
-
-    assert messages == [
-        'the controller did not finish in time while moving above red_cube; its goal was '
-        'cancelled.',
-        'the controller did not finish in time while moving above red_cube; its goal did not '
-        'even end when it was cancelled, so the driver may hang.',
-    ]
-
-
 def test_a_refused_motion_of_a_robot_that_is_well_is_not_sent_again(arm: KinematicArm) -> None:
     arm.replies = [REFUSED]
 
@@ -328,15 +225,6 @@ def test_a_refused_motion_of_a_robot_that_is_well_is_not_sent_again(arm: Kinemat
 
     assert outcome.code is Code.GOAL_REJECTED
     assert (arm.recoveries, len(arm.sent)) == (0, 1)
-
-
-def test_a_hand_that_does_not_stay_closed_says_so(arm: KinematicArm) -> None:
-    arm.grip_result = GripperResult(status=GoalStatus.ABORTED, width_m=0.08)
-
-    outcome = executor_on(arm).execute(SkillCall('close_gripper'))
-
-    assert (outcome.status, outcome.code) == (Status.FAILED, Code.GRASP_FAILED)
-    assert '8.0 cm apart' in outcome.message
 
 
 def test_a_goal_that_succeeds_elsewhere_is_not_believed(arm: KinematicArm) -> None:
@@ -433,21 +321,6 @@ def test_after_a_third_reflex_that_a_person_had_to_see_to_the_arm_stays_where_it
     assert outcome.message.endswith('A person has let the robot go on since.')
     assert len(arm.sent) > before
     assert moved == [len(arm.sent)]
-
-
-def test_a_user_stop_that_nobody_lifts_ends_with_what_to_do(arm: KinematicArm) -> None:
-    arm.replies = [DEACTIVATED]
-    arm.mode, arm.errors = RobotMode.USER_STOPPED, ()
-
-    outcome = executor_on(arm).execute(PICK_RED)
-
-    assert (outcome.status, outcome.code) == (Status.FAILED, Code.NEEDS_PERSON)
-    assert outcome.message == (
-        'the user stop of the robot was pressed while moving above red_cube. It stays stopped, '
-        'as nobody has allowed it to go on. See that nobody is in reach of the arm, then '
-        'release the user stop. Then run the task again.'
-    )
-    assert (arm.recoveries, len(arm.sent)) == (0, 1)
 
 
 def test_a_call_can_be_cancelled_while_a_person_is_waited_for(arm: KinematicArm) -> None:
@@ -799,17 +672,6 @@ def test_what_is_felt_not_to_rise_is_told_so_however_the_first_bit_of_its_lift_f
     assert len(arm.sent) == 4
 
 
-def test_what_is_felt_not_to_rise_is_told_so_where_the_arm_does_not_get_to_its_goal() -> None:
-    arm = arm_that_feels(12.0)
-    arm.hears_late = True
-    arm.on_follow = lambda: setattr(arm, 'error_rad', 0.05 if len(arm.sent) == 3 else 0.0)
-
-    [(_, code, _)] = run(arm, PICK_RED)
-
-    assert code is Code.WOULD_NOT_RISE
-    assert arm.held is None
-
-
 @pytest.mark.parametrize('feels_n', [9.0, None])
 @pytest.mark.parametrize('reply', HELD_BACK)
 def test_an_arm_that_is_held_back_on_a_lift_lets_go_before_it_rises(
@@ -837,14 +699,6 @@ def test_a_lift_that_the_controller_gives_up_is_not_gone_on_with_out_of_the_way(
 
     assert (status, code) == (Status.FAILED, Code.CONTROLLER_ABORTED)
     assert arm.held == 'red_cube'
-    assert len(arm.sent) == 3
-
-
-def test_where_nobody_feels_the_force_a_lift_is_one_motion() -> None:
-    arm = KinematicArm(cube('red_cube', 0.5, 0.1))
-
-    assert run(arm, PICK_RED) == [DONE]
-
     assert len(arm.sent) == 3
 
 

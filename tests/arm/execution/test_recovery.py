@@ -13,7 +13,6 @@ from bbllm.arm.execution.recovery import MOST_QUESTIONS, ContactLimiter, Recover
 from bbllm.arm.failures import SkillError, StuckError
 from bbllm.arm.stop_causes import (
     CAUSES,
-    NEED_A_PERSON,
     StopCause,
     diagnose,
     hardware_is_up,
@@ -319,27 +318,6 @@ def test_every_error_of_the_driver_has_a_cause() -> None:
     assert set(CAUSES) == set(franka.Errors.get_fields_and_field_types())
 
 
-@pytest.mark.parametrize('error', sorted(CAUSES))
-def test_every_error_gives_a_sentence_and_advice(error: str) -> None:
-    shown = replace(DOWN, mode=RobotMode.IDLE, last_errors=(error,))
-
-    stop = diagnose(shown, hardware_was_down=True)
-
-    assert stop.cause is CAUSES[error]
-    assert stop.cause in NEED_A_PERSON or stop.code in (Code.REFLEX, Code.CONTROLLER_ABORTED)
-    sentence = stop.sentence('lifting red_cube')
-    assert 'while lifting red_cube' in sentence
-    assert '{' not in sentence
-    assert sentence.endswith('.')
-    assert stop.advice
-
-
-def test_errors_that_were_heard_before_the_stop_are_not_taken_for_its_cause() -> None:
-    heard_before = replace(DOWN, last_errors=('communication_constraints_violation',))
-
-    assert diagnose(heard_before, hardware_was_down=True).cause is StopCause.UNKNOWN
-
-
 def test_of_several_errors_the_one_that_needs_a_person_counts() -> None:
     shown = replace(
         DOWN,
@@ -348,16 +326,6 @@ def test_of_several_errors_the_one_that_needs_a_person_counts() -> None:
     )
 
     assert diagnose(shown, hardware_was_down=True).cause is StopCause.JOINT_LIMIT
-
-
-def test_a_reflex_that_was_no_matter_of_force_says_so() -> None:
-    shown = replace(DOWN, mode=RobotMode.REFLEX, current_errors=('power_limit_violation',))
-
-    sentence = diagnose(shown, hardware_was_down=True).sentence('lifting red_cube')
-
-    assert sentence == (
-        'a reflex stopped the arm while lifting red_cube: it needed more power than it may.'
-    )
 
 
 @pytest.mark.parametrize(

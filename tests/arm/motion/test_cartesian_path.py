@@ -6,7 +6,7 @@ import pytest
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_MAX, Q_READY
-from bbllm.arm.motion.cartesian_path import LINE_SPEED_M_S, line_path, path_move, track_line
+from bbllm.arm.motion.cartesian_path import LINE_SPEED_M_S, line_path, path_move
 from bbllm.arm.motion.motion_planner import choose_grasp_configuration
 from bbllm.arm.motion.reachability import raised, top_down
 from bbllm.arm.motion.trajectory import NoPathError, sample
@@ -88,27 +88,6 @@ def test_near_the_singularity_the_line_is_tracked_with_all_joints() -> None:
     assert audit(move).violations == 0
 
 
-def test_tracking_gives_joint_positions_on_the_poses() -> None:
-    start = forward(Q_READY)
-    poses = np.stack([raised(start, -0.01 * i) for i in range(8)])
-    path = track_line(poses, Q_READY, 0.01)
-
-    assert path is not None
-    np.testing.assert_allclose(forward(path), poses, atol=1e-8)
-    assert np.abs(np.diff(path, axis=0)).max() < 0.1
-
-
-def test_tracking_gives_up_beyond_reach() -> None:
-    poses = np.stack([raised(forward(Q_READY), 0.2 * i) for i in range(6)])
-
-    assert track_line(poses, Q_READY, 0.01) is None
-
-
-def test_a_line_beyond_reach_is_refused_with_the_reason() -> None:
-    with pytest.raises(NoPathError, match='cannot go straight there'):
-        line_move(Q_READY, raised(forward(Q_READY), 1.0))
-
-
 def test_a_line_against_a_joint_limit_names_the_joint() -> None:
     q = Q_READY.copy()
     q[5] = Q_MAX[5] - 0.03
@@ -128,10 +107,3 @@ def test_a_line_against_a_joint_limit_names_the_joint() -> None:
             outcomes.append(str(error))
     assert any('joint 6 is at its limit' in text for text in outcomes)
     assert '' in outcomes
-
-
-def test_a_line_of_no_length_is_a_valid_motion() -> None:
-    move = line_move(Q_READY, forward(Q_READY))
-
-    assert 0 < move.duration_s < 0.1
-    np.testing.assert_allclose(move.position_rad[-1], Q_READY)

@@ -18,11 +18,9 @@ from bbllm.arm.kinematics import forward, inverse_branches
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.arm.motion.lifting import (
-    CONTROLLER_STIFFNESS,
     SERVO_STIFFNESS,
     LiftParams,
     parted,
-    slow_move,
 )
 from bbllm.arm.motion.reachability import top_down
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
@@ -57,13 +55,6 @@ def test_the_first_bit_of_a_lift_pulls_as_hard_as_was_asked_at_springs_in_the_jo
         assert force[2] == pytest.approx(16.0, rel=1e-4)
 
 
-def test_an_arm_that_is_held_more_softly_goes_further_to_pull_as_hard() -> None:
-    soft, stiff = LiftParams(stiffness_nm_rad=CONTROLLER_STIFFNESS), LiftParams()
-    for q in grasps():
-        assert 4 < soft.rise_m(q) / stiff.rise_m(q) < 20
-        assert soft.rise_m(q) < 0.008
-
-
 def test_the_way_up_is_parted_without_a_gap_and_its_first_bit_is_as_long_as_asked() -> None:
     q = grasps()[1]
     over = inverse_branches(top_down((0.5, 0.0, 0.10), 0.0)[None], q[None, 6])[:, 0]
@@ -76,11 +67,6 @@ def test_the_way_up_is_parted_without_a_gap_and_its_first_bit_is_as_long_as_aske
     assert heights[1] - heights[0] == pytest.approx(0.002, rel=0.25)
     np.testing.assert_array_equal(first[1], left[0])
     np.testing.assert_allclose(left[-1], up[-1], atol=1e-12)
-
-
-def test_a_slow_move_takes_longer_where_the_joints_could_not_keep_up() -> None:
-    assert slow_move(np.array([Q_READY, Q_READY + 0.001]), 0.2).duration_s == 0.2
-    assert slow_move(np.array([Q_READY, Q_READY + 1.0]), 0.2).duration_s > 1.0
 
 
 def gains() -> tuple[float, ...]:

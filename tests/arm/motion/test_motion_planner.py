@@ -37,13 +37,6 @@ def test_choices_are_ordered_and_lead_from_the_hover_to_the_pose() -> None:
         assert within_limits(choice.path, 0.01).all()
 
 
-def test_a_comfortable_posture_wins() -> None:
-    choice = choose_grasp_configuration([top_down((0.5, 0.0, 0.02), 0.0)], Q_READY)[0]
-
-    assert abs(choice.path[0][2]) < 0.3
-    assert abs(choice.path[0][4]) < 0.3
-
-
 def test_descents_near_the_base_do_not_swing_the_shoulder_round() -> None:
     random = np.random.default_rng(8)
     for _ in range(15):
@@ -84,12 +77,6 @@ def test_what_is_in_the_way_on_the_descent_is_named() -> None:
     assert caught.value.blockers == ('roof',)
 
 
-def test_out_of_reach_is_said_so() -> None:
-    with pytest.raises(NoPathError, match='cannot reach there from above') as caught:
-        choose_grasp_configuration([top_down((1.0, 0.0, 0.02), 0.0)], Q_READY)
-    assert caught.value.blockers == ()
-
-
 def test_a_wall_on_the_way_makes_the_transit_indirect() -> None:
     wall = block('wall', 0.45, 0.0, 0.3, (0.5, 0.04, 0.6))
     start = choose_grasp_configuration([top_down((0.45, 0.25, 0.1), 0.0)], Q_READY)[0].path[0]
@@ -109,12 +96,6 @@ def low_over(x: float, y: float) -> np.ndarray:
 
 LEFT, RIGHT = low_over(0.45, 0.25), low_over(0.45, -0.25)
 WALL = block('wall', 0.45, 0.0, 0.1, (0.4, 0.04, 0.2))
-
-
-def test_without_obstacles_the_transit_is_the_joint_move() -> None:
-    move = plan_transit(LEFT, RIGHT, CollisionChecker())
-
-    assert move.duration_s == joint_move(LEFT, RIGHT).duration_s
 
 
 @pytest.mark.parametrize('scale', [0.5, 1.0])

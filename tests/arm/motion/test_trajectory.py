@@ -90,13 +90,6 @@ def test_near_a_stop_the_move_is_slower_than_with_constant_limits_but_not_by_muc
     assert audit(move).worst > 0.97  # it uses what is legal
 
 
-def test_a_move_to_where_the_arm_is_already_is_short_and_valid() -> None:
-    move = joint_move(Q_READY, Q_READY)
-
-    assert_rest_to_rest(move, Q_READY, Q_READY)
-    assert 0 < move.duration_s < 0.1
-
-
 def test_a_goal_outside_the_limits_is_refused_with_the_joint_and_its_range() -> None:
     goal = Q_READY.copy()
     goal[3] = 0.5
@@ -104,12 +97,6 @@ def test_a_goal_outside_the_limits_is_refused_with_the_joint_and_its_range() -> 
         NoPathError, match=r'Joint 4 .* 0\.500 rad; it can from -3\.042 to -0\.152'
     ):
         joint_move(Q_READY, goal)
-
-
-def test_half_scale_keeps_to_half_of_the_acceleration() -> None:
-    move = joint_move(Q_READY, Q_READY + 0.3, scale=0.5)
-
-    assert np.abs(move.acceleration_rad_s2).max() <= DDQ_MAX[0] / 2
 
 
 def test_concatenated_moves_follow_each_other() -> None:
@@ -148,12 +135,3 @@ def test_moves_of_different_joints_overlap() -> None:
 
     assert passing.duration_s < 0.75 * stopping.duration_s
     assert audit(passing).violations == 0
-
-
-def test_sampling_holds_the_ends() -> None:
-    move = joint_move(Q_READY, Q_READY + 0.1)
-    position, velocity, acceleration = sample(move, np.array([-1.0, move.duration_s + 1.0]))
-
-    np.testing.assert_allclose(position, [Q_READY, Q_READY + 0.1], atol=1e-12)
-    assert np.abs(velocity).max() < 1e-9
-    assert np.abs(acceleration).max() < 1e-6

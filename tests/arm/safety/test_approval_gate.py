@@ -169,13 +169,6 @@ def test_a_repaired_plan_and_another_episode_are_asked_for_anew() -> None:
     assert len({request.hash for request in person.asked}) == 3
 
 
-def test_a_denied_plan_does_not_bar_the_repaired_one() -> None:
-    _, here = asking(NO, YES)
-
-    assert run(here, 0) is not None
-    assert run(here, 0, revision=1) is None
-
-
 @pytest.mark.parametrize(
     'call',
     [SkillCall('pick', ('red_cube',)), SkillCall('return_to_base'), SkillCall('open_gripper')],
@@ -298,16 +291,6 @@ def test_a_call_that_fails_before_it_was_permitted_fails_its_step_and_gives_none
     assert 'step 0 was tried already' in person.asked[2].reason
 
 
-def test_a_refusal_of_a_later_call_does_not_give_an_earlier_step_back() -> None:
-    person, here = asking(YES, NO)
-    run(here, 0)
-
-    here.settle(ended(CALLS[1], Status.REJECTED))
-    run(here, 0)
-
-    assert 'step 0 was tried already' in person.asked[1].reason
-
-
 def test_a_step_may_be_passed_over_but_not_come_late() -> None:
     person, here = asking(YES, NO)
 
@@ -416,15 +399,6 @@ def test_in_mode_risky_all_is_risky_after_a_stop_until_the_episode_ends(code: Co
     ] * 2
 
 
-def test_a_plan_bears_another_name_when_it_was_forgotten_and_is_asked_for_again() -> None:
-    person, here = asking(YES, YES, YES)
-
-    for episode in ('e', 'f', 'e'):
-        assert here.permit(CALLS[0], of_plan(0, episode=episode), CancelToken()) is None
-
-    assert len({request.hash for request in person.asked}) == 3
-
-
 @pytest.mark.parametrize('mode', list(ApprovalMode))
 def test_calls_of_an_episode_that_has_ended_are_refused_and_those_of_no_other(
     mode: ApprovalMode,
@@ -526,19 +500,6 @@ def test_a_long_call_that_needs_nobody_keeps_its_plan_alive() -> None:
     assert len(person.asked) == 1
 
 
-def test_episode_runs_until_it_ends_and_that_of_another_changes_nothing() -> None:
-    here = gate(Person([]))
-    here.begin_episode('e')
-
-    here.end_episode('f')
-    assert here.running == 'e'
-    assert 'e' not in here.ended
-
-    here.end_episode('e')
-    assert here.running == ''
-    assert 'e' in here.ended
-
-
 def test_episode_that_begins_ends_the_one_before_and_what_was_approved_in_it() -> None:
     here = gate(Person([YES]))
     here.begin_episode('e')
@@ -550,16 +511,6 @@ def test_episode_that_begins_ends_the_one_before_and_what_was_approved_in_it() -
     assert 'e' in here.ended
     refusal = run(here, 1)
     assert refusal.message.endswith('was not tried: its episode has ended.')
-
-
-def test_episode_that_is_told_of_twice_goes_on() -> None:
-    here = gate(Person([]))
-
-    here.begin_episode('e')
-    here.begin_episode('e')
-
-    assert here.running == 'e'
-    assert 'e' not in here.ended
 
 
 def test_question_about_a_plan_names_the_model_that_wrote_it_and_says_what_a_stand_in_is() -> None:
@@ -577,25 +528,6 @@ def test_question_about_a_plan_names_the_model_that_wrote_it_and_says_what_a_sta
         'model). May it be done?',
         '': 'The plan of 3 steps. May it be done?',
     }
-
-
-def test_model_of_another_episode_is_not_named() -> None:
-    person, here = asking(YES)
-    here.begin_episode('f', 'gpt-4o')
-
-    run(here, 0)
-
-    assert person.asked[0].title == 'The plan of 3 steps. May it be done?'
-
-
-def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so() -> None:
-    person, here = asking(YES, NO)
-    run(here, 0)
-
-    here.begin(of_plan(0, episode='f'))
-    here.resume('the user stop was pressed.', CancelToken())
-
-    assert [request.episode_id for request in person.asked] == ['e', 'f']
 
 
 @pytest.mark.parametrize('code', [Code.USER_STOP, Code.NEEDS_PERSON])

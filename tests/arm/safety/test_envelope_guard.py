@@ -151,14 +151,6 @@ def test_every_rule_of_the_file_is_tried_here() -> None:
     assert fields == {rule.value for rule in SafetyRule}
 
 
-def test_nothing_of_a_pick_and_a_place_breaks_the_rules_of_the_project() -> None:
-    table = Recorded()
-
-    outcomes = table.run(PICK, PLACE, SkillCall('return_to_base'))
-
-    assert [outcome.message for outcome in outcomes] == ['', '', '']
-
-
 def test_the_slow_envelope_slows_the_same_work_down_and_refuses_none_of_it() -> None:
     slow = load_envelope('safety_slow').model_dump()
     table, fast = Recorded(slow), Recorded()
@@ -297,13 +289,6 @@ def test_a_way_that_leads_through_a_box_is_refused_by_the_guard_too() -> None:
 
 def turned(angle_rad: float) -> Array:
     return np.concatenate([[angle_rad], Q_READY[1:]])
-
-
-def test_a_scene_that_was_never_heard_of_is_said_to_be_so() -> None:
-    guard = EnvelopeGuard(SafetyEnvelope(), scene_age_s=lambda: math.inf)
-
-    with pytest.raises(SkillError, match='the scene has never been heard of'):
-        guard.check_motion(joint_move(Q_READY, turned(0.1)), 'turning')
 
 
 def test_an_arm_outside_may_come_back_but_not_go_further() -> None:

@@ -40,11 +40,6 @@ def test_a_move_ends_at_its_width(driver: SimDriver, width_m: float) -> None:
     assert driver.joint_state().width_m == pytest.approx(width_m, abs=1e-3)
 
 
-def test_a_move_takes_as_long_as_its_speed_says(driver: SimDriver) -> None:
-    driver.move_gripper(0.04, 0.02)
-    assert driver.now_s() == pytest.approx(2.0, abs=0.2)
-
-
 @pytest.mark.parametrize(('width_m', 'speed_m_s'), [(-0.01, 0.1), (0.09, 0.1), (0.04, 0.0)])
 def test_a_move_that_cannot_be_done_fails_at_once(
     driver: SimDriver, width_m: float, speed_m_s: float
@@ -54,13 +49,6 @@ def test_a_move_that_cannot_be_done_fails_at_once(
     assert not result.success
     assert result.error == FAILED_TEXT
     assert driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
-
-
-@pytest.mark.parametrize('force_n', [0.0, -1.0, 200.0])
-def test_a_grasp_with_a_force_that_the_hand_does_not_have_fails(
-    driver: SimDriver, force_n: float
-) -> None:
-    assert driver.grasp(GraspGoal(0.04, 0.1, force_n, 0.005, 0.005)).error == FAILED_TEXT
 
 
 def test_homing_finds_the_widest_opening(driver: SimDriver, robot: SimulatedRobot) -> None:
@@ -98,12 +86,6 @@ def test_a_grasp_of_a_cube_outside_the_window_releases_it(make_arm: Any) -> None
     assert arm.driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
 
 
-def test_a_wide_window_takes_a_cube_of_another_width(make_arm: Any) -> None:
-    result = at_cube(make_arm, size=0.05).driver.grasp(GraspGoal(0.02, 0.1, 40.0, 0.005, 0.04))
-    assert result.success
-    assert result.width_m == pytest.approx(0.05, abs=5e-4)
-
-
 @pytest.mark.parametrize('force_n', [10.0, 40.0, 70.0])
 def test_the_grip_has_the_force_that_was_asked_for_and_keeps_it(
     make_arm: Any, force_n: float
@@ -118,13 +100,6 @@ def test_the_grip_has_the_force_that_was_asked_for_and_keeps_it(
             if {touch.first, touch.second} & {'fr3_leftfinger', 'fr3_rightfinger'}
         )
         assert pressed == pytest.approx(force_n, rel=0.05)
-
-
-def test_a_move_onto_a_cube_fails(make_arm: Any) -> None:
-    result = at_cube(make_arm).driver.move_gripper(0.01, 0.1)
-    assert not result.success
-    assert result.error == FAILED_TEXT
-    assert result.width_m == pytest.approx(0.04, abs=1e-3)
 
 
 def test_a_competing_command_aborts_the_old_one(robot: SimulatedRobot) -> None:
@@ -206,9 +181,3 @@ def test_an_injected_miss_meets_the_next_grasp_only(make_arm: Any) -> None:
     arm.driver.wait(1.0)
     assert arm.driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
     assert arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005)).success
-
-
-def test_an_injected_failure_can_be_taken_back(robot: SimulatedRobot, driver: SimDriver) -> None:
-    robot.inject(Fault.GRIPPER_FAIL)
-    robot.clear(Fault.GRIPPER_FAIL)
-    assert driver.move_gripper(0.04, 0.1).success

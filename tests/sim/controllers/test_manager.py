@@ -6,10 +6,8 @@ import pytest
 
 from bbllm.sim.controllers.manager import (
     ARM_CONTROLLER,
-    HARDWARE,
     JOINT_BROADCASTER,
     KINDS,
-    NOTHING_TEXT,
     STATE_BROADCASTER,
     ControllerManager,
     LifeCycle,
@@ -50,11 +48,6 @@ def manager(hardware: Hardware) -> ControllerManager:
     return ControllerManager(hardware)
 
 
-def test_everything_starts_active_in_the_order_of_loading(manager: ControllerManager) -> None:
-    assert manager.states == dict.fromkeys((*BROADCASTERS, ARM_CONTROLLER), ACTIVE)
-    assert manager.component is ACTIVE
-
-
 @pytest.mark.parametrize('strictness', list(Strictness))
 def test_one_controller_goes_down_and_comes_back_alone(
     manager: ControllerManager, hardware: Hardware, strictness: Strictness
@@ -64,14 +57,6 @@ def test_one_controller_goes_down_and_comes_back_alone(
     assert manager.switch((ARM_CONTROLLER,), (), strictness).ok
     assert manager.is_active(ARM_CONTROLLER)
     assert hardware.told == ['stop', 'start']
-
-
-def test_a_broadcaster_goes_down_without_the_arm_noticing(
-    manager: ControllerManager, hardware: Hardware
-) -> None:
-    assert manager.switch((), (STATE_BROADCASTER,)).ok
-    assert not manager.is_active(STATE_BROADCASTER)
-    assert hardware.told == []
 
 
 @pytest.mark.parametrize(
@@ -92,40 +77,12 @@ def test_a_strict_switch_does_all_or_nothing(
     assert (manager.states, manager.revision) == (before, revision)
 
 
-def test_a_strict_switch_does_not_deactivate_what_is_inactive(
-    manager: ControllerManager,
-) -> None:
-    manager.switch((), (ARM_CONTROLLER,))
-    switched = manager.switch((), (ARM_CONTROLLER,), Strictness.STRICT)
-    assert not switched.ok
-    assert 'since it is not active' in switched.message
-
-
 def test_a_best_effort_switch_does_what_it_can(manager: ControllerManager) -> None:
     manager.switch((), (ARM_CONTROLLER, STATE_BROADCASTER))
     switched = manager.switch((*KINDS, 'nobody'), ())
     assert switched.ok
     assert manager.states == dict.fromkeys(KINDS, ACTIVE)
     assert f'Activated controllers: [ {STATE_BROADCASTER} {ARM_CONTROLLER} ]' in switched.message
-
-
-def test_a_best_effort_switch_with_nothing_to_do_is_fine(manager: ControllerManager) -> None:
-    switched = manager.switch(tuple(KINDS), ())
-    assert (switched.ok, switched.message) == (True, NOTHING_TEXT)
-
-
-def test_a_best_effort_switch_of_strangers_alone_fails(manager: ControllerManager) -> None:
-    switched = manager.switch(('nobody', 'no_one'), ())
-    assert not switched.ok
-    assert 'no controller with this name exists' in switched.message
-
-
-def test_an_active_controller_can_be_restarted(
-    manager: ControllerManager, hardware: Hardware
-) -> None:
-    assert manager.switch((ARM_CONTROLLER,), (ARM_CONTROLLER,), Strictness.STRICT).ok
-    assert hardware.told == ['stop', 'start']
-    assert manager.is_active(ARM_CONTROLLER)
 
 
 def test_an_error_of_the_hardware_takes_everything_down(
@@ -183,31 +140,6 @@ def test_the_hardware_comes_up_alone_and_only_where_the_robot_can_be_reached(
     assert manager.states == dict.fromkeys(KINDS, INACTIVE)
 
 
-def test_active_hardware_can_be_activated_again(manager: ControllerManager) -> None:
-    revision = manager.revision
-    assert manager.set_component(ACTIVE)
-    assert manager.revision == revision
-
-
-def test_hardware_that_is_taken_down_takes_its_controllers_with_it(
-    manager: ControllerManager,
-) -> None:
-    assert manager.set_component(INACTIVE)
-    assert manager.component is INACTIVE
-    assert manager.states == dict.fromkeys(KINDS, INACTIVE)
-
-
-def test_a_state_without_meaning_is_refused(manager: ControllerManager) -> None:
-    assert not manager.set_component(None)
-    assert manager.component is ACTIVE
-
-
-def test_finalized_hardware_never_comes_back(manager: ControllerManager) -> None:
-    assert manager.set_component(LifeCycle.FINALIZED)
-    assert not manager.set_component(ACTIVE)
-    assert manager.set_component(LifeCycle.FINALIZED)
-
-
 def test_controllers_are_unloaded_loaded_and_configured_in_this_order_only(
     manager: ControllerManager,
 ) -> None:
@@ -236,8 +168,3 @@ def test_every_change_can_be_noticed(manager: ControllerManager) -> None:
         change()
         seen.append(manager.revision)
     assert seen == sorted(set(seen))
-
-
-def test_names_are_those_of_the_driver() -> None:
-    assert HARDWARE == 'FrankaHardwareInterface'
-    assert [kind.name for kind in KINDS.values()] == list(KINDS)

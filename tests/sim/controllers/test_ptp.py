@@ -9,7 +9,6 @@ from bbllm.arm.driver import Array, RobotMode
 from bbllm.arm.limits import Q_READY
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.ptp import (
-    BUSY_TEXT,
     INPUT_TEXT,
     REFLEX_TEXT,
     SIZE_TEXT,
@@ -94,11 +93,6 @@ def test_a_motion_that_makes_no_sense_does_not_begin(
     assert robot.move_to(wanted) == says
     assert robot.mode is RobotMode.IDLE
     assert [item.accepted for item in robot.goals] == [False]
-
-
-def test_nothing_moves_by_itself_while_a_controller_holds_the_arm(robot: SimulatedRobot) -> None:
-    robot.activate_controllers()
-    assert robot.move_to(goal()) == BUSY_TEXT
 
 
 def test_the_controller_cannot_be_activated_during_a_motion(robot: SimulatedRobot) -> None:
@@ -204,17 +198,6 @@ def test_a_robot_that_is_not_idle_takes_nothing(
     robot.inject(Fault.USER_STOP)
     assert '("User stopped")' in robot.order(sound)
     assert '("User stopped")' in robot.order(unsound)
-
-
-def test_another_tool_moves_the_pose_that_the_robot_tells(robot: SimulatedRobot) -> None:
-    before = read_robot(robot)
-    shift = np.eye(4)
-    shift[:3, 3] = (0.0, 0.0, 0.05)
-    assert robot.order(orders.tcp_order(column_major(shift))) == ''
-    after = read_robot(robot)
-    # The tool points down at the ready posture.
-    assert after.o_t_ee[:3, 3] - before.o_t_ee[:3, 3] == pytest.approx([0, 0, -0.05], abs=1e-6)
-    assert after.f_t_ee == pytest.approx(before.f_t_ee @ shift)
 
 
 def test_thresholds_decide_when_the_arm_stops(robot: SimulatedRobot) -> None:

@@ -113,12 +113,6 @@ def test_a_goal_that_breaks_a_rule_is_rejected_and_nothing_moves(
     assert update(controller, 11.0, START, STILL).position_rad == pytest.approx(START)
 
 
-def test_a_rejected_goal_leaves_the_running_one_alone(controller: TrajectoryController) -> None:
-    running = controller.start(goal(), 0.0, START, STILL)
-    controller.start(goal(joint_names=()), 0.5, START, STILL)
-    assert not running.done
-
-
 def test_an_inactive_controller_rejects_goals(controller: TrajectoryController) -> None:
     controller.deactivate(0.0, START, STILL)
     pending = controller.start(goal(), 1.0, START, STILL)
@@ -137,12 +131,6 @@ def test_a_goal_that_is_followed_ends_successfully_at_its_end_and_not_before(
     assert pending.result.status is GoalStatus.SUCCEEDED
     assert pending.result.error_code is FollowError.SUCCESSFUL
     assert pending.result.error_string == SUCCESS_TEXT
-
-
-def test_joints_may_be_given_in_any_order(controller: TrajectoryController) -> None:
-    backwards = goal(joint_names=ARM_JOINTS[::-1], position_rad=(tuple(END[::-1]),))
-    controller.start(backwards, 0.0, START, STILL)
-    assert update(controller, 2.0, END, STILL).position_rad == pytest.approx(END)
 
 
 def test_a_new_goal_preempts_the_old_one_and_starts_from_the_measured_state(
@@ -174,12 +162,6 @@ def test_cancel_ends_the_goal_and_holds_where_the_arm_comes_to_rest(
     assert np.all(q[200:] == q[-1])
 
 
-def test_cancel_without_a_goal_changes_nothing(controller: TrajectoryController) -> None:
-    before = controller.revision
-    controller.cancel(1.0, END, STILL)
-    assert controller.revision == before
-
-
 def test_deactivation_aborts_the_goal_with_the_text_that_clients_know(
     controller: TrajectoryController,
 ) -> None:
@@ -198,15 +180,6 @@ def test_a_later_start_stamp_delays_the_end(controller: TrajectoryController) ->
     assert pending.done
 
 
-def test_an_endless_goal_ends_only_when_it_is_cancelled(controller: TrajectoryController) -> None:
-    controller.hold_results = True
-    pending = controller.start(asking(goal_time_s=0.1), 0.0, START, STILL)
-    update(controller, 50.0, END, STILL)
-    assert not pending.done
-    controller.cancel(51.0, END, STILL)
-    assert pending.result.status is GoalStatus.CANCELED
-
-
 def test_a_trajectory_from_the_topic_is_followed_and_leaves_the_goal_running(
     controller: TrajectoryController,
 ) -> None:
@@ -218,22 +191,6 @@ def test_a_trajectory_from_the_topic_is_followed_and_leaves_the_goal_running(
     assert not running.done  # its new trajectory ends at 2.5
     update(controller, 2.5, START, STILL)
     assert running.result.status is GoalStatus.SUCCEEDED
-
-
-def test_a_bad_trajectory_from_the_topic_is_ignored(controller: TrajectoryController) -> None:
-    before = controller.revision
-    assert 'Empty joint names' in (
-        controller.replace(goal(joint_names=()), 0.0, START, STILL) or ''
-    )
-    assert controller.revision == before
-
-
-def test_a_trajectory_from_the_topic_off_its_way_is_given_up_for_holding() -> None:
-    controller = TrajectoryController(START, Constraints(path_rad=np.full(7, 0.1)))
-    controller.replace(goal(), 0.0, START, STILL)
-    held = update(controller, 1.0, START + 0.9, STILL)
-    assert held.position_rad == pytest.approx(START + 0.9)
-    assert not controller.busy
 
 
 def test_the_state_of_a_trajectory_can_be_asked_for_until_it_ends(
@@ -251,21 +208,6 @@ def test_the_state_of_a_trajectory_can_be_asked_for_until_it_ends(
     assert not too_early.success
     controller.deactivate(2.0, START, STILL)
     assert controller.query(2.0, END, STILL) is None
-
-
-def test_positions_alone_are_joined_by_straight_lines(controller: TrajectoryController) -> None:
-    controller.start(goal(velocity_rad_s=(), acceleration_rad_s2=()), 0.0, START, STILL)
-    q, dq, ddq = controller.sample(np.array([0.5, 1.5]))
-    assert q[0] == pytest.approx(START + 0.25 * (END - START))
-    assert dq[1] == pytest.approx((END - START) / 2)
-    assert np.all(ddq == 0)
-
-
-def test_positions_and_velocities_are_joined_by_cubics(controller: TrajectoryController) -> None:
-    controller.start(goal(acceleration_rad_s2=()), 0.0, START, STILL)
-    q, dq, _ = controller.sample(np.array([0.5]))
-    assert q[0] == pytest.approx(START + (END - START) * (3 * 0.25**2 - 2 * 0.25**3))
-    assert dq[0] == pytest.approx((END - START) * (6 * 0.25 - 6 * 0.25**2) / 2)
 
 
 def test_points_with_all_derivatives_are_joined_by_quintics(
@@ -424,24 +366,6 @@ def test_a_goal_tolerance_that_is_met_late_but_in_time_succeeds(
     assert pending.result.status is GoalStatus.SUCCEEDED
 
 
-def test_a_joint_that_still_moves_keeps_the_goal_from_ending(
-    controller: TrajectoryController,
-) -> None:
-    pending = controller.start(goal(), 0.0, START, STILL)
-    update(controller, 2.1, END, np.array([0.011, *ZEROS[1:]]))
-    assert not pending.done
-    update(controller, 2.2, END, np.array([0.009, *ZEROS[1:]]))
-    assert pending.done
-
-
-def test_without_a_goal_time_the_controller_waits_for_ever(
-    controller: TrajectoryController,
-) -> None:
-    pending = controller.start(asking(goal_rad=np.full(7, 0.01)), 0.0, START, STILL)
-    update(controller, 1000.0, END + 0.02, STILL)
-    assert not pending.done
-
-
 def test_a_tolerance_of_zero_is_the_default_and_of_minus_one_is_none() -> None:
     default = Constraints(path_rad=np.full(7, 0.1), goal_rad=np.full(7, 0.02), goal_time_s=1.0)
     path = np.array([0.0, -1.0, 0.3, 0.0, 0.0, 0.0, 0.0])
@@ -453,29 +377,6 @@ def test_a_tolerance_of_zero_is_the_default_and_of_minus_one_is_none() -> None:
     assert held.goal_rad_s.tolist() == [0.01] * 7
     assert held.goal_time_s == 1.0
     assert in_force(AskedTolerances(goal_time_s=-1.0), default).goal_time_s == 0.0
-
-
-@pytest.mark.parametrize(
-    'asked',
-    [
-        AskedTolerances(path_rad=np.array([0.3, -0.5, 0, 0, 0, 0, 0])),
-        AskedTolerances(path_rad=np.full(7, 0.3), legible=False),
-    ],
-)
-def test_a_tolerance_without_meaning_leaves_all_at_their_defaults(asked: AskedTolerances) -> None:
-    default = Constraints(path_rad=np.full(7, 0.1))
-    assert in_force(asked, default) is default
-
-
-def test_a_velocity_that_is_off_on_the_way_aborts_the_goal(
-    controller: TrajectoryController,
-) -> None:
-    pending = controller.start(asking(path_rad_s=np.full(7, 0.05)), 0.0, START, STILL)
-    q, dq, _ = controller.sample(np.array([1.0]))
-    update(controller, 1.0, q[0], dq[0] + 0.04)
-    assert not pending.done
-    update(controller, 1.0, q[0], dq[0] + 0.06)
-    assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
 
 
 def test_the_controllers_own_constraints_are_read_from_its_file() -> None:
