@@ -20,8 +20,8 @@ from bbllm.core.types import (
     Status,
     Task,
 )
-from bbllm.planners.belief.prompting import StatePrompts
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.open_state import OpenState
+from bbllm.planners.common.belief.prompting import StatePrompts
 from bbllm.planners.common.program import Call, ProgramCondition
 from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.common.prompting import PlanFailure, Prompts

@@ -10,11 +10,11 @@ from made_scenes import made_scene
 from bbllm.core.events import Event
 from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
-from bbllm.planners.belief.interaction_history import InteractionHistory
-from bbllm.planners.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.belief.state_keeper import StateKeeper
-from bbllm.planners.common.open_facts import is_open
-from bbllm.planners.common.open_state import OpenStateEstimator
+from bbllm.planners.common.belief.interaction_history import InteractionHistory
+from bbllm.planners.common.belief.open_state import OpenStateEstimator
+from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.common.belief.state_keeper import StateKeeper
+from bbllm.planners.common.scene_graph import is_open
 
 SCENE = made_scene('red_cube blue_cube', 'red_cube is clear', domain='tabletop')
 PATIENCE_S = 20.0

@@ -15,8 +15,8 @@ from bbllm.core.types import Code, Fact, Scene, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.language_model import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
-from bbllm.planners.common.open_facts import with_open_facts
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.open_facts import with_open_facts
+from bbllm.planners.common.belief.open_state import OpenState
 
 Tabletop = Callable[..., Any]
 

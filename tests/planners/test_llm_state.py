@@ -15,9 +15,13 @@ from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.belief.grammar import MAX_ATTRIBUTES_LENGTH, parse_attention, parse_estimate
-from bbllm.planners.belief.prompting import PLAN_LIMIT, StatePrompts
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.grammar import (
+    MAX_ATTRIBUTES_LENGTH,
+    parse_attention,
+    parse_estimate,
+)
+from bbllm.planners.common.belief.open_state import OpenState
+from bbllm.planners.common.belief.prompting import PLAN_LIMIT, StatePrompts
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.llm_state import planner as llm_state
 from bbllm.planners.llm_state.planner import LLMState

@@ -9,9 +9,9 @@ from house_player import Studio, id_of
 from made_scenes import made_scene
 
 from bbllm.core.types import Code, Kind, Outcome, Scene, SkillCall, Status
-from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.common.belief.open_state import OpenState
+from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.goal_predicates import GoalPredicate, GoalRelation
-from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.fltrnn.context_selection import remembered
 from bbllm.planners.fltrnn.grammar import parse_thing
 from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph

@@ -27,20 +27,20 @@ from bbllm.core.types import (
     Task,
 )
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.belief.belief_world import EstimatingWorld
-from bbllm.planners.belief.interaction_history import (
+from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.common.belief.belief_world import EstimatingWorld
+from bbllm.planners.common.belief.interaction_history import (
     MOVED_M,
     InteractionHistory,
     MotionDetector,
     held_after,
 )
-from bbllm.planners.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.call_grammar import body_schema, parse_call
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.observation_text import observation_text, situation_text
-from bbllm.planners.common.open_facts import is_open
 from bbllm.planners.common.prompting import Prompts
+from bbllm.planners.common.scene_graph import is_open
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.skills.catalog import SKILLS
 

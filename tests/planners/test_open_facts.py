@@ -8,17 +8,16 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.types import Code, Fact, Outcome, SkillCall, Status
-from bbllm.planners.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.common.belief_grammar import read_belief
-from bbllm.planners.common.open_facts import (
+from bbllm.planners.common.belief.belief_grammar import read_belief
+from bbllm.planners.common.belief.open_facts import (
     LONGEST,
     MOST_WORDS,
-    is_open,
     open_facts,
-    sensed_only,
     with_open_facts,
 )
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.open_state import OpenState
+from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.common.scene_graph import is_open, sensed_only
 
 SCENE = made_scene(
     'red_cube blue_cube',

@@ -20,8 +20,8 @@ from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.observation_text import observation_text
-from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.common.prompt_history import BUDGET, PromptHistory, ask_shorter, budget_for
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner

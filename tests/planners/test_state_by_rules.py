@@ -7,9 +7,13 @@ from made_scenes import made_scene
 
 from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.planners.belief.interaction_history import LONGEST, InteractionHistory, held_after
-from bbllm.planners.belief.rule_state_estimator import MARGIN_KG, RuleEstimator
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.interaction_history import (
+    LONGEST,
+    InteractionHistory,
+    held_after,
+)
+from bbllm.planners.common.belief.open_state import OpenState
+from bbllm.planners.common.belief.rule_state_estimator import MARGIN_KG, RuleEstimator
 
 TABLE = made_scene('red_cube blue_cube green_cube location_A', domain='tabletop')
 

@@ -9,7 +9,7 @@ from small_house import SmallHouse
 
 from bbllm.core.errors import ParseError
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.belief.grammar import (
+from bbllm.planners.common.belief.grammar import (
     MAX_ATTRIBUTES_LENGTH,
     MAX_CALLS,
     MAX_SUMMARY_LENGTH,
@@ -18,8 +18,8 @@ from bbllm.planners.belief.grammar import (
     parse_attention,
     parse_estimate,
 )
-from bbllm.planners.belief.model_state_estimator import MAX_STATE_LENGTH, ModelEstimator
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.model_state_estimator import MAX_STATE_LENGTH, ModelEstimator
+from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.short_names import ShortNames
 

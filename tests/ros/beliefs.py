@@ -8,7 +8,7 @@ from stacks import Running, until
 
 from bbllm.core.events import Event
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.planners.common.open_facts import is_open
+from bbllm.planners.common.scene_graph import is_open
 from bbllm.ros.convert.events import event_to_msg
 from bbllm.ros.convert.qos import EVENTS
 

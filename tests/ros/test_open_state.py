@@ -19,7 +19,7 @@ from bbllm.core.constants import open_state_mode
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import EventKind
 from bbllm.core.types import Code, Fact
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.ros.estimator.open_state_feed import FORGET, NAMED, told_of
 from bbllm.ros.parameters.model_params import model_of_open_state
 from bbllm.ros.rclpy_support.params import StateEstimatorParams

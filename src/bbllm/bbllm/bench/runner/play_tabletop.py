@@ -28,9 +28,9 @@ from bbllm.core.types import (
     SkillCall,
 )
 from bbllm.llm.models.factory import Models
-from bbllm.planners.belief.belief_world import EstimatingWorld
-from bbllm.planners.belief.interaction_history import InteractionHistory
-from bbllm.planners.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.common.belief.belief_world import EstimatingWorld
+from bbllm.planners.common.belief.interaction_history import InteractionHistory
+from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 

@@ -12,8 +12,8 @@ from bbllm.core.protocols import PASS, Body, ChatModel, EpisodeContext, PromptRe
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Plan, PlanStep, Task
-from bbllm.planners.belief.belief_world import Estimation, believing
 from bbllm.planners.brain_body.household_body import HouseBody
+from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.plan_grammar import parse_plan, plan_on

@@ -22,13 +22,14 @@ from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, 
 from bbllm.core.text import DATA_RULE, as_data, untagged
 from bbllm.core.types import Code, Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
 from bbllm.planners.common.house_actions import house_skills
-from bbllm.planners.common.open_facts import is_open, sensed_only
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
     SceneGraph,
     classes,
+    is_open,
     scene_graph,
+    sensed_only,
 )
 
 

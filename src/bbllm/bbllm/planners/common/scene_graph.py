@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import plain
-from bbllm.core.types import Scene
+from bbllm.core.types import Fact, Scene
 
 HOUSEHOLD = 'household'
 """The domain of a household's scenes."""
@@ -17,6 +17,16 @@ CHARACTER = 'character'
 """Class of the acting characters in a household; the first one executes the task."""
 BETWEEN_OBJECTS = ('inside', 'on')
 """Predicates that relate an object to its place."""
+STANCES = ('lost', 'clear', 'empty')
+"""States that are always sensed."""
+SENSED = frozenset(
+    {
+        *('on', 'in', 'inside', 'held_by', 'occupied_by', 'in_room', 'close_to', 'near'),
+        *('left_of', 'right_of', 'in_front_of', 'behind', 'last_seen_at', 'unseen_for'),
+        *('reachable', 'unreachable', 'out_of_reach'),
+    }
+)
+"""Predicates of sensed facts, some of which are marked as estimated because the pose was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +109,19 @@ def meant_by(word: str, names: Iterable[str]) -> list[str]:
         return exact
     wanted = squeezed(word)
     return [name for name in names if _class(name) == wanted]
+
+
+def is_open(fact: Fact) -> bool:
+    """Return whether a fact is of the open state: estimated, and of no sensed predicate."""
+    if not fact.estimated or fact.predicate in SENSED:
+        return False
+    return not (fact.predicate == 'is' and fact.object in STANCES)
+
+
+def sensed_only(scene: Scene) -> Scene:
+    """Return a scene without the open state; the same scene if it has none."""
+    kept = tuple(fact for fact in scene.facts if not is_open(fact))
+    return scene if len(kept) == len(scene.facts) else replace(scene, facts=kept)
 
 
 def classes(scene: Scene) -> list[str]:

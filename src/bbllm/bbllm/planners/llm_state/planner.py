@@ -11,9 +11,10 @@ from bbllm.core.events import BeliefsEstimated
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
-from bbllm.planners.belief.grammar import ADD, parse_attention
-from bbllm.planners.belief.model_state_estimator import ModelEstimator
-from bbllm.planners.belief.prompting import PLAN_LIMIT, StatePrompts
+from bbllm.planners.common.belief.grammar import ADD, parse_attention
+from bbllm.planners.common.belief.model_state_estimator import ModelEstimator
+from bbllm.planners.common.belief.open_state import OpenState
+from bbllm.planners.common.belief.prompting import PLAN_LIMIT, StatePrompts
 from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
 from bbllm.planners.common.low_level_plan import (
@@ -21,7 +22,6 @@ from bbllm.planners.common.low_level_plan import (
     low_level_actions,
     parse_low_level_plan,
 )
-from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.reply_diagnostics import Found, RejectedLine, reporting
 

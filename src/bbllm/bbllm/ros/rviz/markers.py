@@ -20,7 +20,7 @@ from visualization_msgs.msg import (
 from bbllm.core.observation import LAST_SEEN_AT, UNSEEN_FOR, lost_names
 from bbllm.core.text import escape_hidden, escape_line
 from bbllm.core.types import Kind, Plan, Pose, Scene, SceneObject
-from bbllm.planners.common.open_facts import is_open
+from bbllm.planners.common.scene_graph import is_open
 from bbllm.ros.convert.records import header, pose_to_msg, vector_to_msg
 from bbllm.sim.object_models import ObjectPart, model_like
 from bbllm.skills.shapes import Vector

@@ -36,8 +36,8 @@ from bbllm.core.protocols import (
 from bbllm.core.registry import plain_name
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.llm.scripted import cut_at_stop
-from bbllm.planners.belief.grammar import ADD, REASON, UPDATE
-from bbllm.planners.belief.prompting import PLAN_LIMIT
+from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
+from bbllm.planners.common.belief.prompting import PLAN_LIMIT
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
 from bbllm.planners.common.scene_graph import scene_graph
 from bbllm.planners.common.short_names import ShortNames

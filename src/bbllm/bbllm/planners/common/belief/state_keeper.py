@@ -13,10 +13,10 @@ from bbllm.core.errors import BbllmError
 from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.observation import Observed, lost_names
 from bbllm.core.types import Outcome, Scene, SkillCall
-from bbllm.planners.belief.belief_world import estimate_handled, refused_beliefs
-from bbllm.planners.belief.interaction_history import InteractionHistory, MotionDetector
-from bbllm.planners.common.open_facts import with_open_facts
-from bbllm.planners.common.open_state import OpenState, OpenStateEstimator
+from bbllm.planners.common.belief.belief_world import estimate_handled, refused_beliefs
+from bbllm.planners.common.belief.interaction_history import InteractionHistory, MotionDetector
+from bbllm.planners.common.belief.open_facts import with_open_facts
+from bbllm.planners.common.belief.open_state import OpenState, OpenStateEstimator
 
 EVERYTHING = None
 """In place of lost names: forget all."""

@@ -31,7 +31,7 @@ from statistics import fmean
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.naming import class_of
 from bbllm.core.types import Code, Outcome, Scene, Status
-from bbllm.planners.belief.interaction_history import (
+from bbllm.planners.common.belief.interaction_history import (
     FORGOTTEN,
     GIVING,
     TAKING,
@@ -39,7 +39,7 @@ from bbllm.planners.belief.interaction_history import (
     empties_hand,
     objects_of,
 )
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.open_state import OpenState
 
 MARGIN_KG = 0.02
 """Minimum difference of two measured weights [kg]. A reading is the mean of 20 samples; at

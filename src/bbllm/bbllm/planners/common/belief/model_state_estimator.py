@@ -7,9 +7,9 @@ from functools import partial
 
 from bbllm.core.protocols import ChatModel, PromptRequest
 from bbllm.core.types import Outcome, Scene
-from bbllm.planners.belief.grammar import REASON, UPDATE, parse_estimate
-from bbllm.planners.belief.prompting import StatePrompts
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.grammar import REASON, UPDATE, parse_estimate
+from bbllm.planners.common.belief.open_state import OpenState
+from bbllm.planners.common.belief.prompting import StatePrompts
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.reply_diagnostics import RejectedLine, reporting
 from bbllm.planners.common.short_names import ShortNames

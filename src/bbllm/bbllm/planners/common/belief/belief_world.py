@@ -1,4 +1,4 @@
-"""A world whose scenes include beliefs, see `common.open_state`."""
+"""A world whose scenes include beliefs, see `open_state`."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from bbllm.core.events import BeliefsEstimated
 from bbllm.core.observation import observed
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
-from bbllm.planners.belief.interaction_history import (
+from bbllm.planners.common.belief.belief_grammar import REFUSED
+from bbllm.planners.common.belief.interaction_history import (
     InteractionHistory,
     MotionDetector,
     objects_of,
 )
-from bbllm.planners.belief.model_state_estimator import ModelEstimator
-from bbllm.planners.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.common.belief_grammar import REFUSED
-from bbllm.planners.common.open_facts import (
+from bbllm.planners.common.belief.model_state_estimator import ModelEstimator
+from bbllm.planners.common.belief.open_facts import (
     LONGEST,
     MOST_WORDS,
     is_open,
     malformed_beliefs,
     with_open_facts,
 )
-from bbllm.planners.common.open_state import OpenState, OpenStateEstimator
+from bbllm.planners.common.belief.open_state import OpenState, OpenStateEstimator
+from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.short_names import ShortNames
 

@@ -11,25 +11,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bbllm.core.types import Fact, Scene
-from bbllm.planners.common.belief_grammar import core, read_belief
-from bbllm.planners.common.open_state import OpenState
+from bbllm.planners.common.belief.belief_grammar import core, read_belief
+from bbllm.planners.common.belief.open_state import OpenState
+from bbllm.planners.common.scene_graph import is_open, sensed_only
 
 LONGEST = 60
 """Maximum length of an attribute [characters]."""
 MOST_WORDS = 12
 """Only the first attributes of an object become facts."""
 
-PLACES = frozenset({'on', 'in', 'inside', 'held_by'})
-"""Predicates of places; sensing one of them rules out a belief in another."""
 OPPOSITES = (('open', 'closed'), ('on', 'off'), ('clean', 'dirty'), ('plugged_in', 'plugged_out'))
 """States that exclude each other."""
-STANCES = ('lost', 'clear', 'empty')
-"""States that are always sensed."""
-SENSING = PLACES | {
-    *('occupied_by', 'left_of', 'right_of', 'in_front_of', 'behind', 'near', 'reachable'),
-    *('unreachable', 'out_of_reach', 'last_seen_at', 'unseen_for', 'in_room', 'close_to'),
-}
-"""Predicates of sensed facts, some of which are marked as estimated because the pose was."""
 
 
 def open_facts(state: OpenState, scene: Scene) -> tuple[Fact, ...]:
@@ -61,19 +53,6 @@ def malformed_beliefs(state: OpenState, scene: Scene) -> tuple[tuple[str, str], 
 def with_open_facts(scene: Scene, state: OpenState) -> Scene:
     """Return a scene with the beliefs of a state in place of its former ones."""
     return replace(scene, facts=(*sensed_only(scene).facts, *open_facts(state, scene)))
-
-
-def is_open(fact: Fact) -> bool:
-    """Return whether a fact is of the open state: estimated, and of no sensed predicate."""
-    if not fact.estimated or fact.predicate in SENSING:
-        return False
-    return not (fact.predicate == 'is' and fact.object in STANCES)
-
-
-def sensed_only(scene: Scene) -> Scene:
-    """Return a scene without the open state; the same scene if it has none."""
-    kept = tuple(fact for fact in scene.facts if not is_open(fact))
-    return scene if len(kept) == len(scene.facts) else replace(scene, facts=kept)
 
 
 def _fact(name: str, text: str, names: frozenset[str]) -> Fact | None:

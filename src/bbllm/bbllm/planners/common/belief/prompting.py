@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bbllm.core.types import Outcome, Scene, Task
-from bbllm.planners.belief.interaction_history import TAKING
+from bbllm.planners.common.belief.interaction_history import TAKING
+from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.low_level_plan import action_forms, as_planned, low_level_actions
 from bbllm.planners.common.observation_text import lists_text, rooms_text, situation_text
-from bbllm.planners.common.open_state import OpenState
 from bbllm.planners.common.prompting import one_line, templates
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.common.short_names import ShortNames
@@ -41,7 +41,7 @@ class StatePrompts:
     def __init__(self, names: ShortNames, *, messages: bool = False):
         self._names = names
         self._messages = messages
-        self._templates = templates('bbllm.planners.belief')
+        self._templates = templates('bbllm.planners.common.belief')
 
     def attention(
         self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene
