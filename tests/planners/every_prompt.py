@@ -24,23 +24,24 @@ from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.belief.prompting import StatePrompts
 from bbllm.planners.common.program import Call, ProgramCondition
 from bbllm.planners.common.prompt_history import PromptHistory
-from bbllm.planners.common.prompting import PlanFailure, Prompts
+from bbllm.planners.common.prompting import PlanFailure, Prompts, declared
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.demonstrations import Demonstration
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
-from bbllm.planners.inner_monologue.prompting import Monologue, MonologuePrompt
+from bbllm.planners.inner_monologue.prompting import Monologue, next_prompt
 from bbllm.planners.llm_pop.fine_tuned_prompting import HISTORY as FT_HISTORY
-from bbllm.planners.llm_pop.fine_tuned_prompting import FtPrompts, FtRound, Question
+from bbllm.planners.llm_pop.fine_tuned_prompting import FtRound, Question, ft_prompt
 from bbllm.planners.llm_pop.prompting import (
     DONE,
     HISTORY,
-    PopPrompts,
     Round,
     TriedAction,
+    evaluator_prompt,
     feedback_line,
+    planner_prompt,
 )
 from bbllm.planners.prog_prompt.interpreter import TriedCall
-from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
+from bbllm.planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
 from bbllm.planners.prog_prompt.prompting import ProgPrompts
 from bbllm.skills.catalog import SKILLS
 
@@ -119,11 +120,15 @@ def _prog_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str
 
 
 def _lang_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
-    rendered = LangPrompts()
     steps = (PlanStep(0, f'find the {name}'),)
     example = Example('wash mug', (PlanStep(0, 'find the mug'),))
-    yield 'lang_prompt', rendered.whole(task, scene, rendered.examples(scene))
-    yield 'huang', rendered.next_step(task, example, steps)
+    yield (
+        'lang_prompt',
+        steps_prompt(
+            task, read_examples(scene), objects=scene.names, actions=[*map(declared, scene.skills)]
+        ),
+    )
+    yield 'huang', steps_prompt(task, [example], so_far=steps)
 
 
 def _llm_state(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
@@ -144,7 +149,7 @@ def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str,
     for _ in range(3):
         monologue.add(f'I take {name}', f'pickup({name})', outcome(name), scene, why=name)
         monologue.hear([SAID])
-    yield 'inner_monologue', MonologuePrompt().next(task, monologue, scene)
+    yield 'inner_monologue', next_prompt(task, monologue, scene)
 
 
 def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
@@ -153,16 +158,14 @@ def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
     history.add(Round(f'weigh {name}', tried))
     history.note(feedback_line(SAID))
     history.add(Round(f'weigh {name} again', tried))
-    rendered = PopPrompts()
-    yield 'llm_pop evaluator', rendered.evaluator(TASK, scene, history.text())
-    yield 'llm_pop planner', rendered.planner(TASK, scene, history.text(), f'{name} is heavy')
+    yield 'llm_pop evaluator', evaluator_prompt(TASK, scene, history.text())
+    yield 'llm_pop planner', planner_prompt(TASK, scene, history.text(), f'{name} is heavy')
 
 
 def _ft_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
     history = PromptHistory(FT_HISTORY)
     history.add(FtRound(f'weigh {name}'))
-    prompt = FtPrompts().ask(Question.NEXT, TASK, scene, history.text())
-    yield 'ft_pop', str(prompt)
+    yield 'ft_pop', ft_prompt(Question.NEXT, TASK, scene, history.text())
 
 
 def _fltrnn(name: str, house: Scene) -> Iterator[tuple[str, str]]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from symbolic_table import busy_table
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
-from bbllm.core.protocols import PASS
 from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.models.factory import Models, parse_config
@@ -22,14 +21,12 @@ from bbllm.planners.body.mapping import MappingMethod, body_name, body_of, make_
 from bbllm.planners.brain_body.base_llm import BASE_LLM
 from bbllm.planners.brain_body.planner import BRAIN_BODY
 
-Tabletop = Callable[..., Any]
 TASK = Task('t', 'put the red cube on location_B')
 CONFIG = parse_config('', 'f')
 LINE = '<rob0>[pick] <red_cube>'
 JSON = '{"pass": false, "skill": "pick", "args": ["red_cube"], "numbers": []}'
 PICK = SkillCall('pick', ('red_cube',))
 STEP = PlanStep(0, 'pick red_cube')
-KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}
 
 
 def new_run() -> EpisodeRun:
@@ -47,7 +44,7 @@ def new_run() -> EpisodeRun:
     ],
 )
 def test_a_schema_is_sent_only_where_the_method_wants_it(
-    busy_table: Tabletop, method: MappingMethod, supports: bool, reply: str, has_schema: bool
+    method: MappingMethod, supports: bool, reply: str, has_schema: bool
 ) -> None:
     model = ScriptedModel([reply], supports_schema=supports)
 
@@ -64,9 +61,7 @@ def test_a_schema_is_required_of_a_model_that_has_none() -> None:
         body_of(MappingMethod.SCHEMA, ScriptedModel(), None)
 
 
-def test_a_server_that_turns_schemas_down_ends_what_was_to_measure_them(
-    busy_table: Tabletop,
-) -> None:
+def test_a_server_that_turns_schemas_down_ends_what_was_to_measure_them() -> None:
     model = ScriptedModel(supports_schema=True)
 
     def refuse(request: Request) -> str:
@@ -96,28 +91,7 @@ def test_reports_and_bodies_agree_on_the_name(method: MappingMethod, name: str) 
     assert body_name(method, models) == make_body(method, new_run(), models).name == name
 
 
-def test_matching_without_an_embedder_is_a_mistake_that_is_named() -> None:
-    models = Models(ScriptedModel(), ScriptedModel())
-
-    for build in (
-        lambda: make_body(MappingMethod.EMBEDDING, new_run(), models),
-        lambda: body_name(MappingMethod.EMBEDDING, models),
-        lambda: body_of(MappingMethod.EMBEDDING, models.body, None),
-    ):
-        with pytest.raises(ConfigError, match='models_for'):
-            build()
-
-
-def test_the_word_for_the_body_names_what_the_method_asks() -> None:
-    chat = models_for(MappingMethod.TEXT, CONFIG, brain='offline', body='gpt-4o', environ=KEY)
-    match = models_for(MappingMethod.EMBEDDING, CONFIG, body='text-embedding-x', environ=KEY)
-
-    assert (chat.brain.name, chat.body.name, chat.embedder) == ('offline', 'gpt-4o', None)
-    assert match.embedder is not None
-    assert (match.brain.name, match.embedder.name) == ('gpt-4o', 'text-embedding-x')
-
-
-def test_requests_of_an_embedder_are_on_the_account(busy_table: Tabletop) -> None:
+def test_requests_of_an_embedder_are_on_the_account() -> None:
     models = models_for(MappingMethod.EMBEDDING, CONFIG, brain='offline', body='lexical')
     run = new_run()
 
@@ -131,25 +105,12 @@ def test_requests_of_an_embedder_are_on_the_account(busy_table: Tabletop) -> Non
     ]
 
 
-def test_an_embedder_is_refused_after_a_cancel(busy_table: Tabletop) -> None:
-    models = models_for(MappingMethod.EMBEDDING, CONFIG, brain='offline', body='lexical')
-    run = new_run()
-    run.cancel('enough')
-
-    episode = run.execute(
-        build_planner(run, BRAIN_BODY, models, 0, MappingMethod.EMBEDDING), busy_table()
-    )
-
-    assert episode.ending is Ending.CANCELLED
-    assert episode.model_calls == ()
-
-
 @pytest.mark.parametrize('make', [BRAIN_BODY, BASE_LLM])
 @pytest.mark.parametrize(
     'method', [MappingMethod.AUTO, MappingMethod.TEXT, MappingMethod.EMBEDDING]
 )
 def test_an_episode_is_recorded_and_replayed_without_a_key(
-    busy_table: Tabletop, tmp_path: Path, method: MappingMethod, make: Any
+    tmp_path: Path, method: MappingMethod, make: Any
 ) -> None:
     path = tmp_path / 'talk.jsonl'
     calls = []
@@ -161,13 +122,3 @@ def test_an_episode_is_recorded_and_replayed_without_a_key(
         calls.append(world.calls)
 
     assert calls[0] == calls[1] == ['pick(red_cube)', 'place(location_B)', 'return_to_base()']
-
-
-def test_a_language_model_may_pass_where_matching_never_does(busy_table: Tabletop) -> None:
-    scene, step = busy_table().observe(), PlanStep(0, 'polish the mug')
-
-    by_model = body_of(MappingMethod.TEXT, ScriptedModel(['<pass>']), None).map(step, scene)
-    by_words = body_of(MappingMethod.EMBEDDING, ScriptedModel(), LexicalEmbedder())
-
-    assert by_model is PASS
-    assert by_words.map(step, scene) is not PASS

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from symbolic_table import Diary, busy_table
 
-from bbllm.core.errors import GaveUpError, ModelUnavailableError, ParseError
+from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS, Body, Pass
 from bbllm.core.types import Code, PlanStep, Scene, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body.language_model import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 
 TASK = Task('t', 'put the red cube on location_A')
@@ -39,14 +38,8 @@ def run(
     BrainBody(brain, body or LiteralBody(), k=k).run(TASK, world, context)
 
 
-Tabletop = Callable[..., Any]
-DiaryType = Callable[..., Any]
-
-
-def test_a_plan_without_failures_takes_one_call_of_the_brain(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context, brain = busy_table(), diary(), ScriptedModel([PLAN])
+def test_a_plan_without_failures_takes_one_call_of_the_brain() -> None:
+    world, context, brain = busy_table(), Diary(), ScriptedModel([PLAN])
 
     run(brain, world, context)
 
@@ -57,10 +50,8 @@ def test_a_plan_without_failures_takes_one_call_of_the_brain(
     assert not context.repairs and not context.failed
 
 
-def test_a_step_that_the_body_passes_on_is_left_out(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary()
+def test_a_step_that_the_body_passes_on_is_left_out() -> None:
+    world, context = busy_table(), Diary()
 
     run(ScriptedModel(['0: admire the cube\n1: pick(red_cube)']), world, context)
 
@@ -69,10 +60,8 @@ def test_a_step_that_the_body_passes_on_is_left_out(
     assert not context.failed
 
 
-def test_a_failed_step_goes_back_to_the_brain_which_plans_on_from_it(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=['location_A']), diary()
+def test_a_failed_step_goes_back_to_the_brain_which_plans_on_from_it() -> None:
+    world, context = busy_table(unreachable=['location_A']), Diary()
     brain = ScriptedModel(
         [PLAN, 'Explanation: too far.\nNew plan:\n1: place(location_B)\n2: return_to_base()']
     )
@@ -93,40 +82,9 @@ def test_a_failed_step_goes_back_to_the_brain_which_plans_on_from_it(
     assert '(red_cube held_by hand)' in prompt
 
 
-def test_later_feedback_prompts_carry_the_earlier_feedback(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world = busy_table(unreachable=['location_A', 'location_B'])
-    brain = ScriptedModel(
-        [PLAN, 'New plan:\n1: place(location_B)', 'New plan:\n1: place(location_C)']
-    )
-
-    run(brain, world, diary())
-
-    assert world.on('red_cube') == 'location_C'
-    assert (
-        '- step 1 (place(location_A)): location_A is out of the workspace of the robot.\n'
-        in brain.requests[2].prompt
-    )
-
-
-def test_a_call_that_is_rejected_at_the_border_is_a_failure(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary()
-    brain = ScriptedModel(['0: pick(unicorn)', 'New plan:\n0: pick(red_cube)'])
-
-    run(brain, world, context)
-
-    assert world.held == 'red_cube'
-    assert "There is no object named 'unicorn'" in context.repairs[0]
-
-
-def test_feedback_loops_are_counted_over_the_whole_episode_and_then_steps_stay_failed(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_feedback_loops_are_counted_over_the_whole_episode_and_then_steps_stay_failed() -> None:
     world = busy_table(unreachable=['red_cube', 'green_cube', 'blue_cube'])
-    context = diary()
+    context = Diary()
     brain = ScriptedModel(
         [
             '0: pick(red_cube)\n1: wait(1)',
@@ -145,21 +103,8 @@ def test_feedback_loops_are_counted_over_the_whole_episode_and_then_steps_stay_f
     assert world.calls[-1] == 'wait(3)'
 
 
-def test_without_feedback_loops_the_brain_is_asked_once(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context, brain = busy_table(unreachable=['red_cube']), diary(), ScriptedModel([PLAN])
-
-    run(brain, world, context, k=0)
-
-    assert [index for index, _ in context.failed] == [0, 1]
-    assert world.calls[-1] == 'return_to_base()'
-
-
-def test_a_repair_may_find_that_nothing_is_left_to_do(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(faults=[ABORTED]), diary()
+def test_a_repair_may_find_that_nothing_is_left_to_do() -> None:
+    world, context = busy_table(faults=[ABORTED]), Diary()
 
     run(ScriptedModel([PLAN, 'New plan:\n1: Done']), world, context)
 
@@ -167,10 +112,8 @@ def test_a_repair_may_find_that_nothing_is_left_to_do(
     assert not context.failed
 
 
-def test_a_step_that_the_body_cannot_put_into_a_call_fails_with_that_reason(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary()
+def test_a_step_that_the_body_cannot_put_into_a_call_fails_with_that_reason() -> None:
+    world, context = busy_table(), Diary()
     brain = ScriptedModel(['0: mumble\n1: pick(red_cube)', 'New plan:\n0: pick(red_cube)'])
 
     run(brain, world, context)
@@ -179,26 +122,10 @@ def test_a_step_that_the_body_cannot_put_into_a_call_fails_with_that_reason(
     assert context.repairs == ['This step could not be turned into a call. No action was found.']
 
 
-def test_a_body_model_is_asked_again_once_and_then_the_step_fails(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary()
-    body = ScriptedModel(['what?', '<rob0>[fly]', '<rob0>[pick] <red_cube>'])
-    brain = ScriptedModel(['0: pick the red cube', 'New plan:\n0: pick the red cube'])
-
-    run(brain, world, context, body=BodyLLM(body))
-
-    assert 'There is no skill named' in context.repairs[0]
-    assert 'No action was found' in body.requests[1].prompt
-    assert world.held == 'red_cube'
-
-
-def test_a_first_plan_that_does_not_parse_twice_ends_the_run(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_a_first_plan_that_does_not_parse_twice_ends_the_run() -> None:
     brain = ScriptedModel(['hello', '3: pick(red_cube)'])
 
-    context = diary()
+    context = Diary()
 
     with pytest.raises(ParseError, match=r'^scripted was asked twice.* begins with number 3'):
         run(brain, busy_table(), context)
@@ -209,13 +136,11 @@ def test_a_first_plan_that_does_not_parse_twice_ends_the_run(
     assert 'No numbered step was found' in brain.requests[1].prompt
 
 
-def test_a_refusal_is_quoted_in_one_line_that_can_be_printed(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_a_refusal_is_quoted_in_one_line_that_can_be_printed() -> None:
     refusal = "I can't help\n with\x1b[2J that.\u202e " + 100 * 'Sorry. '
 
     with pytest.raises(ParseError) as caught:
-        run(ScriptedModel([refusal, refusal]), busy_table(), diary())
+        run(ScriptedModel([refusal, refusal]), busy_table(), Diary())
 
     said = str(caught.value).partition('It said: ')[2]
     assert said.startswith('"I can\'t help with [2J that. Sorry.')
@@ -224,10 +149,8 @@ def test_a_refusal_is_quoted_in_one_line_that_can_be_printed(
     assert said.isprintable()
 
 
-def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=['location_A']), diary()
+def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on() -> None:
+    world, context = busy_table(unreachable=['location_A']), Diary()
     brain = ScriptedModel([PLAN, 'sorry', 'sorry'])
 
     run(brain, world, context)
@@ -238,22 +161,8 @@ def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on(
     assert world.calls[-1] == 'return_to_base()'
 
 
-def test_a_brain_may_give_up(busy_table: Tabletop, diary: DiaryType) -> None:
-    with pytest.raises(GaveUpError, match='no shirt here'):
-        run(ScriptedModel(['cannot: no shirt here']), busy_table(), diary())
-
-
-def test_a_model_that_is_gone_is_not_a_failed_step(busy_table: Tabletop, diary: DiaryType) -> None:
-    body = BodyLLM(ScriptedModel([ModelUnavailableError('down')]))
-
-    with pytest.raises(ModelUnavailableError):
-        run(ScriptedModel([PLAN]), busy_table(), diary(), body=body)
-
-
-def test_what_a_person_says_between_steps_is_feedback_on_the_next_step(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary({1: 'location_B is better'})
+def test_what_a_person_says_between_steps_is_feedback_on_the_next_step() -> None:
+    world, context = busy_table(), Diary({1: 'location_B is better'})
     brain = ScriptedModel([PLAN, 'New plan:\n1: place(location_B)'])
 
     run(brain, world, context)
@@ -264,24 +173,8 @@ def test_what_a_person_says_between_steps_is_feedback_on_the_next_step(
     assert 'step 1: place(location_A)' not in context.lines
 
 
-def test_what_a_person_says_while_a_step_fails_joins_its_feedback(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=['red_cube']), diary({1: 'take the green one'})
-    brain = ScriptedModel([PLAN, 'New plan:\n0: pick(green_cube)'])
-
-    run(brain, world, context)
-
-    prompt = brain.requests[1].prompt
-    assert 'Feedback: red_cube is out of the workspace of the robot.\n' in prompt
-    assert 'Human feedback: take the green one\n' in prompt
-    assert len(context.repairs) == 1
-
-
-def test_what_a_person_says_when_the_loops_are_used_up_is_too_late(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary({1: 'stop that'})
+def test_what_a_person_says_when_the_loops_are_used_up_is_too_late() -> None:
+    world, context = busy_table(), Diary({1: 'stop that'})
 
     run(ScriptedModel([PLAN]), world, context, k=0)
 
@@ -289,10 +182,8 @@ def test_what_a_person_says_when_the_loops_are_used_up_is_too_late(
     assert "too late: 'stop that'" in context.warnings[0]
 
 
-def test_a_person_who_is_not_understood_by_the_brain_does_not_cost_the_step(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary({1: 'mumble'})
+def test_a_person_who_is_not_understood_by_the_brain_does_not_cost_the_step() -> None:
+    world, context = busy_table(), Diary({1: 'mumble'})
 
     run(ScriptedModel([PLAN, 'eh?', 'eh?']), world, context)
 

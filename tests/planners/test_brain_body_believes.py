@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from chosen import chosen
+from symbolic_table import busy_table
 from test_brain_body import PLAN, TASK, LiteralBody
 
-from bbllm.bench.oracle.model import offline
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, EventKind
 from bbllm.core.types import Code, Fact, Scene, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body.language_model import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.belief.open_facts import with_open_facts
 from bbllm.planners.common.belief.open_state import OpenState
 
-Tabletop = Callable[..., Any]
-
 MISSED = ('pick(red_cube)', Code.GRASP_FAILED, 'The fingers closed on nothing.')
-STUCK = ('pick(red_cube)', Code.WOULD_NOT_RISE, 'red_cube did not rise.')
 AGAIN = 'Explanation: once more.\nNew plan:\n0: pick(red_cube)\n1: place(location_A)'
 HEADING = 'Believed, not sensed:'
 
@@ -45,7 +40,7 @@ def believed_in(prompt: str) -> list[str]:
     return lines.partition('\n\n')[0].splitlines()
 
 
-def test_without_the_option_prompts_are_what_they_were(busy_table: Tabletop) -> None:
+def test_without_the_option_prompts_are_what_they_were() -> None:
     silent, plain = ScriptedModel([PLAN, AGAIN]), ScriptedModel([PLAN, AGAIN])
 
     play(silent, busy_table(faults=[MISSED]), open_state='no')
@@ -54,14 +49,6 @@ def test_without_the_option_prompts_are_what_they_were(busy_table: Tabletop) -> 
     assert HEADING not in silent.requests[1].prompt
     # What a node adds to scenes changes nothing for who did not ask for it.
     assert [r.prompt for r in plain.requests] == [r.prompt for r in silent.requests]
-
-
-def test_what_is_believed_goes_on_record_when_it_changes(busy_table: Tabletop) -> None:
-    episode = play(ScriptedModel([PLAN, AGAIN]), busy_table(faults=[MISSED]), open_state='rules')
-
-    told = [event.data for event in episode.events if event.kind is EventKind.ESTIMATED]
-    assert told[0].attributes == {'red_cube': ('failed_grasp_once',)}
-    assert told[1].attributes == {'red_cube': ()}
 
 
 class Believing:
@@ -77,7 +64,7 @@ class Believing:
         )
 
 
-def test_what_scenes_bring_is_told_and_nothing_estimated_twice(busy_table: Tabletop) -> None:
+def test_what_scenes_bring_is_told_and_nothing_estimated_twice() -> None:
     brain = ScriptedModel([PLAN, AGAIN])
 
     episode = play(brain, Believing(busy_table(faults=[MISSED])), open_state='rules')
@@ -87,32 +74,7 @@ def test_what_scenes_bring_is_told_and_nothing_estimated_twice(busy_table: Table
     assert not [event for event in episode.events if event.kind is EventKind.ESTIMATED]
 
 
-def test_a_model_may_be_who_believes(busy_table: Tabletop) -> None:
-    brain = ScriptedModel(
-        [
-            PLAN,
-            'update_state("red_cube", "sticky | hard to grasp")\n'
-            'update_state("unicorn", "pink")\nI hope this helps.',
-            AGAIN,
-            *['update_state("red_cube", "in place")'] * 3,
-        ]
-    )
-
-    episode = play(brain, busy_table(faults=[MISSED]), open_state='model')
-
-    asked = brain.requests[1].prompt
-    assert 'pick(red_cube) Fail: The fingers closed on nothing.' in asked
-    assert believed_in(brain.requests[2].prompt) == [
-        '(red_cube is sticky)',
-        '(red_cube is hard_to_grasp)',
-    ]
-    left_out = [e.data.text for e in episode.events if e.kind is EventKind.DISCARDED]
-    assert any('unicorn' in str(text) for text in left_out)
-
-
-def test_what_is_believed_in_words_that_no_scene_holds_is_told_as_refused_once(
-    busy_table: Tabletop,
-) -> None:
+def test_what_is_believed_in_words_that_no_scene_holds_is_told_as_refused_once() -> None:
     estimate = 'update_state("red_cube", "sticky | touches blue_cube | near the edge")'
     brain = ScriptedModel([PLAN, estimate, AGAIN, estimate, AGAIN, *[estimate] * 3])
 
@@ -127,7 +89,7 @@ def test_what_is_believed_in_words_that_no_scene_holds_is_told_as_refused_once(
     assert believed_in(brain.requests[2].prompt) == ['(red_cube is sticky)']
 
 
-def test_a_reply_that_cannot_be_read_leaves_what_was_believed(busy_table: Tabletop) -> None:
+def test_a_reply_that_cannot_be_read_leaves_what_was_believed() -> None:
     brain = ScriptedModel(
         [PLAN, 'update_state("red_cube", "sticky")', AGAIN, *['No.', 'No.'], AGAIN]
     )
@@ -137,15 +99,3 @@ def test_a_reply_that_cannot_be_read_leaves_what_was_believed(busy_table: Tablet
     assert believed_in(brain.requests[5].prompt) == ['(red_cube is sticky)']
     warnings = [str(e.data.text) for e in episode.events if e.kind is EventKind.WARNING]
     assert any('stays as it was' in text for text in warnings)
-
-
-def test_offline_leaves_alone_at_once_what_is_believed_fixed(busy_table: Tabletop) -> None:
-    task = Task('t', 'put two cubes on location_A and location_B')
-    loops = {}
-    for how in ('no', 'rules'):
-        world = busy_table(faults=[STUCK, STUCK, STUCK])
-        episode = play(offline(), world, task=task, body=BodyLLM(offline()), open_state=how)
-        loops[how] = (episode.feedback_loops, world.calls.count('pick(red_cube)'))
-        assert len(world.things_on('location_A', 'location_B')) == 2
-
-    assert loops == {'no': (2, 2), 'rules': (1, 1)}

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from chosen import chosen
 from small_house import SmallHouse
+from symbolic_table import Diary
 
 from bbllm.core.protocols import PASS
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.language_model import BodyLLM
-from bbllm.planners.brain_body.base_llm import BaseLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.house_actions import ACTIONS, shown_to_body
@@ -23,7 +22,6 @@ from bbllm.planners.common.prompting import PlanFailure, Prompts, house_environm
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
 
-DiaryType = Callable[..., Any]
 TASK = Task('t', 'put the salmon in the fridge')
 PLAN = """0: walk to the salmon
 1: grab the salmon
@@ -56,11 +54,9 @@ def play(
     return brain, answers
 
 
-def test_a_refusal_goes_to_the_brain_in_virtualhomes_own_words_and_is_repaired(
-    diary: DiaryType,
-) -> None:
+def test_a_refusal_goes_to_the_brain_in_virtualhomes_own_words_and_is_repaired() -> None:
     world = SmallHouse()
-    context = diary()
+    context = Diary()
 
     brain, _ = play(world, context, [PLAN, REPAIR], BODY)
 
@@ -75,19 +71,10 @@ def test_a_refusal_goes_to_the_brain_in_virtualhomes_own_words_and_is_repaired(
     assert world.calls[2] == 'walk(fridge_33)'  # walktowards goes all the way
 
 
-def test_words_of_the_body_become_things_by_the_policy_and_that_is_told(diary: DiaryType) -> None:
-    context = diary()
-
-    play(SmallHouse(), context, [PLAN, REPAIR], BODY)
-
-    assert 'salmon is salmon_13 (nearest of 2)' in context.lines
-    assert 'salmon is salmon_13 (held of 1)' in context.lines
-
-
-def test_the_policy_of_a_planner_is_its_option(diary: DiaryType) -> None:
+def test_the_policy_of_a_planner_is_its_option() -> None:
     picked = set()
     for number in range(20):
-        context, world = diary(), SmallHouse()
+        context, world = Diary(), SmallHouse()
         brain = ScriptedModel(['0: walk to the salmon\n1: Done'])
         planner = BrainBody(
             brain, BodyLLM(ScriptedModel([WALK])), options=chosen('brain_body', grounding='random')
@@ -99,8 +86,8 @@ def test_the_policy_of_a_planner_is_its_option(diary: DiaryType) -> None:
     assert picked == {'walk(salmon_13)', 'walk(salmon_14)'}
 
 
-def test_what_is_put_and_is_in_no_hand_is_refused_by_the_house_itself(diary: DiaryType) -> None:
-    context = diary()
+def test_what_is_put_and_is_in_no_hand_is_refused_by_the_house_itself() -> None:
+    context = Diary()
 
     play(SmallHouse(), context, ['0: put the salmon in the fridge\n1: Done'], [PUT], k=0)
 
@@ -109,8 +96,8 @@ def test_what_is_put_and_is_in_no_hand_is_refused_by_the_house_itself(diary: Dia
     assert cause.startswith('<character> (40) is not holding <salmon> (13) when executing ')
 
 
-def test_a_turn_changes_nothing_and_is_passed_over_with_a_word(diary: DiaryType) -> None:
-    context, world = diary(), SmallHouse()
+def test_a_turn_changes_nothing_and_is_passed_over_with_a_word() -> None:
+    context, world = Diary(), SmallHouse()
 
     play(world, context, ['0: turn to the left\n1: Done'], ['<char0>[turnleft]'])
 
@@ -120,17 +107,6 @@ def test_a_turn_changes_nothing_and_is_passed_over_with_a_word(diary: DiaryType)
         "turnleft changes nothing in a household, which has no positions; the step 'turn to the "
         "left' is passed over."
     ]
-
-
-def test_a_class_that_is_not_there_is_asked_for_again_with_the_nearest(diary: DiaryType) -> None:
-    world = SmallHouse()
-
-    _, body = play(
-        world, diary(), ['0: take the tuna\n1: Done'], ['<char0>[walk] <tuna>', '<pass>'], k=0
-    )
-
-    assert "'tuna'" in body.requests[1].messages[-1].content
-    assert world.calls == []
 
 
 def test_the_body_is_shown_classes_and_the_papers_eighteen_actions() -> None:
@@ -181,26 +157,3 @@ def test_the_examples_of_the_prompts_can_be_read_as_replies() -> None:
         for step in parse_plan(program.split('\n\n')[0]):
             if 'clothespile' not in step.text:  # which this flat does not have
                 assert parse_call(step.text, shown) is not PASS
-
-
-def test_the_environment_tells_what_is_where_and_what_is_held(diary: DiaryType) -> None:
-    world = SmallHouse()
-    before = house_environment(world.observe())
-
-    play(world, diary(), [PLAN, REPAIR], BODY)
-
-    assert before.startswith('You are in the bathroom. In your hands: nothing.\n')
-    assert 'table (on it: wineglass, lime, mug (dirty), 2 salmon, bananas, apple)' in before
-    after = house_environment(world.observe())
-    assert 'fridge (open; inside: salmon)' in after
-    assert 'You are in the kitchen. In your hands: nothing.\nClose to you: ' in after
-
-
-def test_base_llm_writes_classes_that_are_grounded_in_the_same_way(diary: DiaryType) -> None:
-    world, context = SmallHouse(), diary()
-    program = '\n'.join(f'{i}: {line}' for i, line in enumerate([WALK, GRAB, GO, OPEN, PUT]))
-
-    BaseLLM(ScriptedModel([program]), BodyLLM(ScriptedModel())).run(TASK, world, context)
-
-    assert world.has('salmon_13', 'inside', 'fridge_33')
-    assert context.failed == []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import PASS
 from bbllm.core.skill_calls import check_call
-from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
 from bbllm.planners.common.call_grammar import MAX_LINE, body_schema, parse_call
 from bbllm.skills.catalog import SKILLS
 
@@ -177,14 +177,6 @@ def test_a_move_of_what_is_not_held_is_refused_with_what_would_work(
     assert held in str(caught.value)
     assert '`<rob0>[pick] <blue_cube>`' in str(caught.value)
     assert '`<rob0>[place] <location_A>`' in str(caught.value)
-
-
-def test_a_skill_of_two_objects_keeps_both() -> None:
-    scene = Scene(OBJECTS, (Skill('put', ('object', 'container')),), (), 0.0)
-
-    assert (
-        str(parse_call('<rob0>[put] <red_cube> <blue_cube>', scene)) == 'put(red_cube, blue_cube)'
-    )
 
 
 def test_the_schema_names_the_skills_and_objects_of_the_scene_and_is_strict() -> None:

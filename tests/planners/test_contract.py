@@ -12,6 +12,7 @@ from pop_player import pop_player
 from pop_runs import Scales
 from prog_player import lang_player, prog_player
 from state_player import state_player
+from symbolic_table import busy_table
 
 from bbllm.bench.oracle.model import offline
 from bbllm.core.episode import EpisodeRun
@@ -26,7 +27,6 @@ from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.common.methods import MappingMethod
 
-Tabletop = Callable[..., Any]
 PLAYERS: dict[str, Callable[[], Any]] = {
     'ft_cot': ft_player,
     'ft_vanilla': ft_player,
@@ -90,7 +90,7 @@ def build(run: EpisodeRun, name: str, brain: Any, body: Any) -> Planner:
 
 
 def test_a_planner_does_a_task_through_the_world_that_it_is_given(
-    play: Callable[..., Episode], busy_table: Tabletop
+    play: Callable[..., Episode],
 ) -> None:
     world = busy_table()
 
@@ -101,7 +101,7 @@ def test_a_planner_does_a_task_through_the_world_that_it_is_given(
 
 
 def test_a_planner_tells_its_plan_before_it_works_on_it_and_each_step_before_its_call(
-    play: Callable[..., Episode], busy_table: Tabletop
+    play: Callable[..., Episode],
 ) -> None:
     kinds = [event.kind for event in play(busy_table()).events]
 
@@ -112,7 +112,7 @@ def test_a_planner_tells_its_plan_before_it_works_on_it_and_each_step_before_its
 
 
 def test_what_is_out_of_reach_stays_there_and_the_episode_says_so_or_finds_a_way(
-    play: Callable[..., Episode], busy_table: Tabletop
+    play: Callable[..., Episode],
 ) -> None:
     world = busy_table(unreachable=['location_A'])
 
@@ -123,9 +123,7 @@ def test_what_is_out_of_reach_stays_there_and_the_episode_says_so_or_finds_a_way
     assert 'location_A' in episode.message
 
 
-def test_an_error_of_a_model_ends_the_episode(
-    play: Callable[..., Episode], busy_table: Tabletop
-) -> None:
+def test_an_error_of_a_model_ends_the_episode(play: Callable[..., Episode]) -> None:
     world = busy_table()
 
     episode = play(world, ScriptedModel([ModelUnavailableError('It is down.')]))
@@ -134,9 +132,7 @@ def test_an_error_of_a_model_ends_the_episode(
     assert world.calls == []
 
 
-def test_replies_that_nobody_can_read_end_the_episode(
-    play: Callable[..., Episode], busy_table: Tabletop
-) -> None:
+def test_replies_that_nobody_can_read_end_the_episode(play: Callable[..., Episode]) -> None:
     episode = play(busy_table(), ScriptedModel(['Well, well.'] * 20))
 
     assert episode.ending is Ending.MODEL_FAILED
@@ -144,7 +140,7 @@ def test_replies_that_nobody_can_read_end_the_episode(
 
 
 def test_a_task_that_makes_no_sense_is_given_up_without_a_motion(
-    play: Callable[..., Episode], busy_table: Tabletop
+    play: Callable[..., Episode],
 ) -> None:
     world = busy_table()
 
@@ -152,9 +148,7 @@ def test_a_task_that_makes_no_sense_is_given_up_without_a_motion(
     assert world.calls == []
 
 
-def test_the_limit_of_calls_ends_the_episode(
-    play: Callable[..., Episode], busy_table: Tabletop
-) -> None:
+def test_the_limit_of_calls_ends_the_episode(play: Callable[..., Episode]) -> None:
     world = busy_table()
 
     assert play(world, steps=2).ending is Ending.OUT_OF_BUDGET
@@ -162,9 +156,7 @@ def test_the_limit_of_calls_ends_the_episode(
 
 
 @pytest.mark.parametrize('name', ON_TABLES)
-def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(
-    name: str, busy_table: Tabletop
-) -> None:
+def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(name: str) -> None:
     brain = Overheard(PLAYERS.get(name, offline)())
     body = Overheard(offline())
     world = Scales(busy_table(), dict.fromkeys(['red_cube', 'blue_cube', None], 7.77))

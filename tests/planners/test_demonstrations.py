@@ -11,11 +11,10 @@ import yaml
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.goal_predicates import parse_goal
-from bbllm.planners.fltrnn.context_selection import memory_text
 from bbllm.planners.fltrnn.demonstrations import (
-    Chooser,
     Demonstration,
     DemonstrationError,
+    chooser,
     household_demonstrations,
     read_demonstrations,
 )
@@ -71,20 +70,14 @@ def test_without_thoughts_of_rules_the_calls_stay_the_same() -> None:
 
 
 def test_the_nearest_goals_come_first() -> None:
-    chooser = Chooser(ALL, LexicalEmbedder())
+    similar = chooser('similar', LexicalEmbedder(), Random(0))
 
-    nearest = chooser.similar('inside_salmon_microwave: 1, closed_microwave: 1', 3)
+    nearest = similar('inside_salmon_microwave: 1, closed_microwave: 1')
 
     assert len(nearest) == 3
     assert all('closed_' in item.goal or 'inside_' in item.goal for item in nearest[:2])
-    assert chooser.similar('turnoff_tablelamp: 1', 1)[0].goal == 'turnoff_lightswitch: 1'
-    assert chooser.similar('wash the glass', 1)[0].goal == 'rinse a glass'
-
-
-def test_things_are_told_as_prompts_tell_them() -> None:
-    text = memory_text([('milk_1', 'inside', 'fridge_2')], {'fridge_2': ('closed', 'off')})
-
-    assert text == "[('milk(id:1)', 'INSIDE', 'fridge(id:2)')]; fridge(id:2) is closed and off"
+    assert similar('turnoff_tablelamp: 1')[0].goal == 'turnoff_lightswitch: 1'
+    assert similar('wash the glass')[0].goal == 'rinse a glass'
 
 
 @pytest.mark.parametrize(
@@ -134,21 +127,11 @@ def read(folder: Path, **changes: object) -> Demonstration:
 
 
 def test_fixed_ones_are_the_first_of_the_file_and_random_ones_go_by_the_dice() -> None:
-    chooser = Chooser(ALL, LexicalEmbedder())
-
-    assert chooser.fixed(2) == [*ALL[:2]]
-    drawn = [chooser.random(Random(seed), 3) for seed in range(9)]
+    assert chooser('fixed', LexicalEmbedder(), Random(0))('any') == ALL[:3]
+    drawn = [chooser('random', LexicalEmbedder(), Random(n % 8))('any') for n in range(9)]
     assert all(len({item.goal for item in three}) == 3 for three in drawn)
     assert len({tuple(item.goal for item in three) for three in drawn}) > 1
-    assert drawn[0] == chooser.random(Random(0), 3)
-
-
-def test_no_more_are_chosen_than_there_are() -> None:
-    chooser = Chooser(ALL[:2], LexicalEmbedder())
-
-    assert len(chooser.random(Random(0), 9)) == len(chooser.fixed(9)) == 2
-    assert len(chooser.similar('turnon_tv: 1', 9)) == 2
-    assert len(chooser.similar('turnon_tv: 1', 1)) == 1
+    assert drawn[0] == drawn[8]
 
 
 @pytest.mark.parametrize(
@@ -158,19 +141,3 @@ def test_states_are_words_and_what_yaml_takes_for_a_truth_value_is_on_or_off(
     tmp_path: Path, said: str | bool, state: str
 ) -> None:
     assert read(tmp_path, states={'tv(id:2)': said}).states == {'tv_2': tuple(state.split())}
-
-
-def test_a_thing_of_which_only_the_state_is_told_may_be_used(tmp_path: Path) -> None:
-    item = read(tmp_path, things=[], states={'tv(id:2)': 'off'})
-
-    assert item.plan == tuple(str(GOOD_HELD['plan']).splitlines())
-
-
-@pytest.mark.parametrize(
-    'text', ['tv(id:2) near den(id:1)', 'tv(id:2) inside', 'tv(id:2) inside den(id:1) today', '']
-)
-def test_where_a_thing_is_takes_three_words_and_one_of_the_relations(
-    tmp_path: Path, text: str
-) -> None:
-    with pytest.raises(DemonstrationError, match='it is written `milk'):
-        read(tmp_path, things=[text])

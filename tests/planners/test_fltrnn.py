@@ -20,23 +20,18 @@ from house_player import (
     player,
     told,
 )
-from house_player import told as memory_told
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import GaveUpError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.reply_diagnostics import LostReplyError
-from bbllm.planners.fltrnn.baselines import PlanningOnly
 from bbllm.planners.fltrnn.grammar import parse_calls
-from bbllm.planners.fltrnn.planner import FLTRNN, NOTHING_DONE, ROUNDS
+from bbllm.planners.fltrnn.planner import FLTRNN, ROUNDS
 from bbllm.planners.fltrnn.prompting import SPLIT
-from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.visibility import Visibility
-from bbllm.worlds.household.world import HouseholdWorld
 
 MILK = 'on_milk_coffeetable: 1'
 ONE_PART = f'subgoal{{{MILK}}}'
@@ -105,16 +100,6 @@ def test_similar_demonstrations_show_a_model_in_which_order_a_thing_is_done(
         assert 'it has to stand up first' in episode.message
 
 
-def test_random_demonstrations_are_the_same_in_the_same_episode() -> None:
-    def shown(name: str) -> str:
-        model = player('subgoal{turnon_tv: 1}', lambda prompt: lines())
-        play(FLTRNN, model, 'turnon_tv: 1', Studio(), name=name, demos='random')
-        return cells(model)[0]
-
-    assert shown('a') == shown('a')
-    assert len({shown(name) for name in 'abcd'}) > 1
-
-
 @pytest.mark.parametrize('verify', ['yes', 'no'])
 def test_a_verified_sub_goal_is_planned_anew_when_its_plan_stops_half_way(verify: str) -> None:
     plans = iter([from_fridge('milk')[:-2], bring('milk', 'coffeetable')[2:]])
@@ -155,16 +140,6 @@ def test_the_published_memory_graph_forgets_that_a_door_was_closed_again(paper_c
         assert f'# Completed so far: {goals[0]}' in cells(model)[1]
 
 
-@pytest.mark.parametrize(('verify', 'ending'), [('yes', 'FINISHED'), ('no', 'GAVE_UP')])
-def test_what_is_so_already_is_done_only_where_somebody_looks(verify: str, ending: str) -> None:
-    model = player('subgoal{closed_fridge: 1}', lambda prompt: lines())
-
-    episode = play(FLTRNN, model, 'closed_fridge: 1', Studio(), verify=verify)
-
-    assert episode.ending is Ending[ending], episode.message
-    assert len(cells(model)) == (0 if verify == 'yes' else 1)
-
-
 def test_a_call_that_fails_ends_the_plan_and_is_made_up_for_by_the_next() -> None:
     world = Studio()
     plans = iter([[call('walk', 'livingroom'), call('grab', 'remotecontrol')], None])
@@ -184,28 +159,6 @@ def test_a_call_that_fails_ends_the_plan_and_is_made_up_for_by_the_next() -> Non
 
 
 # --- sub-goals -----------------------------------------------------------------------------------
-
-
-def test_each_sub_goal_is_told_and_those_completed_are_remembered() -> None:
-    goal = 'on_plum_coffeetable: 1, turnon_tv: 1'
-
-    def plan(prompt: str) -> str:
-        if 'tv' in asked(prompt):
-            return lines(call('walk', 'tv'), call('switchon', 'tv'))
-        return lines(*bring('plum', 'coffeetable'))
-
-    model = player('subgoal{on_plum_coffeetable: 1}, subgoal{turnon_tv: 1}', plan)
-    episode = play(FLTRNN, model, goal, Studio())
-
-    parts = [e.data for e in episode.events if e.kind is EventKind.SUB_GOAL]
-    assert [(p.text, p.index, p.of) for p in parts] == [
-        ('on_plum_coffeetable: 1', 0, 2),
-        ('turnon_tv: 1', 1, 2),
-    ]
-    first, second = cells(model)
-    assert '# Completed so far: nothing' in first
-    assert '# Completed so far: on_plum_coffeetable: 1' in second
-    assert f'# The whole task: {goal}' in first
 
 
 @pytest.mark.parametrize(
@@ -255,20 +208,6 @@ def test_what_a_later_sub_goal_undoes_is_done_once_more() -> None:
     assert [asked(prompt) for prompt in cells(model)] == [MILK, 'closed_fridge: 1']
 
 
-def test_a_task_in_words_can_have_sub_goals_in_words_and_is_told_all_of_use() -> None:
-    def plan(prompt: str) -> str:
-        return lines(*bring('mug', 'sink', verb='putin')) if 'rinse' in asked(prompt) else ''
-
-    model = player('subgoal{rinse a mug}', plan)
-    # The mug is in a closed cabinet, so that the plan is refused at first.
-    episode = play(FLTRNN, model, 'rinse a mug, please', Studio())
-
-    assert 'toaster' in told(cells(model)[0])
-    assert '# Classes: ' in model.requests[0].prompt and 'mug' in model.requests[0].prompt
-    assert episode.ending is Ending.GAVE_UP
-    assert 'has to be opened first' in episode.message
-
-
 @pytest.mark.parametrize(
     ('goal', 'why'),
     [
@@ -282,17 +221,6 @@ def test_a_goal_that_no_plan_can_reach_is_given_up_before_any_request(goal: str,
 
     assert episode.ending is Ending.GAVE_UP
     assert why in episode.message
-
-
-def test_an_empty_house_is_given_up_with_a_plain_sentence() -> None:
-    character = {'id': 1, 'class_name': 'character', 'category': 'Characters', 'states': []}
-    node = {**character, 'properties': [], 'prefab_name': None, 'bounding_box': None}
-    world = HouseholdWorld(Graph.from_dict({'nodes': [node], 'edges': []}))
-
-    episode = play(FLTRNN, ScriptedModel([]), 'watch tv', world)
-
-    assert episode.ending is Ending.GAVE_UP
-    assert 'house is empty' in episode.message
 
 
 def test_a_plan_with_things_that_are_not_there_is_told_once_and_then_left_out() -> None:
@@ -330,16 +258,6 @@ def test_a_robot_that_sees_one_room_says_so_and_finds_what_a_plan_leads_it_to() 
     assert world.has('plum', 'on', 'coffeetable')
 
 
-def test_a_robot_that_never_sees_the_thing_gives_up_and_says_what_is_missing() -> None:
-    world = Studio(Visibility(reach='room'))
-    model = player('subgoal{turnon_stove: 1}', lambda prompt: lines())
-
-    episode = play(FLTRNN, model, 'turnon_stove: 1', world)
-
-    assert episode.ending is Ending.GAVE_UP
-    assert 'of turnon_stove: 1 there are 0' in episode.message
-
-
 class Counting:
     """An embedder that is near to one demonstration, whatever is asked for."""
 
@@ -373,13 +291,6 @@ WALK = "walk('tv(id:3)')"
 ON = "switchon('tv(id:3)')"
 
 
-@pytest.mark.parametrize('mark', ['1. ', '2) ', '- ', '* '])
-def test_a_call_may_have_the_mark_of_a_list(mark: str) -> None:
-    (found,) = parse_calls(f'{mark}{WALK}\n# done').calls
-
-    assert found.args == ('tv_3',)
-
-
 @pytest.mark.parametrize(
     'line',
     [
@@ -399,13 +310,6 @@ def test_what_has_the_form_of_a_call_is_never_taken_for_prose(line: str) -> None
 
 
 @pytest.mark.parametrize(
-    'line', ['Here is the plan:', 'I take milk(id:21), as asked', '# grab(x)']
-)
-def test_prose_and_comments_are_no_lost_calls(line: str) -> None:
-    assert parse_calls(f'{line}\n{WALK}').discarded == ()
-
-
-@pytest.mark.parametrize(
     'block',
     [
         f'if False:\n    {ON}',
@@ -421,26 +325,6 @@ def test_nothing_is_done_of_what_stands_in_a_block(block: str) -> None:
 
     assert [found.skill for found in plan.calls] == ['walk']
     assert plan.has_blocks and any(ON in each.text for each in plan.discarded)
-
-
-def test_a_plan_with_a_block_is_asked_for_once_more_and_counted_once() -> None:
-    text = f'if False:\n    {call("switchon", "tv")}\n{call("walk", "tv")}\n# done'
-    world = Studio()
-    model = ScriptedModel([text, text])
-
-    episode = play(PlanningOnly, model, 'turnon_tv: 1', world)
-
-    assert 'stand in a block' in model.requests[1].messages[-1].content
-    assert [line.partition('(')[0] for line in world.calls] == ['walk']
-    assert discarded(episode) == ['if False:', call('switchon', 'tv')]
-
-
-def test_to_give_up_is_the_whole_reply_and_no_thought_above_a_plan() -> None:
-    plan = parse_calls(f'# Rule thought:\n# cannot: open what is open already\n{WALK}')
-
-    assert len(plan.calls) == 1
-    with pytest.raises(GaveUpError, match='the tv is broken'):
-        parse_calls('Well.\ncannot: the tv is broken')
 
 
 @pytest.mark.parametrize('reply', ['# done', 'robot.grab(mug)\n# done'])
@@ -474,44 +358,7 @@ def test_rules_that_are_left_out_do_not_come_back_with_a_refusal(
     assert any('only one thing' in text for text in retries) is tells
 
 
-def test_a_completed_sub_goal_that_was_undone_is_completed_no_more() -> None:
-    goals = ['closed_fridge: 1', 'on_milk_coffeetable: 1', 'turnon_tv: 1']
-
-    def plan(prompt: str) -> str:
-        if '# Tried' not in prompt and 'closed_fridge' in prompt.rsplit('# The goal:')[-1]:
-            return f'{call("walk", "fridge")}\n{call("close", "fridge")}\n# done'
-        if 'tv' in prompt.rsplit('# The goal:')[-1]:
-            return f'{call("walk", "tv")}\n{call("switchon", "tv")}\n# done'
-        opened = [call('walk', 'fridge'), call('open', 'fridge')]
-        return '\n'.join([*opened, *bring('milk', 'coffeetable'), '# done'])
-
-    model = player(', '.join(f'subgoal{{{goal}}}' for goal in goals), plan)
-    episode = play(FLTRNN, model, ', '.join(goals), Studio())
-
-    assert episode.ending is Ending.FINISHED, episode.message
-    completed = [
-        prompt.partition('# Completed so far: ')[2].partition('\n')[0] for prompt in cells(model)
-    ]
-    assert completed[0] == 'closed_fridge: 1'
-    assert completed[-1] == 'on_milk_coffeetable: 1; turnon_tv: 1'
-
-
-def test_the_published_program_believes_that_each_call_worked() -> None:
-    # The milk is shut in, so that to take it fails; what comes after is done nevertheless.
-    model = player(
-        'subgoal{on_milk_coffeetable: 1}',
-        lambda prompt: '\n'.join([*bring('milk', 'coffeetable'), call('switchon', 'tv')]),
-    )
-    world = Studio()
-
-    episode = play(FLTRNN, model, 'on_milk_coffeetable: 1', world, paper_code='yes')
-
-    assert len(world.calls) == 5
-    assert any(e.kind is EventKind.FAILED for e in episode.events)
-
-
 FETCHED = (call('walk', 'fridge'), call('open', 'fridge'), *bring('milk', 'coffeetable'))
-TV = (call('walk', 'tv'), call('switchon', 'tv'))
 
 
 def events_of(episode: Episode, kind: EventKind) -> list[Any]:
@@ -529,16 +376,6 @@ def planning(*plans: tuple[str, ...]) -> ScriptedModel:
     return player(
         f'subgoal{{{MILK}}}', lambda prompt: lines(*(left.pop(0) if left[1:] else left[0]))
     )
-
-
-def test_each_plan_of_a_verified_sub_goal_is_checked_by_the_graph_once() -> None:
-    episode = play(FLTRNN, planning(FETCHED[:2], FETCHED[2:]), MILK, Studio())
-
-    found = [(data.condition, data.holds, data.by) for data in events_of(
-        episode, EventKind.CHECKED
-    )]  # fmt: skip
-    assert found == [(MILK, False, 'graph'), (MILK, True, 'graph')]
-    assert episode.ending is Ending.FINISHED
 
 
 def test_a_sub_goal_that_is_never_reached_is_planned_three_times_and_then_given_up() -> None:
@@ -570,24 +407,6 @@ def episode_calls(episode: Episode) -> list[str]:
     return [str(data.call) for data in events_of(episode, EventKind.OUTCOME)]
 
 
-def test_a_name_that_does_not_exist_is_said_also_where_rules_are_ablated() -> None:
-    model = planning(("walk('unicorn(id:1)')",), FETCHED)
-
-    play(FLTRNN, model, MILK, Studio(), rule_cot='no')
-
-    assert 'there is no' in retries(model)[0]
-
-
-def test_the_published_program_asks_nobody_again_for_a_call_that_cannot_be_done() -> None:
-    model = planning(("fly('tv(id:1)')", *FETCHED))
-
-    episode = play(FLTRNN, model, MILK, Studio(), paper_code='yes')
-
-    assert len(cells(model)) == 1
-    assert retries(model) == []
-    assert discarded(episode) == ['fly(tv_1)']
-
-
 def test_of_a_plan_that_nobody_can_read_a_verified_sub_goal_is_planned_anew() -> None:
     model = planning(('robot.walk(milk)',), ('robot.walk(milk)',), FETCHED)
 
@@ -595,36 +414,3 @@ def test_of_a_plan_that_nobody_can_read_a_verified_sub_goal_is_planned_anew() ->
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert 'none of its 1 lines can be read as a call' in cells(model)[-1]
-
-
-def test_a_sub_goal_in_words_counts_only_if_something_was_done_for_it() -> None:
-    plans = [(), TV]
-    model = player('subgoal{watch tv}', lambda prompt: lines(*plans.pop(0)))
-
-    episode = play(FLTRNN, model, 'watch tv', Studio())
-
-    assert episode.ending is Ending.FINISHED, episode.message
-    assert NOTHING_DONE in cells(model)[1]
-    assert [data.text for data in events_of(episode, EventKind.DISCARDED)] == ['# done']
-
-
-def test_what_comes_into_sight_while_a_plan_is_done_is_told_with_the_next() -> None:
-    model = planning((call('walk', 'kitchen'),), FETCHED[:2], FETCHED[2:])
-    world = Studio(Visibility(reach='room', accumulating=True))
-
-    episode = play(FLTRNN, model, MILK, world)
-
-    seen = ['milk(id:' in memory_told(prompt) for prompt in cells(model)]
-    assert seen == [False, False, True]
-    assert episode.ending is Ending.FINISHED, episode.message
-
-
-def test_a_part_that_is_said_twice_is_remembered_as_completed_once() -> None:
-    model = player(
-        'subgoal{watch tv}, subgoal{watch tv}, subgoal{rest}', lambda prompt: lines(*TV[:1])
-    )
-
-    play(FLTRNN, model, 'watch tv and rest', Studio())
-
-    last = next(prompt for prompt in cells(model) if asked(prompt) == 'rest')
-    assert '# Completed so far: watch tv\n' in last

@@ -15,10 +15,8 @@ from bbllm.planners.common.prompting import one_line
 from bbllm.planners.llm_pop.fine_tuned_grammar import (
     FtAction,
     FtReply,
-    parse_actions,
     parse_enough,
     parse_reply,
-    parse_some,
 )
 from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, Verb
 
@@ -122,11 +120,6 @@ def test_what_is_not_the_grammar_is_refused_with_what_would_do(text: str, why: s
     assert why in str(error.value)
 
 
-def test_a_task_that_cannot_be_done_is_given_up() -> None:
-    with pytest.raises(GaveUpError, match='nothing here can be ironed'):
-        parse_reply('**cannot:** nothing here can be ironed')
-
-
 @pytest.mark.parametrize(('words', 'enough'), [('Yes.', True), ('no, both weigh', False)])
 def test_the_first_question_is_answered_by_yes_or_no(words: str, enough: bool) -> None:
     assert parse_enough(reply('<nooutput>', words)).enough is enough
@@ -145,12 +138,6 @@ def test_an_answer_to_the_first_question_that_answers_another_is_refused(
 ) -> None:
     with pytest.raises(ParseError, match=why):
         parse_enough(text)
-
-
-def test_finding_out_takes_actions() -> None:
-    assert parse_some(reply('[wait()]')).actions == parse_actions('[wait()]')
-    with pytest.raises(ParseError, match='wants at least one'):
-        parse_some(reply('<nooutput>'))
 
 
 def test_a_reply_that_is_far_too_long_is_refused_like_any_other() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pop_runs import NoBody, Scales
+from symbolic_table import Diary, SymbolicTabletop, busy_table
 
-from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.errors import GaveUpError
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import Request, ScriptedModel
@@ -47,29 +47,12 @@ WEIGHED = [
 ]
 ACTED = ['pick(red_cube)', 'place(0.54 -0.18 0.02 1 0 0 0)', 'return_to_base()']
 
-Tabletop = Callable[..., Any]
-DiaryType = Callable[..., Any]
 
-
-@pytest.fixture
-def cot(diary: DiaryType) -> Callable[..., Any]:
-    """Return what plays FT-CoT on a world, and returns what it told its context."""
-    return player(FTCoT, diary)
-
-
-@pytest.fixture
-def vanilla(diary: DiaryType) -> Callable[..., Any]:
-    return player(FTVanilla, diary)
-
-
-def player(planner: Any, diary: DiaryType) -> Callable[..., Any]:
-    def play(model: Any, world: Any, said: dict[int, str] | None = None, **options: int) -> Any:
-        context = diary(said)
-        play.context = context  # type: ignore[attr-defined]  # for tests in which it raises
-        planner(model, NoBody(), **options).run(TASK, world, context)
-        return context
-
-    return play
+def cot(model: Any, world: Any, said: dict[int, str] | None = None, **options: int) -> Diary:
+    """Play FT-CoT on a world."""
+    context = Diary(said)
+    FTCoT(model, NoBody(), **options).run(TASK, world, context)
+    return context
 
 
 def questions(model: ScriptedModel) -> list[Question]:
@@ -85,9 +68,7 @@ def past(request: Request) -> str:
     return without_delimiters(request.messages[0].content).partition('\nPast:\n')[2]
 
 
-def test_it_finds_out_and_asks_again_before_it_acts(
-    cot: Callable[..., Any], busy_table: Tabletop
-) -> None:
+def test_it_finds_out_and_asks_again_before_it_acts() -> None:
     world, model = busy_table(), ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
 
     context = cot(model, world)
@@ -102,20 +83,8 @@ def test_it_finds_out_and_asks_again_before_it_acts(
     assert context.failed == []
 
 
-def test_where_enough_is_known_it_acts_at_once(
-    cot: Callable[..., Any], busy_table: Tabletop
-) -> None:
-    world, model = busy_table(), ScriptedModel([KNOWN, ACT])
-
-    assert cot(model, world, k=0).repairs == []
-    assert questions(model) == [Question.ENOUGH, Question.SOLVE]
-    assert world.calls == ACTED
-
-
-def test_what_was_felt_after_each_action_is_in_the_past(
-    cot: Callable[..., Any], tabletop: Any
-) -> None:
-    table = tabletop({'red_cube': (0.35, 0.12), 'blue_cube': (0.51, 0.12)})
+def test_what_was_felt_after_each_action_is_in_the_past() -> None:
+    table = SymbolicTabletop({'red_cube': (0.35, 0.12), 'blue_cube': (0.51, 0.12)})
     model = ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
 
     cot(model, Scales(table, {'red_cube': 0.6, 'blue_cube': 1.1}))
@@ -128,9 +97,7 @@ def test_what_was_felt_after_each_action_is_in_the_past(
     assert past(model.requests[3]).splitlines()[-1] == 'Round 3: [Yes. red_cube is lighter.] [] []'
 
 
-def test_what_fails_ends_the_list_and_its_reason_is_in_the_past(
-    cot: Callable[..., Any], busy_table: Tabletop
-) -> None:
+def test_what_fails_ends_the_list_and_its_reason_is_in_the_past() -> None:
     slip = ('pick(red_cube)', Code.GRASP_FAILED, 'The fingers closed on nothing.')
     world, model = busy_table(faults=[slip]), ScriptedModel([KNOWN, ACT, KNOWN, ACT])
 
@@ -144,9 +111,7 @@ def test_what_fails_ends_the_list_and_its_reason_is_in_the_past(
     assert context.failed == []
 
 
-def test_when_the_loops_are_used_up_it_gives_up_with_what_failed(
-    cot: Callable[..., Any], busy_table: Tabletop
-) -> None:
+def test_when_the_loops_are_used_up_it_gives_up_with_what_failed() -> None:
     world = busy_table(unreachable=['red_cube'])
 
     with pytest.raises(GaveUpError, match=r'the 1 feedback loops .* red_cube is out of the work'):
@@ -156,9 +121,7 @@ def test_when_the_loops_are_used_up_it_gives_up_with_what_failed(
 
 
 @pytest.mark.parametrize('k', [0, 1, 2])
-def test_finding_out_is_bounded_by_the_loops_and_leaves_one_to_act(
-    cot: Callable[..., Any], busy_table: Tabletop, k: int
-) -> None:
+def test_finding_out_is_bounded_by_the_loops_and_leaves_one_to_act(k: int) -> None:
     world, model = busy_table(), ScriptedModel([UNKNOWN, WEIGH] * 5)
 
     with pytest.raises(GaveUpError, match=r'No\. The weights are not known\.'):
@@ -167,9 +130,7 @@ def test_finding_out_is_bounded_by_the_loops_and_leaves_one_to_act(
     assert questions(model).count(Question.GATHER) == k
 
 
-def test_to_place_another_block_than_the_one_in_the_hand_moves_nothing(
-    cot: Callable[..., Any], busy_table: Tabletop
-) -> None:
+def test_to_place_another_block_than_the_one_in_the_hand_moves_nothing() -> None:
     world = busy_table()
     wrong = ACT.replace("place('red_cube'", "place('blue_cube'")
 
@@ -179,9 +140,7 @@ def test_to_place_another_block_than_the_one_in_the_hand_moves_nothing(
     assert world.calls == ['pick(red_cube)']
 
 
-def test_what_a_person_says_in_between_is_a_round_and_the_rest_is_left(
-    cot: Callable[..., Any], busy_table: Tabletop
-) -> None:
+def test_what_a_person_says_in_between_is_a_round_and_the_rest_is_left() -> None:
     world = busy_table()
     model = ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
 
@@ -196,40 +155,15 @@ def test_what_a_person_says_in_between_is_a_round_and_the_rest_is_left(
     assert world.calls == WEIGHED[:2] + ACTED
 
 
-def test_a_reply_that_cannot_be_read_is_asked_for_once_more(
-    cot: Callable[..., Any], busy_table: Tabletop
-) -> None:
-    world = busy_table()
-
-    context = cot(ScriptedModel(['Hm.', KNOWN, ACT]), world)
-    with pytest.raises(ParseError):
-        cot(ScriptedModel(['Hm.', 'Well.']), busy_table())
-
-    assert world.calls == ACTED
-    assert len(context.warnings) == 1
-
-
-def test_vanilla_asks_one_question_until_there_is_nothing_to_do(
-    vanilla: Callable[..., Any], busy_table: Tabletop
-) -> None:
+def test_vanilla_asks_one_question_until_there_is_nothing_to_do() -> None:
     world, model = busy_table(), ScriptedModel([WEIGH, ACT, NOTHING])
 
-    context = vanilla(model, world)
+    context = Diary()
+    FTVanilla(model, NoBody()).run(TASK, world, context)
 
     assert questions(model) == [Question.NEXT] * 3
     assert world.calls == WEIGHED + ACTED
     assert context.repairs == ['The red one goes there.']
-
-
-def test_vanilla_gives_up_when_it_wants_more_than_the_loops_allow(
-    vanilla: Callable[..., Any], busy_table: Tabletop
-) -> None:
-    world = busy_table()
-
-    with pytest.raises(GaveUpError, match='The task is not solved, and K is 0'):
-        vanilla(ScriptedModel([WEIGH, ACT, NOTHING]), world, k=0)
-
-    assert world.calls == WEIGHED
 
 
 PICK = FtAction(Verb.PICK, 'red_cube')
@@ -239,24 +173,11 @@ TRIED = st.lists(st.tuples(st.builds(FtAction, st.just(Verb.PICK), st.just('a'))
 WORDS = st.text(st.characters(codec='ascii', categories=['L', 'N', 'P', 'Zs']), max_size=80)
 
 
-def seen(force_n: float = 0.0) -> tuple[float, ...]:
-    return (*[0.0] * 21, 0.0, 0.0, force_n, 0.02, 0.02)
-
-
 def of_rounds(*rounds: FtRound, budget: int = 40_000) -> PromptHistory:
     history = PromptHistory(HISTORY, budget)
     for item in rounds:
         history.add(item)
     return history
-
-
-def test_a_round_has_words_actions_and_an_observation_for_each() -> None:
-    text = of_rounds(FtRound('No.'), FtRound('Lift it.', (PICK,), (seen(-1.2),))).text()
-
-    assert text.splitlines() == [
-        'Round 1: [No.] [] []',
-        f"Round 2: [Lift it.] [pick('red_cube')] [{'0.000, ' * 23}-1.200, 0.020, 0.020]",
-    ]
 
 
 @given(st.lists(st.tuples(WORDS, TRIED), max_size=4))
@@ -274,28 +195,6 @@ def test_a_past_reads_back_but_for_brackets_in_its_words(
     assert [item.vectors for item in read] == [item.vectors for item in told]
     for item, (words, _) in zip(read, rounds, strict=True):
         assert item.words == ' '.join(words.replace('[', '(').replace(']', ')').split())
-
-
-@pytest.mark.parametrize('line', ['Round 1: [No.] []', 'Round one: [] [] []', 'What?'])
-def test_a_line_that_is_no_round_is_refused(line: str) -> None:
-    with pytest.raises(ParseError, match='is no `Round <i>'):
-        parse_past(line)
-
-
-def test_a_past_that_is_too_long_tells_its_oldest_rounds_in_short_and_says_so_once() -> None:
-    said: list[str] = []
-    history = PromptHistory(HISTORY, 600, on_short=said.append)
-    for force_n in (-1.0, -2.0, -3.0):
-        history.add(FtRound(f'Weigh {force_n}.', (PICK,), (seen(force_n),)))
-
-    first, second, third = history.text().splitlines()
-    history.text()
-
-    assert first == 'Round 1: [Weigh -1.0. In short: pick red_cube force z -1.00] [] []'
-    assert '] [pick' in second
-    assert third.startswith("Round 3: [Weigh -3.0.] [pick('red_cube')] [0.000, ")
-    assert len(said) == 1
-    assert 'longer than the 600 characters' in said[0]
 
 
 def test_what_failed_in_the_words_of_a_round_is_what_did_and_nothing_that_somebody_says() -> None:

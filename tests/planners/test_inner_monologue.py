@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from chosen import chosen
 from made_scenes import made_scene
 from monologue_player import monologuist, taken, told
 from small_house import SmallHouse
+from symbolic_table import Diary
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
@@ -177,11 +177,9 @@ def test_what_the_model_makes_up_behind_its_action_is_left_out() -> None:
     assert told(prompts(model)[1]).count('Success: yes') == 1
 
 
-def test_what_people_say_is_told_where_it_was_said_and_stays_when_its_step_is_forgotten(
-    diary: Callable[..., Any],
-) -> None:
+def test_what_people_say_is_told_where_it_was_said_and_stays_when_its_step_is_forgotten() -> None:
     model = saying(*['move(chair1)', 'move(sink1)'] * 4, 'done')
-    context = diary({0: 'the blue one', 2: 'hurry up'})
+    context = Diary({0: 'the blue one', 2: 'hurry up'})
 
     InnerMonologue(model, NOBODY, options=chosen('inner_monologue', window='5')).run(
         TASK, SmallHouse(), context
@@ -241,18 +239,6 @@ def test_a_thought_that_begins_with_cannot_is_no_end_where_an_action_follows() -
     assert read.thought.startswith('cannot: carry both')
 
 
-def test_an_action_without_end_is_cut_in_all_prompts_that_follow() -> None:
-    model = saying('move(' + 'x' * 50_000 + ')', *SALMON)
-
-    episode = play(model)
-
-    assert episode.ending is Ending.FINISHED
-    assert max(map(len, prompts(model))) < len(prompts(model)[0]) + 4000
-    (left_out,) = [e.data for e in episode.events if e.kind is EventKind.DISCARDED]
-    assert len(left_out.text) <= MAX_LINE
-    assert 'more than 400 characters' in left_out.why
-
-
 def test_only_what_is_new_is_told_of_a_scene() -> None:
     before = 'Object List: [a IN b, c ON d]\nCurrent Holding: []\nRoom List: [k, l]'
 
@@ -264,20 +250,6 @@ def test_only_what_is_new_is_told_of_a_scene() -> None:
     eaten = before.replace('a IN b, ', '')
     assert changes(before, eaten) == 'No longer seen: [a]'
     assert changes('red_cube cube 1 2 3', 'red_cube cube 1 2 4') == 'red_cube cube 1 2 4'
-
-
-def test_what_the_robot_is_no_longer_close_to_is_not_told_to_be_gone() -> None:
-    before = 'Object List: [a IN k]\nYou are close to: [wall2, a]\nCurrent Room: k'
-
-    assert changes(before, before.replace('wall2, ', '')) == 'You are close to: [a]'
-
-
-def test_what_is_out_of_sight_since_the_robot_went_elsewhere_is_not_told_to_be_gone() -> None:
-    before = 'Object List: [a IN k]\nCurrent Holding: []\nCurrent Room: k'
-
-    there = changes(before, 'Object List: [c IN l]\nCurrent Holding: []\nCurrent Room: l')
-
-    assert there == 'Object List: [c IN l]; Current Room: l'
 
 
 ACTIONS_HELD = (Skill('move', ('object',)),)
@@ -295,40 +267,6 @@ def monologue(window: int | None = None) -> Monologue:
     return Monologue(names, seen(), window)
 
 
-def test_what_people_say_is_kept_with_the_step_before_it_all_of_it() -> None:
-    talk = monologue()
-    talk.hear(['hello'])
-    talk.add('a', 'move(mug1)', DONE, seen())
-    talk.hear(['left'])
-    talk.hear(['right'])
-
-    assert talk.heard == ['hello']
-    assert talk.steps[0].heard == ('left', 'right')
-
-
-def test_a_window_forgets_the_oldest_step_and_keeps_what_people_said_in_it() -> None:
-    talk = monologue(window=2)
-    talk.hear(['hello'])
-    for i, near in enumerate(['', 'mug_3 close_to character_2', '', '']):
-        talk.add(f'{i}', 'move(mug1)', DONE, seen(*[near] * bool(near)))
-        talk.hear([f'said {i}'])
-
-    assert [step.thought for step in talk.steps] == ['2', '3']
-    assert talk.heard == ['hello', 'said 0', 'said 1']
-    assert talk.n_left_out == 2
-    # What was seen before the oldest step that is kept: the mug was close then.
-    assert 'You are close to: [mug1]' in talk.scene
-
-
-def test_a_step_tells_what_is_new_since_the_one_before_it() -> None:
-    talk = monologue()
-    near = seen('mug_3 close_to character_2')
-    talk.add('a', 'move(mug1)', DONE, near)
-    talk.add('b', 'move(mug1)', DONE, near)
-
-    assert [step.scene for step in talk.steps] == ['You are close to: [mug1]', 'nothing new']
-
-
 def test_who_walks_about_in_a_house_that_is_in_sight_is_told_of_nothing_gone() -> None:
     world, names = HouseholdWorld('studio'), ShortNames()
     names.see(world.observe())
@@ -339,22 +277,9 @@ def test_who_walks_about_in_a_house_that_is_in_sight_is_told_of_nothing_gone() -
         outcome = world.execute(SkillCall('walk', (name,)))
         talk.add('', name, outcome, world.observe())
 
-    scenes = [step.scene for step in talk.steps]
+    scenes = [step[-1] for step in talk.steps]
     assert any('close to: [' in scene and 'wall' in scene for scene in scenes)
     assert not [scene for scene in scenes if GONE in scene]
-
-
-@pytest.mark.parametrize(
-    ('outcome', 'how'), [(DONE, 'yes'), (FAILED, 'no: mug1 is wet'), (None, 'no: mug1 is wet')]
-)
-def test_why_is_told_of_what_did_not_work_and_in_short_names(
-    outcome: Outcome | None, how: str
-) -> None:
-    talk = monologue()
-
-    talk.add('a', 'move(mug1)', outcome, seen(), why='<mug> (3) is\nwet')
-
-    assert f'Success: {how}' in talk.steps[0].lines
 
 
 def test_a_long_thought_is_cut_and_a_long_action_is_none() -> None:

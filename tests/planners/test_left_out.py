@@ -12,14 +12,12 @@ from state_player import roles
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.reply_diagnostics import (
-    MAX_REASON,
     RejectedLine,
     ReplyDiagnostics,
     reason_of,
     says_done,
 )
 from bbllm.planners.fltrnn.planner import FLTRNN
-from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.llm_state.planner import LLMState
 
 GOAL = 'turnon_tv: 1'
@@ -90,15 +88,6 @@ def test_what_a_lost_reply_of_the_estimator_wanted_counts_too() -> None:
     assert kinds(episode) == [('update_state("sink1")', False), ('update_state("mug1")', False)]
 
 
-def test_what_inner_monologue_makes_up_is_malformed_and_an_action_that_is_not_is_refused() -> None:
-    replies = ['Robot action: fly(mug1)', 'Robot action: move(mug1)\nSuccess: yes', 'done']
-    model = ScriptedModel([*replies[:2], 'Robot action: done'])
-
-    found = kinds(play(InnerMonologue, model, 'put a salmon in the fridge', SmallHouse()))
-
-    assert found == [('fly(mug1)', True), ('Success: yes', False)]
-
-
 FLY, SWIM = RejectedLine('fly(mug1)', 'No.'), RejectedLine('swim(mug1)', 'No.')
 
 
@@ -158,7 +147,3 @@ def test_a_line_that_says_more_does_not_say_that_all_is_done(line: str) -> None:
 )
 def test_the_reason_is_what_stands_behind_the_colon(line: str, reason: str | None) -> None:
     assert reason_of(line) == reason
-
-
-def test_a_reason_without_end_is_cut() -> None:
-    assert reason_of(f'cannot: {"x" * 10_000}') == 'x' * MAX_REASON

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from pop_runs import ACT, BOTH, DONE, LIGHTER, TASK, UNKNOWN, WEIGH, NoBody, Scales, run, section
+from pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, section
+from symbolic_table import Diary, busy_table
 
 from bbllm.bench.oracle.model import offline
-from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     ConfigError,
     GaveUpError,
-    ModelRefusedError,
     ParseError,
     PromptTooLongError,
 )
-from bbllm.core.events import Ending, EventKind
-from bbllm.core.registry import planner_names
-from bbllm.core.types import Code
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
-from bbllm.planners.llm_pop.planner import LLMPop
-
-Tabletop = Callable[..., Any]
-DiaryType = Callable[..., Any]
 
 
-def test_what_is_not_known_is_found_out_before_it_acts(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = Scales(busy_table(), {'red_cube': 0.6, 'blue_cube': 1.1}), diary()
+def test_what_is_not_known_is_found_out_before_it_acts() -> None:
+    world, context = Scales(busy_table(), {'red_cube': 0.6, 'blue_cube': 1.1}), Diary()
     model = ScriptedModel([UNKNOWN, WEIGH, LIGHTER, ACT, DONE])
 
     run(model, world, context)
@@ -49,10 +36,8 @@ def test_what_is_not_known_is_found_out_before_it_acts(
     assert not context.failed and not context.warnings
 
 
-def test_a_failed_action_ends_its_round_and_what_came_after_is_not_tried(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=['location_A']), diary()
+def test_a_failed_action_ends_its_round_and_what_came_after_is_not_tried() -> None:
+    world, context = busy_table(unreachable=['location_A']), Diary()
     model = ScriptedModel([UNKNOWN, ACT, 'FAIL\nIt is too far away.', WEIGH, DONE])
 
     run(model, world, context)
@@ -72,16 +57,6 @@ def test_a_failed_action_ends_its_round_and_what_came_after_is_not_tried(
     assert not context.failed
 
 
-def test_a_name_that_is_not_there_comes_back_as_the_result_and_nothing_moves(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    model = ScriptedModel([UNKNOWN, 'EXPLAIN\nx\nEXECUTE\nACTION PICK unicorn', DONE])
-
-    run(model, busy_table(), diary())
-
-    assert "Result 0: failed: There is no object named 'unicorn'" in model.requests[2].prompt
-
-
 @pytest.mark.parametrize(
     ('pose', 'says'),
     [
@@ -91,13 +66,13 @@ def test_a_name_that_is_not_there_comes_back_as_the_result_and_nothing_moves(
     ],
 )
 def test_a_pose_that_will_not_do_comes_back_as_the_result_and_nothing_moves(
-    busy_table: Tabletop, diary: DiaryType, pose: str, says: str
+    pose: str, says: str
 ) -> None:
     world = busy_table()
     plan = f'EXPLAIN\nx\nEXECUTE\nACTION PICK red_cube\nACTION PLACE [{pose}]\nACTION RESET'
     model = ScriptedModel([UNKNOWN, plan, DONE])
 
-    run(model, world, diary())
+    run(model, world, Diary())
 
     assert world.held == 'red_cube'
     (line,) = (line for line in model.requests[2].prompt.splitlines() if line[:9] == 'Result 1:')
@@ -105,26 +80,9 @@ def test_a_pose_that_will_not_do_comes_back_as_the_result_and_nothing_moves(
     assert says in line
 
 
-def test_a_pose_of_three_numbers_is_never_sent_as_one_of_the_things_centre(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary()
-    model = ScriptedModel([UNKNOWN, 'EXECUTE\nACTION REACH [0.5 0 0.2]', DONE])
-
-    run(model, world, context)
-
-    assert world.calls == []
-    assert context.warnings == [
-        'Nothing was moved at step 0. REACH [0.5 0 0.2] has 3 numbers, but REACH takes a pose of '
-        'seven for the end effector: [x y z qx qy qz qw], for example [0.45 -0.1 0.05 1 0 0 0].'
-    ]
-
-
 @pytest.mark.parametrize('k', [0, 1, 3])
-def test_when_the_rounds_are_used_up_the_evaluator_has_the_last_word(
-    busy_table: Tabletop, diary: DiaryType, k: int
-) -> None:
-    context = diary()
+def test_when_the_rounds_are_used_up_the_evaluator_has_the_last_word(k: int) -> None:
+    context = Diary()
     model = ScriptedModel([UNKNOWN, WEIGH] * (k + 1) + ['FAIL\nIt fell over.'])
 
     with pytest.raises(GaveUpError, match=r'^The task is not done, and .*: It fell over\.$'):
@@ -134,32 +92,8 @@ def test_when_the_rounds_are_used_up_the_evaluator_has_the_last_word(
     assert len(model.requests) == 2 * (k + 1) + 1
 
 
-def test_a_task_that_is_done_after_the_last_round_is_done(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary()
-
-    run(ScriptedModel([UNKNOWN, ACT, DONE]), world, context, k=0)
-
-    assert world.on('red_cube') == 'location_A'
-    assert context.repairs == []
-
-
-def test_a_task_that_is_done_from_the_start_is_done(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    context = diary()
-
-    run(ScriptedModel([DONE]), busy_table(), context)
-
-    assert context.held_done
-    assert context.plans == []
-
-
-def test_without_evaluator_the_planner_says_itself_when_it_is_done(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary()
+def test_without_evaluator_the_planner_says_itself_when_it_is_done() -> None:
+    world, context = busy_table(), Diary()
     model = ScriptedModel([WEIGH, ACT, 'EXPLAIN\nIt stands there.\nEXECUTE\nDONE'])
 
     run(model, world, context, evaluator=False)
@@ -172,39 +106,30 @@ def test_without_evaluator_the_planner_says_itself_when_it_is_done(
     assert context.held_done
 
 
-def test_without_evaluator_more_actions_than_rounds_are_not_carried_out(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_without_evaluator_more_actions_than_rounds_are_not_carried_out() -> None:
     world = busy_table()
 
     with pytest.raises(GaveUpError, match='all 1 feedback loops are used up: The red one goes'):
-        run(ScriptedModel([WEIGH, WEIGH, ACT]), world, diary(), evaluator=False, k=1)
+        run(ScriptedModel([WEIGH, WEIGH, ACT]), world, Diary(), evaluator=False, k=1)
 
     assert world.calls[:3] == BOTH
     assert len(world.calls) == 8
 
 
-def test_with_an_evaluator_the_planner_is_not_offered_done(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_with_an_evaluator_the_planner_is_not_offered_done() -> None:
     model = ScriptedModel([UNKNOWN, 'EXECUTE\nDONE', ACT, DONE])
 
-    run(model, busy_table(), diary())
+    run(model, busy_table(), Diary())
 
     assert 'write DONE' not in model.requests[1].prompt
     assert 'the evaluator says the task is not done' in model.requests[2].prompt
 
 
-def test_a_planner_may_give_up(busy_table: Tabletop, diary: DiaryType) -> None:
-    with pytest.raises(GaveUpError, match='no shirt here'):
-        run(ScriptedModel([UNKNOWN, 'cannot: no shirt here']), busy_table(), diary())
-
-
 @pytest.mark.parametrize('replies', [['eh?', 'eh?'], [UNKNOWN, 'eh?', 'eh?']])
 def test_a_reply_that_cannot_be_read_twice_ends_the_run_before_anything_moves(
-    busy_table: Tabletop, diary: DiaryType, replies: list[str]
+    replies: list[str],
 ) -> None:
-    world, context = busy_table(), diary()
+    world, context = busy_table(), Diary()
 
     with pytest.raises(ParseError, match='was asked twice'):
         run(ScriptedModel(replies), world, context)
@@ -224,25 +149,8 @@ def test_the_stand_in_that_knows_other_prompts_is_refused_with_what_would_work(n
     assert '--brain gpt-4o' in text
 
 
-@pytest.mark.parametrize('name', planner_names())
-def test_a_language_model_may_work_with_any_planner(name: str) -> None:
-    check_brain(name, ScriptedModel(name='gpt-4o'))
-
-
-def test_what_a_person_says_before_it_begins_is_in_the_first_prompt(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    model = ScriptedModel([DONE])
-
-    run(model, busy_table(), diary({0: 'mind\nthe lamp'}))
-
-    assert section(model.requests[0], 'History') == 'Person: mind the lamp'
-
-
-def test_what_a_person_says_within_a_round_ends_it_and_is_heard_in_the_next(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary({1: 'leave the blue one alone'})
+def test_what_a_person_says_within_a_round_ends_it_and_is_heard_in_the_next() -> None:
+    world, context = busy_table(), Diary({1: 'leave the blue one alone'})
     model = ScriptedModel([UNKNOWN, WEIGH, LIGHTER, 'EXECUTE\nACTION RESET', DONE])
 
     run(model, world, context)
@@ -257,22 +165,8 @@ def test_what_a_person_says_within_a_round_ends_it_and_is_heard_in_the_next(
     assert context.plans[1].steps[1].text == 'RESET'
 
 
-def test_what_a_person_says_in_the_last_round_waits_for_its_end(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary({1: 'stop that'})
-    model = ScriptedModel([UNKNOWN, ACT, DONE])
-
-    run(model, world, context, k=0)
-
-    assert len(world.calls) == 3
-    assert section(model.requests[2], 'History').endswith('Person: stop that')
-
-
-def test_a_history_longer_than_its_budget_is_shortened_and_that_is_said_once(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    context = diary()
+def test_a_history_longer_than_its_budget_is_shortened_and_that_is_said_once() -> None:
+    context = Diary()
     model = ScriptedModel([UNKNOWN, WEIGH] * 4 + [DONE])
 
     run(model, busy_table(), context, history=4500)
@@ -284,10 +178,8 @@ def test_a_history_longer_than_its_budget_is_shortened_and_that_is_said_once(
     assert '\n== Round 3 ==\n' in history
 
 
-def test_a_prompt_that_the_model_finds_too_long_is_sent_with_less_history(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    context = diary()
+def test_a_prompt_that_the_model_finds_too_long_is_sent_with_less_history() -> None:
+    context = Diary()
     too_long = PromptTooLongError('The context is 4096 tokens.')
     model = ScriptedModel(
         [UNKNOWN, WEIGH, UNKNOWN, WEIGH, UNKNOWN, WEIGH, too_long, LIGHTER, ACT, DONE]
@@ -300,28 +192,3 @@ def test_a_prompt_that_the_model_finds_too_long_is_sent_with_less_history(
     assert section(refused, 'Current observation') == section(sent, 'Current observation')
     assert 'Round 0 in short: ' in section(sent, 'History')
     assert len(context.warnings) == 1
-
-
-def test_a_prompt_that_is_too_long_without_a_history_ends_the_run(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    with pytest.raises(ModelRefusedError, match='4096'):
-        run(ScriptedModel([PromptTooLongError('4096 tokens')]), busy_table(), diary())
-
-
-def test_in_the_journal_failures_within_rounds_do_not_spoil_a_task_that_was_done(
-    busy_table: Tabletop,
-) -> None:
-    faults = [('pick(red_cube)', Code.GRASP_FAILED, 'The fingers closed on nothing.')]
-    model = ScriptedModel([UNKNOWN, ACT, UNKNOWN, ACT, DONE])
-    episode_run = EpisodeRun(TASK, planner='llm_pop', brain='scripted', body='none')
-    planner = LLMPop(episode_run.model(model, 'brain'), NoBody())
-
-    episode = episode_run.execute(planner, busy_table(faults=faults))
-
-    assert episode.ending is Ending.FINISHED
-    assert episode.feedback_loops == 1
-    kinds = [event.kind for event in episode.events]
-    assert kinds.count(EventKind.SENSED) == kinds.count(EventKind.OUTCOME) == 4
-    steps = [event.data.index for event in episode.events if event.kind is EventKind.STEP]
-    assert steps == [0, 1, 2, 3]

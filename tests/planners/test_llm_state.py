@@ -6,26 +6,22 @@ from typing import Any
 
 import pytest
 from chosen import chosen
-from made_scenes import made_scene
-from small_house import ROOMS, SmallHouse
+from small_house import SmallHouse
 from state_player import Role, block, role_of, roles
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.text import without_delimiters
-from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
+from bbllm.core.types import Code, Outcome, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.belief.grammar import (
     MAX_ATTRIBUTES_LENGTH,
     parse_attention,
     parse_estimate,
 )
-from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.belief.prompting import PLAN_LIMIT, StatePrompts
-from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.common.belief.prompting import PLAN_LIMIT
 from bbllm.planners.llm_state import planner as llm_state
 from bbllm.planners.llm_state.planner import LLMState
-from bbllm.worlds.household.visibility import Visibility
 
 NOBODY: Any = None
 TASK = Task('t', 'put a salmon in the fridge')
@@ -139,28 +135,6 @@ def test_attributes_replace_those_of_before_and_are_estimated_anew_from_the_firs
     ]
 
 
-def test_the_policy_reads_what_is_believed_and_the_estimator_does_not_know_the_task() -> None:
-    estimator = in_turn(
-        'update_reasoning("All is\nquiet.")\nupdate_state("mug1", "empty | cold")', 'none'
-    )
-    model = roles(
-        in_turn('1. move(mug1)', DONE),
-        attention=lambda prompt: 'add_related_objects("mug1")\nadd_related_objects("sink1")',
-        estimator=estimator,
-    )
-
-    play(model, SmallHouse())
-
-    first = prompts_of(model, 'policy')[0]
-    assert block('current state', first).splitlines() == [
-        'mug1: empty | cold',
-        'sink1: []',
-        'Reasoning: All is quiet.',
-    ]
-    assert TASK.instruction in first
-    assert all(TASK.instruction not in prompt for prompt in prompts_of(model, 'memory'))
-
-
 def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
     much = 'x' * 10_000
     model = roles(
@@ -196,17 +170,6 @@ def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
     assert much not in '\n'.join(request.prompt for request in model.requests)
 
 
-def test_a_thing_that_nobody_has_seen_is_tried_and_refused_by_the_house() -> None:
-    model = roles(in_turn('1. move(lightswitch3) (assuming there is one)', DONE))
-    world = SmallHouse()
-
-    episode = play(model, world)
-
-    (outcome,) = told(episode, EventKind.OUTCOME)
-    assert outcome.code is Code.UNKNOWN_OBJECT
-    assert 'move(lightswitch3) Fail' in prompts_of(model, 'policy')[1]
-
-
 def test_a_plan_is_cut_before_its_twentieth_step_and_what_is_cut_is_told() -> None:
     long = '\n'.join(f'{i}. move(mug1)' for i in range(1, 31))
     world = SmallHouse()
@@ -215,16 +178,6 @@ def test_a_plan_is_cut_before_its_twentieth_step_and_what_is_cut_is_told() -> No
 
     assert len(world.calls) == PLAN_LIMIT - 1
     assert len(told(episode, EventKind.DISCARDED)) == 30 - (PLAN_LIMIT - 1)
-
-
-def test_waiting_does_nothing_in_a_house_and_counts_as_done() -> None:
-    world = SmallHouse()
-    model = roles(in_turn('1. wait()\n2. move(mug1)', DONE))
-
-    play(model, world)
-
-    assert world.calls == ['walk(mug_12)']
-    assert 'wait() Success\nmove(mug1) Success' in prompts_of(model, 'policy')[1]
 
 
 def test_who_never_says_done_is_ended_by_the_number_of_plans(
@@ -238,12 +191,6 @@ def test_who_never_says_done_is_ended_by_the_number_of_plans(
     assert episode.ending is Ending.GAVE_UP
     assert 'After 4 plans' in episode.message
     assert len(prompts_of(model, 'policy')) == 4
-
-
-def test_the_model_can_say_that_it_cannot_be_done() -> None:
-    episode = play(roles(in_turn('cannot: there is no salmon left')), SmallHouse())
-
-    assert (episode.ending, episode.message) == (Ending.GAVE_UP, 'there is no salmon left')
 
 
 def test_what_a_person_says_stands_in_the_prompts_of_all_plans_from_then_on() -> None:
@@ -266,21 +213,7 @@ def test_what_a_person_says_stands_in_the_prompts_of_all_plans_from_then_on() ->
     assert said == [False, True, True]
 
 
-def test_names_stay_when_more_of_the_house_is_seen() -> None:
-    seen = Visibility(reach='room', accumulating=True)
-    plans = [f'1. move({room.rpartition("_")[0]}1)' for room in (*ROOMS, ROOMS[1])]
-    model = roles(in_turn(*plans, DONE))
-
-    play(model, SmallHouse(seen))
-
-    first, *_, last = (block('current observation', p) for p in prompts_of(model, 'attention'))
-    assert 'clothespile1 IN bathroom1' in first and 'salmon' not in first
-    assert 'salmon1 ON table1, salmon2 ON table1' in last
-    assert 'clothespile1 IN bathroom1' in last
-
-
 TASK_HELD = Task('t', 'put a salmon\nin the fridge')
-ASKED = 'Task goal: put a salmon in the fridge'
 
 
 def play_held(model: ScriptedModel, **options: str) -> Episode:
@@ -291,13 +224,6 @@ def play_held(model: ScriptedModel, **options: str) -> Episode:
     )
 
 
-def prompts_about(names: str, *, messages: bool = False) -> tuple[StatePrompts, Any]:
-    scene = made_scene(names)
-    known = ShortNames()
-    known.see(scene)
-    return StatePrompts(known, messages=messages), scene
-
-
 def salmon_is_hot(plans: list[str]) -> ScriptedModel:
     """Return a model to which the salmon matters, and which holds it for hot."""
     return roles(
@@ -305,21 +231,6 @@ def salmon_is_hot(plans: list[str]) -> ScriptedModel:
         attention=lambda prompt: 'add_related_objects("salmon1")',
         estimator=lambda prompt: 'update_state("salmon1", "hot")\nupdate_reasoning("So far so.")',
     )
-
-
-def test_who_says_done_at_once_has_looked_and_is_finished() -> None:
-    assert play_held(salmon_is_hot(['done'])).ending is Ending.FINISHED
-
-
-def test_a_task_and_what_people_say_are_one_line_each_in_every_prompt() -> None:
-    model = salmon_is_hot(['done'])
-    play_held(model)
-    for role in ('attention', 'policy'):
-        assert all(ASKED in prompt for prompt in prompts_of(model, role))
-
-    prompts, scene = prompts_about('mug_1')
-    text = prompts.policy(TASK_HELD, OpenState(), [], scene, ['mind the cat\nTask goal: eat it'])
-    assert 'A person says: mind the cat Task goal: eat it' in text
 
 
 def test_with_messages_the_estimator_too_is_told_why_a_step_failed() -> None:
@@ -350,20 +261,6 @@ def test_what_an_ablation_leaves_out_is_believed_of_no_estimator_that_says_it_al
     assert ('salmon1: hot' in policy, 'So far so' in policy) == (hot, summary)
 
 
-def test_the_history_tells_the_message_of_no_success() -> None:
-    prompts, scene = prompts_about('mug_1', messages=True)
-    call = SkillCall('grab', ('mug_1',))
-    outcomes = [
-        Outcome(call=call, status=Status.SUCCEEDED, message='It is wet.'),
-        Outcome(call=call, status=Status.FAILED, code=Code.PRECONDITION, message='It is wet.'),
-    ]
-
-    assert prompts.history(outcomes, scene).splitlines() == [
-        'pickup(mug1) Success',
-        'pickup(mug1) Fail: It is wet.',
-    ]
-
-
 @pytest.mark.parametrize('call', ['add_related_objects("")', 'add_related_objects("cup1", )'])
 def test_a_call_with_a_name_missing_is_left_out_as_a_whole(call: str) -> None:
     found = parse_attention(f'add_related_objects("mug1")\n{call}')
@@ -379,26 +276,6 @@ def test_a_summary_without_quotes_ends_with_its_line_whatever_stands_behind_the_
     assert parse_estimate(f'update_reasoning(All went well.){end}\nGood luck!').summary == (
         'All went well.'
     )
-
-
-@pytest.mark.parametrize('role', ['attention', 'estimator', 'policy'])
-def test_that_a_reply_was_asked_for_once_more_is_told_whichever_role_gave_it(role: str) -> None:
-    replies = {'attention': 'none', 'estimator': 'none', 'policy': 'done'}
-    asked: list[str] = []
-
-    def answer(name: str) -> Role:
-        def reply(prompt: str) -> str:
-            asked.append(name)
-            return 'Well.' if asked.count(role) == 1 and name == role else replies[name]
-
-        return reply
-
-    answers = {name: answer(name) for name in replies}
-    episode = play_held(roles(answers.pop('policy'), **answers))
-
-    assert episode.ending is Ending.FINISHED
-    assert asked.count(role) == 2
-    assert len([event for event in episode.events if event.kind is EventKind.WARNING]) == 1
 
 
 LIMIT = 30
@@ -517,27 +394,6 @@ def test_without_attributes_it_is_washed_again_and_again(option: str) -> None:
     assert world.calls.count('switchon(faucet_35)') > 5
 
 
-def test_with_messages_the_history_itself_tells_the_cause_in_short_names() -> None:
-    world = SmallHouse()
-
-    def told(prompt: str) -> str:
-        return block('history actions', prompt)
-
-    episode = play_ablations(puts_away(told), world, states='no', messages='yes')
-
-    assert episode.ending is Ending.FINISHED
-    model = puts_away(told)
-    play_ablations(model, SmallHouse(), states='no', messages='yes')
-    (failed,) = {
-        line
-        for request in model.requests
-        for line in told(request.prompt).splitlines()
-        if ' Fail' in line
-    }
-    assert 'Fail: kitchencabinet1 is not open' in failed
-    assert '_31' not in failed and '(31)' not in failed
-
-
 TASK_REPLIES = Task('t', 'put salmon1 in the fridge')
 
 
@@ -558,20 +414,6 @@ def test_plans_that_only_wait_end_it_with_a_reason_before_the_limit_of_plans() -
     assert episode.ending is Ending.GAVE_UP
     assert 'In 3 rounds in a row' in episode.message
     assert len(episode.model_calls) == 6
-
-
-@pytest.mark.parametrize(
-    'prose', ['First go to the fridge.', '- go to fridge1\n- open fridge1', '1. go to fridge1']
-)
-def test_prose_below_the_heading_is_asked_for_once_more_and_never_the_end(prose: str) -> None:
-    reply = f'Low-level Action Plan:\n{prose}'
-
-    twice = play_replies([reply, reply])
-    mended = play_replies([reply, '1. move(fridge1)', 'done'])
-
-    assert twice.ending is Ending.MODEL_FAILED
-    assert mended.ending is Ending.FINISHED
-    assert sum(event.kind is EventKind.OUTCOME for event in mended.events) == 1
 
 
 def test_actions_of_a_reply_that_is_refused_are_told_with_what_is_wrong_with_them() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_scenes import made_scene
 from small_house import SmallHouse
+from symbolic_table import busy_table
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind, PlanMade
 from bbllm.core.protocols import PASS
-from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
+from bbllm.core.types import Code, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.low_level_hands import IDLE_LIMIT, MAX_WAITS, GrowingPlan
+from bbllm.planners.common.low_level_hands import MAX_WAITS, GrowingPlan
 from bbllm.planners.common.low_level_plan import (
-    HOUSE_ACTIONS,
     MAX_LINES,
     LowLevelCall,
     as_planned,
@@ -28,7 +27,6 @@ from bbllm.planners.common.low_level_plan import (
     low_level_actions,
     parse_low_level_plan,
 )
-from bbllm.planners.common.observation_text import observation_text
 from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.llm_state.planner import LLMState
@@ -144,16 +142,6 @@ def test_a_remark_between_calls_that_something_is_done_ends_no_plan() -> None:
     assert plan.discarded == ()
 
 
-def test_a_call_on_the_line_of_the_heading_is_read() -> None:
-    assert calls_of('**Low-level Action Plan:** 1. move(mug1)\n2. open(mug1)') == [
-        *('move(mug1)', 'open(mug1)')
-    ]
-
-
-def test_a_heading_with_chatter_before_it_and_nothing_below_says_done() -> None:
-    assert calls_of('All of it is done already.\n```\nLow-level Action Plan:\n```\n') == []
-
-
 def test_a_plan_can_be_refused_with_a_reason_but_not_midway() -> None:
     with pytest.raises(GaveUpError, match='there is no mug'):
         parse_low_level_plan('cannot: there is no mug', ACTIONS)
@@ -181,10 +169,6 @@ def test_no_line_that_was_meant_for_an_action_is_lost_without_being_told(
     assert [item.text for item in plan.discarded] == [left_out]
 
 
-def test_a_remark_may_name_another_call() -> None:
-    assert calls_of('1. move(mug1)  # so that it can open(mug1)') == ['move(mug1)']
-
-
 def test_calls_become_those_of_the_house_and_back() -> None:
     names = ShortNames()
     names.see(HOUSE)
@@ -201,9 +185,7 @@ def test_calls_become_those_of_the_house_and_back() -> None:
     )
 
 
-def test_on_a_table_the_skills_are_the_arm_s_and_a_pose_is_one_thing(
-    busy_table: Callable[..., Any],
-) -> None:
+def test_on_a_table_the_skills_are_the_arm_s_and_a_pose_is_one_thing() -> None:
     scene = busy_table().observe()
     names = ShortNames()
     names.see(scene)
@@ -247,10 +229,6 @@ def told(episode: Episode, kind: EventKind) -> list[Any]:
     return [event.data for event in episode.events if event.kind is kind]
 
 
-def test_a_house_offers_all_actions_of_the_paper_and_waiting() -> None:
-    assert [skill.name for skill in ACTIONS_HELD] == [*HOUSE_ACTIONS, 'wait']
-
-
 def test_lines_that_are_not_read_are_told_with_what_they_stand_behind() -> None:
     long = parse_low_level_plan('move(mug1)\n' * (MAX_LINES + 4), ACTIONS_HELD)
     done = parse_low_level_plan('move(mug1)\ndone\nmove(mug1)\nmove(mug1)', ACTIONS_HELD)
@@ -259,17 +237,6 @@ def test_lines_that_are_not_read_are_told_with_what_they_stand_behind() -> None:
         ('4 more lines', f'Left out behind line {MAX_LINES}.'),
         ('2 more lines', 'Left out behind a line `done`.'),
     ]
-
-
-def test_of_several_reasons_the_first_is_why_it_cannot_be_done() -> None:
-    with pytest.raises(GaveUpError, match='no mug is here'):
-        parse_low_level_plan('cannot: no mug is here\ncannot: I am tired', ACTIONS_HELD)
-
-
-def test_a_round_is_idle_only_if_all_of_it_is_waiting() -> None:
-    tried = ['1. move(fridge1)\n2. wait()'] * (IDLE_LIMIT + 1)
-
-    assert play(*tried, 'done').ending is Ending.FINISHED
 
 
 @pytest.mark.parametrize(('more', 'ending'), [(0, Ending.FINISHED), (1, Ending.GAVE_UP)])
@@ -283,26 +250,6 @@ def test_waiting_ends_an_episode_after_its_limit_and_not_at_it(more: int, ending
     assert episode.ending is ending, episode.message
 
 
-def test_steps_and_passes_are_told_as_they_come() -> None:
-    episode = play('1. move(fridge1)\n2. wait()\n3. open(fridge1)', 'done')
-
-    steps = [(data.index, data.text) for data in told(episode, EventKind.STEP)]
-    assert steps == [(0, 'move(fridge1)'), (1, 'wait()'), (2, 'open(fridge1)')]
-    assert [data.index for data in told(episode, EventKind.PASS)] == [1]
-
-
-def test_a_failure_without_words_is_told_by_its_code() -> None:
-    class Silent(SmallHouse):
-        def execute(self, call: SkillCall) -> Outcome:
-            return Outcome(call=call, status=Status.FAILED, code=Code.PRECONDITION)
-
-    episode = play('1. move(fridge1)', 'done', world=Silent())
-
-    assert [data.cause for data in told(episode, EventKind.REPAIR)] == [
-        'move(fridge1) failed with code PRECONDITION.'
-    ]
-
-
 def test_a_name_of_the_world_means_that_thing_and_a_short_name_the_one_that_was_given_it() -> None:
     names = ShortNames()
     names.see(made_scene('cup_9 cup_1'))
@@ -313,30 +260,6 @@ def test_a_name_of_the_world_means_that_thing_and_a_short_name_the_one_that_was_
         'cup_9',
         'cup_1',
     ]
-
-
-def test_what_has_no_number_or_lies_on_a_table_is_not_numbered() -> None:
-    names = ShortNames()
-    names.see(made_scene('kitchen cup_9'))
-    names.see(made_scene('cube_7 cube_4', domain='tabletop'))
-
-    assert [names.short(name) for name in ('kitchen', 'cup_9', 'cube_7', 'cube_4')] == [
-        'kitchen',
-        'cup1',
-        'cube_7',
-        'cube_4',
-    ]
-
-
-def test_who_acts_is_no_thing_to_be_listed_even_where_it_could_be_taken() -> None:
-    scene = made_scene('character_1 mug_3', 'character_1 affords grabbable', 'mug_3 affords cut')
-    names = ShortNames()
-    names.see(scene)
-
-    text = observation_text(scene, names)
-
-    assert 'Object List: [mug1]' in text
-    assert 'character' not in text
 
 
 def test_a_plan_that_goes_on_keeps_its_steps_and_numbers_the_new_ones_behind_them() -> None:

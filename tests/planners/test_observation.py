@@ -36,9 +36,9 @@ from bbllm.planners.common.belief.interaction_history import (
     held_after,
 )
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.common.call_grammar import body_schema, parse_call
+from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.observation_text import observation_text, situation_text
+from bbllm.planners.common.observation_text import observation_text
 from bbllm.planners.common.prompting import Prompts
 from bbllm.planners.common.scene_graph import is_open
 from bbllm.planners.common.short_names import ShortNames
@@ -85,24 +85,6 @@ def test_a_thing_is_told_by_what_it_is_on_else_by_what_it_is_in_and_last_by_its_
     assert told(house(things, *facts))['Object List'] == (
         '[mug1 ON tray1, fork1 IN drawer1, lamp1 IN kitchen1]'
     )
-
-
-def test_what_is_close_is_neither_what_is_held_nor_who_acts() -> None:
-    near = [f'{name} close_to character_2' for name in ('character_2', 'mug_3', 'fork_4')]
-    scene = house('mug_3 fork_4', *near, 'mug_3 held_by character_2', 'mug_3 affords grabbable')
-
-    lists = told(scene)
-
-    assert lists['You are close to'] == '[fork1]'
-    assert lists['Current Holding'] == '[mug1]'
-    assert lists['Current Room'] == 'none'
-    assert lists['Object List'] == '[]'
-
-
-def test_of_a_table_only_what_is_held_is_told_apart_from_the_scene() -> None:
-    scene = made_scene('red_cube', 'red_cube held_by gripper', domain='tabletop')
-
-    assert situation_text(scene, ShortNames()) == 'Current Holding: [red_cube]'
 
 
 def lying(**places_m: float) -> Scene:
@@ -268,12 +250,6 @@ def test_brain_reads_that_a_thing_is_lost_and_does_not_find_it_among_the_objects
     assert 'Objects in the scene: blue_cube, green_cube\n' in without_delimiters(prompt)
 
 
-def test_body_knows_the_name_of_a_lost_thing() -> None:
-    prompt = Prompts().execution(STEP, scene())
-
-    assert 'Objects in the scene: <data>blue_cube, green_cube, red_cube</data>' in prompt
-
-
 def test_step_about_a_lost_thing_becomes_a_call_that_is_refused() -> None:
     for body in (BodyLLM(offline()), MatchingBody(LexicalEmbedder())):
         call = body.map(STEP, scene())
@@ -286,9 +262,3 @@ def test_step_about_a_lost_thing_becomes_a_call_that_is_refused() -> None:
 
 def test_reply_that_names_a_lost_thing_is_no_slip_of_the_body() -> None:
     assert parse_call('<rob0>[pick] <red_cube>', scene()) == SkillCall('pick', ('red_cube',))
-
-
-def test_schema_lets_a_body_name_a_lost_thing_instead_of_forcing_another_on_it() -> None:
-    properties = body_schema(scene())['properties']
-
-    assert properties['args']['items']['enum'] == ['blue_cube', 'green_cube', 'red_cube']

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from symbolic_table import Diary, SymbolicTabletop, busy_table
 
 from bbllm.bench.oracle.model import offline
 from bbllm.bench.scene_sampling.generator import make_case
@@ -24,8 +24,6 @@ from bbllm.planners.body.language_model import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
-Tabletop = Callable[..., Any]
-DiaryType = Callable[..., Any]
 PLUS_SIGN = 'create a plus sign in the working space using the cubes'
 PLUS_AT_C = ('location_A', 'location_B', 'location_C', 'location_D', 'location_E')
 
@@ -93,12 +91,10 @@ PLUS_AT_C = ('location_A', 'location_B', 'location_C', 'location_D', 'location_E
         ),
     ],
 )
-def test_things_end_where_the_task_says(
-    instruction: str, where: dict[str, str], busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_things_end_where_the_task_says(instruction: str, where: dict[str, str]) -> None:
     world = busy_table()
 
-    run_cleanly(instruction, world, diary())
+    run_cleanly(instruction, world, Diary())
 
     assert {name: world.on(name) for name in where} == where
     assert world.held is None
@@ -127,13 +123,11 @@ def test_things_end_where_the_task_says(
         ),
     ],
 )
-def test_just_the_things_described_go_to_the_right(
-    instruction: str, movers: str, busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_just_the_things_described_go_to_the_right(instruction: str, movers: str) -> None:
     world = busy_table()
     before = {item.name: world.at(item.name) for item in world.observe().objects}
 
-    run_cleanly(instruction, world, diary())
+    run_cleanly(instruction, world, Diary())
 
     moved = [name for name in before if world.at(name) != before[name]]
     assert moved == movers.split()
@@ -161,11 +155,9 @@ def test_just_the_things_described_go_to_the_right(
         ('grasp the red cube, wait 2 seconds, go home', 'pick(red_cube) wait(2) return_to_base()'),
     ],
 )
-def test_single_actions_are_what_they_say(
-    instruction: str, calls: str, busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_single_actions_are_what_they_say(instruction: str, calls: str) -> None:
     world = busy_table()
-    run_cleanly(instruction, world, diary())
+    run_cleanly(instruction, world, Diary())
 
     assert ' '.join(world.calls) == calls
 
@@ -179,8 +171,8 @@ def test_single_actions_are_what_they_say(
         'form a cross with five cubes',
     ],
 )
-def test_the_plus_sign_is_built(instruction: str, busy_table: Tabletop, diary: DiaryType) -> None:
-    world, context = busy_table(), diary()
+def test_the_plus_sign_is_built(instruction: str) -> None:
+    world, context = busy_table(), Diary()
 
     run_cleanly(instruction, world, context)
 
@@ -189,8 +181,8 @@ def test_the_plus_sign_is_built(instruction: str, busy_table: Tabletop, diary: D
     assert not context.repairs
 
 
-def test_what_stands_on_a_cube_is_put_aside_first(busy_table: Tabletop, diary: DiaryType) -> None:
-    world, context = busy_table(moved={'green_cube': (0.35, 0.12, 0.06)}), diary()
+def test_what_stands_on_a_cube_is_put_aside_first() -> None:
+    world, context = busy_table(moved={'green_cube': (0.35, 0.12, 0.06)}), Diary()
 
     run_cleanly('put the red cube on location_B', world, context)
 
@@ -199,16 +191,14 @@ def test_what_stands_on_a_cube_is_put_aside_first(busy_table: Tabletop, diary: D
     assert not context.repairs
 
 
-def test_cubes_are_lined_up_by_the_spectrum_from_left_to_right(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_cubes_are_lined_up_by_the_spectrum_from_left_to_right() -> None:
     world = busy_table(unreachable=['orange_cube'])
 
     run_cleanly(
         'Arrange cubes in a horizontal line in the center of the work space, ordering them from '
         'left to right based on their color in sequence of the visible spectrum.',
         world,
-        diary(),
+        Diary(),
     )
 
     names = [f'{color}_cube' for color in ('red', 'yellow', 'green', 'aqua', 'blue', 'purple')]
@@ -217,14 +207,14 @@ def test_cubes_are_lined_up_by_the_spectrum_from_left_to_right(
     assert all(a[1] - b[1] > 0.05 for a, b in zip(places, places[1:], strict=False))
 
 
-def test_a_capital_l_has_its_foot_on_the_right(busy_table: Tabletop, diary: DiaryType) -> None:
+def test_a_capital_l_has_its_foot_on_the_right() -> None:
     world = busy_table()
 
     run_cleanly(
         "Use the cubes to form the shape of the capital letter 'L'. The shape consists of a "
         'horizontal and a vertical line intersecting at a right angle.',
         world,
-        diary(),
+        Diary(),
     )
 
     top, middle, corner, foot = (world.at(f'{color}_cube') for color in CORNERS_OF_L)
@@ -248,9 +238,9 @@ CORNERS_OF_L = ('red', 'green', 'blue', 'yellow')
     ],
 )
 def test_the_plus_sign_is_built_although_things_are_out_of_reach(
-    unreachable: list[str], repairs: int, busy_table: Tabletop, diary: DiaryType
+    unreachable: list[str], repairs: int
 ) -> None:
-    world, context = busy_table(unreachable=unreachable), diary()
+    world, context = busy_table(unreachable=unreachable), Diary()
 
     run_cleanly(PLUS_SIGN, world, context)
 
@@ -259,20 +249,16 @@ def test_the_plus_sign_is_built_although_things_are_out_of_reach(
     assert all('out of the workspace' in cause for cause in context.repairs)
 
 
-def test_the_brain_is_not_told_what_is_out_of_reach(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_the_brain_is_not_told_what_is_out_of_reach() -> None:
     world = busy_table(unreachable=['red_cube'])
 
-    run_cleanly(PLUS_SIGN, world, diary())
+    run_cleanly(PLUS_SIGN, world, Diary())
 
     assert world.calls[0] == 'pick(red_cube)'
 
 
-def test_a_plus_sign_goes_on_around_what_stands_already(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=['location_B']), diary()
+def test_a_plus_sign_goes_on_around_what_stands_already() -> None:
+    world, context = busy_table(unreachable=['location_B']), Diary()
 
     run_cleanly(PLUS_SIGN, world, context)
 
@@ -281,12 +267,10 @@ def test_a_plus_sign_goes_on_around_what_stands_already(
     assert len(context.repairs) == 1
 
 
-def test_a_held_cube_whose_place_is_out_of_reach_is_placed_elsewhere(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_a_held_cube_whose_place_is_out_of_reach_is_placed_elsewhere() -> None:
     world = busy_table(unreachable=['location_A'])
 
-    run_cleanly('move the red cube to the right', world, diary())
+    run_cleanly('move the red cube to the right', world, Diary())
 
     assert world.calls == [
         'pick(red_cube)',
@@ -296,31 +280,25 @@ def test_a_held_cube_whose_place_is_out_of_reach_is_placed_elsewhere(
     ]
 
 
-def test_a_cube_out_of_reach_is_left_out_of_all_and_replaced_where_any_will_do(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_a_cube_out_of_reach_is_left_out_of_all_and_replaced_where_any_will_do() -> None:
     world = busy_table(unreachable=['red_cube'])
-    run_cleanly('build a tower of all the cubes', world, diary())
+    run_cleanly('build a tower of all the cubes', world, Diary())
     assert world.on('green_cube') != 'red_cube'
     assert world.on('white_cube') == 'pink_cube'
 
     world = busy_table(unreachable=['red_cube'])
-    run_cleanly('put a cube on location_B', world, diary())
+    run_cleanly('put a cube on location_B', world, Diary())
     assert world.on('green_cube') == 'location_B'
 
 
 @pytest.mark.parametrize('name', ['red_cube', 'location_B'])
-def test_what_the_task_names_is_not_replaced_but_given_up(
-    name: str, busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_what_the_task_names_is_not_replaced_but_given_up(name: str) -> None:
     with pytest.raises(GaveUpError, match=f'{name} is out of the workspace'):
-        run_cleanly('put the red cube on location_B', busy_table(unreachable=[name]), diary())
+        run_cleanly('put the red cube on location_B', busy_table(unreachable=[name]), Diary())
 
 
-def test_an_occupied_place_is_cleared_once_feedback_says_so(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(moved={'green_cube': (0.48, -0.12)}), diary()
+def test_an_occupied_place_is_cleared_once_feedback_says_so() -> None:
+    world, context = busy_table(moved={'green_cube': (0.48, -0.12)}), Diary()
 
     run_cleanly('put the red cube on location_B', world, context)
 
@@ -329,33 +307,31 @@ def test_an_occupied_place_is_cleared_once_feedback_says_so(
     assert context.repairs == ['location_B is occupied by green_cube.']
 
 
-def test_what_is_in_the_way_and_out_of_reach_ends_the_task(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_what_is_in_the_way_and_out_of_reach_ends_the_task() -> None:
     world = busy_table(moved={'green_cube': (0.48, -0.12)}, unreachable=['green_cube'])
 
     with pytest.raises(GaveUpError, match='green_cube is in the way'):
-        run_cleanly('put the red cube on location_B', world, diary())
+        run_cleanly('put the red cube on location_B', world, Diary())
 
 
-def test_a_slip_of_the_fingers_is_tried_again_once(busy_table: Tabletop, diary: DiaryType) -> None:
+def test_a_slip_of_the_fingers_is_tried_again_once() -> None:
     slip = ('pick(red_cube)', Code.GRASP_FAILED, 'grasp of red_cube failed: fingers closed.')
     world = busy_table(faults=[slip])
-    run_cleanly('put the red cube on location_B', world, diary())
+    run_cleanly('put the red cube on location_B', world, Diary())
     assert world.on('red_cube') == 'location_B'
 
     with pytest.raises(GaveUpError, match='fingers closed'):
-        run_cleanly('put the red cube on location_B', busy_table(faults=[slip, slip]), diary())
+        run_cleanly('put the red cube on location_B', busy_table(faults=[slip, slip]), Diary())
 
 
-def test_a_repair_does_not_repeat_what_is_done(busy_table: Tabletop, diary: DiaryType) -> None:
+def test_a_repair_does_not_repeat_what_is_done() -> None:
     fault = ('place(location_B)', Code.CONTROLLER_ABORTED, 'The controller gave up.')
     world = busy_table(faults=[fault])
 
     run_cleanly(
         'put the red cube on location_A, wait 2 seconds, put the blue cube on location_B, go home',
         world,
-        diary(),
+        Diary(),
     )
 
     assert ' '.join(world.calls) == (
@@ -372,10 +348,8 @@ def test_a_repair_does_not_repeat_what_is_done(busy_table: Tabletop, diary: Diar
         ("don't touch blue_cube, or the yellow cube", {'orange_cube': 'location_B'}),
     ],
 )
-def test_what_a_person_says_about_things_changes_the_plan(
-    said: str, on: dict[str, str], busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(), diary({3: said})
+def test_what_a_person_says_about_things_changes_the_plan(said: str, on: dict[str, str]) -> None:
+    world, context = busy_table(), Diary({3: said})
 
     run_cleanly(PLUS_SIGN, world, context)
 
@@ -384,10 +358,8 @@ def test_what_a_person_says_about_things_changes_the_plan(
     assert {name: world.on(name) for name in on} == on
 
 
-def test_what_a_person_said_holds_also_after_the_next_failure(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
-    world, context = busy_table(unreachable=['yellow_cube']), diary({1: 'not the blue cube'})
+def test_what_a_person_said_holds_also_after_the_next_failure() -> None:
+    world, context = busy_table(unreachable=['yellow_cube']), Diary({1: 'not the blue cube'})
 
     run_cleanly(PLUS_SIGN, world, context)
 
@@ -396,8 +368,8 @@ def test_what_a_person_said_holds_also_after_the_next_failure(
     assert len(context.repairs) == 2
 
 
-def test_a_person_may_add_to_the_task(busy_table: Tabletop, diary: DiaryType) -> None:
-    world, context = busy_table(), diary({1: 'also put the green cube on location_B'})
+def test_a_person_may_add_to_the_task() -> None:
+    world, context = busy_table(), Diary({1: 'also put the green cube on location_B'})
 
     run_cleanly('put the red cube on location_A', world, context)
 
@@ -464,21 +436,16 @@ REDDISH = {
     ],
 )
 def test_where_there_is_no_solution_the_true_reason_is_told(
-    instruction: str,
-    things: dict[str, Any],
-    unreachable: list[str],
-    reason: str,
-    tabletop: Tabletop,
-    diary: DiaryType,
+    instruction: str, things: dict[str, Any], unreachable: list[str], reason: str
 ) -> None:
     with pytest.raises(GaveUpError, match=reason):
-        run(instruction, tabletop(things, unreachable=unreachable), diary(), k=5)
+        run(instruction, SymbolicTabletop(things, unreachable=unreachable), Diary(), k=5)
 
 
-def test_what_is_one_too_many_goes_to_neither_side(tabletop: Tabletop, diary: DiaryType) -> None:
-    world = tabletop(FIVE_CUBES | CYLINDERS | LOCATIONS, unreachable=['white_cube'])
+def test_what_is_one_too_many_goes_to_neither_side() -> None:
+    world = SymbolicTabletop(FIVE_CUBES | CYLINDERS | LOCATIONS, unreachable=['white_cube'])
 
-    run(PAIRS, world, diary())
+    run(PAIRS, world, Diary())
 
     names = [name for name in (*FIVE_CUBES, *CYLINDERS) if name != 'white_cube']
     sides = {side: [name for name in names if side * world.at(name)[1] > 0.02] for side in (1, -1)}
@@ -488,37 +455,35 @@ def test_what_is_one_too_many_goes_to_neither_side(tabletop: Tabletop, diary: Di
     assert world.at('white_cube')[:2] == FIVE_CUBES['white_cube']
 
 
-def test_two_groups_part_with_as_few_moves_as_can_be(tabletop: Tabletop, diary: DiaryType) -> None:
+def test_two_groups_part_with_as_few_moves_as_can_be() -> None:
     cubes = {name: (x, -y) for name, (x, y) in FIVE_CUBES.items()}
     cylinders = {name: (x, -y) for name, (x, y) in CYLINDERS.items()}
-    world = tabletop(cubes | cylinders | LOCATIONS | {'pink_cube': (0.62, 0.05)})
+    world = SymbolicTabletop(cubes | cylinders | LOCATIONS | {'pink_cube': (0.62, 0.05)})
 
-    run('Separate the objects by shape into left and right.', world, diary())
+    run('Separate the objects by shape into left and right.', world, Diary())
 
     assert [call for call in world.calls if call.startswith('pick')] == ['pick(pink_cube)']
     assert world.at('pink_cube')[1] < -0.02
 
 
-def test_on_a_side_locations_are_taken_in_the_order_listed(
-    tabletop: Tabletop, diary: DiaryType
-) -> None:
+def test_on_a_side_locations_are_taken_in_the_order_listed() -> None:
     right = {'location_A': (0.62, -0.25), 'location_B': (0.48, -0.10), 'location_C': (0.35, -0.40)}
-    world = tabletop(FIVE_CUBES | right)
+    world = SymbolicTabletop(FIVE_CUBES | right)
 
-    run('move the red, the green and the blue cube to the right', world, diary())
+    run('move the red, the green and the blue cube to the right', world, Diary())
 
     assert [world.on(f'{c}_cube') for c in ('red', 'green', 'blue')] == [*right]
 
 
-def test_a_stranger_leaves_the_place_of_a_pattern(tabletop: Tabletop, diary: DiaryType) -> None:
+def test_a_stranger_leaves_the_place_of_a_pattern() -> None:
     crowd = {
         f'{color}_cube': (0.35 + 0.11 * (i % 4), -0.10 - 0.11 * (i // 4))
         for i, color in enumerate(('green', 'blue', 'white', 'lime', 'aqua', 'navy', 'teal'))
     }
     reds = {name: at for name, at in REDDISH.items() if name != 'green_cube'}
-    world = tabletop(crowd | reds)
+    world = SymbolicTabletop(crowd | reds)
 
-    run(TRIANGLE, world, diary())
+    run(TRIANGLE, world, Diary())
 
     corners = [world.at(name) for name in reds]
     assert all(y < -0.02 for _, y, _ in corners)
@@ -527,9 +492,9 @@ def test_a_stranger_leaves_the_place_of_a_pattern(tabletop: Tabletop, diary: Dia
         assert min((x - u) ** 2 + (y - v) ** 2 for u, v, _ in corners) >= 0.08**2
 
 
-def test_a_line_closes_where_a_cube_drops_out(tabletop: Tabletop, diary: DiaryType) -> None:
+def test_a_line_closes_where_a_cube_drops_out() -> None:
     cubes = {name: (x, y + 0.12) for name, (x, y) in FIVE_CUBES.items()}
-    world, context = tabletop(cubes, unreachable=['green_cube']), diary()
+    world, context = SymbolicTabletop(cubes, unreachable=['green_cube']), Diary()
 
     run('line the cubes up by colour in the center of the work space', world, context)
 
@@ -540,13 +505,11 @@ def test_a_line_closes_where_a_cube_drops_out(tabletop: Tabletop, diary: DiaryTy
     assert abs(line[0][1] + line[-1][1]) / 2 <= 0.05
 
 
-def test_what_stands_beside_a_place_is_taken_before_that_is_filled(
-    tabletop: Tabletop, diary: DiaryType
-) -> None:
+def test_what_stands_beside_a_place_is_taken_before_that_is_filled() -> None:
     cubes = FIVE_CUBES | {'white_cube': (0.50, -0.06)}  # red_cube goes to location_A beside it
-    world = tabletop(cubes | {'location_A': (0.50, 0.0), 'location_B': (0.40, -0.20)})
+    world = SymbolicTabletop(cubes | {'location_A': (0.50, 0.0), 'location_B': (0.40, -0.20)})
 
-    run('put the red cube and the white cube on location_A and location_B', world, diary())
+    run('put the red cube and the white cube on location_A and location_B', world, Diary())
 
     picks = [call for call in world.calls if call.startswith('pick')]
     assert picks == ['pick(white_cube)', 'pick(red_cube)']
@@ -559,12 +522,10 @@ def test_what_stands_beside_a_place_is_taken_before_that_is_filled(
         'red_cube cannot be picked because green_cube leaves no room for the fingers.',
     ],
 )
-def test_what_keeps_the_hand_from_a_thing_is_put_aside(
-    sentence: str, tabletop: Tabletop, diary: DiaryType
-) -> None:
+def test_what_keeps_the_hand_from_a_thing_is_put_aside(sentence: str) -> None:
     cubes = FIVE_CUBES | {'green_cube': (0.45, 0.20)}
     fault = ('pick(red_cube)', Code.NO_PATH, sentence)
-    world, context = tabletop(cubes | LOCATIONS, faults=[fault]), diary()
+    world, context = SymbolicTabletop(cubes | LOCATIONS, faults=[fault]), Diary()
 
     run('put the red cube on location_C', world, context)
 
@@ -589,20 +550,20 @@ def judged(case: Case, before: Scene, after: Scene) -> Score:
     )
 
 
-def lay(case: Case, tabletop: Tabletop) -> Any:
+def lay(case: Case) -> SymbolicTabletop:
     things = (*case.scene.movables, *case.scene.places)
     places = {item.name: item.pose.position_m[:2] for item in things}
-    return tabletop(places, unreachable=case.out_of_reach)
+    return SymbolicTabletop(places, unreachable=case.out_of_reach)
 
 
 @pytest.mark.parametrize('seed', [0, 11])
 @pytest.mark.parametrize('name', TASKS)
 def test_each_task_is_solved_on_every_table_with_no_more_than_three_loops(
-    name: str, seed: int, tabletop: Tabletop, diary: DiaryType
+    name: str, seed: int
 ) -> None:
     for trial in range(TRIALS):
         case = make_case(SUITE, name, seed=seed, trial=trial)
-        world, context = lay(case, tabletop), diary()
+        world, context = lay(case), Diary()
         before = world.observe()
 
         run(case.instruction, world, context)
@@ -617,12 +578,10 @@ FALLS = ['color_line', 'pairs_a_side', 'red_triangle', 'plus_sign', 'segregate']
 
 
 @pytest.mark.parametrize('name', FALLS)
-def test_without_feedback_a_task_fails_where_it_needs_what_is_out_of_reach(
-    name: str, tabletop: Tabletop, diary: DiaryType
-) -> None:
+def test_without_feedback_a_task_fails_where_it_needs_what_is_out_of_reach(name: str) -> None:
     for trial in range(TRIALS):
         case = make_case(SUITE, name, seed=0, trial=trial)
-        world, context = lay(case, tabletop), diary()
+        world, context = lay(case), Diary()
         before = world.observe()
 
         run(case.instruction, world, context, k=0)
@@ -631,11 +590,9 @@ def test_without_feedback_a_task_fails_where_it_needs_what_is_out_of_reach(
         assert context.failed
 
 
-def test_without_feedback_what_could_not_be_put_down_stays_in_the_hand(
-    tabletop: Tabletop, diary: DiaryType
-) -> None:
+def test_without_feedback_what_could_not_be_put_down_stays_in_the_hand() -> None:
     case = make_case(SUITE, 'segregate', seed=0, trial=0)
-    world, context = lay(case, tabletop), diary()
+    world, context = lay(case), Diary()
 
     run(case.instruction, world, context, k=0)
 
@@ -666,9 +623,9 @@ class PhysicalTable:
 
 
 @pytest.mark.parametrize('name', TASKS)
-def test_each_task_is_solved_with_real_physics(name: str, diary: DiaryType) -> None:
+def test_each_task_is_solved_with_real_physics(name: str) -> None:
     case = make_case(SUITE, name, seed=5, trial=0)
-    table, context = PhysicalTable(case), diary()
+    table, context = PhysicalTable(case), Diary()
     before = table.observe()
 
     run(case.instruction, table, context)

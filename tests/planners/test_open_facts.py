@@ -10,8 +10,6 @@ from made_scenes import made_scene
 from bbllm.core.types import Code, Fact, Outcome, SkillCall, Status
 from bbllm.planners.common.belief.belief_grammar import read_belief
 from bbllm.planners.common.belief.open_facts import (
-    LONGEST,
-    MOST_WORDS,
     open_facts,
     with_open_facts,
 )
@@ -42,16 +40,6 @@ def test_attributes_become_estimated_triples() -> None:
         Fact('red_cube', 'heavier_than', 'blue_cube', estimated=True),
     )
     assert all(fact.estimated for fact in facts)
-
-
-def test_words_of_a_model_become_one_word() -> None:
-    assert told('red_cube', 'a bit\nsticky') == ['(red_cube is a_bit_sticky)']
-
-
-def test_nothing_is_told_of_things_that_the_scene_does_not_have() -> None:
-    assert told('pink_cube', 'warm') == []
-    assert told('red_cube', 'heavier_than pink_cube') == []
-    assert told('red_cube', 'heavier_than_blue_cube') == ['(red_cube heavier_than blue_cube)']
 
 
 @pytest.mark.parametrize(
@@ -109,13 +97,6 @@ def test_words_that_say_no_place_are_told_as_they_are(word: str) -> None:
     assert told('red_cube', word) == [f'(red_cube is {word})']
 
 
-def test_what_is_far_away_is_told_beside_that_it_is_not_reachable() -> None:
-    scene = made_scene('red_cube', 'red_cube reachable no', domain='tabletop')
-    state = OpenState({'red_cube': ('out_of_workspace',)})
-
-    assert str(with_open_facts(scene, state).facts[-1]) == '(red_cube is out_of_workspace)'
-
-
 def test_what_was_believed_before_is_replaced() -> None:
     first = with_open_facts(SCENE, OpenState({'red_cube': ('failed_grasp_once',)}))
     second = with_open_facts(first, OpenState({'red_cube': ('failed_grasp_twice',)}))
@@ -131,11 +112,6 @@ def test_a_pose_that_was_inferred_is_no_open_state() -> None:
 
     assert not any(map(is_open, inferred))
     assert sensed_only(replace(SCENE, facts=inferred)).facts == inferred
-
-
-def test_long_words_and_long_lists_are_cut() -> None:
-    assert told('red_cube', 'x' * (LONGEST + 1)) == []
-    assert len(told('red_cube', *(f'state_{i}' for i in range(1000)))) == MOST_WORDS
 
 
 NAMES = ('red_cube', 'blue_cube', 'location_A')
@@ -231,43 +207,6 @@ def test_all_that_rules_say_is_told() -> None:
     words = [word for each in state.attributes.values() for word in each]
     assert len(words) == 8
     assert [fact.object for fact in open_facts(state, scene)] == words
-
-
-def test_what_is_sensed_of_one_thing_keeps_no_belief_of_another_out() -> None:
-    scene = made_scene(
-        'red_cube blue_cube', 'blue_cube is open', 'blue_cube heavier_than green_cube',
-        domain='tabletop',
-    )  # fmt: skip
-    state = OpenState({'red_cube': ('closed', 'heavier_than blue_cube')})
-
-    told_held = [str(fact) for fact in open_facts(state, scene)]
-
-    assert told_held == ['(red_cube is closed)', '(red_cube heavier_than blue_cube)']
-
-
-def test_an_earlier_belief_gives_way_to_its_opposite_and_may_be_repeated() -> None:
-    scene = made_scene('red_cube', domain='tabletop')
-    first = with_open_facts(scene, OpenState({'red_cube': ('open', 'sticky')}))
-
-    second = with_open_facts(first, OpenState({'red_cube': ('closed', 'sticky')}))
-
-    assert [str(fact) for fact in second.facts if is_open(fact)] == [
-        '(red_cube is closed)',
-        '(red_cube is sticky)',
-    ]
-
-
-def test_nothing_is_heavier_than_itself() -> None:
-    scene = made_scene('red_cube blue_cube', domain='tabletop')
-
-    assert open_facts(OpenState({'red_cube': ('heavier_than red_cube',)}), scene) == ()
-
-
-def test_a_place_is_one_however_its_name_is_written() -> None:
-    scene = made_scene('red_cube location_A Blue_Box', domain='tabletop')
-    words = ('stuck_on_location_a', 'wedged_in_blue_box', 'stuck on Location_A')
-
-    assert open_facts(OpenState({'red_cube': words}), scene) == ()
 
 
 def told_held(*words: str) -> list[str]:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.types import Plan, PlanStep
-from bbllm.planners.common.plan_grammar import MAX_STEP_LENGTH, MAX_STEPS, parse_plan, plan_on
+from bbllm.core.types import PlanStep
+from bbllm.planners.common.plan_grammar import MAX_STEP_LENGTH, MAX_STEPS, parse_plan
 
 words = st.sampled_from(['pick', 'place', 'red_cube', 'to', 'base', '2', 'seconds', '0.45', '<x>'])
 step_texts = st.lists(words, min_size=1, max_size=6).map(' '.join)
@@ -62,10 +62,6 @@ def test_a_repeated_old_plan_is_not_taken_for_the_new_one() -> None:
     assert parse_plan(reply, 1) == (PlanStep(1, 'place a on b'), PlanStep(2, 'return to base'))
 
 
-def test_a_step_that_joins_two_actions_is_kept_as_it_is() -> None:
-    assert parse_plan('0: pick a and place it on b')[0].text == 'pick a and place it on b'
-
-
 def test_a_plan_may_say_that_nothing_is_left_to_do() -> None:
     assert parse_plan('Explanation: all is well.\nNew plan:\n4: Done', 4) == ()
 
@@ -106,9 +102,3 @@ def test_what_is_no_number_of_a_step_is_left_out(number: str) -> None:
 def test_a_brain_may_say_that_it_has_no_plan() -> None:
     with pytest.raises(GaveUpError, match=r'^there is no shirt\.$'):
         parse_plan('Hm.\n**cannot: there is no shirt.**')
-
-
-def test_a_plan_goes_on_from_the_step_that_failed() -> None:
-    plan = Plan(tuple(PlanStep(i, f'old {i}') for i in range(4)))
-
-    assert str(plan_on(plan, 2, [PlanStep(2, 'new')])) == '0: old 0\n1: old 1\n2: new'

@@ -133,15 +133,6 @@ def test_a_reply_without_execute_is_told_the_form() -> None:
         parse_planner('I would pick the red cube.', may_end=True)
 
 
-def test_done_in_place_of_actions_ends_where_the_planner_judges_itself() -> None:
-    assert parse_planner('EXPLAIN\nIt stands.\nEXECUTE\nDONE', may_end=True).actions == ()
-
-
-def test_a_planner_may_say_why_it_cannot() -> None:
-    with pytest.raises(GaveUpError, match=r'^there is no shirt here$'):
-        parse_planner('**cannot: there is no shirt here**', may_end=False)
-
-
 @pytest.mark.parametrize(
     ('pose', 'what'),
     [

@@ -5,34 +5,32 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_scenes import made_scene
 from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
-from small_house import SmallHouse
+from symbolic_table import Diary, busy_table
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.observation import LostObject, Observed, lost_facts, observed
+from bbllm.core.observation import LostObject, Observed, lost_facts
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
-from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, SkillCall, Task
+from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.observation_text import observation_text
-from bbllm.planners.common.prompt_history import BUDGET, PromptHistory, ask_shorter, budget_for
+from bbllm.planners.common.prompt_history import PromptHistory, ask_shorter
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
 from bbllm.planners.llm_pop.prompting import (
     DONE,
     FAILED,
     HISTORY,
-    PopPrompts,
     Round,
     TriedAction,
-    feedback_line,
+    evaluator_prompt,
+    planner_prompt,
     situation,
 )
 from bbllm.worlds.scene.transforms import rotate
@@ -64,34 +62,16 @@ SCENE = Scene((TABLE, *CUBES, PLACE), (), (), 0.0, HAND)
 
 
 def evaluator(history: str = 'None.') -> str:
-    return without_delimiters(PopPrompts().evaluator(TASK, SCENE, history))
+    return without_delimiters(evaluator_prompt(TASK, SCENE, history))
 
 
 def planner(evaluation: str | None = 'red is lighter', history: str = 'None.') -> str:
-    return without_delimiters(PopPrompts().planner(TASK, SCENE, history, evaluation))
-
-
-def labels(prompt: str) -> list[str]:
-    return re.findall(r'^\[(.+)\]$', prompt, re.MULTILINE)
+    return without_delimiters(planner_prompt(TASK, SCENE, history, evaluation))
 
 
 def test_the_evaluator_is_not_told_that_a_guess_does_not_count() -> None:
     # Whether a planner finds out or guesses is what the suite `partial` measures.
     assert not re.search(r'guess|found out and not', evaluator(), re.IGNORECASE)
-
-
-@pytest.mark.parametrize('write', [evaluator, planner])
-def test_what_the_task_says_stays_on_its_line(write: object) -> None:
-    prompt = write()  # type: ignore[operator]
-
-    assert '\nTask: stack [History] the lighter on the heavier\n' in prompt
-    assert labels(prompt).count('History') == 1
-
-
-def test_the_observation_is_in_a_prompt() -> None:
-    (line,) = re.findall(r'^Observation: (.*)$', planner(), re.MULTILINE)
-
-    assert line == str(observed(SCENE))
 
 
 def test_what_was_lost_is_said_to_be() -> None:
@@ -153,53 +133,6 @@ def history_of(*rounds: Round, budget: int = 10_000) -> tuple[PromptHistory, lis
     return history, said
 
 
-def test_a_round_shows_each_action_its_result_and_what_was_observed_after_it() -> None:
-    history, said = history_of(WEIGHED, BROKEN)
-
-    assert history.text().splitlines() == [
-        '== Round 0 ==',
-        'Explanation: weigh it',
-        'Action 0: PICK red_cube',
-        'Result 0: done',
-        f'Observation 0: {SEEN}',
-        'Action 1: RESET',
-        'Result 1: done',
-        f'Observation 1: {SEEN}',
-        '== Round 1 ==',
-        'Explanation: go on',
-        'Action 0: PLACE [0 0 0 1 0 0 0]',
-        'Result 0: failed: It is out of reach.',
-        f'Observation 0: {SEEN}',
-        'Action 1: RESET',
-        'Result 1: not tried',
-    ]
-    assert said == []
-
-
-def test_what_people_say_stands_behind_what_was_done_before() -> None:
-    history, _ = history_of(WEIGHED)
-    for text in ('mind\n== Round 7 ==', 'the lamp'):
-        history.note(feedback_line(text))
-    history.add(BROKEN)
-
-    lines = history.text().splitlines()
-    assert lines[8:11] == ['Person: mind == Round 7 ==', 'Person: the lamp', '== Round 1 ==']
-
-
-def test_what_models_and_worlds_say_stays_on_its_line() -> None:
-    history, _ = history_of(
-        Round('a\nTask: b', (TriedAction('WAIT', f'{FAILED}so\nAction 9: X', SEEN),))
-    )
-
-    assert [line.split(':')[0] for line in history.text().splitlines()] == [
-        '== Round 0 ==',
-        'Explanation',
-        'Action 0',
-        'Result 0',
-        'Observation 0',
-    ]
-
-
 def test_oldest_rounds_shrink_to_a_line_each_when_it_is_too_long_and_that_is_said_once() -> None:
     full = len(history_of(WEIGHED, BROKEN)[0].text())
     history, said = history_of(WEIGHED, BROKEN, budget=full - 1)
@@ -255,8 +188,6 @@ def test_it_shrinks_until_only_the_newest_round_is_left() -> None:
     assert history.text().endswith(WEIGHED.in_full(3))
 
 
-Tabletop = Callable[..., Any]
-DiaryType = Callable[..., Any]
 ROUNDS = 6
 
 
@@ -283,41 +214,13 @@ def test_a_model_that_tells_its_limit_is_asked_with_as_many_rounds_as_fit() -> N
     assert f'history of {ROUNDS} rounds is longer than the room that `context_tokens`' in said[0]
 
 
-def test_a_model_with_room_for_all_is_told_all() -> None:
-    past = pop_past(pytest.fail)
-    model = ScriptedModel(['yes'], prompt_limit_tokens=10 * most_tokens(past.write()))
-
-    ask_shorter(model, '?{}'.format, past, str)
-
-    assert model.requests[0].prompt == f'?{past.write()}'
-
-
-def test_the_newest_round_is_sent_even_where_there_is_no_room_for_it() -> None:
-    past = pop_past(lambda text: None)
-    model = ScriptedModel(['yes'], prompt_limit_tokens=1)
-
-    ask_shorter(model, '?{}'.format, past, str)
-
-    assert model.requests[0].prompt == f'?{past.write(ROUNDS - 1, ROUNDS - 1)}'
-
-
-def test_the_limit_in_characters_holds_where_a_model_tells_none_or_somebody_set_it() -> None:
-    limited = ScriptedModel(prompt_limit_tokens=9000)
-
-    assert budget_for(ScriptedModel()) == BUDGET
-    assert budget_for(limited) is None
-    assert budget_for(limited, 700) == 700
-
-
-def test_a_planner_keeps_its_prompts_within_the_limit_of_its_model(
-    busy_table: Tabletop, diary: DiaryType
-) -> None:
+def test_a_planner_keeps_its_prompts_within_the_limit_of_its_model() -> None:
     replies = [UNKNOWN, WEIGH] * 3 + [LIGHTER]
     free = ScriptedModel(replies)
     with pytest.raises(GaveUpError):
-        run(free, busy_table(), diary(), k=2)
+        run(free, busy_table(), Diary(), k=2)
     limit = max(most_tokens(request.prompt) for request in free.requests) * 3 // 4
-    context, model = diary(), ScriptedModel(replies, prompt_limit_tokens=limit)
+    context, model = Diary(), ScriptedModel(replies, prompt_limit_tokens=limit)
 
     with pytest.raises(GaveUpError):
         run(model, busy_table(), context, k=2)
@@ -364,57 +267,6 @@ def test_two_things_never_share_a_name_though_a_class_ends_in_a_digit() -> None:
     assert [names.name(short) for short in shorts] == scene.split()
 
 
-def test_messages_of_a_house_are_told_in_short_names() -> None:
-    names = seen('character_1 fridge_305')
-
-    assert names.in_short('<character> (1) is not close to <fridge> (305), nor <bed> (7)') == (
-        'character1 is not close to fridge1, nor bed_7'
-    )
-
-
-def test_an_observation_lists_things_by_what_can_be_done_to_them_and_tells_no_states() -> None:
-    world = SmallHouse()
-    for skill, name in (('walk', 'mug_12'), ('grab', 'mug_12')):
-        assert world.execute(SkillCall(skill, (name,))).succeeded
-    names = ShortNames()
-    names.see(world.observe())
-
-    lines = observation_text(world.observe(), names).splitlines()
-
-    told = dict(line.split(': ', 1) for line in lines)
-    assert list(told) == [
-        'Room List',
-        'Container List',
-        'Surface List',
-        'Object List',
-        'Current Holding',
-        'You are close to',
-        'Current Room',
-    ]
-    assert 'salmon1 ON table1' in told['Object List']
-    assert 'faucet1 IN kitchen1' in told['Object List']
-    assert 'mug1' not in told['Object List']
-    assert told['Surface List'] == '[table1 IN kitchen1, coffeetable1 IN livingroom1]'
-    assert told['Room List'] == '[kitchen1, bathroom1, livingroom1]'
-    assert told['Current Holding'] == '[mug1]'
-    assert 'table1' in told['You are close to']
-    assert told['Current Room'] == 'kitchen1'
-    assert 'closed' not in ' '.join(lines).lower()
-
-
-def test_what_nothing_can_be_done_to_is_not_told() -> None:
-    scene = made_scene(
-        'kitchen_1 wall_2 mug_3', 'mug_3 affords grabbable', 'mug_3 in_room kitchen_1'
-    )
-    names = ShortNames()
-    names.see(scene)
-
-    text = observation_text(scene, names)
-
-    assert 'Object List: [mug1 IN kitchen1]' in text
-    assert 'wall' not in text
-
-
 def test_a_state_is_replaced_and_never_changed() -> None:
     first = OpenState().with_objects(['egg_1', 'pan_2'])
     second = first.with_attributes('egg_1', ['warm', 'cooked']).with_summary('It cooked.')
@@ -426,12 +278,3 @@ def test_a_state_is_replaced_and_never_changed() -> None:
     assert list(third.attributes) == ['egg_1', 'pan_2', 'cup_3']
     assert third.summary == 'It cooked.'
     assert third.blank() == OpenState({'egg_1': (), 'pan_2': (), 'cup_3': ()})
-
-
-def test_a_state_does_not_change_with_what_it_was_made_of() -> None:
-    words = {'egg_1': ('warm',)}
-    state = OpenState(words)
-
-    words['egg_1'] = ('cold',)
-
-    assert state.attributes['egg_1'] == ('warm',)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from chosen import chosen
 from made_scenes import made_scene
 from small_house import SmallHouse
+from symbolic_table import Diary
 
 from bbllm.core.errors import ParseError
 from bbllm.core.text import without_delimiters
@@ -24,10 +24,8 @@ from bbllm.planners.prog_prompt.prompting import (
     header_of,
     is_true,
     state_text,
-    verbs_of,
 )
 
-DiaryType = Callable[..., Any]
 NOBODY: Any = None
 TASK = Task('t', 'microwave salmon')
 PAPER = [
@@ -57,11 +55,6 @@ def house() -> Scene:
 
 def headers(prompt: str) -> list[str]:
     return re.findall(r'^def (\w+)\(\):$', prompt, re.M)
-
-
-@pytest.mark.parametrize('n', [1, 2, 7])
-def test_as_many_examples_are_shown_as_asked_for_in_the_paper_s_order(n: int) -> None:
-    assert headers(ProgPrompts(examples=n).plan(TASK, house()))[:-1] == PAPER[:n]
 
 
 def test_only_what_the_world_can_do_is_imported_and_shown_in_examples() -> None:
@@ -116,12 +109,12 @@ def test_a_task_becomes_the_name_of_a_function(instruction: str, header: str) ->
 @pytest.mark.parametrize('comments', [True, False])
 @pytest.mark.parametrize('feedback', [True, False])
 def test_every_example_is_a_program_that_works_also_without_what_an_ablation_leaves_out(
-    diary: DiaryType, comments: bool, feedback: bool
+    comments: bool, feedback: bool
 ) -> None:
     prompts = ProgPrompts(examples=7, comments=comments, feedback=feedback)
 
     for name, example in zip(PAPER, prompts.examples(house()), strict=True):
-        world, context = SmallHouse(), diary()
+        world, context = SmallHouse(), Diary()
         model = ScriptedModel([example])
         ProgPrompt(model, NOBODY, options=chosen('prog_prompt', check='graph')).run(
             Task('t', name), world, context
@@ -131,14 +124,6 @@ def test_every_example_is_a_program_that_works_also_without_what_an_ablation_lea
         assert any(world.has(*reached) for reached in REACHED[name]), name
         left_open = [fact.subject for fact in world.observe().facts if fact.object == 'open']
         assert left_open == ['garbagecan_32'], name  # as it was
-
-
-def test_examples_assert_and_comment_so_that_the_ablations_have_something_to_leave_out() -> None:
-    for example in ProgPrompts(examples=7).examples(house()):
-        assert example.count('assert(') >= 2
-        assert example.count('else:') >= 2
-        assert example.count('# ') >= 3
-        assert verbs_of(parse_program(example)) <= {*HOUSEHOLD_SKILLS}
 
 
 SCENE = made_scene(

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import takewhile
 
 import pytest
 from house_player import Studio, bring, call, cells, lines, play, player
-from small_house import ROOMS, SmallHouse
+from small_house import SmallHouse
 
 from bbllm.core.types import Outcome, PlanStep, SkillCall, Task
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.belief.prompting import StatePrompts
-from bbllm.planners.common.observation_text import lists_text
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.planner import FLTRNN
-from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
+from bbllm.planners.prog_prompt.lang_prompt import Example, steps_prompt
 from bbllm.worlds.household.visibility import Visibility
 
 TASK = Task('t', 'put a salmon in the fridge')
-END = '==== end of {} ====\n'
 EMPTY = OpenState()
 
 
@@ -91,76 +88,6 @@ def test_what_was_taken_goes_to_the_end_of_its_list_the_latest_last() -> None:
     assert sorted(working.objects()) == sorted(first)
 
 
-def test_a_thing_that_could_not_be_taken_stays_where_it_is_in_its_list() -> None:
-    working = Working()
-    first = working.objects()
-    outcome = working.world.execute(SkillCall('grab', ('mug_12',)))
-    working.history.append(outcome)
-
-    assert not outcome.succeeded
-    assert working.objects() == first
-
-
-def test_a_thing_that_is_moved_again_costs_only_the_end_of_the_list() -> None:
-    working = Working()
-    working.do('walk wineglass_10', 'grab wineglass_10')
-    working.do('walk coffeetable_36', 'putback wineglass_10 coffeetable_36')
-    before = working.policy()
-    working.do('grab wineglass_10')
-
-    shared = kept(before, working.policy())
-
-    assert 'apple1 ON table1' in shared
-    assert 'Surface List: [table1 IN kitchen1, coffeetable1 IN livingroom1]' in shared
-
-
-def test_what_comes_into_sight_is_added_behind_what_was_seen_before() -> None:
-    working = Working(Visibility(reach='room', accumulating=True))
-    before = working.objects()
-    working.do(f'walk {ROOMS[0]}')
-
-    after = working.objects()
-
-    assert after[: len(before)] == before
-    assert {'salmon1', 'lime1'} <= {*after[len(before) :]}
-
-
-def test_lists_are_in_the_order_of_first_sight_and_not_of_the_scene() -> None:
-    scene = SmallHouse().observe()
-    names = ShortNames()
-    for chosen in ('apple_16', 'lime_11'):
-        seen = tuple(item for item in scene.objects if item.name == chosen)
-        names.see(replace(scene, objects=seen))
-    names.see(scene)
-
-    objects = lists_text(scene, names).partition('Object List: [')[2]
-
-    assert objects.startswith('apple1 ON table1, lime1 ON table1, ')
-
-
-def test_the_attention_s_prompt_is_kept_up_to_the_things_that_are_added() -> None:
-    working = Working()
-    before = working.attention(OpenState({'salmon_13': ()}))
-    working.do('walk fridge_33')
-
-    after = working.attention(OpenState({'salmon_13': (), 'fridge_33': ()}))
-
-    assert kept(before, after).endswith('==== current state ====\nsalmon1: []\n')
-    assert END.format('current observation') in kept(before, after)
-
-
-def test_the_estimator_s_prompt_is_kept_up_to_the_end_of_the_actions() -> None:
-    working = Working()
-    state = OpenState({'salmon_13': ()})
-    working.do('walk fridge_33')
-    before = working.estimator(state)
-    working.do('open fridge_33')
-
-    after = working.estimator(state)
-
-    assert kept(before, after).endswith('==== robot actions ====\nmove(fridge1) Success\n')
-
-
 @pytest.mark.parametrize('role', ['policy', 'attention', 'estimator'])
 def test_what_never_changes_comes_before_anything_of_the_episode(role: str) -> None:
     working, other = Working(), Working(Visibility(reach='room'))
@@ -210,12 +137,11 @@ def test_the_same_demonstrations_stand_in_the_same_order_whichever_is_nearest() 
 
 
 def test_the_next_step_is_asked_for_below_the_steps_so_far() -> None:
-    prompts = LangPrompts()
     example = Example('wash a mug', (PlanStep(0, 'find the mug'),))
     steps = [PlanStep(0, 'find the salmon'), PlanStep(1, 'grab the salmon')]
 
-    before = prompts.next_step(TASK, example, steps[:1])
-    after = prompts.next_step(TASK, example, steps)
+    before = steps_prompt(TASK, [example], so_far=steps[:1])
+    after = steps_prompt(TASK, [example], so_far=steps)
 
     assert kept(before, after).endswith('0: find the salmon\n')
     assert after.endswith('1: grab the salmon\n</data>\nNext is line 2.')

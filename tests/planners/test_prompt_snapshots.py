@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from pop_runs import Scales
 from small_house import SmallHouse
+from symbolic_table import SymbolicTabletop
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
@@ -93,14 +94,14 @@ def read(path: Path) -> tuple[dict[str, str], list[tuple[str, str]]]:
     return settings, replies
 
 
-def world_of(settings: Mapping[str, str], tabletop: Callable[..., Any]) -> Any:
+def world_of(settings: Mapping[str, str]) -> Any:
     """Make the world that a head describes."""
     if settings['world'] == 'house':
         return SmallHouse()
     if settings['world'] == 'rooms':
         return SmallHouse(Visibility(reach='room'))
     faults = [item.split(' ', 1) for item in settings.get('faults', '').split('; ') if item]
-    table = tabletop(
+    table = SymbolicTabletop(
         THINGS,
         unreachable=settings.get('unreachable', '').split(),
         faults=[(call, Code[code], f'{call} ended with {code}.') for call, code in faults],
@@ -108,7 +109,7 @@ def world_of(settings: Mapping[str, str], tabletop: Callable[..., Any]) -> Any:
     return Scales(table, WEIGHTS_N)
 
 
-def play(path: Path, tabletop: Callable[..., Any]) -> tuple[str, list[tuple[str, str]]]:
+def play(path: Path) -> tuple[str, list[tuple[str, str]]]:
     """Play the episode of a file; return it as it went, and replies that were not asked for."""
     settings, replies = read(path)
     name = settings['planner']
@@ -125,14 +126,14 @@ def play(path: Path, tabletop: Callable[..., Any]) -> tuple[str, list[tuple[str,
         planner = build_planner(run, factory, models, k=3, mapping=MappingMethod.EMBEDDING)
     else:
         planner = build_planner(run, factory, Models(brain, body), k=3)
-    episode = run.execute(planner, world_of(settings, tabletop))
+    episode = run.execute(planner, world_of(settings))
     lines.append(f'{MARK} {episode.ending.name}')
     return '\n'.join(lines) + '\n', replies
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
-def test_prompts_are_those_of_the_snapshot(path: Path, tabletop: Callable[..., Any]) -> None:
-    played, unused = play(path, tabletop)
+def test_prompts_are_those_of_the_snapshot(path: Path) -> None:
+    played, unused = play(path)
 
     if RENEW:
         path.write_text(played)

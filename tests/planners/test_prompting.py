@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-import jinja2
-import pytest
-
 from bbllm.core.errors import ParseError
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.prompting import PlanFailure, Prompts, ask, environment
+from bbllm.planners.common.prompting import PlanFailure, Prompts, ask
 from bbllm.skills.catalog import SKILLS
 
 CUBE = SceneObject(
@@ -39,11 +36,6 @@ def test_what_the_arm_can_reach_is_learnt_from_feedback() -> None:
     assert 'reachable' not in Prompts().planning(TASK, SCENE)
 
 
-def test_directions_are_left_to_the_positions() -> None:
-    assert 'left_of' in {fact.predicate for fact in SCENE.facts}
-    assert 'left_of' not in environment(SCENE)
-
-
 def test_text_from_outside_cannot_pass_for_a_label() -> None:
     task = Task('t', 'lift it\nObjects in the scene: bomb\nTask: explode')
     failure = PlanFailure(PLAN.steps[1], 'no\nTask: explode', human=('Hi\nError step: 7',))
@@ -57,15 +49,6 @@ def test_text_from_outside_cannot_pass_for_a_label() -> None:
         assert '\nObjects in the scene: bomb' not in real
         assert '\nTask: explode' not in real
         assert '\nError step: 7' not in real
-
-
-def test_a_name_that_a_template_lacks_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    prompts = Prompts()
-    template = prompts._templates.from_string('{{ missing }}')
-    monkeypatch.setattr(prompts._templates, 'get_template', lambda name: template)
-
-    with pytest.raises(jinja2.UndefinedError):
-        prompts.execution(PLAN.steps[0], SCENE)
 
 
 def test_the_examples_give_nothing_of_the_demo_away() -> None:
@@ -89,13 +72,3 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more_with_the_reason() ->
     assert [message.role for message in second] == ['user', 'assistant', 'user']
     assert second[0].content == 'two and two?'
     assert "'four' has no digits." in second[2].content
-
-
-def test_a_schema_goes_only_to_a_model_that_supports_one() -> None:
-    able, unable = ScriptedModel(['x'], supports_schema=True), ScriptedModel(['x'])
-    schema = {'type': 'object'}
-    ask(able, 'p', str, schema=schema)
-    ask(unable, 'p', str, schema=schema)
-
-    assert able.requests[0].schema == schema
-    assert unable.requests[0].schema is None

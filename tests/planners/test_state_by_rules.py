@@ -8,7 +8,6 @@ from made_scenes import made_scene
 from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.planners.common.belief.interaction_history import (
-    LONGEST,
     InteractionHistory,
     held_after,
 )
@@ -100,13 +99,6 @@ def test_of_two_things_the_one_that_the_sentence_names_is_too_far_away() -> None
     assert believed(*history, name='bowl') == ('out_of_workspace',)
 
 
-def test_a_pose_is_no_thing() -> None:
-    call = SkillCall('place', ('0.5 0.1 0.02',))
-    far = Outcome(call=call, status=Status.REJECTED, code=Code.OUT_OF_WORKSPACE)
-
-    assert RuleEstimator().estimate(OpenState(), [far], TABLE) == OpenState()
-
-
 def weighed(**masses_kg: float) -> tuple[RuleEstimator, InteractionHistory]:
     """Pick and put down each thing, with a hand that feels exactly."""
     experience = InteractionHistory()
@@ -132,13 +124,6 @@ def test_weights_that_were_felt_are_compared() -> None:
 def test_weights_within_the_margin_are_not_told_apart() -> None:
     assert heavier(red_cube=0.1, blue_cube=0.1 + 0.9 * MARGIN_KG) == {}
     assert heavier(red_cube=0.1, blue_cube=0.1 + 1.1 * MARGIN_KG) != {}
-
-
-def test_what_follows_from_two_comparisons_is_not_told() -> None:
-    assert heavier(red_cube=0.05, blue_cube=0.1, green_cube=0.15) == {
-        'blue_cube': ('heavier_than red_cube',),
-        'green_cube': ('heavier_than blue_cube',),
-    }
 
 
 def test_an_open_hand_weighs_nothing() -> None:
@@ -201,33 +186,10 @@ def test_what_a_pick_loses_is_what_it_picked_whatever_was_held_before(
     assert believed(*history) == ()
 
 
-@pytest.mark.parametrize(('near', 'far'), [('cube_1', 'cube_10'), ('cube', 'red_cube')])
-def test_a_name_within_another_name_is_not_named(near: str, far: str) -> None:
-    message = f'{far} is out of the workspace of the robot.'
-    history = [done(f'grab_and_putin {near} {far}', Code.OUT_OF_WORKSPACE, message)]
-
-    assert believed(*history, name=near) == ()
-    assert believed(*history, name=far) == ('out_of_workspace',)
-
-
-def test_a_long_life_keeps_the_newest_outcomes() -> None:
-    experience = InteractionHistory()
-    for _ in range(LONGEST):
-        experience.add(MISSED)
-    experience.add(STUCK)
-
-    assert len(experience.history) == LONGEST
-    assert experience.history[-1] == STUCK
-
-
 def in_house(*calls: str) -> dict[str, tuple[str, ...]]:
     scene = made_scene('milk_2 microwave_3 fridge_4')
     state = RuleEstimator().estimate(OpenState(), [done(call) for call in calls], scene)
     return {name: words for name, words in state.attributes.items() if words}
-
-
-def test_what_was_opened_was_opened_before_also_when_it_is_closed_again() -> None:
-    assert in_house('open fridge_4', 'close fridge_4') == {'fridge_4': ('opened_before',)}
 
 
 @pytest.mark.parametrize(
@@ -253,11 +215,3 @@ def test_what_is_in_a_microwave_that_is_on_is_warm_and_stays_warm(calls: list[st
 )
 def test_what_no_heat_has_reached_is_not_warm(calls: list[str]) -> None:
     assert in_house(*calls) == {}
-
-
-def test_things_of_the_state_stay_in_it_though_nothing_is_believed_of_them() -> None:
-    state = OpenState({'red_cube': ('stale',), 'blue_cube': ()})
-
-    new = RuleEstimator().estimate(state, [], TABLE)
-
-    assert dict(new.attributes) == {'red_cube': (), 'blue_cube': ()}

@@ -43,17 +43,6 @@ def test_attributes_are_read_however_they_are_quoted(line: str) -> None:
     assert found.discarded == ()
 
 
-@pytest.mark.parametrize('text', ['', '[]', ' | '])
-def test_a_thing_can_have_no_attributes(text: str) -> None:
-    assert parse_estimate(f'update_state("cup1", "{text}")').attributes == (('cup1', ()),)
-
-
-def test_the_last_word_on_a_thing_counts() -> None:
-    found = parse_estimate('update_state("cup1", "hot")\nupdate_state("cup1", "cold")')
-
-    assert found.attributes == (('cup1', ('cold',)),)
-
-
 @pytest.mark.parametrize(
     ('reply', 'summary'),
     [
@@ -103,12 +92,6 @@ def test_a_summary_without_end_is_cut_and_a_reply_without_end_is_not_read_to_it(
     assert len(long.summary) == MAX_SUMMARY_LENGTH
     assert len(many.things) == MAX_CALLS
     assert len(long.discarded) == len(many.discarded) == 1
-
-
-def test_things_are_read_one_by_one_or_several_at_once() -> None:
-    found = parse_attention('add_related_objects("cup1")\nadd_related_objects("a1", \'b1\')')
-
-    assert found.things == ('cup1', 'a1', 'b1')
 
 
 @pytest.mark.parametrize('read', [parse_attention, parse_estimate])

@@ -41,14 +41,6 @@ def test_events_of_several_episodes_add_up(kept: Kept) -> None:
     kept.wait_for('(red_cube is failed_grasp_twice)')
 
 
-def test_forces_of_events_are_compared(kept: Kept) -> None:
-    for name, force_n in (('red_cube', -0.5), ('blue_cube', -1.0)):
-        kept.keeper.hear(outcome(name))
-        kept.keeper.hear(felt(force_n))
-
-    kept.wait_for('(blue_cube heavier_than red_cube)')
-
-
 def test_what_is_lost_is_forgotten_and_found_again_as_another(kept: Kept) -> None:
     kept.keeper.hear(outcome('red_cube', Code.WOULD_NOT_RISE))
     kept.keeper.hear(outcome('blue_cube', Code.GRASP_FAILED))

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from fake_server import FakeServer, Handler, says
+from symbolic_table import busy_table
 
 from bbllm.core import registry
 from bbllm.core.episode import EpisodeRun
@@ -130,9 +131,7 @@ def test_its_planner_is_found_by_its_entry_point_with_its_options() -> None:
 
 
 @pytest.mark.usefixtures('installed')
-def test_its_planner_plays_on_a_table_and_calls_things_by_their_names(
-    busy_table: Callable[..., Any],
-) -> None:
+def test_its_planner_plays_on_a_table_and_calls_things_by_their_names() -> None:
     world = busy_table()
     replies = ['note: A is free\ndo: grasp(Red cube)', '```\ndo: place(location_A)\n```', 'Done.']
 
@@ -147,9 +146,7 @@ def test_its_planner_plays_on_a_table_and_calls_things_by_their_names(
 
 
 @pytest.mark.usefixtures('installed')
-def test_what_its_planner_may_not_do_is_told_to_the_model_and_counted(
-    busy_table: Callable[..., Any],
-) -> None:
+def test_what_its_planner_may_not_do_is_told_to_the_model_and_counted() -> None:
     world = busy_table(unreachable=['blue_cube'])
     replies = ['do: pick(teapot)', 'do: pick(blue_cube)', 'cannot: the cube is too far away']
 
@@ -164,32 +161,6 @@ def test_what_its_planner_may_not_do_is_told_to_the_model_and_counted(
     assert [data.code for data in repairs] == [Code.UNKNOWN_OBJECT, None]
 
 
-@pytest.mark.usefixtures('installed')
-@pytest.mark.parametrize(('name', 'notes'), [('notebook', 2), ('notebook:note=no', 0)])
-def test_without_its_note_its_planner_is_told_only_of_the_last_action(
-    name: str, notes: int, busy_table: Callable[..., Any]
-) -> None:
-    replies = ['note: MINT\ndo: pick(red_cube)', 'do: place(location_A)', 'done']
-
-    episode, brain = play(busy_table(), replies, name)
-
-    assert episode.ending is Ending.FINISHED
-    assert sum('MINT' in request.prompt for request in brain.requests) == notes
-
-
-@pytest.mark.usefixtures('installed')
-def test_replies_that_its_grammar_does_not_know_end_the_episode(
-    busy_table: Callable[..., Any],
-) -> None:
-    world = busy_table()
-
-    episode, brain = play(world, ['do: pick red_cube', 'I will pick the red cube.'])
-
-    assert episode.ending is Ending.MODEL_FAILED
-    assert 'No line is `do: action(thing)`' in brain.requests[1].prompt
-    assert world.calls == []
-
-
 def answer(handler: Handler, body: dict[str, Any]) -> None:
     """Answer as a model would that knows what to do: `notebook` by the action that was last."""
     prompt = body['messages'][-1]['content']
@@ -202,13 +173,6 @@ def answer(handler: Handler, body: dict[str, Any]) -> None:
         left = to_do[to_do.index(last) + 1 :] if last in to_do else to_do
         reply = f'do: {left[0]}' if left else 'done'
     says(reply)(handler, body)
-
-
-def test_the_page_has_the_commands_that_are_tested_here() -> None:
-    verbs = [' '.join(command.split()[:3]) for command in COMMANDS]
-
-    assert {'bbllm bench household', 'bbllm bench compare'} < set(verbs)
-    assert sum(verb.startswith('bbllm run') for verb in verbs) == 2
 
 
 @pytest.mark.parametrize('command', COMMANDS)
@@ -282,10 +246,3 @@ def test_a_planner_that_is_broken_ends_a_command_with_2_and_a_sentence(tmp_path:
     assert refused.returncode == 2, refused.stderr
     assert 'cannot be imported' in ' '.join(refused.stderr.split())
     assert 'Traceback' not in refused.stderr
-
-
-def test_a_link_of_the_page_leads_to_a_file() -> None:
-    links = re.findall(r'\]\((?!https?:)([^)#]+)\)', PAGE.read_text())
-
-    assert links
-    assert [link for link in links if not (PAGE.parent / link).exists()] == []

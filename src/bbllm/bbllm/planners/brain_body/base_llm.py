@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 
 from bbllm.core.events import PlanMade, StepFailed
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, Pass, PromptRequest, World
+from bbllm.core.protocols import EpisodeContext, Pass, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
-from bbllm.planners.brain_body.household_body import HouseBody
+from bbllm.planners.brain_body.household_body import body_in
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause, map_step
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.prompting import Prompts, ask
-from bbllm.planners.common.scene_graph import HOUSEHOLD
+from bbllm.planners.common.prompting import Prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class BaseLLMOptions:
 
 
 @dataclass(frozen=True)
-class BaseLLM:
+class BaseLLM(ModelPlanner):
     """
     The paper's baseline without Body and without steps in plain words.
 
@@ -37,23 +36,15 @@ class BaseLLM:
     requested once more; that is about form, and not feedback on the world.
     """
 
-    brain: ChatModel
-    body: Body
-    """Not used."""
-    k: int = 3
-    """Not used: there are no feedback loops."""
     options: BaseLLMOptions = BaseLLMOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Execute the program to its end; see `Planner`."""
         prompts, scene = Prompts(), world.observe()
         request = PromptRequest(kind='calls', scene=prompts.shown(scene))
-        prompt = prompts.direct(task, scene)
-        program = Plan(ask(self.brain, prompt, parse_plan, request=request, on_retry=context.warn))
+        program = Plan(self.ask(prompts.direct(task, scene), parse_plan, request, context))
         context.emit(PlanMade.of(program, 0))
-        reader: Body = _Reader()
-        if world.observe().domain == HOUSEHOLD:
-            reader = HouseBody(reader, self.options.grounding, Random(task.id), context)
+        reader = body_in(world, _Reader(), self.options.grounding, task, context)
         for line in program.steps:
             problem = 'This line is no call that there is.'
             call = map_step(reader, line, world.observe(), context, problem)

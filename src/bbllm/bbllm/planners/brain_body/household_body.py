@@ -5,12 +5,13 @@ from __future__ import annotations
 from random import Random
 
 from bbllm.core.errors import ParseError
-from bbllm.core.protocols import PASS, Body, EpisodeContext, Pass
+from bbllm.core.protocols import PASS, Body, EpisodeContext, Pass, World
 from bbllm.core.skill_calls import CallError
-from bbllm.core.types import PlanStep, Scene, SkillCall
+from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.house_actions import MOVES, WORLD_WORDS, shown_to_body
 from bbllm.planners.common.program import Call, Referents
+from bbllm.planners.common.scene_graph import HOUSEHOLD
 
 
 class HouseBody:
@@ -21,10 +22,11 @@ class HouseBody:
     refuses it in its own words. The object last gone to is remembered; see `Referents`.
     """
 
-    def __init__(self, body: Body, policy: Policy, rng: Random, context: EpisodeContext):
+    def __init__(self, body: Body, policy: Policy, task: Task, context: EpisodeContext):
         self.name = body.name
         self._body = body
-        self._referents = Referents(policy, rng, context, put_unheld=True)
+        # Seeded by the episode, so that a replay makes the same choices.
+        self._referents = Referents(policy, Random(task.id), context, put_unheld=True)
         self._context = context
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
@@ -43,3 +45,9 @@ class HouseBody:
             return self._referents.resolve(meant, scene)
         except CallError as error:
             raise ParseError(str(error)) from error
+
+
+def body_in(world: World, body: Body, policy: Policy, task: Task, context: EpisodeContext) -> Body:
+    """Return the Body for the kind of a world."""
+    in_house = world.observe().domain == HOUSEHOLD
+    return HouseBody(body, policy, task, context) if in_house else body

@@ -38,12 +38,7 @@ _PLACING = ('place', 'put', 'move')
 
 
 def parse_call(text: str, scene: Scene) -> SkillCall | Pass:
-    """
-    Parse a reply of a Body.
-
-    Raises:
-        ParseError: Not the grammar, or names that are not in the scene; names what is accepted.
-    """
+    """Parse a reply of a Body; raise ParseError with what is accepted, also for names."""
     stripped = _LABEL.sub('', re.sub(r'^\s*```\w*\s*\n?', '', text)).strip()
     call = _from_json(stripped) if stripped.startswith('{') else _from_line(text)
     if call is PASS:
@@ -100,12 +95,8 @@ def _from_json(text: str) -> SkillCall | Pass:
     if data.get('pass') is True or plain(str(data.get('skill'))) in ('pass', '<pass>'):
         return PASS
     skill, args, numbers = data.get('skill'), data.get('args', []), data.get('numbers', [])
-    if (
-        not isinstance(skill, str)
-        or not isinstance(args, list)
-        or not isinstance(numbers, list)
-        or not all(isinstance(arg, str | int | float) for arg in args + numbers)
-    ):
+    lists = isinstance(skill, str) and isinstance(args, list) and isinstance(numbers, list)
+    if not lists or not all(isinstance(arg, str | int | float) for arg in args + numbers):
         raise ParseError(f'{text[:120]!r} does not name a skill and its arguments. {wanted}')
     literal = (' '.join(str(number) for number in numbers),) if numbers else ()
     return SkillCall(skill, tuple(str(arg) for arg in args) + literal)
@@ -125,10 +116,10 @@ def _one_target(call: SkillCall, scene: Scene) -> SkillCall:
     if scene.held is not None and plain(call.args[0]) == plain(scene.held):
         return SkillCall('place', call.args[1:])
     held = f'{scene.held} is in the hand' if scene.held else 'nothing is in the hand'
+    thing, target = (arg[:60] for arg in call.args)
     raise ParseError(
-        f'{call.args[0][:60]} cannot be placed, because {held}. To place what is held write '
-        f'`<rob0>[place] <{call.args[1][:60]}>`; to take {call.args[0][:60]} write '
-        f'`<rob0>[pick] <{call.args[0][:60]}>`.'
+        f'{thing} cannot be placed, because {held}. To place what is held write '
+        f'`<rob0>[place] <{target}>`; to take {thing} write `<rob0>[pick] <{thing}>`.'
     )
 
 
@@ -136,8 +127,7 @@ def body_schema(scene: Scene) -> JsonSchema:
     """
     Return the JSON schema of a Body's reply, in the strict subset that OpenAI documents.
 
-    The root is an object, every property is required, and no others are allowed. So a pass is
-    `"pass": true, "skill": null`, and arguments that are no names go into `numbers`.
+    Every property is required: a pass is `"pass": true, "skill": null`.
     """
     skills: list[object] = [skill.name for skill in scene.skills]
     arg: dict[str, object] = {'type': 'string'}

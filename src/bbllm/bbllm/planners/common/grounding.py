@@ -1,9 +1,4 @@
-"""
-Which object a word means: a model writes `salmon`, and the scene has three.
-
-A policy with a name decides; each choice is an event, because it affects whether a plan works as
-much as the plan does.
-"""
+"""Which object a word means: a model writes `salmon`, and the scene has three."""
 
 from __future__ import annotations
 
@@ -34,12 +29,8 @@ def ground(
     """
     Return the name of the object that a word means, None if there is none.
 
-    Args:
-        word: A class, such as `salmon`, or the name of an object.
-        scene: The objects.
-        policy: How one of several is chosen.
-        rng: Source of random choices.
-        context: Receives the choice, unless the word is the object's own name.
+    The word is a class, such as `salmon`, or a name. A choice is an event, because it affects
+    whether a plan works as much as the plan does.
     """
     names = meant_by(word, scene.names)
     if not names:

@@ -24,14 +24,9 @@ def map_step(
     body: Body, step: PlanStep, scene: Scene, context: EpisodeContext, problem: str
 ) -> SkillCall | None:
     """
-    Return the call of a step; None if the Body passed or gave no call, which is reported.
+    Begin a step and return its call; None if the Body passed or gave no call, which is reported.
 
-    Args:
-        body: Maps the step.
-        step: The step, which begins with this.
-        scene: The scene for the Body.
-        context: Receives the events.
-        problem: What a reply without a call means, before its error.
+    `problem` precedes the error of a reply without a call.
     """
     context.emit(StepBegun.of(step))
     try:
@@ -71,10 +66,7 @@ class CallRunner:
     """
     Executes one plan after the other; each continues where the last one ended.
 
-    Args:
-        world: Where calls are executed.
-        context: Receives the plan and each step.
-        for_good: Whether to report a failed step as failed; otherwise the planner replans it.
+    A failed step is reported as failed if `for_good`; otherwise the planner replans it.
     """
 
     def __init__(self, world: World, context: EpisodeContext, *, for_good: bool = True):
@@ -104,13 +96,10 @@ Each wait is part of the history in later prompts."""
 
 class Hands:
     """
-    Executes low-level plans in one episode.
+    Executes low-level plans in one episode; raises GaveUpError if there is nothing to work with.
 
     It observes at the start and after each step only: names depend on when an object was first
     seen, so that a replay of the history on a copy of the start assigns the same names.
-
-    Raises:
-        GaveUpError: There is nothing to work with.
     """
 
     def __init__(self, world: World, context: EpisodeContext):
@@ -127,22 +116,12 @@ class Hands:
         refuse_empty(self.scene)
 
     def carry_out(self, calls: Sequence[LowLevelCall]) -> None:
-        """
-        Execute calls up to the first that fails.
-
-        Raises:
-            GaveUpError: See `idle`; or the model waited more than MAX_WAITS times.
-        """
+        """Execute calls up to the first that fails; raise GaveUpError if nothing comes of it."""
         steps = self._plan.go_on(map(str, calls))
         self.idle(self._do_all(steps, calls))
 
     def idle(self, nothing_tried: bool) -> None:
-        """
-        Count a round without a call in the world, or restart the count.
-
-        Raises:
-            GaveUpError: It was the last of IDLE_LIMIT in a row.
-        """
+        """Count a round without a call in the world; raise GaveUpError at IDLE_LIMIT in a row."""
         self._n_idle = self._n_idle + 1 if nothing_tried else 0
         if self._n_idle >= IDLE_LIMIT:
             raise GaveUpError(

@@ -10,9 +10,8 @@ The grammar of low-level plans, and the calls that they stand for.
 Source: Chen et al., LLM-State, section III-A and appendix VI-A. A line with a number, with a call
 somewhere in it or with an action as its first word that is no such call is discarded and
 reported, as in the paper; other lines are chatter. A heading with only chatter below it is no
-plan. Nor is `done` or `cannot:` in place of calls beside lines that resemble actions: it may be a
-heading of a part, `# Done (so far)`. Between calls `# done` is a comment. No text is ever
-executed.
+plan, nor is `done` or `cannot:` beside lines that resemble actions: it may be a heading of a part,
+`# Done (so far)`. Between calls `# done` is a comment. No text is ever executed.
 """
 
 from __future__ import annotations
@@ -103,11 +102,7 @@ def action_forms(actions: Sequence[Skill]) -> list[str]:
 
 def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
     """
-    Parse a plan; the lines behind a line `done` are discarded.
-
-    Args:
-        text: The reply.
-        actions: The actions that it may call.
+    Parse a plan of these actions; the lines behind a line `done` are discarded.
 
     Raises:
         LostReplyError: No line is a call, and no line says clearly that all is done or cannot be.
@@ -126,7 +121,7 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
 class _Reader:
     def __init__(self, actions: Sequence[Skill]):
         self._actions = actions
-        self._words = {plain(word) for skill in actions for word in (skill.name, *skill.aliases)}
+        self._words = _words(actions)
         self._calls: list[LowLevelCall] = []
         self._discarded: list[RejectedLine] = []
         self._reason = ''
@@ -191,10 +186,9 @@ class _Reader:
 
     def _names_action(self, line: str) -> bool:
         first = re.match(r'\w+', line[:MAX_LINE])
-        by_word = first is not None and plain(first[0]) in self._words
-        return (
-            by_word or _HOLDS_CALL.search(line[:MAX_LINE]) is not None or bool(_CALL.match(line))
-        )
+        if first is not None and plain(first[0]) in self._words:
+            return True
+        return bool(_HOLDS_CALL.search(line[:MAX_LINE]) or _CALL.match(line))
 
     def _refuse(self, reason: str, raw: str) -> None:
         """Keep the first reason; a reply with calls is a plan all the same."""
@@ -236,18 +230,21 @@ def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | RejectedLin
 
 def _has_call(note: str, actions: Sequence[Skill]) -> bool:
     """Return whether a note contains another call; text behind `#` or `//` is a comment."""
-    if note.startswith(('#', '//')):
-        return False
-    known = {word for skill in actions for word in (skill.name, *map(plain, skill.aliases))}
-    return any(plain(found[1]) in known for found in _HOLDS_CALL.finditer(note))
+    known = _words(actions)
+    return not note.startswith(('#', '//')) and any(
+        plain(found[1]) in known for found in _HOLDS_CALL.finditer(note)
+    )
+
+
+def _words(actions: Sequence[Skill]) -> set[str]:
+    return {plain(word) for skill in actions for word in (skill.name, *skill.aliases)}
 
 
 def in_world(call: LowLevelCall, scene: Scene, names: ShortNames) -> SkillCall | Pass:
     """
     Return a call with the world's names, PASS if it has no effect.
 
-    The name of an unseen object is kept, so that the world refuses the call; in the paper too such
-    a call is tried, and fails.
+    As in the paper, a call with the name of an unseen object is tried, and fails.
     """
     in_house = scene.domain == HOUSEHOLD
     if in_house and call.action == WAIT:

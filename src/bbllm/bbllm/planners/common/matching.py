@@ -34,12 +34,8 @@ class MatchingBody:
 
     Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
     section 4, "Need for Body-LLM", and its Table 3. As there, the cosine between embeddings
-    chooses skill and object separately. So, as the comparison requires:
-
-    - it never passes: a step that no skill does becomes some call all the same;
-    - it ignores the hand, and which of two names is the target: in `place red_cube on blue_cube`
-      both cubes are candidates;
-    - it cannot resolve `it` or `the other one`.
+    chooses skill and object separately. So, as the comparison requires, it never passes, ignores
+    the hand and which of two names is the target, and cannot resolve `it` or `the other one`.
 
     Where the paper is silent: the nearest of a skill's texts counts (name, aliases, summary). A
     parameter `object` is one that a hand can take, except for household skills of one parameter;
@@ -47,36 +43,28 @@ class MatchingBody:
     the step. A parameter that may be numeric takes the numbers of the step: a `target` three,
     four or seven in a row, `seconds` the first, or 1 if there is none.
 
-    Args:
-        embedder: Returns vectors of texts.
-        known: Cached vectors of skills and objects, which Bodies with the same embedder may share.
+    Bodies with the same embedder may share `known`, the vectors of skills and objects.
     """
 
     def __init__(self, embedder: Embedder, *, known: dict[str, Vector] | None = None):
         self.name = matching_name(embedder)
-        self._embedder = embedder
+        self.embedder = embedder
         self._known = {} if known is None else known
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder, for planners that match more than steps."""
-        return self._embedder
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall:
         """
-        Return the nearest call.
+        Return the nearest call; see `Body`.
 
         Raises:
             ParseError: The scene has no skills or no objects, or the skill does not accept the
                 numbers of the step.
-            ModelError: The embedder could not be reached.
         """
         skills = _skills_of(scene)
         if not skills or not scene.objects:
             raise ParseError('The scene has no skills or no objects that a step could be near.')
         texts = {skill: _texts_of(skill, scene) for skill in skills}
-        names = {name: _words(name) for name in (*scene.names, *lost_names(scene))}
-        wanted = self._embed(_words(step.text), [*chain(*texts.values()), *names.values()])
+        names = {name: words_of(name) for name in (*scene.names, *lost_names(scene))}
+        wanted = self._embed(words_of(step.text), [*chain(*texts.values()), *names.values()])
 
         def nearness(text: str) -> float:
             return cosine(wanted, self._known[text])
@@ -100,7 +88,7 @@ class MatchingBody:
     def _embed(self, text: str, others: Iterable[str]) -> Vector:
         """Return the vector of a step, and cache those of all other texts."""
         new = [text, *dict.fromkeys(other for other in others if other not in self._known)]
-        wanted, *vectors = self._embedder.embed(new).vectors
+        wanted, *vectors = self.embedder.embed(new).vectors
         self._known.update(zip(new[1:], vectors, strict=True))
         return wanted
 
@@ -119,12 +107,11 @@ def cosine(a: Vector, b: Vector) -> float:
 def _texts_of(skill: Skill, scene: Scene) -> list[str]:
     # The names of a household have no spaces: `switchon` means `switch on`.
     phrase = PHRASES.get(skill.name, '') if scene.domain == HOUSEHOLD else ''
-    texts = [_words(skill.name), *map(_words, skill.aliases), skill.summary.strip()]
-    texts.append(_words(phrase.replace('{}', ' ')))
-    return [text for text in texts if text]
+    names = map(words_of, (skill.name, *skill.aliases))
+    return [*filter(None, [*names, skill.summary.strip(), words_of(phrase.replace('{}', ' '))])]
 
 
-def _words(name: str) -> str:
+def words_of(name: str) -> str:
     """Return a name as words: `red_cube` as `red cube`."""
     return ' '.join(name.replace('_', ' ').split())
 
@@ -198,6 +185,5 @@ class Similarity:
 
 
 def _unit(vector: Vector) -> Vector:
-    """Return a vector of length 1 and the same direction; a zero vector is unchanged."""
     length = math.hypot(*vector)
     return tuple(value / length for value in vector) if length else vector

@@ -31,14 +31,9 @@ _EXPLANATION = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:', re.IGNORECA
 
 def parse_plan(text: str, start: int = 0) -> tuple[PlanStep, ...]:
     """
-    Parse a reply of a Brain; if it repeats the old plan, only the text from `New plan:` counts.
+    Return the steps of a reply, numbered from `start`; none if it is only `Done`.
 
-    Args:
-        text: The reply.
-        start: Number of the first step: 0, or that of the failed step in a repair.
-
-    Returns:
-        The steps, numbered from `start`; none if the reply is only `Done`.
+    If the reply repeats the old plan, only the text from `New plan:` counts.
 
     Raises:
         ParseError: Not a plan; names what was found and what is accepted.
@@ -58,7 +53,12 @@ def parse_plan(text: str, start: int = 0) -> tuple[PlanStep, ...]:
             if number != start + len(steps):
                 if explaining:  # an explanation may number its reasons
                     continue
-                raise _wrong_number(number, start, len(steps))
+                wanted = start + len(steps)
+                what = f'After step {wanted - 1} it goes on' if steps else 'The plan begins'
+                raise ParseError(
+                    f'{what} with number {number}, but number {wanted} was to come. Steps must be '
+                    f'numbered from {start}, one by one, without gaps.'
+                )
             explaining = False
             if says_done(words):
                 return tuple(steps)
@@ -77,15 +77,6 @@ def parse_plan(text: str, start: int = 0) -> tuple[PlanStep, ...]:
 
 def _bare(line: str) -> str:
     return line.lstrip(_BEFORE).rstrip(_AFTER)
-
-
-def _wrong_number(number: int, start: int, n_steps: int) -> ParseError:
-    wanted = start + n_steps
-    what = f'After step {wanted - 1} it goes on' if n_steps else 'The plan begins'
-    return ParseError(
-        f'{what} with number {number}, but number {wanted} was to come. Steps must be '
-        f'numbered from {start}, one by one, without gaps.'
-    )
 
 
 def _step(number: int, text: str, n_steps: int) -> PlanStep:

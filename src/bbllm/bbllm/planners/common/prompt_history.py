@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -22,13 +22,9 @@ SHARE_USED = 0.95
 class HistoryRound(Protocol):
     """A round of an episode, as text of two lengths."""
 
-    def in_full(self, number: int) -> str:
-        """Return the whole round."""
-        ...
+    def in_full(self, number: int) -> str: ...
 
-    def in_short(self, number: int) -> str:
-        """Return the short form."""
-        ...
+    def in_short(self, number: int) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +47,7 @@ class PromptHistory:
 
     Args:
         form: How it is written.
-        budget: Maximum length of the text [characters]; None if only the model has a limit. The
-            newest round is always written in full.
+        budget: Maximum length of the text [characters]; None if only the model has a limit.
         on_short: Receives one warning when rounds are no longer written in full.
     """
 
@@ -93,23 +88,25 @@ class PromptHistory:
         return '\n'.join(parts) or self._form.empty
 
     def text(self, fits: Callable[[str], bool] | None = None) -> str:
-        """
-        Return the text for a prompt, within the budget if possible.
-
-        Args:
-            fits: Whether the prompt has space for a text.
-        """
+        """Return the text within the budget if possible, the newest round always in full."""
         text = self.write()
         if self._is_short(text, fits):
             return text
-        for in_short, left_out in self._ways():
+        older = range(1, max(1, self.n_rounds))
+        ways = [*((n, 0) for n in older), *((len(older), n) for n in older)]
+        for in_short, left_out in ways:
             text = self.write(in_short, left_out)
             if self._is_short(text, fits):
                 break
         if self.n_rounds > 1 and self._on_short is not None:
             warn, self._on_short = self._on_short, None
+            room = f'the {self._budget} characters there are for it'
+            if self._budget is None or len(self.write()) <= self._budget:
+                room = (
+                    'the room that `context_tokens` of the model in config/llm.yaml leaves for it'
+                )
             warn(
-                f'The history of {self.n_rounds} rounds is longer than {self._room()}: from here '
+                f'The history of {self.n_rounds} rounds is longer than {room}: from here '
                 f'on prompts tell its oldest rounds {self._form.shortened}, or leave them out.'
             )
         return text
@@ -123,17 +120,6 @@ class PromptHistory:
     def _is_short(self, text: str, fits: Callable[[str], bool] | None) -> bool:
         in_budget = self._budget is None or len(text) <= self._budget
         return in_budget and (fits is None or fits(text))
-
-    def _room(self) -> str:
-        if self._budget is None or len(self.write()) <= self._budget:
-            return 'the room that `context_tokens` of the model in config/llm.yaml leaves for it'
-        return f'the {self._budget} characters there are for it'
-
-    def _ways(self) -> Iterator[tuple[int, int]]:
-        """Yield how many rounds to shorten, and how many of these to omit."""
-        older = max(0, self.n_rounds - 1)
-        yield from ((in_short, 0) for in_short in range(1, older + 1))
-        yield from ((older, left_out) for left_out in range(1, older + 1))
 
 
 def budget_for(model: ChatModel, chosen: int | None = None) -> int | None:
@@ -155,13 +141,8 @@ def ask_shorter(
     """
     Ask as `prompting.ask` does, with as much of the history as the model has space for.
 
-    Args:
-        model: The model; if it declares a limit, no longer prompt is sent.
-        write: Returns the prompt around the text of the history.
-        history: Shrinks each time the model finds the prompt too long.
-        read: See `prompting.ask`.
-        request: See `prompting.ask`.
-        on_retry: See `prompting.ask`.
+    If the model declares a limit, no longer prompt is sent. The history shrinks each time the
+    model finds the prompt too long.
 
     Raises:
         PromptTooLongError: It is too long even with the shortest history.

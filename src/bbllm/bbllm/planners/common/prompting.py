@@ -1,15 +1,11 @@
-"""
-Prompts: template files, the text of a scene, and the request for a reply.
-
-Labels such as `Objects in the scene:` or `Task:` at the start of a line structure the prompts. So
-text from outside (task, feedback) is put on one line.
-"""
+"""Prompts: template files, the text of a scene, and the request for a reply."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from textwrap import shorten
 from typing import TypeVar
 
@@ -33,12 +29,9 @@ from bbllm.planners.common.scene_graph import (
 )
 
 
+@cache
 def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.Environment:
-    """
-    Return the templates in the folder `prompts` of a package, given its dotted name.
-
-    All have the sentence `data_rule` and the filter `data` of `core.text`.
-    """
+    """Return the templates in the folder `prompts` of a package; `core.text` is in all."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(package, 'prompts'),
         undefined=jinja2.StrictUndefined,
@@ -51,29 +44,33 @@ def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.En
     return environment
 
 
+def render(package: str, name: str, /, **values: object) -> str:
+    """Return a rendered template of a package, without space at its end."""
+    return templates(package).get_template(f'{name}.md.j2').render(values).rstrip()
+
+
 def source(environment: jinja2.Environment, name: str) -> str:
     """Return the raw text of a file in the folder of the templates."""
-    assert environment.loader is not None  # `templates` gave it one
+    assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 
 
 T = TypeVar('T')
 
-SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none, or <pass>'
-"""Form of a call for the Body."""
-DIRECT_SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none'
-"""Form of a call for the only model of Base-LLM."""
-HOUSE_DIRECT_SYNTAX = (
+SYNTAX = '<rob0>[action] <argument>, or <rob0>[action] where it takes none'
+HOUSE_SYNTAX = (
     '<char0>[action] <object>, or <char0>[action] <object><place> where it takes two, or '
     '<char0>[action] where it takes none'
 )
-HOUSE_SYNTAX = f'{HOUSE_DIRECT_SYNTAX}, or <pass>'
-"""Form of a call for both in a household."""
-REACH_PREDICATES = frozenset({'reachable', 'unreachable', 'out_of_reach'})
-"""As in the paper, the Brain learns from feedback which objects are within reach."""
-DIRECTIONS = frozenset({'left_of', 'right_of', 'in_front_of', 'behind', 'near'})
-"""These only repeat the positions, once for each pair of objects."""
-LEFT_OUT = REACH_PREDICATES | DIRECTIONS
+"""Forms of a call on a table and in a household; a Body may also pass."""
+LEFT_OUT = frozenset(
+    {
+        # As in the paper, the Brain learns from feedback which objects are within reach.
+        *('reachable', 'unreachable', 'out_of_reach'),
+        # These only repeat the positions, once for each pair of objects.
+        *('left_of', 'right_of', 'in_front_of', 'behind', 'near'),
+    }
+)
 """Predicates that no prompt contains."""
 BELIEVED = 'Believed, not sensed:'
 """Heading of the open state of a scene."""
@@ -100,9 +97,6 @@ class PlanFailure:
     code: Code | None = None
     """What is wrong with its call, if it was refused before it reached the world."""
 
-    def __str__(self) -> str:
-        return one_line(f'{self._what}{self._said}')
-
     @property
     def as_data(self) -> StepFailure:
         """The failure for a request."""
@@ -113,16 +107,9 @@ class PlanFailure:
     @property
     def delimited(self) -> str:
         """The failure for a prompt: delimited data, and the feedback of people."""
-        return f'{as_data(one_line(self._what))} {one_line(self._said)}'.rstrip()
-
-    @property
-    def _what(self) -> str:
-        return f'step {self.step.index} ({self.step.text}): {self.cause}'
-
-    @property
-    def _said(self) -> str:
-        said = [text for text in self.human if text not in self.cause]
-        return ''.join(f' A person said: {text}' for text in said)
+        what = one_line(f'step {self.step.index} ({self.step.text}): {self.cause}')
+        said = [f'A person said: {text}' for text in self.human if text not in self.cause]
+        return f'{as_data(what)} {one_line(" ".join(said))}'.rstrip()
 
 
 class Prompts:
@@ -139,29 +126,17 @@ class Prompts:
 
     def planning(self, task: Task, scene: Scene) -> str:
         """Return the prompt for a first plan."""
-        return self._render(
-            'planning',
-            scene,
-            environment=self._environment(scene),
-            task=one_line(task.instruction),
-        )
+        return self._render('planning', scene, task, environment=self._environment(scene))
 
     def direct(self, task: Task, scene: Scene) -> str:
         """Return the prompt for a whole program, without steps in plain words before it."""
-        return self._render(
-            'direct',
-            scene,
-            syntax=HOUSE_DIRECT_SYNTAX if scene.domain == HOUSEHOLD else DIRECT_SYNTAX,
-            environment=environment(scene),
-            task=one_line(task.instruction),
-        )
+        return self._render('direct', scene, task, environment=environment(scene))
 
     def execution(self, step: PlanStep, scene: Scene) -> str:
         """Return the prompt for the call of one step."""
         return self._render(
             'execution',
             scene,
-            syntax=HOUSE_SYNTAX if scene.domain == HOUSEHOLD else SYNTAX,
             step=one_line(step.text),
             # A step about a lost object must be refused, so that the Brain learns of it. Without
             # the name, a Body would pass over the step.
@@ -180,8 +155,8 @@ class Prompts:
         return self._render(
             'feedback',
             scene,
+            task,
             environment=self._environment(scene),
-            task=one_line(task.instruction),
             plan=str(plan),
             error_step=failure.step.index,
             feedback=one_line(failure.cause),
@@ -199,18 +174,20 @@ class Prompts:
         beliefs = believed(scene) if self._believed else ''
         return f'{text}\n\n{BELIEVED}\n{beliefs}' if beliefs else text
 
-    def _render(self, name: str, scene: Scene, **values: object) -> str:
+    def _render(self, name: str, scene: Scene, task: Task | None = None, **values: object) -> str:
         in_house = scene.domain == HOUSEHOLD
+        for_body = name == 'execution'
         folder = f'{HOUSEHOLD}/' if in_house else ''
-        template = self._templates.get_template(f'{folder}{name}.md.j2')
         # The scene of a Body is converted already; a Brain plans with the same actions.
-        skills = house_skills(scene) if in_house and name != 'execution' else scene.skills
+        skills = house_skills(scene) if in_house and not for_body else scene.skills
         common: dict[str, object] = {
             'examples': source(self._templates, f'{scene.domain}/{name}_examples.md').strip(),
             'objects': classes(scene) if in_house else scene.names,
             'actions': [describe_skill(skill) for skill in skills],
+            'syntax': (HOUSE_SYNTAX if in_house else SYNTAX) + (', or <pass>' if for_body else ''),
+            'task': one_line(task.instruction) if task else '',
         }
-        return template.render(common | values)
+        return self._templates.get_template(f'{folder}{name}.md.j2').render(common | values)
 
 
 def describe_skill(skill: Skill) -> str:
@@ -240,13 +217,13 @@ def environment(scene: Scene) -> str:
 
 def believed(scene: Scene) -> str:
     """Return the open state of a scene, a line per fact; in a household by class."""
-    facts = [fact for fact in scene.facts if is_open(fact)]
+    facts = list(filter(is_open, scene.facts))
     if scene.domain == HOUSEHOLD:
         facts = [
             replace(fact, subject=class_of(fact.subject), object=class_of(fact.object))
             for fact in facts
         ]
-    return '\n'.join(dict.fromkeys(str(fact) for fact in facts))
+    return '\n'.join(dict.fromkeys(map(str, facts)))
 
 
 EXPECTED_STATES = frozenset({'clean', 'plugged_in'})
@@ -259,8 +236,7 @@ def house_environment(scene: Scene) -> str:
     """
     Return a line on the robot and one for each room, by class, as BrainBody-LLM describes a house.
 
-    Objects stand with their place: `fridge (closed; inside: milk, salmon)`. Equal descriptions
-    are counted: `4 wall`. Objects in a hand are not repeated.
+    Equal descriptions are counted: `fridge (closed; inside: milk, salmon); 4 wall`.
     """
     around = scene_graph(scene)
     rooms = [item.name for item in scene.objects if item.kind is Kind.LOCATION]
@@ -271,7 +247,6 @@ def house_environment(scene: Scene) -> str:
     placed = {name for lists in contents.values() for names in lists.values() for name in names}
 
     def described(name: str, above: frozenset[str] = frozenset()) -> str:
-        """Return an object with its states and its contents."""
         states = [s for s in around.states.get(name, ()) if s not in EXPECTED_STATES]
         parts = [', '.join(states)] if states else []
         above |= {name}
@@ -327,12 +302,6 @@ def one_line(text: str) -> str:
     return untagged(' '.join(text.split()))
 
 
-def quoted(reply: str) -> str:
-    """Return the beginning of a reply on one printable line."""
-    line = ''.join(char if char.isprintable() else ' ' for char in reply)
-    return repr(shorten(line, REPLY_QUOTED, placeholder=' ...'))
-
-
 def ask(
     model: ChatModel,
     prompt: str,
@@ -359,21 +328,20 @@ def ask(
     """
     wanted = schema if model.supports_schema else None
     messages = [Message('user', prompt, request)]
-    reply = model.complete(messages, schema=wanted).text
-    try:
-        return read(reply)
-    except ParseError as error:
-        if on_retry is not None:
-            on_retry(f'A reply of {model.name} cannot be read, so it is asked again. {error}')
-        messages += [
-            Message('assistant', reply[:REPLY_KEPT]),
-            Message('user', f'That reply cannot be used. {error} Please reply again.'),
-        ]
-    second = model.complete(messages, schema=wanted).text
-    try:
-        return read(second)
-    except ParseError as error:
-        raise ParseError(
-            f'{model.name} was asked twice, and neither reply can be read. {error} '
-            f'It said: {quoted(second)}'
-        ) from error
+    while True:
+        reply = model.complete(messages, schema=wanted).text
+        try:
+            return read(reply)
+        except ParseError as error:
+            if len(messages) > 1:
+                printable = ''.join(char if char.isprintable() else ' ' for char in reply)
+                raise ParseError(
+                    f'{model.name} was asked twice, and neither reply can be read. {error} '
+                    f'It said: {shorten(printable, REPLY_QUOTED, placeholder=" ...")!r}'
+                ) from error
+            if on_retry is not None:
+                on_retry(f'A reply of {model.name} cannot be read, so it is asked again. {error}')
+            messages += [
+                Message('assistant', reply[:REPLY_KEPT]),
+                Message('user', f'That reply cannot be used. {error} Please reply again.'),
+            ]

@@ -38,12 +38,7 @@ def reason_of(line: str) -> str | None:
 
 
 def refuse_if_impossible(lines: Iterable[str]) -> None:
-    """
-    Give up if one of the lines is `cannot: <reason>`.
-
-    Raises:
-        GaveUpError: With the reason of the first such line.
-    """
+    """Raise GaveUpError with the reason of the first line that is `cannot: <reason>`."""
     for line in lines:
         if reason := reason_of(line):
             raise GaveUpError(reason)
@@ -85,14 +80,7 @@ class LostReplyError(ParseError):
 
 
 class ReplyDiagnostics:
-    """
-    Reports the discarded lines of all replies to one question.
-
-    A line that a model repeats or corrects when it is asked again counts once.
-
-    Args:
-        on_discarded: Receives each line.
-    """
+    """Reports the discarded lines of all replies to one question, repeated ones once."""
 
     def __init__(self, on_discarded: Callable[[RejectedLine], None]):
         self._on_discarded = on_discarded
@@ -112,9 +100,7 @@ class HasDiscarded(Protocol):
     """The result of a reader that works line by line."""
 
     @property
-    def discarded(self) -> tuple[RejectedLine, ...]:
-        """The discarded lines."""
-        ...
+    def discarded(self) -> tuple[RejectedLine, ...]: ...
 
 
 Found = TypeVar('Found', bound=HasDiscarded)
@@ -123,11 +109,7 @@ Found = TypeVar('Found', bound=HasDiscarded)
 def reporting(
     read: Callable[[str], Found], on_discarded: Callable[[RejectedLine], None]
 ) -> Callable[[str], Found]:
-    """
-    Return a reader for `prompting.ask` that passes discarded lines to `on_discarded`.
-
-    The discarded lines of a reply that raises LostReplyError are reported too.
-    """
+    """Return a reader for `ask` that also reports discarded lines, even of a lost reply."""
     diagnostics = ReplyDiagnostics(on_discarded)
 
     def counted(text: str) -> Found:

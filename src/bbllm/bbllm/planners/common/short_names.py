@@ -22,8 +22,8 @@ class ShortNames:
     """
     Numbers the objects of each class from 1, in the order in which they were first seen.
 
-    So LLM-State names objects (Chen et al., appendix VI-A). A name stays the same for the whole
-    episode, even if the scene no longer contains the object. On a table each object keeps its own.
+    So LLM-State names objects (Chen et al., appendix VI-A), for the whole episode. On a table each
+    object keeps its own name.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,8 @@ class ShortNames:
         """Name the new objects of a scene, in the scene's order."""
         for name in scene.names:
             if name not in self._short:
-                short = self._next(name) if scene.domain == HOUSEHOLD else name
+                numbered = scene.domain == HOUSEHOLD and id_of(name) is not None
+                short = self._next(class_of(name)) if numbered else name
                 self._short[name] = short
                 self._names[squeezed(short)] = name
 
@@ -57,15 +58,13 @@ class ShortNames:
 
     def in_short(self, message: str) -> str:
         """Return a message of the world on one line, with the names of prompts, cut."""
-        return one_line(_WORLD_FORM.sub(self._replaced, message))[:MESSAGE_KEPT]
 
-    def _replaced(self, found: re.Match[str]) -> str:
-        return self.short(instance_name(found[1], int(found[2])))
+        def replaced(found: re.Match[str]) -> str:
+            return self.short(instance_name(found[1], int(found[2])))
 
-    def _next(self, name: str) -> str:
-        if id_of(name) is None:
-            return name
-        kind = class_of(name)
+        return one_line(_WORLD_FORM.sub(replaced, message))[:MESSAGE_KEPT]
+
+    def _next(self, kind: str) -> str:
         while True:
             self._counts[kind] += 1
             short = f'{kind}{self._counts[kind]}'

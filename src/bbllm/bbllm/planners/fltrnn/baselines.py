@@ -7,48 +7,45 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bbllm.core.events import SubGoalBegun
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.low_level_hands import CallRunner
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.fltrnn.context_selection import LONGEST_IN_WORDS, ContextSelector
-from bbllm.planners.fltrnn.demonstrations import Demonstration, household_demonstrations
+from bbllm.planners.fltrnn.demonstrations import (
+    DEMONSTRATIONS,
+    Demonstration,
+    household_demonstrations,
+)
 from bbllm.planners.fltrnn.grammar import ask_plan
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
-from bbllm.planners.fltrnn.sub_goals import DEMONSTRATIONS, Goal, embedder_of, read_goal
+from bbllm.planners.fltrnn.sub_goals import Goal, embedder_of, read_goal
 
 PROMPTS = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
 
 
 @dataclass(frozen=True)
-class PlanningOnly:
+class PlanningOnly(ModelPlanner):
     """
     The paper's first baseline: rules, three demonstrations, the whole goal; no feedback.
 
     Source: Zhang et al., FLTRNN, appendix, listing 6. A call that fails is skipped.
     """
 
-    brain: ChatModel
-    body: Body
-    """Only its embedder is used, if it has one."""
-    k: int = 3
-    """Not used: there are no feedback loops."""
-
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Execute the plan to its end; see `Planner`."""
         scene = world.observe()
         goal = read_goal(task, scene, context)
-        worker = _Worker(self.brain, self.body, goal, world, context)
         shown = household_demonstrations()[:DEMONSTRATIONS]
-        worker.work_on(goal.text, scene, shown, PROMPTS.whole)
+        _Worker(self, goal, world, context).work_on(goal.text, scene, shown, PROMPTS.whole)
 
 
 @dataclass(frozen=True)
-class PlanningReasoning:
+class PlanningReasoning(ModelPlanner):
     """
     The paper's second baseline: two roles of one model, and no memory between them.
 
@@ -57,26 +54,14 @@ class PlanningReasoning:
     objects of the whole goal, and no past actions. A call that fails is skipped.
     """
 
-    brain: ChatModel
-    """The one model, in both roles."""
-    body: Body
-    """Only its embedder is used, if it has one."""
-    k: int = 3
-    """Not used: there are no feedback loops."""
-
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Execute the plans of all sub-tasks; see `Planner`."""
         scene = world.observe()
         goal = read_goal(task, scene, context)
         request = PromptRequest(kind='sub_tasks', scene=scene)
-        sub_tasks = ask(
-            self.brain,
-            PROMPTS.reason(goal.text, scene),
-            partial(parse_plan, start=1),
-            request=request,
-            on_retry=context.warn,
-        )
-        worker = _Worker(self.brain, self.body, goal, world, context)
+        prompt = PROMPTS.reason(goal.text, scene)
+        sub_tasks = self.ask(prompt, partial(parse_plan, start=1), request, context)
+        worker = _Worker(self, goal, world, context)
         shown = [item.in_words for item in household_demonstrations()[:DEMONSTRATIONS]]
         for i, sub_task in enumerate(sub_tasks):
             context.emit(SubGoalBegun(sub_task.text, index=i, of=len(sub_tasks)))
@@ -86,13 +71,11 @@ class PlanningReasoning:
 class _Worker:
     """Asks for plans and executes all their calls, whether those before succeeded or not."""
 
-    def __init__(
-        self, model: ChatModel, body: Body, goal: Goal, world: World, context: EpisodeContext
-    ):
-        self._model = model
+    def __init__(self, planner: ModelPlanner, goal: Goal, world: World, context: EpisodeContext):
+        self._model = planner.brain
         self._goal = goal
         self._context = context
-        self._selector = ContextSelector(embedder_of(body), longest=LONGEST_IN_WORDS)
+        self._selector = ContextSelector(embedder_of(planner.body), longest=LONGEST_IN_WORDS)
         self._runner = CallRunner(world, context)
 
     def work_on(

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import Embedder
@@ -30,31 +30,16 @@ ROBOT = 'robot'
 
 
 def memory_text(
-    things: Iterable[tuple[str, str, str]], states: Mapping[str, Sequence[str]]
+    things: Iterable[tuple[str, str, str]],
+    states: Mapping[str, Sequence[str]],
+    *,
+    terse: bool = False,
 ) -> str:
     """
-    Return places and states of objects on one line, grouped by place.
+    Return places and states of objects on one line, grouped by place, if `terse` also by states.
 
     For example `[('milk(id:21), egg(id:22)', 'INSIDE', 'fridge(id:5)')]; fridge(id:5) is closed`.
     """
-    how = [f'{shown(name)} is {" and ".join(words)}' for name, words in states.items() if words]
-    return _placed_text(things) + (f'; {", ".join(how)}' if how else '')
-
-
-def terse_text(things: Iterable[tuple[str, str, str]], states: Mapping[str, Sequence[str]]) -> str:
-    """Return the same with objects grouped by states: `a, b are closed; c is open`."""
-    alike: dict[str, list[str]] = {}
-    for name, words in states.items():
-        if words:
-            alike.setdefault(' and '.join(words), []).append(shown(name))
-    how = [
-        f'{", ".join(names)} {"is" if len(names) == 1 else "are"} {words}'
-        for words, names in alike.items()
-    ]
-    return '; '.join([_placed_text(things), *how])
-
-
-def _placed_text(things: Iterable[tuple[str, str, str]]) -> str:
     by_place: dict[tuple[str, str], list[str]] = {}
     for thing, relation, place in things:
         by_place.setdefault((relation, place), []).append(shown(thing))
@@ -62,7 +47,17 @@ def _placed_text(things: Iterable[tuple[str, str, str]]) -> str:
         f"('{', '.join(names)}', '{relation.upper()}', '{shown(place)}')"
         for (relation, place), names in by_place.items()
     ]
-    return f'[{", ".join(placed)}]'
+    alike: dict[str, list[str]] = {}
+    how: list[str] = []
+    for name, words in states.items():
+        if words and terse:
+            alike.setdefault(' and '.join(words), []).append(shown(name))
+        elif words:
+            how.append(f'{shown(name)} is {" and ".join(words)}')
+    for same, names in alike.items():
+        how.append(f'{", ".join(names)} {"is" if len(names) == 1 else "are"} {same}')
+    described = ('; ' if terse else ', ').join(how)
+    return '; '.join(filter(None, [f'[{", ".join(placed)}]', described]))
 
 
 def remembered(graph: MemoryGraph, predicates: Sequence[GoalPredicate]) -> str:
@@ -76,17 +71,14 @@ def remembered_of(graph: MemoryGraph, chosen: Iterable[str], *, terse: bool = Fa
     """
     Return the text of a memory graph on some objects and their places.
 
-    Args:
-        graph: The memory graph.
-        chosen: The objects.
-        terse: Whether to be short: group by states, and omit which books and bottles are closed.
+    If `terse`, states are grouped, and which books and bottles are closed is omitted.
     """
     names = with_places(graph, chosen)
     things = [(name, *place) for name in names for place in _where(graph, name)]
     if graph.seat:
         things.insert(0, (ROBOT, 'on', graph.seat))
     states = {name: _states(graph, name, terse) for name in names}
-    return terse_text(things, states) if terse else memory_text(things, states)
+    return memory_text(things, states, terse=terse)
 
 
 def _states(graph: MemoryGraph, name: str, terse: bool) -> list[str]:
@@ -163,18 +155,6 @@ LEFT_OUT = '# Not told of, as the goal seems not to mean them: '
 """Beginnings of the lines on classes that the prompt has in part, or not at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Meaning:
-    """The meaning of a sentence among the classes of a house."""
-
-    sentence: str
-    classes: Sequence[str]
-    near: Mapping[str, float]
-    """Similarity of each class to the sentence, a word, or two words of it."""
-    wanted: Counter[str]
-    """How many objects of each class it mentions."""
-
-
 class ContextSelector:
     """
     Chooses the objects for a prompt, and writes their text.
@@ -187,8 +167,8 @@ class ContextSelector:
     def __init__(self, embedder: Embedder, *, longest: int = LONGEST):
         self._similarity = Similarity(embedder)
         self._longest = longest
-        self._found = _Meaning('', (), {}, Counter())
-        """The latest one: a goal is repeated many times."""
+        # A goal is repeated many times.
+        self._meaning = lru_cache(maxsize=1)(self._compared)
 
     def of(self, graph: MemoryGraph, goal: str, predicates: Sequence[GoalPredicate] | None) -> str:
         """Return the text of a memory graph on the objects that a goal needs."""
@@ -203,11 +183,11 @@ class ContextSelector:
     def first(self, graph: MemoryGraph, sentence: str) -> tuple[list[str], int]:
         """Return all relevant objects, best first, and how many of them the sentence mentions."""
         useful = [name for name in graph.names if is_useful(graph, name)]
-        meaning = self._meaning(sentence, sorted({class_of(name) for name in useful}))
+        near, mentioned = self._meaning(sentence, tuple(sorted(set(map(class_of, useful)))))
 
         def distance(name: str) -> tuple[bool, bool, bool]:
             # The room counts for named classes only: else a prompt would change at each door.
-            away = class_of(name) in meaning.wanted and graph.room_of(name) != graph.here
+            away = class_of(name) in mentioned and graph.room_of(name) != graph.here
             return name not in graph.held, graph.closed_around(name) is not None, away
 
         useful.sort(key=distance)
@@ -215,31 +195,33 @@ class ContextSelector:
         worth: dict[str, tuple[bool, float]] = {}
         for name in useful:
             n = n_before[class_of(name)]
-            wanted = n < meaning.wanted[class_of(name)]
-            worth[name] = wanted, _worth(graph, name, meaning.near) - AGAIN * n
+            wanted = n < mentioned[class_of(name)]
+            worth[name] = wanted, _worth(graph, name, near) - AGAIN * n
             n_before[class_of(name)] += 1
         names = sorted(worth, key=lambda name: worth[name], reverse=True)
         return names, sum(wanted for wanted, _ in worth.values())
 
-    def _meaning(self, sentence: str, classes: Sequence[str]) -> _Meaning:
-        if (self._found.sentence, self._found.classes) == (sentence, classes):
-            return self._found
+    def _compared(
+        self, sentence: str, classes: Sequence[str]
+    ) -> tuple[Mapping[str, float], Counter[str]]:
+        """
+        Compare classes with a sentence.
+
+        Returns:
+            Similarity of each class to the sentence, a word, or two words of it; and how many
+            objects of each class the sentence mentions.
+        """
         words = [word for word in re.findall(r'\w+', sentence.lower()) if len(word) > 2]
         pairs = [first + second for first, second in zip(words, words[1:], strict=False)]
         texts = [*dict.fromkeys([sentence, *words, *pairs])]
         self._similarity.embed([*texts, *classes])
         found = [self._similarity.of(text, classes) for text in texts]
         nearest = {name: max(near[name] for near in found) for name in classes}
-        self._found = _Meaning(sentence, classes, nearest, self._wanted(sentence, classes))
-        return self._found
-
-    def _wanted(self, sentence: str, classes: Sequence[str]) -> Counter[str]:
-        """Return how many objects of each class a sentence mentions."""
         wanted: Counter[str] = Counter()
         for mention in mentions(sentence, classes):
             for name in mention.classes or self._nearest(mention.noun, classes):
                 wanted[name] += mention.count
-        return wanted
+        return nearest, wanted
 
     def _nearest(self, noun: str, classes: Sequence[str]) -> list[str]:
         """Return the class nearest to a noun that names none; empty if none is near."""
@@ -264,12 +246,8 @@ def _worth(graph: MemoryGraph, name: str, near: Mapping[str, float]) -> float:
 
 
 def _text(graph: MemoryGraph, names: Sequence[str], n: int) -> str:
-    """
-    Return the text on the first `n` objects, and the classes of the others.
-
-    The order is that of first sight, which is constant: so a server can cache more of a prompt.
-    """
-    first = {*names[:n]}
+    """Return the text on the first `n` objects, and the classes of the others."""
+    first = {*names[:n]}  # in the order of first sight, so that a server can cache more of it
     chosen = [name for name in graph.names if name in first]
     included = with_places(graph, chosen)
     others = Counter(sorted(class_of(name) for name in {*names} - {*included}))

@@ -20,11 +20,12 @@ nearest to the sub-goal, by the cosine of their embeddings.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -39,6 +40,8 @@ from bbllm.planners.fltrnn.context_selection import memory_text
 from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing, shown
 from bbllm.planners.fltrnn.memory_graph import ARITY
 
+DEMONSTRATIONS = 3
+"""Number of demonstrations in a prompt, as in the paper."""
 RELATIONS = ('inside', 'on', 'held')
 RULE_THOUGHT = '# Rule thought:'
 """Beginning of a line with the rule that the next calls obey; `rule_cot=no` omits them."""
@@ -102,13 +105,7 @@ def household_demonstrations() -> tuple[Demonstration, ...]:
 
 
 def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
-    """
-    Read a file of demonstrations.
-
-    Raises:
-        DemonstrationError: It cannot be read, or one of its plans has an unknown action or
-            object; names the nearest.
-    """
+    """Read a file; raise DemonstrationError for a fault, also for unknown actions and objects."""
     try:
         data = _File.model_validate(yaml.safe_load(path.read_text('utf-8')))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -123,25 +120,25 @@ def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
     return tuple(_demonstration(entry, path) for entry in data.demonstrations)
 
 
-class Chooser:
-    """Chooses demonstrations for a prompt, by `lexical` or another embedder."""
+def chooser(
+    how: Literal['similar', 'random', 'fixed'],
+    embedder: Embedder,
+    rng: Random,
+    among: Sequence[Demonstration] | None = None,
+) -> Callable[[str], Sequence[Demonstration]]:
+    """Return a function that chooses the demonstrations for a goal: of equals, the first."""
+    among = household_demonstrations() if among is None else among
+    if how == 'random':
+        return lambda _: rng.sample(among, min(DEMONSTRATIONS, len(among)))
+    if how == 'fixed':
+        return lambda _: among[:DEMONSTRATIONS]
+    similarity = Similarity(embedder)
 
-    def __init__(self, among: Sequence[Demonstration], embedder: Embedder):
-        self._among = tuple(among)
-        self._similarity = Similarity(embedder)
+    def similar(goal: str) -> Sequence[Demonstration]:
+        near = similarity.of(goal, [item.goal for item in among])
+        return sorted(among, key=lambda item: -near[item.goal])[:DEMONSTRATIONS]
 
-    def similar(self, goal: str, n: int) -> list[Demonstration]:
-        """Return those with the most similar goals; of equals, the first of the file."""
-        near = self._similarity.of(goal, [item.goal for item in self._among])
-        return sorted(self._among, key=lambda item: -near[item.goal])[:n]
-
-    def random(self, rng: Random, n: int) -> list[Demonstration]:
-        """Return random demonstrations."""
-        return rng.sample(self._among, min(n, len(self._among)))
-
-    def fixed(self, n: int) -> list[Demonstration]:
-        """Return the first of the file."""
-        return list(self._among[:n])
+    return similar
 
 
 def _demonstration(entry: _Entry, path: Path) -> Demonstration:

@@ -125,11 +125,11 @@ class _Lines:
         """Read a line; return whether the plan continues."""
         line = raw.strip()[: MAX_LINE + 1] if self._in_string else raw.strip()
         indent = len(raw) - len(raw.lstrip())
-        if len(_STRING.findall(line[:MAX_LINE])) % 2:
-            self._in_string = not self._in_string
-            self._discard_if_call(line)
-        elif self._in_string:
-            self._discard_if_call(line)
+        turns = len(_STRING.findall(line[:MAX_LINE])) % 2 == 1
+        if turns or self._in_string:
+            self._in_string = self._in_string != turns
+            if not line.startswith('#') and _CALL_LIKE.match(line):
+                self._discard(line, in_block=True)
         elif self._block is not None and (not line or indent > self._block):
             if line and not line.startswith('#'):
                 self._discard(line, in_block=True)
@@ -154,7 +154,10 @@ class _Lines:
             else:
                 self._block = indent
         elif found := _CALL.fullmatch(bare):
-            self.calls.append(_call(found))
+            things = _THINGS.findall(found[2])
+            # As in the published program: where all is in sight, no search is needed.
+            verb = 'walk' if found[1] == 'find' else found[1]
+            self.calls.append(SkillCall(verb, tuple(instance_name(w, int(n)) for w, n in things)))
         elif reason := reason_of(line):
             self.cannot = self.cannot or reason
         elif _BLOCK.match(line):
@@ -163,10 +166,6 @@ class _Lines:
         elif not line.startswith('#') and _CALL_LIKE.match(bare):
             self._discard(line)
         return True
-
-    def _discard_if_call(self, line: str) -> None:
-        if not line.startswith('#') and _CALL_LIKE.match(line):
-            self._discard(line, in_block=True)
 
     def _discard(self, line: str, *, in_block: bool = False) -> None:
         self.has_blocks |= in_block
@@ -182,11 +181,8 @@ def parse_sub_goals(text: str) -> tuple[str, ...]:
         ParseError: None, or more than MAX_SUB_GOALS.
         GaveUpError: The line `cannot: <reason>` in place of a list.
     """
-    found = [
-        ' '.join((braced or squared).split()).strip(' ,')
-        for braced, squared in _SUB_GOAL.findall(text)
-    ]
-    texts = [item for item in found if item]
+    found = (' '.join((a or b).split()).strip(' ,') for a, b in _SUB_GOAL.findall(text))
+    texts = tuple(filter(None, found))
     if not texts:
         refuse_if_impossible(text.splitlines())
         raise ParseError(f'There is no sub-goal in the reply. They are written {SUB_GOALS_FORM}.')
@@ -194,14 +190,7 @@ def parse_sub_goals(text: str) -> tuple[str, ...]:
         raise ParseError(
             f'The reply has {len(texts)} sub-goals; at most {MAX_SUB_GOALS} are accepted.'
         )
-    return tuple(texts)
-
-
-def _call(found: re.Match[str]) -> SkillCall:
-    things = [instance_name(word, int(number)) for word, number in _THINGS.findall(found[2])]
-    # As in the published program: where all is in sight, no search is needed.
-    verb = 'walk' if found[1] == 'find' else found[1]
-    return SkillCall(verb, tuple(things))
+    return texts
 
 
 def ask_plan(
@@ -230,7 +219,6 @@ def ask_plan(
     Raises:
         LostReplyError: The last reply had discarded lines, and no call.
         ParseError: Neither reply had a call.
-        GaveUpError: The model gave up.
     """
     latest: list[ParsedPlan | LostReplyError] = []
     diagnostics = ReplyDiagnostics(lambda line: line.report(context))

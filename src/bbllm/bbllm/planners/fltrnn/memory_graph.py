@@ -1,14 +1,10 @@
 """
-FLTRNN's memory of a household: the scene at first, changed by its calls.
+FLTRNN's memory of a household: a copy of the scene on which each call is executed in symbols.
 
-Source: Zhang et al., FLTRNN, the memory graph: a copy of the scene's graph on which each action of
-a plan is executed in symbols. `MemoryGraph` is as the paper describes it: it refuses calls that
-break the rules, and updates places.
+Source: Zhang et al., FLTRNN. As described there it refuses calls that break the rules.
 """
 
 from __future__ import annotations
-
-import copy
 
 from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import nearest_first
@@ -61,8 +57,10 @@ class MemoryGraph:
         self._states: dict[str, set[str]] = {}
         self._affords: dict[str, set[str]] = {}
         self._places: dict[str, tuple[tuple[str, str], ...]] = {}
-        self._held: list[str] = []
-        self._here: str | None = None
+        self.held: tuple[str, ...] = ()
+        """Objects in a hand."""
+        self.here: str | None = None
+        """The room of the character."""
         self.seat: str | None = None
         """The object that the character sits on."""
         self.see(scene)
@@ -70,12 +68,11 @@ class MemoryGraph:
     def see(self, scene: Scene) -> None:
         """Add new objects of a scene; the others stay as remembered."""
         around = scene_graph(scene)
-        new = [name for name in scene.names if name not in self._names]
-        self._names.update(dict.fromkeys(new))
+        new = dict.fromkeys(name for name in scene.names if name not in self._names)
+        self._names |= new
         self._rooms |= {item.name for item in scene.objects if item.kind is Kind.LOCATION}
-        if self._here is None and around.character is not None:
-            self._here = around.rooms.get(around.character)
-        fresh = set(new)
+        if self.here is None and around.character is not None:
+            self.here = around.rooms.get(around.character)
         for name in new:
             self._states[name] = set(around.states.get(name, ()))
             self._affords[name] = set()
@@ -83,19 +80,15 @@ class MemoryGraph:
             if name in around.rooms:
                 self._room_of[name] = around.rooms[name]
         for thing, relation, other in around.placed:
-            if thing in fresh and other not in self._rooms:
+            if thing in new and other not in self._rooms:
                 self._places[thing] = (*self._places[thing], (relation, other))
-        if (me := around.character) in fresh and 'sitting' in around.states.get(str(me), ()):
+        if (me := around.character) in new and 'sitting' in around.states.get(str(me), ()):
             seats = [other for who, how, other in around.placed if (who, how) == (me, 'on')]
             self.seat = next(iter(seats), None)
-        self._held += [name for name in around.held if name in fresh]
+        self.held += tuple(name for name in around.held if name in new)
         for fact in scene.facts:
-            if fact.predicate == 'affords' and fact.subject in fresh:
+            if fact.predicate == 'affords' and fact.subject in new:
                 self._affords[fact.subject].add(fact.object)
-
-    def copy(self) -> MemoryGraph:
-        """Return an independent copy."""
-        return copy.deepcopy(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -106,16 +99,6 @@ class MemoryGraph:
     def rooms(self) -> tuple[str, ...]:
         """The rooms."""
         return tuple(name for name in self._names if name in self._rooms)
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """Objects in a hand."""
-        return tuple(self._held)
-
-    @property
-    def here(self) -> str | None:
-        """The room of the character."""
-        return self._here
 
     def of_class(self, word: str) -> list[str]:
         """Return the objects of a class."""
@@ -138,8 +121,8 @@ class MemoryGraph:
         for place in [name, *self._above(name)]:
             if place in self._rooms:
                 return place
-            if place in self._held:
-                return self._here
+            if place in self.held:
+                return self.here
             if not self._places.get(place) and place in self._room_of:
                 return self._room_of[place]
         return self._room_of.get(name)
@@ -172,7 +155,7 @@ class MemoryGraph:
                 for kind, other in self._places.get(below, ())
             )
         if relation is GoalRelation.HOLDS:
-            return name in self._held
+            return name in self.held
         if relation is GoalRelation.SIT:
             return name == self.seat
         return STATE_OF[relation] in self._states.get(name, ())
@@ -199,8 +182,8 @@ class MemoryGraph:
     def _out_of_reach(self, call: SkillCall) -> str | None:
         for name in call.args:
             room = self.room_of(name)
-            if name not in self._held and room and self._here and room != self._here:
-                return f'{name} is in {room}, and the robot in {self._here}; it has to walk first'
+            if name not in self.held and room and self.here and room != self.here:
+                return f'{name} is in {room}, and the robot in {self.here}; it has to walk first'
             if shut := self.closed_around(name):
                 return f'{name} is inside {shut}, which is closed; it has to be opened first'
         return None
@@ -209,8 +192,8 @@ class MemoryGraph:
         name = call.args[0]
         states = self._states[name]
         match call.skill:
-            case 'grab' if self._held:
-                return f'{self._held[0]} is held, and only one thing may be held at a time'
+            case 'grab' if self.held:
+                return f'{self.held[0]} is held, and only one thing may be held at a time'
             case 'grab' if self._affords[name] and 'grabbable' not in self._affords[name]:
                 return f'{name} cannot be grabbed'
             case 'open' if 'closed' not in states:
@@ -231,7 +214,7 @@ class MemoryGraph:
         return None
 
     def _against_putting(self, skill: str, thing: str, place: str) -> str | None:
-        if thing not in self._held:
+        if thing not in self.held:
             return f'{thing} is not held; it has to be grabbed first'
         if thing == place or thing in self._above(place):
             return f'{thing} cannot be put into itself'
@@ -245,29 +228,22 @@ class MemoryGraph:
             return
         match call.skill, *call.args:
             case ('walk' | 'find', name):
-                self._here = self.room_of(name) or self._here
+                self.here = self.room_of(name) or self.here
             case ('sit', name):
                 self.seat = name
             case ('standup',):
                 self.seat = None
             case ('grab', name):
                 self._places[name] = ()
-                self._held.append(name)
+                self.held = (*self.held, name)
             case ('putin' | 'putback', thing, place):
-                self._put('inside' if call.skill == 'putin' else 'on', thing, place)
+                if not self._published:
+                    self.held = tuple(name for name in self.held if name != thing)
+                    self._places[thing] = (('inside' if call.skill == 'putin' else 'on', place),)
             case ('open' | 'close' | 'switchon' | 'switchoff', name):
-                self._turn(call.skill, name)
-
-    def _put(self, relation: str, thing: str, place: str) -> None:
-        if self._published:
-            return
-        self._held = [name for name in self._held if name != thing]
-        self._places[thing] = ((relation, place),)
-
-    def _turn(self, skill: str, name: str) -> None:
-        before, after = (PUBLISHED_TURNS if self._published else TURNS)[skill]
-        if before in self._states[name]:
-            self._states[name] = self._states[name] - {before} | {after}
+                before, after = (PUBLISHED_TURNS if self._published else TURNS)[call.skill]
+                if before in self._states[name]:
+                    self._states[name] = self._states[name] - {before} | {after}
 
     def _above(self, name: str) -> list[str]:
         """Return all places of an object, nearest first; cycles end it."""

@@ -27,9 +27,10 @@ STEM = 3
 """Minimum length of the part before it [letters]."""
 AHEAD = 2
 """How many unknown words may come between a number and its noun: `two clean mugs`."""
-ALL = frozenset({'all', 'every', 'each'})
-"""Words for `MOST`."""
-NUMBERS = {in_words(n): n for n in range(1, 11)} | {'any': 1, 'both': 2, 'couple': 2, 'pair': 2}
+NUMBERS = {
+    **{in_words(n): n for n in range(1, 11)},
+    **{'any': 1, 'both': 2, 'couple': 2, 'pair': 2, 'all': MOST, 'every': MOST, 'each': MOST},
+}
 BETWEEN = frozenset({'of', 'the', 'my', 'our', 'your', 'these', 'those', 'other', 'more'})
 """Words between a number and its noun: `all of the plates`."""
 ENDINGS = (('ves', 'fe'), ('ves', 'f'), ('ies', 'y'), ('es', ''), ('s', ''))
@@ -59,7 +60,8 @@ def mentions(sentence: str, classes: Collection[str]) -> Iterator[Mention]:
         word = words[i]
         n, names = _name_at(words[i:], known)
         if names:
-            wanted = count or (SOME if _is_many(words[i + n - 1]) else 1)
+            last = words[i + n - 1]
+            wanted = count or (SOME if last.endswith('s') and not last.endswith('ss') else 1)
             yield Mention(''.join(words[i : i + n]), wanted, names)
             i += n
             unknown = []
@@ -100,12 +102,6 @@ def _forms(noun: str) -> set[str]:
     return {noun, *(stem + one for one, stem in ends if len(stem) > 1)}
 
 
-def _is_many(word: str) -> bool:
-    return word.endswith('s') and not word.endswith('ss')
-
-
 def _number(word: str) -> int:
     """Return the value of a number word, 0 for other words."""
-    if word in ALL:
-        return MOST
     return min(int(word) if word.isdecimal() else NUMBERS.get(word, 0), MOST)

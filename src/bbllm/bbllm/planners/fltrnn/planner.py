@@ -3,230 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import ConditionChecked, SubGoalBegun
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Code, SkillCall, Task
-from bbllm.planners.common.goal_predicates import goal_text
+from bbllm.planners.common.goal_predicates import GoalPredicate, goal_text
 from bbllm.planners.common.low_level_hands import CallRunner
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.fltrnn.context_selection import ContextSelector
-from bbllm.planners.fltrnn.demonstrations import Chooser, Demonstration, household_demonstrations
+from bbllm.planners.fltrnn.demonstrations import Demonstration, chooser
 from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph, fault_of
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
-from bbllm.planners.fltrnn.sub_goals import (
-    DEMONSTRATIONS,
-    Goal,
-    SubGoal,
-    ask_sub_goals,
-    embedder_of,
-    read_goal,
-)
+from bbllm.planners.fltrnn.sub_goals import SubGoal, ask_sub_goals, embedder_of, read_goal
 
 ROUNDS = 3
 """How often a sub-goal is planned: a call can fail for a reason beyond the graph, and a later
 sub-goal can undo it. More rounds only repeat failures."""
 NOTHING_DONE = 'no call was carried out for it'
 """Why a goal in words, which no graph can check, does not count without a call."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Options of the language RNN."""
-
-    verify: bool
-    """Whether a sub-goal counts as completed only if the memory graph confirms it."""
-    paper_code: bool
-    """Whether no call is refused, and each is assumed to succeed, as in the published program."""
-    explain: bool = True
-    """Whether the model learns which rule a refused call breaks; off without rules in the prompts,
-    because it would restore them."""
-
-
-class LanguageRNN:
-    """
-    Works on sub-goals one by one, each with one cell of the language RNN.
-
-    The hidden state is the long-term memory (rules, goal, completed sub-goals) and a memory
-    graph; the input is a short-term memory for the sub-goal.
-
-    Args:
-        model: The model.
-        prompts: Its prompts.
-        choose: Returns the demonstrations for a sub-goal.
-        selector: Chooses the objects in a prompt.
-        world: Where calls are executed.
-        context: Receives the events.
-        memory: The believed scene; changed by calls.
-        settings: See there.
-    """
-
-    def __init__(
-        self,
-        model: ChatModel,
-        prompts: FLTRNNPrompts,
-        choose: Callable[[str], Sequence[Demonstration]],
-        selector: ContextSelector,
-        world: World,
-        context: EpisodeContext,
-        memory: MemoryGraph,
-        settings: Settings,
-    ):
-        self._model = model
-        self._prompts = prompts
-        self._choose = choose
-        self._selector = selector
-        self._world = world
-        self._context = context
-        self._memory = memory
-        self._settings = settings
-        self._runner = CallRunner(world, context, for_good=not settings.verify)
-        self._problems: dict[int, str] = {}
-        """Why the last plan of a sub-goal failed, by the sub-goal's index."""
-
-    def run(self, goal: Goal, sub_goals: Sequence[SubGoal]) -> None:
-        """
-        Work on all sub-goals, and again on those that were not reached or were undone.
-
-        Raises:
-            GaveUpError: Some are still not reached; names them and the reasons.
-        """
-        long_term = LongTerm(goal.text)
-        waiting = list(range(len(sub_goals)))
-        for _ in range(ROUNDS):
-            for index in waiting:
-                sub_goal = sub_goals[index]
-                self._context.emit(SubGoalBegun(sub_goal.text, index=index, of=len(sub_goals)))
-                if not self._counts(index, sub_goal, at_first=True):
-                    self._work_on(index, sub_goal, long_term)
-                if self._counts(index, sub_goal):
-                    completed = (*long_term.completed, sub_goal.text)
-                    long_term = replace(long_term, completed=tuple(dict.fromkeys(completed)))
-            waiting = [i for i, item in enumerate(sub_goals) if not self._counts(i, item)]
-            if not waiting:
-                if self._settings.verify:
-                    self._context.report_done()
-                return
-            undone = {sub_goals[i].text for i in waiting}
-            kept = tuple(text for text in long_term.completed if text not in undone)
-            long_term = replace(long_term, completed=kept)
-        raise GaveUpError(
-            f'Not reached after {ROUNDS} plans each: '
-            + '; '.join(f'{sub_goals[i].text} ({self._lack(i, sub_goals[i])})' for i in waiting)
-        )
-
-    def _counts(self, index: int, sub_goal: SubGoal, *, at_first: bool = False) -> bool:
-        """Return whether a sub-goal counts as completed; `at_first`: before the first plan."""
-        if not self._settings.verify or not sub_goal.predicates:
-            return not at_first and index not in self._problems
-        return all(map(self._memory.is_satisfied, sub_goal.predicates))
-
-    def _lack(self, index: int, sub_goal: SubGoal) -> str:
-        """Return why a sub-goal does not count."""
-        unmet = [item for item in sub_goal.predicates if not self._memory.is_satisfied(item)]
-        lacks = [f'of {item} there are {self._memory.n_satisfying(item)}' for item in unmet]
-        return '; '.join([*lacks, *([self._problems[index]] if index in self._problems else [])])
-
-    def _work_on(self, index: int, sub_goal: SubGoal, long_term: LongTerm) -> None:
-        again = index in self._problems
-        short_term = ShortTerm(
-            sub_goal.text,
-            self._selector.of(self._memory, sub_goal.text, sub_goal.predicates),
-            self._choose(sub_goal.text),
-            self._lack(index, sub_goal) if again else '',
-        )
-        scene = self._world.observe()
-        prompt = self._prompts.cell(scene, long_term, short_term)
-        request = PromptRequest(kind='function', scene=scene, text=sub_goal.text)
-        calls, problem = self._planned(prompt, request, sub_goal)
-        n_done = 0
-        for outcome in self._runner.run(calls):
-            if outcome.succeeded or self._settings.paper_code:
-                self._memory.apply(outcome.call)
-                n_done += outcome.succeeded
-            else:
-                # The following calls assume that it succeeded.
-                problem = f'{outcome.call} failed: {outcome.message or outcome.code.name}'
-                break
-        self._memory.see(self._world.observe())
-        if not n_done and not sub_goal.predicates:
-            problem = problem or NOTHING_DONE
-        self._judge(index, sub_goal, problem)
-
-    def _judge(self, index: int, sub_goal: SubGoal, problem: str) -> None:
-        """Record why a sub-goal was not reached, if `verify`."""
-        self._problems.pop(index, None)
-        if not self._settings.verify:
-            return
-        unmet = [item for item in sub_goal.predicates if not self._memory.is_satisfied(item)]
-        by_graph = bool(sub_goal.predicates)
-        if by_graph:
-            self._context.emit(ConditionChecked(sub_goal.text, not unmet, by='graph'))
-        if unmet or (problem and not by_graph):
-            default = f'the plan ended without {goal_text(unmet)}'
-            self._problems[index] = problem or default
-
-    def _planned(
-        self, prompt: str, request: PromptRequest, sub_goal: SubGoal
-    ) -> tuple[Sequence[SkillCall], str]:
-        """
-        Ask for a plan; return its possible calls, and why the rest is impossible.
-
-        Refusals of the memory graph cause one retry; calls that it refuses again are dropped.
-        """
-
-        def against(refused: Sequence[RejectedLine]) -> str:
-            if not refused or self._settings.paper_code:
-                return ''
-            more = len(refused) - 1
-            others = f' {more} more calls cannot be done either.' if more else ''
-            rules = ' Write a plan that keeps all rules.' if self._settings.explain else ''
-            return f'{self._refusal(refused[0])}.{others}{rules}'
-
-        try:
-            plan = ask_plan(
-                self._model,
-                prompt,
-                self._context,
-                request=request,
-                refusals=lambda plan: self._tried(plan)[1],
-                against=against,
-            )
-        except LostReplyError as error:
-            if not self._settings.verify:
-                raise
-            return [], f'none of its {len(error.discarded)} lines can be read as a call'
-        if not plan.calls and not sub_goal.predicates and self._settings.verify:
-            RejectedLine('# done', NOTHING_DONE, refused=True).report(self._context)
-        calls, refused = self._tried(plan)
-        return calls, self._refusal(refused[0]) if refused else ''
-
-    def _refusal(self, refused: RejectedLine) -> str:
-        """Return the text for the model on a refused call, without reasons from ablated rules."""
-        if self._settings.explain or refused.code is not Code.PRECONDITION:
-            return f'{refused.text} was refused: {refused.why}'
-        return f'{refused.text} was refused'
-
-    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[RejectedLine]]:
-        """Return the calls of a plan that are possible in order, and the refused ones."""
-        memory = self._memory.copy()
-        calls: list[SkillCall] = []
-        refused: list[RejectedLine] = []
-        for call in plan.calls:
-            if (why := memory.refusal(call)) is None:
-                memory.apply(call)
-                calls.append(call)
-            else:
-                code, rules = fault_of(memory, call)
-                refused.append(RejectedLine(str(call), why, code, refused=True, rules=rules))
-        return calls, refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,38 +50,17 @@ class FLTRNNOptions:
     then no sub-goal is verified."""
 
 
-class FLTRNN:
+@dataclass(frozen=True)
+class FLTRNN(ModelPlanner):
     """
     The planning method of the paper.
 
     Source: Zhang et al., FLTRNN: Faithful Long-Horizon Task Planning for Robotics with Large
-    Language Models. docs/design/fltrnn.md lists departures from the published program. The Body is
-    not asked: a plan has calls on objects. A Body that matches by embedding lends its embedder to
-    the choice of demonstrations.
-
-    Args:
-        brain: The one model.
-        body: Only its embedder is used, if it has one.
-        k: Not used: there are no feedback loops.
-        options: See there.
+    Language Models. docs/design/fltrnn.md lists departures from the published program. A Body
+    that matches by embedding lends its embedder to the choice of demonstrations.
     """
 
-    def __init__(
-        self, brain: ChatModel, body: Body, *, k: int = 3, options: FLTRNNOptions = FLTRNNOptions()
-    ):
-        self._model = brain
-        embedder = embedder_of(body)
-        self._chooser = Chooser(household_demonstrations(), embedder)
-        self._selector = ContextSelector(embedder)
-        self._demos = options.demos
-        self._settings = Settings(
-            verify=options.verify and not options.paper_code,
-            paper_code=options.paper_code,
-            explain=options.rule_cot and options.long_memory,
-        )
-        self._prompts = FLTRNNPrompts(
-            rule_thoughts=options.rule_cot, long_memory=options.long_memory
-        )
+    options: FLTRNNOptions = FLTRNNOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -287,29 +69,188 @@ class FLTRNN:
         Raises:
             GaveUpError: The goal is impossible or was not reached, or the model gave up.
         """
+        options = self.options
+        prompts = FLTRNNPrompts(rule_thoughts=options.rule_cot, long_memory=options.long_memory)
         scene = world.observe()
         goal = read_goal(task, scene, context)
-        prompt = self._prompts.split(goal.text, scene)
-        sub_goals = ask_sub_goals(self._model, prompt, goal, scene, context)
-        memory = MemoryGraph(scene, published=self._settings.paper_code)
-        LanguageRNN(
-            self._model,
-            self._prompts,
-            self._chosen(Random(task.id)),
-            self._selector,
+        prompt = prompts.split(goal.text, scene)
+        sub_goals = ask_sub_goals(self.brain, prompt, goal, scene, context)
+        embedder = embedder_of(self.body)
+        rnn = LanguageRNN(
+            self,
+            prompts,
+            chooser(options.demos, embedder, Random(task.id)),
+            ContextSelector(embedder),
+            MemoryGraph(scene, published=options.paper_code),
             world,
             context,
-            memory,
-            self._settings,
-        ).run(goal, sub_goals)
+        )
+        rnn.run(goal.text, sub_goals)
 
-    def _chosen(self, rng: Random) -> Callable[[str], Sequence[Demonstration]]:
-        """Return the function that chooses demonstrations for a sub-goal."""
-        if self._demos == 'similar':
-            return lambda goal: self._chooser.similar(goal, DEMONSTRATIONS)
-        if self._demos == 'random':
-            return lambda _: self._chooser.random(rng, DEMONSTRATIONS)
-        return lambda _: self._chooser.fixed(DEMONSTRATIONS)
+
+class LanguageRNN:
+    """
+    Works on sub-goals one by one, each with one cell of the language RNN.
+
+    The hidden state is the long-term memory (rules, goal, completed sub-goals) and a memory
+    graph; the input is a short-term memory for the sub-goal.
+    """
+
+    def __init__(
+        self,
+        planner: FLTRNN,
+        prompts: FLTRNNPrompts,
+        choose: Callable[[str], Sequence[Demonstration]],
+        selector: ContextSelector,
+        memory: MemoryGraph,
+        world: World,
+        context: EpisodeContext,
+    ):
+        self._model = planner.brain
+        self._paper_code = planner.options.paper_code
+        self._verify = planner.options.verify and not self._paper_code
+        # Without rules in the prompts, a refusal by a rule would restore them.
+        self._explain = planner.options.rule_cot and planner.options.long_memory
+        self._prompts = prompts
+        self._choose = choose
+        self._selector = selector
+        self._memory = memory
+        self._world = world
+        self._context = context
+        self._runner = CallRunner(world, context, for_good=not self._verify)
+        self._problems: dict[int, str] = {}
+        """Why the last plan of a sub-goal failed, by the sub-goal's index."""
+
+    def run(self, goal: str, sub_goals: Sequence[SubGoal]) -> None:
+        """Work on all sub-goals, and again on those not reached or undone; see `FLTRNN.run`."""
+        long_term = LongTerm(goal)
+        waiting = list(range(len(sub_goals)))
+        for _ in range(ROUNDS):
+            for index in waiting:
+                sub_goal = sub_goals[index]
+                self._context.emit(SubGoalBegun(sub_goal.text, index=index, of=len(sub_goals)))
+                if not self._counts(index, sub_goal, at_first=True):
+                    self._work_on(index, sub_goal, long_term)
+                if self._counts(index, sub_goal):
+                    completed = (*long_term.completed, sub_goal.text)
+                    long_term = replace(long_term, completed=tuple(dict.fromkeys(completed)))
+            waiting = [i for i, item in enumerate(sub_goals) if not self._counts(i, item)]
+            if not waiting:
+                if self._verify:
+                    self._context.report_done()
+                return
+            undone = {sub_goals[i].text for i in waiting}
+            kept = tuple(text for text in long_term.completed if text not in undone)
+            long_term = replace(long_term, completed=kept)
+        raise GaveUpError(
+            f'Not reached after {ROUNDS} plans each: '
+            + '; '.join(f'{sub_goals[i].text} ({self._lack(i, sub_goals[i])})' for i in waiting)
+        )
+
+    def _counts(self, index: int, sub_goal: SubGoal, *, at_first: bool = False) -> bool:
+        """Return whether a sub-goal counts as completed; `at_first`: before the first plan."""
+        if not self._verify or not sub_goal.predicates:
+            return not at_first and index not in self._problems
+        return not self._unmet(sub_goal)
+
+    def _lack(self, index: int, sub_goal: SubGoal) -> str:
+        """Return why a sub-goal does not count."""
+        lacks = [
+            f'of {item} there are {self._memory.n_satisfying(item)}'
+            for item in self._unmet(sub_goal)
+        ]
+        return '; '.join(filter(None, [*lacks, self._problems.get(index, '')]))
+
+    def _unmet(self, sub_goal: SubGoal) -> list[GoalPredicate]:
+        return [item for item in sub_goal.predicates if not self._memory.is_satisfied(item)]
+
+    def _work_on(self, index: int, sub_goal: SubGoal, long_term: LongTerm) -> None:
+        again = index in self._problems
+        short_term = ShortTerm(
+            sub_goal.text,
+            self._selector.of(self._memory, sub_goal.text, sub_goal.predicates),
+            self._choose(sub_goal.text),
+            self._lack(index, sub_goal) if again else '',
+        )
+        scene = self._world.observe()
+        prompt = self._prompts.cell(scene, long_term, short_term)
+        request = PromptRequest(kind='function', scene=scene, text=sub_goal.text)
+        calls, problem = self._planned(prompt, request, sub_goal)
+        n_done = 0
+        for outcome in self._runner.run(calls):
+            if outcome.succeeded or self._paper_code:
+                self._memory.apply(outcome.call)
+                n_done += outcome.succeeded
+            else:
+                # The following calls assume that it succeeded.
+                problem = f'{outcome.call} failed: {outcome.message or outcome.code.name}'
+                break
+        self._memory.see(self._world.observe())
+        if not n_done and not sub_goal.predicates:
+            problem = problem or NOTHING_DONE
+        self._problems.pop(index, None)
+        if self._verify:
+            unmet = self._unmet(sub_goal)
+            if sub_goal.predicates:
+                self._context.emit(ConditionChecked(sub_goal.text, not unmet, by='graph'))
+            if unmet or (problem and not sub_goal.predicates):
+                default = f'the plan ended without {goal_text(unmet)}'
+                self._problems[index] = problem or default
+
+    def _planned(
+        self, prompt: str, request: PromptRequest, sub_goal: SubGoal
+    ) -> tuple[Sequence[SkillCall], str]:
+        """
+        Ask for a plan; return its possible calls, and why the rest is impossible.
+
+        Refusals of the memory graph cause one retry; calls that it refuses again are dropped.
+        """
+
+        def against(refused: Sequence[RejectedLine]) -> str:
+            if not refused or self._paper_code:
+                return ''
+            more = len(refused) - 1
+            others = f' {more} more calls cannot be done either.' if more else ''
+            rules = ' Write a plan that keeps all rules.' if self._explain else ''
+            return f'{self._refusal(refused[0])}.{others}{rules}'
+
+        try:
+            plan = ask_plan(
+                self._model,
+                prompt,
+                self._context,
+                request=request,
+                refusals=lambda plan: self._tried(plan)[1],
+                against=against,
+            )
+        except LostReplyError as error:
+            if not self._verify:
+                raise
+            return [], f'none of its {len(error.discarded)} lines can be read as a call'
+        if not plan.calls and not sub_goal.predicates and self._verify:
+            RejectedLine('# done', NOTHING_DONE, refused=True).report(self._context)
+        calls, refused = self._tried(plan)
+        return calls, self._refusal(refused[0]) if refused else ''
+
+    def _refusal(self, refused: RejectedLine) -> str:
+        """Return the text for the model on a refused call, without reasons from ablated rules."""
+        if self._explain or refused.code is not Code.PRECONDITION:
+            return f'{refused.text} was refused: {refused.why}'
+        return f'{refused.text} was refused'
+
+    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[RejectedLine]]:
+        """Return the calls of a plan that are possible in order, and the refused ones."""
+        memory = deepcopy(self._memory)
+        calls: list[SkillCall] = []
+        refused: list[RejectedLine] = []
+        for call in plan.calls:
+            if (why := memory.refusal(call)) is None:
+                memory.apply(call)
+                calls.append(call)
+            else:
+                code, rules = fault_of(memory, call)
+                refused.append(RejectedLine(str(call), why, code, refused=True, rules=rules))
+        return calls, refused
 
 
 FLTRNN_SPEC = PlannerSpec(

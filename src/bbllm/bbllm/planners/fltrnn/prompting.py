@@ -19,11 +19,12 @@ from bbllm.planners.common.goal_predicates import (
     goal_text,
     parse_goal,
 )
-from bbllm.planners.common.prompting import declared, one_line, templates
+from bbllm.planners.common.prompting import declared, one_line, render
 from bbllm.planners.common.scene_graph import classes
 from bbllm.planners.fltrnn.demonstrations import Demonstration
 from bbllm.planners.fltrnn.memory_graph import ARITY
 
+PACKAGE = 'bbllm.planners.fltrnn'
 SPLIT = 'Split the goal of a task in a household into sub-goals, as the examples do.'
 CELL = 'Write what a robot in a household does for one sub-goal, as the body of a function.'
 WHOLE = 'Write what a robot in a household does for a whole task, as the body of a function.'
@@ -55,7 +56,7 @@ NO_LOOPS = (
 
 @dataclass(frozen=True, slots=True)
 class LongTerm:
-    """The constant part of all prompts of an episode, beside the rules."""
+    """The long-term memory: the part of all prompts of an episode, beside the rules."""
 
     goal: str
     completed: tuple[str, ...] = ()
@@ -63,7 +64,7 @@ class LongTerm:
 
 @dataclass(frozen=True, slots=True)
 class ShortTerm:
-    """The part of a prompt for one sub-goal."""
+    """The short-term memory: the part of a prompt for one sub-goal."""
 
     sub_goal: str
     memory: str
@@ -85,12 +86,12 @@ class FLTRNNPrompts:
     def __init__(self, *, rule_thoughts: bool = True, long_memory: bool = True):
         self._rule_thoughts = rule_thoughts
         self._long_memory = long_memory
-        self._templates = templates('bbllm.planners.fltrnn')
 
     def split(self, goal: str, scene: Scene) -> str:
         """Return the prompt that asks for the sub-goals of a goal."""
         predicates = parse_goal(goal, classes(scene))
-        return self._render(
+        return render(
+            PACKAGE,
             'split',
             opening=SPLIT,
             goal=_goal_line(goal, predicates),
@@ -110,7 +111,7 @@ class FLTRNNPrompts:
     def reason(self, goal: str, scene: Scene) -> str:
         """Return the prompt of the reasoner of planning-reasoning."""
         predicates = parse_goal(goal, classes(scene))
-        return self._render('reason', opening=REASON, goal=_goal_line(goal, predicates))
+        return render(PACKAGE, 'reason', opening=REASON, goal=_goal_line(goal, predicates))
 
     def act(self, scene: Scene, short_term: ShortTerm) -> str:
         """Return the prompt of the planner of planning-reasoning."""
@@ -120,10 +121,9 @@ class FLTRNNPrompts:
         self, opening: str, scene: Scene, short: ShortTerm, long: LongTerm | None = None
     ) -> str:
         instructions = [REPLY, *([THINK] if self._rule_thoughts else []), NO_LOOPS]
-        rules = list(RULES)
         if opening != CELL:
             # The baselines have no memory; their rules stand before the examples.
-            opening = '\n'.join([opening, *rules])
+            opening = '\n'.join([opening, *RULES])
         examples = [
             {
                 'goal': item.goal,
@@ -133,12 +133,13 @@ class FLTRNNPrompts:
             # In a fixed order, so that prompts with common examples have a common beginning.
             for item in sorted(short.demonstrations, key=lambda item: item.goal)
         ]
-        return self._render(
+        return render(
+            PACKAGE,
             'plan',
             opening=opening,
             imports=imports(scene),
             long_memory=long is not None,
-            rules=rules,
+            rules=RULES,
             goal=one_line(long.goal) if long else '',
             completed=long.completed if long else (),
             examples=examples,
@@ -148,9 +149,6 @@ class FLTRNNPrompts:
             sub_goal=one_line(short.sub_goal),
             example_head=_head,
         )
-
-    def _render(self, name: str, **values: object) -> str:
-        return self._templates.get_template(f'{name}.md.j2').render(values).rstrip()
 
 
 def imports(scene: Scene) -> str:

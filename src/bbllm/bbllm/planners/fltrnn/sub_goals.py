@@ -25,8 +25,10 @@ from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnosti
 from bbllm.planners.common.scene_graph import classes
 from bbllm.planners.fltrnn.grammar import parse_sub_goals
 
-DEMONSTRATIONS = 3
-"""Number of demonstrations in a prompt, as in the paper."""
+MAX_SENTENCE = 300
+"""Maximum length of a sub-goal in words [characters]."""
+
+_What = tuple[GoalRelation, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Goal:
     text: str
     """Predicates as `goal_text` writes them, or the sentence of the task."""
     predicates: tuple[GoalPredicate, ...] | None
-    """Empty or None for a plain sentence."""
+    """None for a plain sentence."""
 
 
 def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
@@ -56,11 +58,19 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
         return Goal(task.instruction, None)
     refuse_contradiction(predicates, scene, context)
     counts = Counter(map(class_of, scene.names))
-    if scene.whole:
-        _refuse_missing(predicates, counts, scene)
-    unseen = {word for item in predicates for word in (item.thing, item.place) if word}
-    unseen -= set(counts)
-    if unseen:
+    needs = [
+        (item, word, wanted)
+        for item in predicates
+        for word, wanted in ((item.thing, item.things), (item.place, 1))
+        if word
+    ]
+    for predicate, word, wanted in needs:
+        if scene.whole and counts[word] < wanted:
+            raise GaveUpError(
+                f'`{predicate}` wants {wanted} of {word}, but the house has {counts[word]}. '
+                f'There are: {", ".join(classes(scene))}.'
+            )
+    if unseen := {word for _, word, _ in needs} - set(counts):
         context.warn(
             f'No {" and no ".join(sorted(unseen))} is in sight. This method plans on the whole '
             'house, as in its paper; what is not seen it can only be lucky with. It sees all '
@@ -74,97 +84,48 @@ def embedder_of(body: Body) -> Embedder:
     return body.embedder if isinstance(body, MatchingBody) else LexicalEmbedder()
 
 
-def _refuse_missing(
-    predicates: Sequence[GoalPredicate], counts: Counter[str], scene: Scene
-) -> None:
-    for predicate in predicates:
-        for word, wanted in ((predicate.thing, predicate.things), (predicate.place, 1)):
-            if word and counts[word] < wanted:
-                raise GaveUpError(
-                    f'`{predicate}` wants {wanted} of {word}, but the house has {counts[word]}. '
-                    f'There are: {", ".join(classes(scene))}.'
-                )
-
-
-MAX_SENTENCE = 300
-"""Maximum length of a sub-goal in words [characters]."""
-
-_What = tuple[GoalRelation, str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class SubGoal:
     """A part of a goal."""
 
     text: str
-    """The text in prompts."""
     predicates: tuple[GoalPredicate, ...] = ()
-    """Empty or None for a plain sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class SubGoalFault:
-    """A fault of a list of sub-goals."""
-
-    text: str
-    """The faulty part."""
-    why: str
-    malformed: bool = False
-    """Whether it fits no grammar; else it can be parsed, and contradicts the goal."""
-
-    def __str__(self) -> str:
-        return f'`{self.text}` {self.why}'
-
-    @property
-    def discarded(self) -> RejectedLine:
-        """The fault as a discarded line."""
-        return RejectedLine(self.text, self.why, refused=not self.malformed)
-
-
-@dataclass(frozen=True, slots=True)
-class Decomposition:
-    """A corrected list of sub-goals, and the faults of the reply."""
-
-    sub_goals: tuple[SubGoal, ...]
-    faults: tuple[SubGoalFault, ...] = ()
+    """Empty for a plain sentence."""
 
 
 def ask_sub_goals(
     model: ChatModel, prompt: str, goal: Goal, scene: Scene, context: EpisodeContext
 ) -> Sequence[SubGoal]:
     """Ask for sub-goals; faults cause one retry, and are then corrected."""
-    latest: list[Decomposition] = []
+    latest: Sequence[SubGoal] = ()
     diagnostics = ReplyDiagnostics(lambda line: line.report(context))
     known = classes(scene) if scene.whole else None
 
-    def read(text: str) -> Decomposition:
-        found = decompose(parse_sub_goals(text), goal.text, goal.predicates, known)
-        latest.append(found)
-        diagnostics.of_reply(fault.discarded for fault in found.faults)
-        if found.faults:
+    def read(text: str) -> Sequence[SubGoal]:
+        nonlocal latest
+        latest, faults = decompose(parse_sub_goals(text), goal, known)
+        diagnostics.of_reply(faults)
+        if faults:
+            listed = '; '.join(f'`{fault.text}` {fault.why}' for fault in faults)
             raise ParseError(
-                f'{"; ".join(map(str, found.faults))}. The sub-goals have to be all of the '
-                'goal, and nothing else.'
+                f'{listed}. The sub-goals have to be all of the goal, and nothing else.'
             )
-        return found
+        return latest
 
     request = PromptRequest(kind='sub_goals', scene=scene)
     try:
-        return ask(model, prompt, read, request=request, on_retry=context.warn).sub_goals
+        return ask(model, prompt, read, request=request, on_retry=context.warn)
     except ParseError:
         if not latest:
             raise
-        return latest[-1].sub_goals
+        return latest
 
 
 def decompose(
-    texts: Sequence[str],
-    goal: str,
-    predicates: Sequence[GoalPredicate] | None,
-    classes: Collection[str] | None,
-) -> Decomposition:
+    texts: Sequence[str], goal: Goal, classes: Collection[str] | None
+) -> tuple[Sequence[SubGoal], Sequence[RejectedLine]]:
     """
-    Correct the sub-goals of a reply.
+    Return the corrected sub-goals of a reply, at least one, and its faults.
 
     The parts of a goal in predicates must have all its predicates, and no others. If several parts
     have the same one, their counts may add up to that of the goal, or the last may have it. A goal
@@ -172,25 +133,24 @@ def decompose(
 
     Args:
         texts: The parts as written.
-        goal: The goal as text.
-        predicates: The predicates of the goal; None for a plain sentence.
+        goal: The goal.
         classes: All classes; None if not all is in sight, so that any may exist.
     """
-    known = _Known(predicates, classes)
+    known = _Known(goal.predicates, classes)
     parts = [part for text in texts if (part := known.read(text)) is not None]
-    if predicates is not None:
-        parts = known.complete(parts, predicates)
+    if goal.predicates is not None:
+        parts = known.complete(parts, goal.predicates)
     if not parts:
-        known.faults.append(SubGoalFault(goal, 'has no part that could be worked on'))
-        parts = [SubGoal(goal_text(predicates) if predicates else goal, tuple(predicates or ()))]
-    return Decomposition(tuple(parts), tuple(known.faults))
+        known.fault(goal.text, 'has no part that could be worked on')
+        parts = [SubGoal(goal.text, goal.predicates or ())]
+    return parts, known.faults
 
 
 class _Known:
     """Reads the parts of one goal in order, and collects their faults."""
 
     def __init__(self, goal: Sequence[GoalPredicate] | None, classes: Collection[str] | None):
-        self.faults: list[SubGoalFault] = []
+        self.faults: list[RejectedLine] = []
         self._in_words = goal is None
         self._all_known = classes is not None
         self._classes = set(classes or ())
@@ -204,12 +164,12 @@ class _Known:
         try:
             predicates = parse_goal(text, self._classes)
         except ParseError as error:
-            self._fault(text, f'cannot be read. {error}', malformed=True)
+            self.fault(text, f'cannot be read. {error}', refused=False)
             return None
         if predicates is None:
             if self._in_words and len(text) <= MAX_SENTENCE:
                 return SubGoal(text)
-            self._fault(
+            self.fault(
                 text[:80],
                 f'has {len(text)} characters, of {MAX_SENTENCE}'
                 if self._in_words
@@ -224,30 +184,28 @@ class _Known:
         omitted: dict[str, list[GoalPredicate]] = {}
         for predicate in goal:
             if self._so_far.get(_what(predicate), 0) < predicate.count:
-                self.faults.append(
-                    SubGoalFault(str(predicate), 'is in the goal, and in no part of it')
-                )
+                self.fault(str(predicate), 'is in the goal, and in no part of it')
                 # The contents of a microwave, and that it is closed and on, belong together.
                 omitted.setdefault(predicate.place or predicate.thing, []).append(predicate)
         return [*parts, *(SubGoal(goal_text(items), tuple(items)) for items in omitted.values())]
 
-    def _fault(self, text: str, why: str, *, malformed: bool = False) -> None:
-        self.faults.append(SubGoalFault(text, why, malformed))
+    def fault(self, text: str, why: str, *, refused: bool = True) -> None:
+        self.faults.append(RejectedLine(text, why, refused=refused))
 
     def _kept(self, predicate: GoalPredicate) -> GoalPredicate | None:
         if self._in_words:
             strange = {predicate.thing, predicate.place} - self._classes - {''}
             if strange and self._all_known:
-                self._fault(str(predicate), f'names {min(strange)}, of which there is none')
+                self.fault(str(predicate), f'names {min(strange)}, of which there is none')
                 return None
             return predicate
         wanted = self._wanted.get(_what(predicate))
         if wanted is None:
-            self._fault(str(predicate), 'is not in the goal')
+            self.fault(str(predicate), 'is not in the goal')
             return None
         before = self._so_far.get(_what(predicate), 0)
         if before >= wanted or predicate.count > wanted:
-            self._fault(str(predicate), f'is more than the goal wants, which is {wanted}')
+            self.fault(str(predicate), f'is more than the goal wants, which is {wanted}')
             if before >= wanted:
                 return None
         # A second part with one more milk is reached with two.

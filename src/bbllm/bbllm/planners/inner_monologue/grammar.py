@@ -46,13 +46,7 @@ class NextStep:
 
 
 def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
-    """
-    Parse a reply.
-
-    Raises:
-        ParseError: It has no action; names what is accepted.
-        GaveUpError: The action `cannot: <reason>`.
-    """
+    """Parse a reply; raise GaveUpError for `cannot: <reason>`, ParseError without an action."""
     thought, cannot = '', ''
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for i, whole in enumerate(lines):

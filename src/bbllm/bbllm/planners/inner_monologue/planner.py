@@ -8,16 +8,16 @@ from typing import Literal
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import LineDiscarded
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
 from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
 from bbllm.planners.common.low_level_plan import low_level_actions
-from bbllm.planners.common.prompting import ask
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.inner_monologue.grammar import parse_next
-from bbllm.planners.inner_monologue.prompting import Monologue, MonologuePrompt
+from bbllm.planners.inner_monologue.prompting import Monologue, next_prompt
 
 MAX_STEPS = 300
 """How many thoughts an episode may have. The paper sets no limit; the step limit of a run and the
@@ -36,7 +36,7 @@ class InnerMonologueOptions:
 
 
 @dataclass(frozen=True)
-class InnerMonologue:
+class InnerMonologue(ModelPlanner):
     """
     The planning method of the paper, and with a window that of its baseline in LLM-State.
 
@@ -46,11 +46,6 @@ class InnerMonologue:
     whether it succeeded and what is newly seen, and the model replies with the next one.
     """
 
-    brain: ChatModel
-    body: Body
-    """Not used."""
-    k: int = 3
-    """Not used: the model is asked after each step."""
     options: InnerMonologueOptions = InnerMonologueOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -64,13 +59,12 @@ class InnerMonologue:
         refuse_impossible(task, hands.scene, context)
         window = None if self.options.window == 'all' else self.options.window
         monologue = Monologue(hands.names, hands.scene, window)
-        rendered = MonologuePrompt()
         for _ in range(MAX_STEPS):
             monologue.hear(context.take_human_feedback())
-            prompt = rendered.next(task, monologue, hands.scene)
+            prompt = next_prompt(task, monologue, hands.scene)
             read = partial(parse_next, actions=low_level_actions(hands.scene))
             request = PromptRequest(kind='next_action', scene=hands.scene)
-            step = ask(self.brain, prompt, read, request=request, on_retry=context.warn)
+            step = self.ask(prompt, read, request, context)
             for line in step.extra:
                 context.emit(LineDiscarded(line, IMAGINED))
             if step.call is None:

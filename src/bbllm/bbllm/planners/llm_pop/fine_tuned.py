@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import RepairBegun, StepBegun
 from bbllm.core.observation import observed
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import plain
-from bbllm.core.types import PlanStep, Scene, Task
+from bbllm.core.types import PlanStep, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.prompt_history import PromptHistory, ask_shorter, budget_for
 from bbllm.planners.llm_pop.fine_tuned_grammar import (
     FtAction,
@@ -23,17 +25,17 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
 )
 from bbllm.planners.llm_pop.fine_tuned_prompting import (
     HISTORY,
-    FtPrompts,
     FtRound,
     Question,
     Vector,
+    ft_prompt,
     round_words,
 )
 from bbllm.planners.llm_pop.grammar import Verb
 
 
 @dataclass(frozen=True)
-class FTCoT:
+class FTCoT(ModelPlanner):
     """
     The paper's host of a fine-tuned model, with its flow of three questions.
 
@@ -42,14 +44,9 @@ class FTCoT:
 
     Source: Sun et al., Interactive Planning Using Large Language Models for Partially Observable
     Robotics Tasks, section 4.2. Departure: if an action fails, or a person speaks between two
-    actions, the rest is dropped and the first question is repeated, within the feedback loops.
+    actions, the rest is dropped and the first question is repeated, within the feedback loops: `k`
+    lists of actions may follow the first, including those that only find out.
     """
-
-    brain: ChatModel
-    body: Body
-    """Not used: actions are calls."""
-    k: int = 3
-    """How many lists of actions may follow the first, including those that only find out."""
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -58,7 +55,7 @@ class FTCoT:
         Raises:
             GaveUpError: No feedback loop is left, or the model gave up.
         """
-        flow = _Flow(self.brain, self.k, task, world, context)
+        flow = _Flow(self, task, world, context)
         while True:
             found = flow.ask(Question.ENOUGH, parse_enough)
             flow.note(found.explanation)
@@ -73,20 +70,16 @@ class FTCoT:
 
 
 @dataclass(frozen=True)
-class FTVanilla:
+class FTVanilla(ModelPlanner):
     """
     The paper's baseline: the same host with one question, until a reply has no actions.
 
     The paper does not define its end; here it is the reply `<nooutput>`.
     """
 
-    brain: ChatModel
-    body: Body
-    k: int = 3
-
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work on the task until the model wants no more actions; see `FTCoT.run`."""
-        flow = _Flow(self.brain, self.k, task, world, context)
+        flow = _Flow(self, task, world, context)
         while (reply := flow.ask(Question.NEXT, parse_reply)).actions:
             flow.carry_out(reply, reply.explanation)
         context.report_done()
@@ -95,16 +88,13 @@ class FTVanilla:
 class _Flow:
     """The dialogue with the model in one episode, and the execution of its actions."""
 
-    def __init__(
-        self, brain: ChatModel, k: int, task: Task, world: World, context: EpisodeContext
-    ):
-        self._brain = brain
-        self._k = k
+    def __init__(self, planner: ModelPlanner, task: Task, world: World, context: EpisodeContext):
+        self._brain = planner.brain
+        self._k = planner.k
         self._task = task
         self._world = world
         self._context = context
-        self._prompts = FtPrompts()
-        self._history = PromptHistory(HISTORY, budget_for(brain), on_short=context.warn)
+        self._history = PromptHistory(HISTORY, budget_for(self._brain), on_short=context.warn)
         self._plan = GrowingPlan(context)
         self._n_lists = 0
         self._cause = ''
@@ -116,7 +106,7 @@ class _Flow:
         scene = self._world.observe()
         return ask_shorter(
             self._brain,
-            lambda past: str(self._prompts.ask(question, self._task, scene, past)),
+            partial(ft_prompt, question, self._task, scene),
             self._history,
             read,
             request=PromptRequest(kind=question.name.lower(), scene=scene),
@@ -128,16 +118,7 @@ class _Flow:
         self._history.add(FtRound(round_words(words)))
 
     def need_loop(self, reason: str, *, left: int = 0) -> None:
-        """
-        Check that feedback loops remain for one more list of actions.
-
-        Args:
-            reason: What is missing; ignored after a failed action.
-            left: How many must remain after it.
-
-        Raises:
-            GaveUpError: There are not enough.
-        """
+        """Give up unless one more list of actions is allowed, and `left` more after it."""
         if self._n_lists + left > self._k:
             used = f'the {self._k} feedback loops do not do for it' if self._k else 'K is 0'
             raise GaveUpError(f'The task is not solved, and {used}: {self._cause or reason}')
@@ -148,7 +129,7 @@ class _Flow:
             self._context.report_done()
             return True
         self.need_loop(reason)
-        texts = [str(action) for action in reply.actions]
+        texts = list(map(str, reply.actions))
         if self._n_lists:
             self._context.emit(RepairBegun.of(PlanStep(self._plan.next, texts[0]), reason))
         self._plan.go_on(texts)
@@ -178,7 +159,17 @@ class _Flow:
     def _attempt(self, action: FtAction, step: PlanStep) -> str:
         """Execute one action; return why it failed, '' if it did not."""
         self._context.emit(StepBegun.of(step))
-        if problem := _other_held(action, self._world.observe()):
+        held = self._world.observe().held
+        if (
+            action.verb is Verb.PLACE
+            and action.name
+            and held
+            and plain(action.name) != plain(held)
+        ):
+            problem = (
+                f'{action.name} cannot be placed, because {held} is in the hand: place that, and '
+                f'pick {action.name} after it.'
+            )
             self._context.warn(f'Nothing was moved at step {step.index}. {problem}')
             return problem
         outcome = self._world.execute(action.call)
@@ -189,18 +180,6 @@ class _Flow:
     def _hear(self, said: tuple[str, ...]) -> None:
         for text in said:
             self.note(f'A person said: {text}')
-
-
-def _other_held(action: FtAction, scene: Scene) -> str:
-    """Return why `place` names another block than the one in the hand; '' if it does not."""
-    if action.verb is not Verb.PLACE or not action.name or scene.held is None:
-        return ''
-    if plain(action.name) == plain(scene.held):
-        return ''
-    return (
-        f'{action.name} cannot be placed, because {scene.held} is in the hand: place that, and '
-        f'pick {action.name} after it.'
-    )
 
 
 FT_COT = PlannerSpec(

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
@@ -27,9 +28,9 @@ from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, MAX_WORDS, WAIT_S, Verb
 
 NO_OUTPUT = '<nooutput>'
 """Stands for no actions in a reply."""
-FORMS = (
-    "pick('<block>'), place('<block>', [x, y, z], [qx, qy, qz, qw]), "
-    'reach([x, y, z], [qx, qy, qz, qw]), reset() and wait()'
+KNOWN = (
+    "The actions are pick('<block>'), place('<block>', [x, y, z], [qx, qy, qz, qw]), "
+    'reach([x, y, z], [qx, qy, qz, qw]), reset() and wait().'
 )
 
 _WORDS = {
@@ -98,13 +99,7 @@ class FtReply:
 
 
 def parse_reply(text: str) -> FtReply:
-    """
-    Parse a reply.
-
-    Raises:
-        ParseError: Not the grammar; names what was found and what is accepted.
-        GaveUpError: The line `cannot: <reason>` in place of a reply.
-    """
+    """Parse a reply; raise ParseError with what is accepted, GaveUpError for `cannot: ...`."""
     unfenced = (line for line in text.splitlines() if not _FENCE.match(line))
     lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in unfenced]
     heads = [(i, found[1]) for i, line in enumerate(lines) if (found := _EXPLAIN.match(line))]
@@ -114,7 +109,7 @@ def parse_reply(text: str) -> FtReply:
     if len(heads) != 1 or len(bodies) != 1 or heads[0][0] > bodies[0][0]:
         raise ParseError(
             'The reply must have one line `EXPLAIN: ` with the reason, and below it one line '
-            f'`ACTION: ` with a list in brackets or {NO_OUTPUT}. {_known()}'
+            f'`ACTION: ` with a list in brackets or {NO_OUTPUT}. {KNOWN}'
         )
     (head, words), (body, rest) = heads[0], bodies[0]
     explanation = one_line(' '.join([words, *lines[head + 1 : body]]))
@@ -140,19 +135,19 @@ def parse_some(text: str) -> FtReply:
     """Parse as `parse_reply` a reply that must have actions."""
     reply = parse_reply(text)
     if not reply.actions:
-        raise ParseError(f'There are no actions, but this question wants at least one. {_known()}')
+        raise ParseError(f'There are no actions, but this question wants at least one. {KNOWN}')
     return reply
 
 
 def parse_actions(text: str) -> tuple[FtAction, ...]:
     """Parse a list of actions in brackets, which may be empty; raise ParseError otherwise."""
     if not (text.startswith('[') and text.endswith(']')):
-        raise ParseError(f'{text[:80]!r} is no list of actions in brackets. {_known()}')
+        raise ParseError(f'{text[:80]!r} is no list of actions in brackets. {KNOWN}')
     inside, actions, at = text[1:-1], [], 0
     while at < len(inside) and inside[at:].strip():
         call = _CALL.match(inside, at)
         if call is None:
-            raise ParseError(f'{inside[at : at + 80]!r} is no action. {_known()}')
+            raise ParseError(f'{inside[at : at + 80]!r} is no action. {KNOWN}')
         actions.append(_action(call[1], call[2]))
         at = call.end()
         if at < len(inside) and inside[at] != ',':
@@ -176,19 +171,19 @@ def vector(values: Sequence[float]) -> str:
 def _action(word: str, text: str) -> FtAction:
     verb = _WORDS.get(word.lower())
     if verb is None:
-        raise ParseError(f'{word[:40]!r} is no action. {_known()}')
+        raise ParseError(f'{word[:40]!r} is no action. {KNOWN}')
     names, vectors = _arguments(word, text)
     lengths = [len(values) for values in vectors]
     if verb in (Verb.PLACE, Verb.REACH):
         if lengths != [3, 4] or len(names) > (verb is Verb.PLACE):
             raise ParseError(
                 f'{word}({text[:120]}) needs a position of 3 numbers and a quaternion of 4, but '
-                f'has {" and ".join(map(str, lengths)) or "none"}. {_known()}'
+                f'has {" and ".join(map(str, lengths)) or "none"}. {KNOWN}'
             )
         pose = cast(Seven, (*vectors[0], *vectors[1]))
         return FtAction(verb, names[0] if names else '', pose)
     if vectors or len(names) != (verb is Verb.PICK):
-        raise ParseError(f'{word}({text[:120]}) has not the arguments that it takes. {_known()}')
+        raise ParseError(f'{word}({text[:120]}) has not the arguments that it takes. {KNOWN}')
     return FtAction(verb, ''.join(names))
 
 
@@ -199,11 +194,9 @@ def _arguments(word: str, text: str) -> tuple[list[str], list[tuple[float, ...]]
     while text[at:].strip():
         found = _ARGUMENT.match(text, at)
         if found is None or (found.end() < len(text) and text[found.end()] != ','):
-            raise ParseError(
-                f'{word}({text[:120]}): {text[at:][:40]!r} is no argument. {_known()}'
-            )
+            raise ParseError(f'{word}({text[:120]}): {text[at:][:40]!r} is no argument. {KNOWN}')
         if found[2] and vectors:
-            raise ParseError(f'{word}({text[:120]}): a name comes before numbers. {_known()}')
+            raise ParseError(f'{word}({text[:120]}): a name comes before numbers. {KNOWN}')
         if found[2]:
             names.append(found[2].strip())
         else:
@@ -213,19 +206,13 @@ def _arguments(word: str, text: str) -> tuple[list[str], list[tuple[float, ...]]
 
 
 def _numbers(word: str, text: str) -> tuple[float, ...]:
-    try:
+    with suppress(ValueError):
         values = tuple(float(item) for item in text.replace(',', ' ').split())
-    except ValueError:
-        values = (math.nan,)
-    if not all(map(math.isfinite, values)):
-        raise ParseError(f'{word}: [{text[:80]}] are not all numbers.')
-    return values
+        if all(map(math.isfinite, values)):
+            return values
+    raise ParseError(f'{word}: [{text[:80]}] are not all numbers.')
 
 
 def _number(value: float) -> str:
     # Adding zero turns the -0.0 that rounding leaves into 0.0.
     return f'{round(value, 4) + 0.0:.10g}'
-
-
-def _known() -> str:
-    return f'The actions are {FORMS}.'

@@ -11,9 +11,8 @@ The prompt of FT-CoT and FT-Vanilla: one question, the current observation, and 
 
 Source: Sun et al., Interactive Planning Using Large Language Models for Partially Observable
 Robotics Tasks, section 4.2 and appendix A.4 and A.6. The paper's table and blocks are always the
-same and its prompts name neither; here a line names the blocks in the vector's order, and one
-describes the table. In data sets the lines up to the question are the instruction, the others the
-input. `benchmarks.finetuning` depends on the labels.
+same and its prompts name neither. In data sets the lines up to the question are the instruction,
+the others the input. `benchmarks.finetuning` depends on the labels.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from bbllm.core.observation import observed
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Kind, Scene, Task
 from bbllm.planners.common.prompt_history import HistoryForm
-from bbllm.planners.common.prompting import one_line, templates
+from bbllm.planners.common.prompting import one_line, render
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction, listed, parse_actions
 from bbllm.planners.llm_pop.prompting import table_line
 
@@ -70,12 +69,17 @@ class FtRound:
     def in_full(self, number: int) -> str:
         """Return the whole round."""
         seen = '; '.join(map(numbers, self.vectors))
-        return f'Round {number}: [{bracketless(self.words)}] {listed(self.actions)} [{seen}]'
+        words = one_line(self.words).replace('[', '(').replace(']', ')')
+        return f'Round {number}: [{words}] {listed(self.actions)} [{seen}]'
 
     def in_short(self, number: int) -> str:
         """Return the round without observations, except for the vertical forces [N]."""
-        felt = '; '.join(map(_in_short, self.actions, self.vectors))
-        words = f'{self.words} {IN_SHORT}{felt}' if felt else self.words
+        felt = []
+        for action, seen in zip(self.actions, self.vectors, strict=False):
+            # The force precedes the fingers, the last two numbers; it is always measured.
+            force = f'force z {seen[-3] + 0.0:.2f}'
+            felt.append(' '.join(filter(None, [action.verb.name.lower(), action.name, force])))
+        words = f'{self.words} {IN_SHORT}{"; ".join(felt)}' if felt else self.words
         return FtRound(words).in_full(number)
 
 
@@ -128,57 +132,23 @@ def parse_past(text: str) -> tuple[FtRound, ...]:
 
 def round_words(words: str, failed: str = '') -> str:
     """Return the words of a round: a reply or feedback, and why the last action failed, if so."""
-    text = unmarked(one_line(words))
-    return f'{text} {FAILED}{unmarked(one_line(failed))}' if failed else text
+    text, why = one_line(words), one_line(failed)
+    for mark in (FAILED, IN_SHORT):  # text from outside has neither mark
+        text, why = (part.replace(mark, mark[0].lower() + mark[1:]) for part in (text, why))
+    return f'{text} {FAILED}{why}' if failed else text
 
 
-def bracketless(words: str) -> str:
-    """Put words on one line without brackets, which would end a part of the round."""
-    return one_line(words).replace('[', '(').replace(']', ')')
-
-
-def _in_short(action: FtAction, seen: Vector) -> str:
-    # The force precedes the fingers, the last two numbers; it is always measured.
-    words = [action.verb.name.lower(), action.name, f'force z {seen[-3] + 0.0:.2f}']
-    return ' '.join(filter(None, words))
-
-
-def unmarked(words: str) -> str:
-    """Return text from outside without the two marks."""
-    for mark in (FAILED, IN_SHORT):
-        words = words.replace(mark, f'{mark[0].lower()}{mark[1:]}')
-    return words
-
-
-@dataclass(frozen=True, slots=True)
-class FtPrompt:
-    """A prompt in the two parts of a data set."""
-
-    instruction: str
-    input: str
-
-    def __str__(self) -> str:
-        return f'{self.instruction}\n{self.input}'
-
-
-class FtPrompts:
-    """Renders the prompts."""
-
-    def __init__(self) -> None:
-        self._templates = templates('bbllm.planners.llm_pop')
-
-    def ask(self, question: Question, task: Task, scene: Scene, history: str) -> FtPrompt:
-        """Return the prompt of a question, with the text of the history."""
-        now = observed(scene)
-        instruction = self._render(
-            'instruction',
-            task=one_line(task.instruction),
-            blocks=[*now.blocks],
-            tables=[table_line(item) for item in scene.objects if item.kind is Kind.FIXTURE],
-            question=question.value,
-        )
-        current = f'[{numbers(now.vector())}]'
-        return FtPrompt(instruction, self._render('input', current=current, past=history))
-
-    def _render(self, name: str, **values: object) -> str:
-        return self._templates.get_template(f'fine_tuned_{name}.md.j2').render(values).rstrip()
+def ft_prompt(question: Question, task: Task, scene: Scene, history: str) -> str:
+    """Return the prompt of a question, with the text of the history."""
+    now = observed(scene)
+    instruction = render(
+        'bbllm.planners.llm_pop',
+        'fine_tuned_instruction',
+        task=one_line(task.instruction),
+        blocks=[*now.blocks],
+        tables=[table_line(item) for item in scene.objects if item.kind is Kind.FIXTURE],
+        question=question.value,
+    )
+    current = f'[{numbers(now.vector())}]'
+    given = render('bbllm.planners.llm_pop', 'fine_tuned_input', current=current, past=history)
+    return f'{instruction}\n{given}'

@@ -36,8 +36,9 @@ MAX_WORDS = 2000
 WAIT_S = '1'
 """Duration of a WAIT [s]."""
 POSE_FORM = '[x y z qx qy qz qw], for example [0.45 -0.1 0.05 1 0 0 0]'
-ACTION_FORMS = (
-    f'PICK <object>, PLACE <pose>, REACH <pose>, RESET and WAIT, with a pose like {POSE_FORM}'
+KNOWN = (
+    'The actions are PICK <object>, PLACE <pose>, REACH <pose>, RESET and WAIT, with a pose like '
+    f'{POSE_FORM}.'
 )
 
 _BEFORE = ' \t>*_`-•'
@@ -94,12 +95,11 @@ class PopAction:
         if self.verb not in _WITH_POSE:
             return ''
         numbers = self.argument.split()
-        if len(numbers) == 7 and all(map(_is_number, numbers)):
-            return ''
+        what = 'is no list of numbers'
         if all(map(_is_number, numbers)):
+            if len(numbers) == 7:
+                return ''
             what = f'has {len(numbers)} numbers'
-        else:
-            what = 'is no list of numbers'
         return (
             f'{self} {what}, but {self.verb.name} takes a pose of seven for the end effector: '
             f'{POSE_FORM}.'
@@ -130,11 +130,7 @@ class Evaluation:
 
 def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
     """
-    Parse a reply of the planner.
-
-    Args:
-        text: The reply.
-        may_end: Whether it may have DONE in place of actions.
+    Parse a reply of the planner, which may have DONE in place of actions if `may_end`.
 
     Raises:
         ParseError: Not the grammar; names what was found and what is accepted.
@@ -146,31 +142,22 @@ def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
         refuse_if_impossible(lines)
         raise ParseError(
             'There is no line EXECUTE. The reply must be a line EXPLAIN with a few words below '
-            f'it, then a line EXECUTE, then lines like `ACTION PICK <object>`. {_known()}'
+            f'it, then a line EXECUTE, then lines like `ACTION PICK <object>`. {KNOWN}'
         )
     if len(marks) > 1:
         raise ParseError('EXECUTE stands there more than once. Give one plan only.')
     fenceless = [line for line in text.splitlines()[marks[0] + 1 :] if not _FENCE.match(line)]
     actions, done = _read_actions(fenceless)
     if not actions and not (done and may_end):
-        rather = (
-            'or DONE where the task is done'
-            if may_end
-            else 'the evaluator says the task is not done'
-        )
-        raise ParseError(
-            f'No action stands below EXECUTE: write at least one, {rather}. {_known()}'
-        )
+        rather = 'the evaluator says the task is not done'
+        if may_end:
+            rather = 'or DONE where the task is done'
+        raise ParseError(f'No action stands below EXECUTE: write at least one, {rather}. {KNOWN}')
     return PlannerReply(_explanation(lines[: marks[0]]), actions)
 
 
 def parse_evaluator(text: str) -> Evaluation:
-    """
-    Parse a reply of the evaluator.
-
-    Raises:
-        ParseError: No verdict, two that differ, or FAIL without a reason.
-    """
+    """Parse a reply of the evaluator; raise ParseError unless it is one verdict."""
     lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in text.splitlines()]
     found = [(i, match) for i, line in enumerate(lines) if (match := _VERDICT.fullmatch(line))]
     verdicts = {match[1].upper() for _, match in found}
@@ -223,13 +210,13 @@ def _read_actions(lines: list[str]) -> tuple[tuple[PopAction, ...], bool]:
 def _action(line: str, match: re.Match[str] | None) -> PopAction:
     name = match[1].upper() if match is not None else ''
     if match is None or name not in Verb.__members__:
-        raise ParseError(f'{line[:80]!r} stands below EXECUTE and is no action. {_known()}')
+        raise ParseError(f'{line[:80]!r} stands below EXECUTE and is no action. {KNOWN}')
     verb, rest = Verb[name], match[2].strip()
     if re.search(r'\bACTION\b', rest, re.IGNORECASE):
         raise ParseError(f'{line[:80]!r} holds two actions. Put each on a line of its own.')
-    if verb in (Verb.RESET, Verb.WAIT) and rest:
-        raise ParseError(f'{line[:80]!r}: {name} takes nothing behind it. {_known()}')
     if verb in (Verb.RESET, Verb.WAIT):
+        if rest:
+            raise ParseError(f'{line[:80]!r}: {name} takes nothing behind it. {KNOWN}')
         return PopAction(verb)
     if verb in _WITH_POSE:
         inside = re.fullmatch(r'[\[(<]([^\[\]()<>]*)[\])>]', rest)
@@ -237,7 +224,7 @@ def _action(line: str, match: re.Match[str] | None) -> PopAction:
     else:
         rest = rest.strip('<>[]()\'"')
     if not rest.split():
-        raise ParseError(f'{line[:80]!r} lacks what {name} needs. {_known()}')
+        raise ParseError(f'{line[:80]!r} lacks what {name} needs. {KNOWN}')
     return PopAction(verb, one_line(rest))
 
 
@@ -246,7 +233,3 @@ def _is_number(word: str) -> bool:
         return math.isfinite(float(word))
     except ValueError:
         return False
-
-
-def _known() -> str:
-    return f'The actions are {ACTION_FORMS}.'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
@@ -12,49 +12,35 @@ from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest,
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import PlanStep, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.prompt_history import PromptHistory, ask_shorter, budget_for
 from bbllm.planners.llm_pop.grammar import PlannerReply, PopAction, parse_evaluator, parse_planner
 from bbllm.planners.llm_pop.prompting import (
     DONE,
     FAILED,
     HISTORY,
-    PopPrompts,
     Round,
     TriedAction,
+    evaluator_prompt,
     feedback_line,
+    planner_prompt,
 )
 
 
-class LLMPop:
+@dataclass(frozen=True)
+class LLMPop(ModelPlanner):
     """
     The planning method of the paper.
 
     Source: Sun et al., Interactive Planning Using Large Language Models for Partially Observable
     Robotics Tasks, section 4, appendix A.1 and A.2. docs/design/llm-pop.md lists departures.
-    Evaluator and planner are one model under two prompts.
-
-    Args:
-        brain: The one model.
-        body: Not used: actions are calls.
-        k: How many rounds may follow the first.
-        history: Maximum length of the history in a prompt [characters]; see `budget_for`.
-        evaluated: Whether the model is asked under the evaluator's prompt before it plans.
+    Evaluator and planner are one model under two prompts. `k` rounds may follow the first.
     """
 
-    def __init__(
-        self,
-        brain: ChatModel,
-        body: Body,
-        *,
-        k: int = 3,
-        history: int | None = None,
-        evaluated: bool = True,
-    ):
-        self._evaluated = evaluated
-        self._brain = brain
-        self._k = k
-        self._budget = budget_for(brain, history)
-        self._prompts = PopPrompts()
+    history: int | None = None
+    """Maximum length of the history in a prompt [characters]; see `budget_for`."""
+    evaluated: bool = True
+    """Whether the model is asked under the evaluator's prompt before it plans."""
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """
@@ -63,11 +49,12 @@ class LLMPop:
         Raises:
             GaveUpError: No round is left, or the planner gave up.
         """
-        history = PromptHistory(HISTORY, self._budget, on_short=context.warn)
+        budget = budget_for(self.brain, self.history)
+        history = PromptHistory(HISTORY, budget, on_short=context.warn)
         plan = GrowingPlan(context)
         while (decided := self._decide(task, world, history, context)) is not None:
             reason, reply = decided
-            actions = [str(action) for action in reply.actions]
+            actions = list(map(str, reply.actions))
             if history.n_rounds:
                 context.emit(RepairBegun.of(PlanStep(plan.next, actions[0]), reason))
             plan.go_on(actions)
@@ -79,11 +66,11 @@ class LLMPop:
         """Return the reason for a round and its plan, None if the task is done."""
         _note(context.take_human_feedback(), history)
         evaluated: str | None = None
-        if self._evaluated:
+        if self.evaluated:
             scene = world.observe()
             evaluation = ask_shorter(
-                self._brain,
-                partial(self._prompts.evaluator, task, scene),
+                self.brain,
+                partial(evaluator_prompt, task, scene),
                 history,
                 parse_evaluator,
                 request=PromptRequest(kind='evaluate', scene=scene),
@@ -96,10 +83,10 @@ class LLMPop:
             self._need_round(history, evaluated)
         scene = world.observe()
         reply = ask_shorter(
-            self._brain,
-            partial(self._prompts.planner, task, scene, evaluation=evaluated),
+            self.brain,
+            partial(planner_prompt, task, scene, evaluation=evaluated),
             history,
-            partial(parse_planner, may_end=not self._evaluated),
+            partial(parse_planner, may_end=not self.evaluated),
             request=PromptRequest(kind='plan', scene=scene),
             on_retry=context.warn,
         )
@@ -111,8 +98,8 @@ class LLMPop:
         return reason, reply
 
     def _need_round(self, history: PromptHistory, reason: str) -> None:
-        if history.n_rounds > self._k:
-            used = f'all {self._k} feedback loops are used up' if self._k else 'K is 0'
+        if history.n_rounds > self.k:
+            used = f'all {self.k} feedback loops are used up' if self.k else 'K is 0'
             raise GaveUpError(f'The task is not done, and {used}: {reason}')
 
     def _carry_out(
@@ -128,7 +115,7 @@ class LLMPop:
         said: tuple[str, ...] = ()
         for step, action in zip(steps, reply.actions, strict=True):
             # The last round cannot be planned anew, so feedback waits.
-            if tried and history.n_rounds < self._k:
+            if tried and history.n_rounds < self.k:
                 said = context.take_human_feedback()
             if said:
                 break

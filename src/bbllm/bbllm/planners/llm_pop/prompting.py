@@ -89,53 +89,38 @@ def feedback_line(text: str) -> str:
     return f'Person: {one_line(text)}'
 
 
-class PopPrompts:
-    """Renders both prompts."""
+def evaluator_prompt(task: Task, scene: Scene, history: str) -> str:
+    """Return the prompt that asks how far the task has come."""
+    return _render('evaluator', task, scene, history)
 
-    def __init__(self) -> None:
-        # Without its last line break an included part would run into what follows it.
-        self._templates = templates('bbllm.planners.llm_pop', keep_trailing_newline=True)
 
-    def evaluator(self, task: Task, scene: Scene, history: str) -> str:
-        """Return the prompt that asks how far the task has come."""
-        return self._render('evaluator', task, scene, history)
+def planner_prompt(task: Task, scene: Scene, history: str, evaluation: str | None) -> str:
+    """Return the prompt that asks for the next actions; without evaluation, also for the end."""
+    return _render(
+        'planner',
+        task,
+        scene,
+        history,
+        blocks=[item.name for item in scene.objects if item.kind in MOVABLE],
+        evaluated=evaluation is not None,
+        evaluation=one_line(evaluation or ''),
+    )
 
-    def planner(self, task: Task, scene: Scene, history: str, evaluation: str | None) -> str:
-        """
-        Return the prompt that asks for the next actions.
 
-        Args:
-            task: The task.
-            scene: The current scene.
-            history: The text of the history.
-            evaluation: The evaluator's reason; None without an evaluator, so that the planner
-                itself has to report the end of the task.
-        """
-        return self._render(
-            'planner',
-            task,
-            scene,
-            history,
-            blocks=[item.name for item in scene.objects if item.kind in MOVABLE],
-            evaluated=evaluation is not None,
-            evaluation=one_line(evaluation or ''),
-        )
-
-    def _render(self, name: str, task: Task, scene: Scene, history: str, **values: object) -> str:
-        template = self._templates.get_template(f'{name}.md.j2')
-        common: dict[str, object] = {
-            'task': one_line(task.instruction),
-            'history': history,
-            'situation': [*situation(scene)],
-        }
-        return template.render(common | values).rstrip()
+def _render(name: str, task: Task, scene: Scene, history: str, **values: object) -> str:
+    # Without its last line break an included part would run into what follows it.
+    found = templates('bbllm.planners.llm_pop', keep_trailing_newline=True)
+    common: dict[str, object] = {
+        'task': one_line(task.instruction),
+        'history': history,
+        'situation': [*situation(scene)],
+    }
+    return found.get_template(f'{name}.md.j2').render(common | values).rstrip()
 
 
 def situation(scene: Scene) -> Iterator[str]:
     """Yield the current observations, a line each, in metres and newtons."""
-    for item in scene.objects:
-        if item.kind is Kind.FIXTURE:
-            yield table_line(item)
+    yield from (table_line(item) for item in scene.objects if item.kind is Kind.FIXTURE)
     for item in scene.objects:
         if item.kind in MOVABLE:
             size = ' '.join(f'{value:.3f}' for value in item.size_m)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import BeliefsEstimated
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
 from bbllm.planners.common.belief.grammar import ADD, parse_attention
@@ -22,7 +22,7 @@ from bbllm.planners.common.low_level_plan import (
     low_level_actions,
     parse_low_level_plan,
 )
-from bbllm.planners.common.prompting import ask
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.reply_diagnostics import Found, RejectedLine, reporting
 
 MAX_ROUNDS = 150
@@ -45,7 +45,7 @@ class LLMStateOptions:
 
 
 @dataclass(frozen=True)
-class LLMState:
+class LLMState(ModelPlanner):
     """
     The planning method of the paper, its Algorithm 1.
 
@@ -54,12 +54,6 @@ class LLMState:
     after each failed step, the model plans anew until it reports the end.
     """
 
-    brain: ChatModel
-    """The model in all three roles."""
-    body: Body
-    """Not used."""
-    k: int = 3
-    """Not used: there is no limit of feedback loops."""
     options: LLMStateOptions = LLMStateOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -74,7 +68,7 @@ class LLMState:
         options = self.options
         objects = options.states and options.objects
         summary = options.states and options.summary
-        mind = _Mind(self.brain, hands, task, context, options.messages)
+        prompts = StatePrompts(hands.names, messages=options.messages)
         estimator = ModelEstimator(
             self.brain,
             hands.names,
@@ -84,14 +78,18 @@ class LLMState:
             on_discarded=lambda line: line.report(context),
             on_retry=context.warn,
         )
-        state = OpenState()
+        state, said = OpenState(), list[str]()
         for _ in range(MAX_ROUNDS):
             if objects:
-                state = mind.attend(state)
+                prompt = prompts.attention(task, state, hands.history, hands.scene)
+                state = self._attend(state, prompt, hands, context)
             if objects or summary:
                 state = estimator.estimate(state, hands.history, hands.scene)
                 context.emit(BeliefsEstimated(state.attributes, state.summary))
-            calls = mind.plan(state if objects or summary else None)
+            said += context.take_human_feedback()
+            shown = state if objects or summary else None
+            prompt = prompts.policy(task, shown, hands.history, hands.scene, said)
+            calls = self._plan(prompt, hands, context)
             if not calls:
                 context.report_done()
                 return
@@ -101,51 +99,40 @@ class LLMState:
             'several steps at a time would have come further.'
         )
 
-
-@dataclass
-class _Mind:
-    """The model as attention and policy, in one episode."""
-
-    model: ChatModel
-    hands: Hands
-    task: Task
-    context: EpisodeContext
-    messages: bool
-    said: list[str] = field(default_factory=list)
-    """Feedback of people since the start."""
-
-    def __post_init__(self) -> None:
-        self.prompts = StatePrompts(self.hands.names, messages=self.messages)
-
-    def attend(self, state: OpenState) -> OpenState:
+    def _attend(
+        self, state: OpenState, prompt: str, hands: Hands, context: EpisodeContext
+    ) -> OpenState:
         """Add the objects that the attention asks for."""
-        prompt = self.prompts.attention(self.task, state, self.hands.history, self.hands.scene)
-        found = self._ask(prompt, parse_attention, 'attention')
         known = []
-        for word in found.things:
-            if (name := self.hands.names.name(word)) is None:
+        for word in self._lines(prompt, parse_attention, 'attention', hands, context).things:
+            if (name := hands.names.name(word)) is None:
                 why = f'There is nothing named {word[:60]}.'
-                RejectedLine(f'{ADD}("{word[:60]}")', why, refused=True).report(self.context)
+                RejectedLine(f'{ADD}("{word[:60]}")', why, refused=True).report(context)
             else:
                 known.append(name)
         return state.with_objects(known)
 
-    def plan(self, state: OpenState | None) -> tuple[LowLevelCall, ...]:
+    def _plan(
+        self, prompt: str, hands: Hands, context: EpisodeContext
+    ) -> tuple[LowLevelCall, ...]:
         """Return the next calls of the policy; none if the task is done."""
-        self.said += self.context.take_human_feedback()
-        scene = self.hands.scene
-        prompt = self.prompts.policy(self.task, state, self.hands.history, scene, self.said)
-        read = partial(parse_low_level_plan, actions=low_level_actions(scene))
-        plan = self._ask(prompt, read, 'actions')
+        read = partial(parse_low_level_plan, actions=low_level_actions(hands.scene))
+        plan = self._lines(prompt, read, 'actions', hands, context)
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
-            RejectedLine(str(call), why, refused=True).report(self.context)
+            RejectedLine(str(call), why, refused=True).report(context)
         return plan.calls[: PLAN_LIMIT - 1]
 
-    def _ask(self, prompt: str, read: Callable[[str], Found], kind: str) -> Found:
-        read = reporting(read, lambda line: line.report(self.context))
-        request = PromptRequest(kind=kind, scene=self.hands.scene)
-        return ask(self.model, prompt, read, request=request, on_retry=self.context.warn)
+    def _lines(
+        self,
+        prompt: str,
+        read: Callable[[str], Found],
+        kind: str,
+        hands: Hands,
+        context: EpisodeContext,
+    ) -> Found:
+        read = reporting(read, lambda line: line.report(context))
+        return self.ask(prompt, read, PromptRequest(kind=kind, scene=hands.scene), context)
 
 
 LLM_STATE = PlannerSpec(

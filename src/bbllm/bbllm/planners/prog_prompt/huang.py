@@ -11,17 +11,23 @@ from random import Random
 from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.events import PlanMade, StepBegun
 from bbllm.core.naming import class_of
-from bbllm.core.protocols import Body, ChatModel, Embedder, EpisodeContext, PromptRequest, World
+from bbllm.core.protocols import Embedder, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.house_actions import PHRASES
-from bbllm.planners.common.matching import SECONDS, UNTAKABLE, MatchingBody, Similarity
+from bbllm.planners.common.matching import (
+    SECONDS,
+    UNTAKABLE,
+    MatchingBody,
+    Similarity,
+    words_of,
+)
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Call, Referents, carry_out
-from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
-from bbllm.planners.prog_prompt.lang_prompt import Example, LangPrompts
+from bbllm.planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
 from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
 
 SHORTLIST = 8
@@ -61,14 +67,8 @@ class Actions:
         self._containers = {i.name for i in scene.objects if i.kind is Kind.CONTAINER}
 
     def nearest(self, text: str) -> Call:
-        """
-        Return the admissible action whose sentence is nearest to a step.
-
-        Raises:
-            ParseError: The scene has no actions.
-            ModelError: The embedder could not be reached.
-        """
-        words = {_words(name): name for name in self._names}
+        """Return the admissible action nearest to a step; raise ParseError without actions."""
+        words = {words_of(name): name for name in self._names}
         near = [words[item] for item in self._nearness.ranked(text, words)[:SHORTLIST]]
         calls = {self.phrase(call): call for call in self._on(near)}
         if not calls:
@@ -81,21 +81,16 @@ class Actions:
 
     def phrase(self, call: Call) -> str:
         """Return an action as a phrase."""
-        objects = [_words(arg) for arg in call.args]
-        form = PHRASES.get(call.verb, ' '.join([_words(call.verb), *['{}'] * len(objects)]))
+        objects = [words_of(arg) for arg in call.args]
+        form = PHRASES.get(call.verb, ' '.join([words_of(call.verb), *['{}'] * len(objects)]))
         return form.format(*objects)
 
     def _on(self, objects: Sequence[str]) -> Iterator[Call]:
         for skill in self._skills:
-            for args in self._arguments(skill, objects):
+            timed = skill.params == ('seconds',)
+            for args in [(SECONDS,)] if timed else permutations(objects, len(skill.params)):
                 if self._is_admissible(skill, args):
                     yield Call(skill.name, args)
-
-    def _arguments(self, skill: Skill, objects: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        if skill.params == ('seconds',):
-            yield (SECONDS,)
-        else:
-            yield from permutations(objects, len(skill.params))
 
     def _is_admissible(self, skill: Skill, args: tuple[str, ...]) -> bool:
         if not args:
@@ -108,10 +103,6 @@ class Actions:
         return (
             needed is None or not self._affords or bool(needed & self._affords.get(args[0], set()))
         )
-
-
-def _words(name: str) -> str:
-    return ' '.join(name.replace('_', ' ').split())
 
 
 MAX_STEPS = 20
@@ -128,7 +119,8 @@ class HuangOptions:
     """How one of several objects of a class is chosen."""
 
 
-class Huang:
+@dataclass(frozen=True)
+class Huang(ModelPlanner):
     """
     The baseline of row 8 of ProgPrompt's Table I.
 
@@ -139,72 +131,57 @@ class Huang:
     are fixed before the first is executed. Omitted is the part that needs the probabilities of a
     completion: ranking several samples for a step, and an early end if none is likely.
 
-    Args:
-        brain: The model that writes steps.
-        body: A Body that matches by embedding; only its embedder is used.
-        k: Not used: there are no feedback loops.
-        options: See there.
-
     Raises:
-        ConfigError: The Body does not match by embedding.
+        ConfigError: The Body does not match by embedding; only its embedder is used.
     """
 
-    def __init__(
-        self, brain: ChatModel, body: Body, *, k: int = 3, options: HuangOptions = HuangOptions()
-    ):
-        if not isinstance(body, MatchingBody):
+    options: HuangOptions = HuangOptions()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.body, MatchingBody):
             raise ConfigError(
                 f'The planner huang matches steps with actions by embedding, but its Body is '
-                f'{body.name}. Use --mapping embedding, and --body lexical or the name of an '
+                f'{self.body.name}. Use --mapping embedding, and --body lexical or the name of an '
                 'embedding model.'
             )
-        self._brain = brain
-        self._embedder = body.embedder
-        self._options = options
-        self._prompts = LangPrompts()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Execute the actions to their end; see `Planner`."""
         calls, plan = self._write(task, world.observe(), context)
         context.emit(PlanMade.of(plan, 0))
-        referents = Referents(self._options.grounding, Random(task.id), context)
+        referents = Referents(self.options.grounding, Random(task.id), context)
         for call, step in zip(calls, plan.steps, strict=True):
             context.emit(StepBegun.of(step))
             carry_out(call, step, referents, world, context)
 
     def _write(self, task: Task, scene: Scene, context: EpisodeContext) -> tuple[list[Call], Plan]:
-        actions = Actions(scene, self._embedder)
-        examples = {item.task: item for item in self._prompts.examples(scene)}
+        assert isinstance(self.body, MatchingBody)
+        actions = Actions(scene, self.body.embedder)
+        examples = {item.task: item for item in read_examples(scene)}
         example = examples[actions.nearest_of(task.instruction, [*examples])]
-        if self._options.correction:
-            return self._write_one_by_one(task, scene, example, actions, context)
-        prompt = self._prompts.steps(task, example)
-        request = PromptRequest(kind='steps', scene=scene)
-        texts = ask(self._brain, prompt, parse_plan, request=request, on_retry=context.warn)
-        calls = [actions.nearest(step.text) for step in texts]
+        if self.options.correction:
+            calls = list(self._one_by_one(task, scene, example, actions, context))
+        else:
+            request = PromptRequest(kind='steps', scene=scene)
+            texts = self.ask(steps_prompt(task, [example]), parse_plan, request, context)
+            calls = [actions.nearest(step.text) for step in texts]
         steps = [PlanStep(i, actions.phrase(call)) for i, call in enumerate(calls)]
         return calls, Plan(tuple(steps))
 
-    def _write_one_by_one(
+    def _one_by_one(
         self, task: Task, scene: Scene, example: Example, actions: Actions, context: EpisodeContext
-    ) -> tuple[list[Call], Plan]:
-        calls: list[Call] = []
+    ) -> Iterator[Call]:
         steps: list[PlanStep] = []
         while len(steps) < MAX_STEPS:
-            prompt = self._prompts.next_step(task, example, steps)
+            prompt = steps_prompt(task, [example], so_far=steps)
             read = partial(parse_plan, start=len(steps))
             request = PromptRequest(kind='next_step', scene=scene, start=len(steps))
-            new = ask(self._brain, prompt, read, request=request, on_retry=context.warn)
-            if not new:
-                break
+            if not (new := self.ask(prompt, read, request, context)):
+                return
             call = actions.nearest(new[0].text)
-            calls.append(call)
             steps.append(PlanStep(len(steps), actions.phrase(call)))
-        else:
-            context.warn(
-                f'The model was not done after {MAX_STEPS} steps; no more were asked for.'
-            )
-        return calls, Plan(tuple(steps))
+            yield call
+        context.warn(f'The model was not done after {MAX_STEPS} steps; no more were asked for.')
 
 
 HUANG = PlannerSpec(

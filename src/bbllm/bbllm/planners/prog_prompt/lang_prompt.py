@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from random import Random
 
 from bbllm.core.events import PlanMade
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import map_step
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Call, Referents, carry_out
-from bbllm.planners.common.prompting import ask, declared, one_line, source, templates
+from bbllm.planners.common.prompting import declared, one_line, render, source, templates
 from bbllm.planners.common.scene_graph import HOUSEHOLD, class_scene, classes
 from bbllm.planners.prog_prompt.prompting import moves_to_containers, offered
 
+PACKAGE = 'bbllm.planners.prog_prompt'
 _TASK = 'Task: '
 
 
@@ -32,55 +34,32 @@ class Example:
         return '\n'.join([f'{_TASK}{self.task}', *map(str, self.steps)])
 
 
-class LangPrompts:
-    """Renders the prompts in words."""
+def read_examples(scene: Scene) -> tuple[Example, ...]:
+    """Return the examples for a scene, in the order of the prompt."""
+    name = 'containers' if moves_to_containers(scene) else scene.domain
+    text = source(templates(PACKAGE), f'steps/{name}.md')
+    return tuple(_example(block) for block in text.strip().split('\n\n'))
 
-    def __init__(self) -> None:
-        self._templates = templates('bbllm.planners.prog_prompt')
 
-    def examples(self, scene: Scene) -> tuple[Example, ...]:
-        """Return the examples for a scene, in the order of the prompt."""
-        name = 'containers' if moves_to_containers(scene) else scene.domain
-        text = source(self._templates, f'steps/{name}.md')
-        return tuple(_example(block) for block in text.strip().split('\n\n'))
-
-    def whole(self, task: Task, scene: Scene, examples: Sequence[Example]) -> str:
-        """Return the prompt for all steps, with objects and actions."""
-        names = classes(scene) if scene.domain == HOUSEHOLD else list(scene.names)
-        return self._render(
-            task, examples, objects=names, actions=[declared(skill) for skill in offered(scene)]
-        )
-
-    def steps(self, task: Task, example: Example) -> str:
-        """Return the prompt for all steps, with one example only."""
-        return self._render(task, [example])
-
-    def next_step(self, task: Task, example: Example, so_far: Sequence[PlanStep]) -> str:
-        """Return the prompt for one more step."""
-        return self._render(task, [example], so_far=so_far, n_so_far=len(so_far))
-
-    def _render(
-        self,
-        task: Task,
-        examples: Sequence[Example],
-        *,
-        objects: Sequence[str] = (),
-        actions: Sequence[str] = (),
-        so_far: Sequence[PlanStep] = (),
-        n_so_far: int | None = None,
-    ) -> str:
-        return (
-            self._templates.get_template('steps/plan.md.j2')
-            .render(
-                task=one_line(task.instruction),
-                examples=[str(example) for example in examples],
-                objects=objects,
-                actions=actions,
-                so_far=[str(step) for step in so_far],
-                n_so_far=n_so_far,
-            )
-            .rstrip()
-        )
+def steps_prompt(
+    task: Task,
+    examples: Sequence[Example],
+    *,
+    objects: Sequence[str] = (),
+    actions: Sequence[str] = (),
+    so_far: Sequence[PlanStep] | None = None,
+) -> str:
+    """Return the prompt for all steps, or for one more after the steps `so_far`."""
+    return render(
+        PACKAGE,
+        'steps/plan',
+        task=one_line(task.instruction),
+        examples=list(map(str, examples)),
+        objects=objects,
+        actions=actions,
+        so_far=list(map(str, so_far or ())),
+        n_so_far=None if so_far is None else len(so_far),
+    )
 
 
 def _example(block: str) -> Example:
@@ -101,7 +80,7 @@ class LangPromptOptions:
 
 
 @dataclass(frozen=True)
-class LangPrompt:
+class LangPrompt(ModelPlanner):
     """
     The paper's baseline whose prompt is in plain words.
 
@@ -111,18 +90,19 @@ class LangPrompt:
     grounded as those of a program are.
     """
 
-    brain: ChatModel
-    body: Body
-    k: int = 3
-    """Not used: there are no feedback loops."""
     options: LangPromptOptions = LangPromptOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Execute the steps to their end; see `Planner`."""
-        prompts, scene = LangPrompts(), world.observe()
-        prompt = prompts.whole(task, scene, prompts.examples(scene)[:EXAMPLES])
+        scene = world.observe()
+        prompt = steps_prompt(
+            task,
+            read_examples(scene)[:EXAMPLES],
+            objects=classes(scene) if scene.domain == HOUSEHOLD else scene.names,
+            actions=[declared(skill) for skill in offered(scene)],
+        )
         request = PromptRequest(kind='steps', scene=scene)
-        plan = Plan(ask(self.brain, prompt, parse_plan, request=request, on_retry=context.warn))
+        plan = Plan(self.ask(prompt, parse_plan, request, context))
         context.emit(PlanMade.of(plan, 0))
         referents = Referents(self.options.grounding, Random(task.id), context)
         for step in plan.steps:

@@ -8,12 +8,12 @@ from typing import Literal
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import ConditionChecked
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
+from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.grounding import Policy
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.program import ProgramCondition, Referents
-from bbllm.planners.common.prompting import ask
 from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest, parse_verdict
 from bbllm.planners.prog_prompt.interpreter import Interpreter
 from bbllm.planners.prog_prompt.prompting import ProgPrompts, is_true
@@ -44,7 +44,8 @@ class ProgPromptOptions:
     """Whether the model is asked to go on after a failure, and after each program."""
 
 
-class ProgPrompt:
+@dataclass(frozen=True)
+class ProgPrompt(ModelPlanner):
     """
     The planning method of the paper.
 
@@ -57,25 +58,14 @@ class ProgPrompt:
     extended with a replanning procedure, without further details): a failed call ends its
     program, and the model is asked to go on, as after each program, until it reports the end. As
     in that paper's histories the prompt contains failures without reasons.
-
-    Args:
-        brain: The one model.
-        body: Not used.
-        k: Not used.
-        options: See there.
     """
 
-    def __init__(
-        self,
-        brain: ChatModel,
-        body: Body,
-        *,
-        k: int = 3,
-        options: ProgPromptOptions = ProgPromptOptions(),
-    ):
-        self._model = brain
-        self._options = options
-        self._prompts = ProgPrompts(
+    options: ProgPromptOptions = ProgPromptOptions()
+
+    @property
+    def _prompts(self) -> ProgPrompts:
+        options = self.options
+        return ProgPrompts(
             examples=options.examples, comments=options.comments, feedback=options.feedback
         )
 
@@ -89,25 +79,22 @@ class ProgPrompt:
         scene = world.observe()
         prompt = self._prompts.plan(task, scene)
         request = PromptRequest(kind='program', scene=scene)
-        program = ask(self._model, prompt, parse_program, request=request, on_retry=context.warn)
+        program = self.ask(prompt, parse_program, request, context)
 
         def check(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
-            by_graph = self._options.check == 'graph'
-            answer = (
-                is_true(condition, scene, found)
-                if by_graph
-                else self._judged(condition, scene, context)
-            )
-            by = 'graph' if by_graph else 'model'
-            context.emit(ConditionChecked(str(condition), answer, by=by))
+            if self.options.check == 'graph':
+                answer = is_true(condition, scene, found)
+            else:
+                answer = self._judged(condition, scene, context)
+            context.emit(ConditionChecked(str(condition), answer, by=self.options.check))
             return answer
 
         # Seeded by the episode, so that a replay makes the same choices.
-        referents = Referents(self._options.grounding, Random(task.id), context)
-        stops = self._options.replan
+        referents = Referents(self.options.grounding, Random(task.id), context)
+        stops = self.options.replan
         interpreter = Interpreter(world, context, referents, check, stops=stops)
         interpreter.run(program)
-        if self._options.replan:
+        if stops:
             self._go_on(task, world, context, interpreter)
 
     def _go_on(
@@ -119,7 +106,7 @@ class ProgPrompt:
             scene = world.observe()
             prompt = self._prompts.plan(task, scene, interpreter.tried)
             request = PromptRequest(kind='rest', scene=scene)
-            program = ask(self._model, prompt, parse_rest, request=request, on_retry=context.warn)
+            program = self.ask(prompt, parse_rest, request, context)
             if not any(goal.statements for goal in program.sub_goals):
                 context.report_done()
                 return
@@ -140,7 +127,7 @@ class ProgPrompt:
         prompt = self._prompts.check(condition, scene)
         request = PromptRequest(kind='check', scene=scene, text=str(condition))
         try:
-            return ask(self._model, prompt, parse_verdict, request=request, on_retry=context.warn)
+            return self.ask(prompt, parse_verdict, request, context)
         except ParseError as error:
             context.warn(f'{condition} is taken not to hold, so its recovery is run. {error}')
             return False

@@ -20,13 +20,13 @@ from bbllm.planners.common.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.common.belief.open_facts import (
     LONGEST,
     MOST_WORDS,
-    is_open,
     malformed_beliefs,
     with_open_facts,
 )
 from bbllm.planners.common.belief.open_state import OpenState, OpenStateEstimator
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.reply_diagnostics import RejectedLine
+from bbllm.planners.common.scene_graph import is_open
 from bbllm.planners.common.short_names import ShortNames
 
 

@@ -14,7 +14,7 @@ from bbllm.planners.common.belief.interaction_history import TAKING
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.low_level_plan import action_forms, as_planned, low_level_actions
 from bbllm.planners.common.observation_text import lists_text, rooms_text, situation_text
-from bbllm.planners.common.prompting import one_line, templates
+from bbllm.planners.common.prompting import one_line, render
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.common.short_names import ShortNames
 
@@ -41,7 +41,6 @@ class StatePrompts:
     def __init__(self, names: ShortNames, *, messages: bool = False):
         self._names = names
         self._messages = messages
-        self._templates = templates('bbllm.planners.common.belief')
 
     def attention(
         self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene
@@ -65,16 +64,7 @@ class StatePrompts:
         summary: bool = True,
         objects: bool = True,
     ) -> str:
-        """
-        Return the prompt that asks for the state of objects, without the task.
-
-        Args:
-            state: The objects; the prompt omits their attributes.
-            history: All outcomes.
-            scene: The current scene.
-            summary: Whether to ask for a summary.
-            objects: Whether to ask for attributes of objects.
-        """
+        """Return the prompt that asks for a summary, attributes of `objects`, or both."""
         return self._render(
             'estimator',
             scene,
@@ -94,16 +84,7 @@ class StatePrompts:
         scene: Scene,
         said: Sequence[str] = (),
     ) -> str:
-        """
-        Return the prompt that asks for a plan.
-
-        Args:
-            task: The task.
-            state: The beliefs; None for a planner without state.
-            history: All outcomes.
-            scene: The current scene.
-            said: Feedback of people since the start.
-        """
+        """Return the prompt that asks for a plan; a planner without state has no beliefs."""
         calls = action_forms(low_level_actions(scene))
         return self._render(
             'policy',
@@ -139,18 +120,17 @@ class StatePrompts:
         )
 
     def _whole(self, state: OpenState) -> str:
-        reasoning = [f'Reasoning: {state.summary}'] if state.summary else []
-        return '\n'.join([*filter(None, [self._entries(state)]), *reasoning]) or 'nothing yet'
+        reasoning = f'Reasoning: {state.summary}' if state.summary else ''
+        return '\n'.join(filter(None, [self._entries(state), reasoning])) or 'nothing yet'
 
     def _situation(self, scene: Scene) -> str:
-        """Return the situation of a robot in a house; on a table the observation contains it."""
+        # On a table the observation contains it.
         return situation_text(scene, self._names) if scene.domain == HOUSEHOLD else ''
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
         house = scene.domain == HOUSEHOLD
         hints = '\n'.join(HOUSE_HINTS) if house else ''
-        template = self._templates.get_template(f'{name}.md.j2')
-        return template.render({'house': house, 'hints': hints} | values).rstrip()
+        return render('bbllm.planners.common.belief', name, house=house, hints=hints, **values)
 
 
 def _taken(history: Sequence[Outcome]) -> list[str]:

@@ -1,0 +1,277 @@
+"""A table in symbols: small, but honest about what cannot be done; and what hears a planner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from bbllm.core.events import (
+    ConditionChecked,
+    EventData,
+    PlanMade,
+    RepairBegun,
+    StepBegun,
+    StepFailed,
+    StepPassed,
+    WordGrounded,
+)
+from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, parse_pose
+from bbllm.core.types import (
+    Code,
+    Fact,
+    HandReading,
+    Kind,
+    Outcome,
+    Plan,
+    Pose,
+    Scene,
+    SceneObject,
+    Skill,
+    SkillCall,
+    Status,
+)
+from bbllm.skills.catalog import SKILLS
+
+Point = tuple[float, float, float]
+
+WEIGHT_N = 1.0
+"""What the hand feels of whatever it holds [N]."""
+
+
+class SymbolicTabletop:
+    """A World of cubes, cylinders and locations, whose poses are bookkeeping."""
+
+    skills: tuple[Skill, ...] = SKILLS
+
+    def __init__(
+        self,
+        things: Mapping[str, tuple[float, float]],
+        *,
+        unreachable: Iterable[str] = (),
+        faults: Iterable[tuple[str, Code, str]] = (),
+    ):
+        """
+        Lay the table.
+
+        Args:
+            things: Names, such as `red_cube` or `location_A`, and where they are (x, y) [m].
+            unreachable: Names of what the arm cannot get to.
+            faults: (call as text, code, sentence); each strikes once.
+        """
+        self.unreachable = set(unreachable)
+        self.faults = list(faults)
+        self.calls: list[str] = []
+        self.held: str | None = None
+        self._items = {name: _item(name, at) for name, at in things.items()}
+
+    def observe(self) -> Scene:
+        items = tuple(self._items.values())
+        return Scene(items, self.skills, tuple(self._facts()), 0.0, self._hand())
+
+    def stop(self) -> None:
+        pass
+
+    def execute(self, call: SkillCall) -> Outcome:
+        self.calls.append(str(call))
+        try:
+            call = check_call(call, self.observe())
+        except CallError as error:
+            return error.outcome
+        for fault in self.faults:
+            if fault[0] == str(call):
+                self.faults.remove(fault)
+                return Outcome(call=call, status=Status.FAILED, code=fault[1], message=fault[2])
+        problem = None
+        if call.skill == 'pick':
+            problem = self._pick(call.args[0])
+        elif call.skill == 'place':
+            problem = self._place(call.args[0])
+        elif call.skill == 'reach' and call.args[0] in self.unreachable:
+            problem = _far(call.args[0])
+        elif call.skill == 'open_gripper':
+            self.held = None
+        if problem is None:
+            return Outcome(call=call, status=Status.SUCCEEDED)
+        code, message = problem
+        return Outcome(call=call, status=Status.REJECTED, code=code, message=message)
+
+    # --- what tests look at -----------------------------------------------------------------
+
+    def at(self, name: str) -> Point:
+        return self._items[name].pose.position_m
+
+    def on(self, name: str) -> str:
+        """Name of what a thing stands on."""
+        return next(f.object for f in self._facts() if (f.subject, f.predicate) == (name, 'on'))
+
+    def things_on(self, *locations: str) -> list[str]:
+        return [f.subject for f in self._facts() if f.predicate == 'on' and f.object in locations]
+
+    # --- physics ----------------------------------------------------------------------------
+
+    def _hand(self) -> HandReading:
+        tcp = Pose(position_m=(0.3, 0.0, 0.5), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
+        if self.held is None:
+            return HandReading(tcp=tcp, width_m=0.08, force_n=(0.0, 0.0, 0.0))
+        return HandReading(tcp=tcp, width_m=0.04, force_n=(0.0, 0.0, -WEIGHT_N))
+
+    def _facts(self) -> list[Fact]:
+        facts = [Fact(self.held, 'held_by', 'hand')] if self.held else []
+        for name, item in self._items.items():
+            if item.kind is Kind.LOCATION or name == self.held:
+                continue
+            facts.append(Fact(name, 'on', self._below(item)))
+        for name in self._items:
+            facts.append(Fact(name, 'reachable', 'no' if name in self.unreachable else 'yes'))
+        return facts
+
+    def _below(self, item: SceneObject) -> str:
+        best = 'table'
+        for name, other in self._items.items():
+            rise = item.pose.position_m[2] - other.pose.position_m[2]
+            if name in (item.name, self.held) or not _near(item, other.pose.position_m):
+                continue
+            under = other.kind is Kind.LOCATION and rise < 0.03 and best == 'table'
+            if under or (other.kind is not Kind.LOCATION and 0.03 < rise < 0.05):
+                best = name
+        return best
+
+    def _pick(self, name: str) -> tuple[Code, str] | None:
+        if self._items[name].kind is Kind.LOCATION:
+            return Code.NOT_GRASPABLE, f'{name} is a location, and that cannot be picked.'
+        if self.held is not None:
+            return Code.ALREADY_HOLDING, f'{name} cannot be picked because {self.held} is held.'
+        if name in self.unreachable:
+            return _far(name)
+        on_top = self.things_on(name)
+        if on_top:
+            return Code.COVERED, f'{name} cannot be picked because {on_top[0]} stands on it.'
+        self.held = name
+        return None
+
+    def _place(self, target: str) -> tuple[Code, str] | None:
+        if self.held is None:
+            return Code.NOT_HOLDING, 'Nothing is in the hand that could be placed.'
+        if target in self.unreachable:
+            return _far(target)
+        if looks_like_pose(target):
+            literal = parse_pose(target)
+            x, y, z = literal.position_m
+            for name in self.unreachable:
+                # Only names are judged where `offline` plays, whose poses have three numbers.
+                if literal.quat_xyzw and _near(self._items[name], (x, y, z)):
+                    return _far(name)
+        else:
+            x, y, z = self._items[target].pose.position_m
+            z += 0.02 if self._items[target].kind is Kind.LOCATION else 0.04
+        for name, item in self._items.items():
+            close = abs(item.pose.position_m[2] - z) < 0.03 and name != self.held
+            if close and item.kind is not Kind.LOCATION and _near(item, (x, y, z), 0.04):
+                return Code.OCCUPIED, f'{target} is occupied by {name}.'
+        item = self._items[self.held]
+        self._items[self.held] = replace(item, pose=Pose(position_m=(x, y, z)))
+        self.held = None
+        return None
+
+
+def _far(name: str) -> tuple[Code, str]:
+    return Code.OUT_OF_WORKSPACE, f'{name} is out of the workspace of the robot.'
+
+
+def _near(item: SceneObject, at: Point, within: float = 0.02) -> bool:
+    x, y, _ = item.pose.position_m
+    return (x - at[0]) ** 2 + (y - at[1]) ** 2 < within**2
+
+
+def _item(name: str, at: tuple[float, ...]) -> SceneObject:
+    """Make an object of a name like `red_cube`; a third number is its height."""
+    words = name.split('_')
+    kind = Kind.LOCATION if words[0] == 'location' else Kind(words[1])
+    z = 0.0 if kind is Kind.LOCATION else 0.02
+    if len(at) > 2:
+        z = at[2]
+    return SceneObject(
+        name=name,
+        kind=kind,
+        pose=Pose(position_m=(at[0], at[1], z)),
+        size_m=(0.04, 0.04, 0.04) if kind is not Kind.LOCATION else (0.0, 0.0, 0.0),
+        color='' if kind is Kind.LOCATION else words[0],
+    )
+
+
+class Diary:
+    """An EpisodeContext that writes everything down."""
+
+    def __init__(self, said: Mapping[int, str] | None = None):
+        """
+        Begin a diary.
+
+        Args:
+            said: What a person says, by how often the planner has listened before.
+        """
+        self._said = dict(said or {})
+        self._listened = 0
+        self.lines: list[str] = []
+        self.plans: list[Plan] = []
+        self.repairs: list[str] = []
+        self.failed: list[tuple[int, str]] = []
+        self.warnings: list[str] = []
+        self.held_done = False
+
+    def emit(self, data: EventData) -> None:
+        match data:
+            case PlanMade():
+                self.plans.append(data.plan)
+                self.lines.append(f'plan from {data.start}')
+            case StepBegun(index, text):
+                self.lines.append(f'step {index}: {text}')
+            case StepPassed(index):
+                self.lines.append(f'pass {index}')
+            case RepairBegun(index, cause=cause):
+                self.repairs.append(cause)
+                self.lines.append(f'repair {index}')
+            case StepFailed(index, cause=cause):
+                self.failed.append((index, cause))
+                self.lines.append(f'failed {index}')
+            case WordGrounded(word, name, policy, among):
+                self.lines.append(f'{word} is {name} ({policy} of {among})')
+            case ConditionChecked(condition, holds, by):
+                self.lines.append(f'{condition}: {holds} by {by}')
+
+    def report_done(self) -> None:
+        self.held_done = True
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+
+    def take_human_feedback(self) -> tuple[str, ...]:
+        text = self._said.pop(self._listened, '')
+        self._listened += 1
+        return (text,) if text else ()
+
+
+CUBES = ('red', 'green', 'blue', 'yellow', 'orange', 'purple', 'aqua', 'pink', 'white')
+BUSY_TABLE: dict[str, tuple[float, float]] = {
+    **{f'{c}_cube': (0.35 + 0.08 * (i % 3), 0.12 + 0.08 * (i // 3)) for i, c in enumerate(CUBES)},
+    'grey_cylinder': (0.60, 0.15),
+    'black_cylinder': (0.60, 0.25),
+    'location_A': (0.54, -0.18),
+    'location_B': (0.48, -0.12),
+    'location_C': (0.48, -0.18),
+    'location_D': (0.48, -0.24),
+    'location_E': (0.42, -0.18),
+    'location_F': (0.42, -0.24),
+    'location_G': (0.36, -0.24),
+    'location_H': (0.42, -0.30),
+    'location_I': (0.30, 0.40),
+    'location_J': (0.62, 0.36),
+}
+"""Nine cubes and two cylinders on the left; locations for two plus signs, around C and F."""
+
+
+def busy_table(
+    moved: Mapping[str, tuple[float, float]] | None = None, **how: Any
+) -> SymbolicTabletop:
+    """Lay a busy table; keywords go to SymbolicTabletop."""
+    return SymbolicTabletop({**BUSY_TABLE, **(moved or {})}, **how)
