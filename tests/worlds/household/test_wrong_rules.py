@@ -8,7 +8,6 @@ import pytest
 from reference import SEED_VARIABLE, Case, Run, describe, draw_case, shrink
 
 from bbllm.worlds.household import household
-from bbllm.worlds.household.checks import A, B
 from bbllm.worlds.household.effects import forget_place, put
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.rule import Check, OnFailure, Rule
@@ -71,7 +70,7 @@ WRONG: dict[str, tuple[Action, Rule]] = {
     ),
     'an effect is another: PUTBACK puts inside': (
         Action.PUTBACK,
-        replace(RULES[Action.PUTBACK], effects=(put(A, Relation.INSIDE, B), forget_place(A))),
+        replace(RULES[Action.PUTBACK], effects=(put(Relation.INSIDE), forget_place)),
     ),
 }  # fmt: skip
 

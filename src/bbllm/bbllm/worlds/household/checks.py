@@ -1,11 +1,13 @@
 """
-Predicates of rules: the small checks that the table of rules is built from.
+Checks of rules: the conditions that the table of rules is built from.
 
-Every function here returns a predicate that is True where all is well. `A` and `B` stand for the
-first and the second object of a line.
+Every predicate is True where all is well. `A` and `B` stand for the first and the second object of
+a line; a predicate without a parameter for one of them speaks of the first, or of the character.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.rule import ActionSituation, Check, Predicate, UnsupportedError
@@ -75,35 +77,41 @@ def close_to(which: int) -> Predicate:
     return holds
 
 
-def faces(which: int) -> Predicate:
+def at_hand(which: int) -> Predicate:
+    """Nothing that it is in, however deep, is closed; a room never counts."""
+
+    def holds(s: ActionSituation) -> bool:
+        thing = s.objects[which].id
+        # What stands ON a closed cabinet is not shut in by it.
+        return not any(
+            _is_shut(s.graph, other)
+            for below in (thing, *above(s.graph, thing))
+            for other in s.graph.targets(below, Relation.INSIDE)
+        )
+
+    return holds
+
+
+def faces(s: ActionSituation) -> bool:
     """The character faces it, or something that faces it."""
-
-    def holds(s: ActionSituation) -> bool:
-        node_id = s.objects[which].id
-        seen = s.graph.targets(s.character.id, Relation.FACING)
-        return node_id in seen or not seen.isdisjoint(s.graph.sources(node_id, Relation.FACING))
-
-    return holds
+    node_id = s.objects[A].id
+    seen = s.graph.targets(s.character.id, Relation.FACING)
+    return node_id in seen or not seen.isdisjoint(s.graph.sources(node_id, Relation.FACING))
 
 
-def faces_directly(which: int) -> Predicate:
+def faces_directly(s: ActionSituation) -> bool:
     """The character itself faces it."""
-    return lambda s: s.graph.has(s.character.id, Relation.FACING, s.objects[which].id)
+    return s.graph.has(s.character.id, Relation.FACING, s.objects[A].id)
 
 
-def carries_character(which: int) -> Predicate:
+def carries_character(s: ActionSituation) -> bool:
     """It is ON the character."""
-    return lambda s: s.graph.has(s.objects[which].id, Relation.ON, s.character.id)
+    return s.graph.has(s.objects[A].id, Relation.ON, s.character.id)
 
 
-def holding(which: int) -> Predicate:
+def holding(s: ActionSituation) -> bool:
     """The character has it in a hand."""
-
-    def holds(s: ActionSituation) -> bool:
-        node_id = s.objects[which].id
-        return any(s.graph.has(s.character.id, hand, node_id) for hand in HANDS)
-
-    return holds
+    return any(s.graph.has(s.character.id, hand, s.objects[A].id) for hand in HANDS)
 
 
 def hand_is_free(s: ActionSituation) -> bool:
@@ -133,33 +141,21 @@ def holding_a_knife(s: ActionSituation) -> bool:
     )
 
 
-def within_reach(which: int) -> Predicate:
+def within_reach(s: ActionSituation) -> bool:
     """It is INSIDE nothing that is closed; only its direct containers count, and no room does."""
-
-    def holds(s: ActionSituation) -> bool:
-        nodes = s.graph.nodes
-        return not any(
-            State.CLOSED in nodes[node_id].states and not nodes[node_id].is_room
-            for node_id in s.graph.targets(s.objects[which].id, Relation.INSIDE)
-        )
-
-    return holds
+    inside = s.graph.targets(s.objects[A].id, Relation.INSIDE)
+    return not any(_is_shut(s.graph, node_id) for node_id in inside)
 
 
-def place_left_on(
-    which: int, places: dict[str, int], *, besides_character: bool = False
-) -> Predicate:
+def place_left(places: Mapping[str, int], *, besides_character: bool = False) -> Predicate:
     """
-    Fewer objects are ON it than it has places for people.
+    Fewer objects are ON it than it has places for people, one for classes that are not listed.
 
-    Args:
-        which: The object to sit or lie on.
-        places: The number of places, by class; one for other classes.
-        besides_character: Whether the character itself does not count.
+    With `besides_character`, the character itself does not count.
     """
 
     def holds(s: ActionSituation) -> bool:
-        node = s.objects[which]
+        node = s.objects[A]
         on_it = s.graph.sources(node.id, Relation.ON)
         taken = len(on_it) - (besides_character and s.character.id in on_it)
         return taken < places.get(node.class_name, 1)
@@ -167,34 +163,26 @@ def place_left_on(
     return holds
 
 
-def carries_something(which: int) -> Predicate:
+def carries_something(s: ActionSituation) -> bool:
     """Something is ON it."""
-    return lambda s: bool(s.graph.sources(s.objects[which].id, Relation.ON))
+    return bool(s.graph.sources(s.objects[A].id, Relation.ON))
 
 
-def carries(which: int, wanted: Property) -> Predicate:
-    """Something with this property is ON it."""
-
-    def holds(s: ActionSituation) -> bool:
-        on_it = s.graph.sources(s.objects[which].id, Relation.ON)
-        return any(wanted in s.graph.nodes[node_id].properties for node_id in on_it)
-
-    return holds
+def carries_food(s: ActionSituation) -> bool:
+    """Something EATABLE is ON it."""
+    on_it = s.graph.sources(s.objects[A].id, Relation.ON)
+    return any(Property.EATABLE in s.graph.nodes[node_id].properties for node_id in on_it)
 
 
-def has_room(which: int) -> Predicate:
+def has_room(s: ActionSituation) -> bool:
     """It is in a room, or is one."""
-    return lambda s: s.graph.room_of(s.objects[which].id) is not None
+    return s.graph.room_of(s.objects[A].id) is not None
 
 
-def in_same_room(which: int) -> Predicate:
+def in_same_room(s: ActionSituation) -> bool:
     """The character's room is its room."""
-
-    def holds(s: ActionSituation) -> bool:
-        mine = s.graph.room_of(s.character.id)
-        return mine is not None and mine == s.graph.room_of(s.objects[which].id)
-
-    return holds
+    mine = s.graph.room_of(s.character.id)
+    return mine is not None and mine == s.graph.room_of(s.objects[A].id)
 
 
 def character_has_room(s: ActionSituation) -> bool:
@@ -204,37 +192,46 @@ def character_has_room(s: ActionSituation) -> bool:
     return True
 
 
-def in_a_room(which: int) -> Predicate:
+def in_a_room(s: ActionSituation) -> bool:
     """It is in a room, or VirtualHome breaks off."""
-
-    def holds(s: ActionSituation) -> bool:
-        if s.graph.room_of(s.objects[which].id) is None:
-            raise UnsupportedError(f'{s.objects[which]} is in no room')
-        return True
-
-    return holds
+    if s.graph.room_of(s.objects[A].id) is None:
+        raise UnsupportedError(f'{s.objects[A]} is in no room')
+    return True
 
 
-def remembered(which: int) -> Predicate:
+def remembered(s: ActionSituation) -> bool:
     """It is known where it was taken from."""
-    return lambda s: s.objects[which].id in s.memory.taken_from
+    return s.objects[A].id in s.memory.taken_from
 
 
-def taken_from_inside(which: int) -> Predicate:
+def taken_from_inside(s: ActionSituation) -> bool:
     """It was INSIDE the place that it was taken from."""
-    return lambda s: s.memory.taken_from[s.objects[which].id][1] is Relation.INSIDE
+    return s.memory.taken_from[s.objects[A].id][1] is Relation.INSIDE
 
 
-def supported(why: str) -> Predicate:
+def not_under_character(s: ActionSituation) -> bool:
+    """The character is not on or in it."""
+    return s.objects[A].id not in above(s.graph, s.character.id)
+
+
+def not_carried(s: ActionSituation) -> bool:
+    """The character neither carries nor wears it, nor anything that it is in or on."""
+    return s.objects[A].id not in carried(s.graph, s.character.id)
+
+
+def can_go_to_place(s: ActionSituation) -> bool:
+    """The second object is not the first, nor anything in or on the first."""
+    thing, goal = s.objects[A].id, s.objects[B].id
+    return thing != goal and thing not in above(s.graph, goal)
+
+
+def unsupported(why: str) -> Check:
     """Break off as VirtualHome does, where it does so whatever the situation is."""
 
     def holds(s: ActionSituation) -> bool:
         raise UnsupportedError(why)
 
-    return holds
-
-
-_PLACED = (Relation.INSIDE, Relation.ON)
+    return Check('unsupported', holds, '')
 
 
 def above(graph: Graph, node_id: int) -> set[int]:
@@ -254,51 +251,21 @@ def contents(graph: Graph, node_id: int) -> set[int]:
     return _all(graph, (node_id,), up=False)
 
 
-def at_hand(which: int) -> Predicate:
-    """Nothing that it is in, however deep, is closed; a room never counts."""
-
-    def holds(s: ActionSituation) -> bool:
-        thing = s.objects[which].id
-        # What stands ON a closed cabinet is not shut in by it.
-        return not any(
-            State.CLOSED in s.graph.nodes[other].states and not s.graph.nodes[other].is_room
-            for below in (thing, *above(s.graph, thing))
-            for other in s.graph.targets(below, Relation.INSIDE)
-        )
-
-    return holds
-
-
-def not_under_character(which: int) -> Predicate:
-    """The character is not on or in it."""
-    return lambda s: s.objects[which].id not in above(s.graph, s.character.id)
-
-
-def not_carried(which: int) -> Predicate:
-    """The character neither carries nor wears it, nor anything that it is in or on."""
-    return lambda s: s.objects[which].id not in carried(s.graph, s.character.id)
-
-
-def can_go_to(which: int, place: int) -> Predicate:
-    """The place is not the object itself, nor anything in or on the object."""
-
-    def holds(s: ActionSituation) -> bool:
-        thing, goal = s.objects[which].id, s.objects[place].id
-        return thing != goal and thing not in above(s.graph, goal)
-
-    return holds
-
-
 def _all(graph: Graph, roots: tuple[int, ...], *, up: bool) -> set[int]:
     found: set[int] = set()
     waiting = list(roots)
+    follow = graph.targets if up else graph.sources
     while waiting:
         node_id = waiting.pop()
-        for relation in _PLACED:
-            next_ids = graph.targets(node_id, relation) if up else graph.sources(node_id, relation)
+        for relation in (Relation.INSIDE, Relation.ON):
+            next_ids = follow(node_id, relation)
             waiting.extend(next_ids - found)
             found |= next_ids
     return found
+
+
+def _is_shut(graph: Graph, node_id: int) -> bool:
+    return State.CLOSED in graph.nodes[node_id].states and not graph.nodes[node_id].is_room
 
 
 SEATS = {
@@ -328,20 +295,20 @@ _NO_SEAT = 'Too many things on {a}'
 # Checks of VirtualHome's table.
 CLOSE_A = Check('not_close', close_to(A), '{C} is not close to {a}')
 CLOSE_B = Check('not_close', close_to(B), '{C} is not close to {b}')
-HOLDING_A = Check('not_holding', holding(A), '{C} is not holding {a}')
+HOLDING_A = Check('not_holding', holding, '{C} is not holding {a}')
 FREE_HAND = Check('no_free_hand', hand_is_free, '{C} does not have a free hand')
 FULL_HAND = Check('empty_hands', hand_is_full, '{C} does not hold anything in hands')
 KNIFE = Check('no_knife', holding_a_knife, '{C} is not holding a knife')
-REACHABLE = Check('inside_closed', within_reach(A), _SHUT_IN)
+REACHABLE = Check('inside_closed', within_reach, _SHUT_IN)
 IN_ROOM = Check('unsupported', character_has_room, '')
-A_IN_ROOM = Check('unsupported', in_a_room(A), '')
-HAS_ROOM = Check('no_room', has_room(A), '')
-FINDS_ROOM = Check('no_room', has_room(A), CLOSE_A.message)
-SAME_ROOM = Check('other_room', in_same_room(A), 'char room {room_C} is not node room {room_a}')
-FACING = Check('not_facing', faces(A), '{C} does not face {a}')
+A_IN_ROOM = Check('unsupported', in_a_room, '')
+HAS_ROOM = Check('no_room', has_room, '')
+FINDS_ROOM = Check('no_room', has_room, CLOSE_A.message)
+SAME_ROOM = Check('other_room', in_same_room, 'char room {room_C} is not node room {room_a}')
+FACING = Check('not_facing', faces, '{C} does not face {a}')
 FACING_ITSELF = Check(
     'not_facing',
-    any_of(of_class(A, 'computer'), no(_SITS), faces_directly(A)),
+    any_of(of_class(A, 'computer'), no(_SITS), faces_directly),
     '{C} is not facing {a} while sitting',
 )
 OPENABLE = Check('not_openable', _OPENABLE, '{a} can not be opened')
@@ -354,9 +321,9 @@ UNPLUGGED = Check('not_plugged_out', in_state(A, State.PLUGGED_OUT), '{a} is not
 PLUGGED_IN = Check('not_plugged_in', in_state(A, State.PLUGGED_IN), '{a} is not plugged_in')
 HAS_POWER = Check('unplugged', no(in_state(A, State.PLUGGED_OUT)), '{a} is unplugged')
 B_OPEN = Check('not_open', _B_OPEN, _B_NOT_OPEN)
-B_OPEN_IF_TAKEN_OUT = Check('not_open', any_of(no(taken_from_inside(A)), _B_OPEN), _B_NOT_OPEN)
-REMEMBERED = Check('not_grabbed', remembered(A), '{a} not grabbed')
-NOT_REMEMBERED = Check('already_grabbed', no(remembered(A)), '{a} already grabbed')
+B_OPEN_IF_TAKEN_OUT = Check('not_open', any_of(no(taken_from_inside), _B_OPEN), _B_NOT_OPEN)
+REMEMBERED = Check('not_grabbed', remembered, '{a} not grabbed')
+NOT_REMEMBERED = Check('already_grabbed', no(remembered), '{a} already grabbed')
 SWITCH = Check('no_switch', has(A, Property.HAS_SWITCH), '{a} does not have a switch')
 PLUG = Check('no_plug', has(A, Property.HAS_PLUG), '{a} does not have a plug')
 KEYS = Check(
@@ -379,11 +346,11 @@ DRINKABLE = Check(
 )
 EATABLE = Check('not_eatable', has(A, Property.EATABLE), '{a} is not eatable')
 EATABLE_OR_LADEN = Check(
-    'not_eatable', any_of(has(A, Property.EATABLE), carries_something(A)), EATABLE.message
+    'not_eatable', any_of(has(A, Property.EATABLE), carries_something), EATABLE.message
 )
 FOOD_ON_IT = Check(
     'nothing_eatable',
-    any_of(has(A, Property.EATABLE), carries(A, Property.EATABLE)),
+    any_of(has(A, Property.EATABLE), carries_food),
     'none of object on {a} is eatable',
 )
 CUTTABLE = Check('not_cuttable', has(A, Property.CUTTABLE), '{a} is not cuttable')
@@ -403,18 +370,18 @@ NOT_STANDING = Check('not_resting', _RESTS, '{C} is not sitting')
 STANDING = Check('sitting', no(_RESTS), '{C} is sitting')
 NOT_SITTING = Check('sitting', no(_SITS), '{C} is sitting')
 NOT_LYING = Check('lying', no(_LIES), '{C} is lying')
-SEAT_LEFT = Check('no_place', place_left_on(A, SEATS), _NO_SEAT)
-BERTH_LEFT = Check('no_place', place_left_on(A, BERTHS), _NO_SEAT)
+SEAT_LEFT = Check('no_place', place_left(SEATS), _NO_SEAT)
+BERTH_LEFT = Check('no_place', place_left(BERTHS), _NO_SEAT)
 
 # Checks of the clean rules only.
 AT_HAND = Check('inside_closed', at_hand(A), _SHUT_IN)
 B_AT_HAND = Check('inside_closed', at_hand(B), _B_SHUT_IN)
-NOT_INTO_ITSELF = Check('inside_itself', can_go_to(A, B), '{b} is {a} or goes along with it')
-IN_SAME_ROOM = Check('other_room', in_same_room(A), '{C} is not in the room of {a}')
-IN_SOME_ROOM = Check('no_room', has_room(A), '{a} is in no room')
-NOT_HELD = Check('already_grabbed', no(holding(A)), '{a} already grabbed')
-NOT_UNDER_CHARACTER = Check('under_character', not_under_character(A), '{C} is on {a}')
-NOT_CARRIED = Check('carried', not_carried(A), '{C} is holding or wearing {a}')
-WORN = Check('not_worn', carries_character(A), '{C} does not wear {a}')
-OWN_SEAT_LEFT = Check('no_place', place_left_on(A, SEATS, besides_character=True), _NO_SEAT)
-OWN_BERTH_LEFT = Check('no_place', place_left_on(A, BERTHS, besides_character=True), _NO_SEAT)
+NOT_INTO_ITSELF = Check('inside_itself', can_go_to_place, '{b} is {a} or goes along with it')
+IN_SAME_ROOM = Check('other_room', in_same_room, '{C} is not in the room of {a}')
+IN_SOME_ROOM = Check('no_room', has_room, '{a} is in no room')
+NOT_HELD = Check('already_grabbed', no(holding), '{a} already grabbed')
+NOT_UNDER_CHARACTER = Check('under_character', not_under_character, '{C} is on {a}')
+NOT_CARRIED = Check('carried', not_carried, '{C} is holding or wearing {a}')
+WORN = Check('not_worn', carries_character, '{C} does not wear {a}')
+OWN_SEAT_LEFT = Check('no_place', place_left(SEATS, besides_character=True), _NO_SEAT)
+OWN_BERTH_LEFT = Check('no_place', place_left(BERTHS, besides_character=True), _NO_SEAT)

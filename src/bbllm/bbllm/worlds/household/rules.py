@@ -12,17 +12,13 @@ from dataclasses import replace
 
 from bbllm.worlds.household import checks as c
 from bbllm.worlds.household import effects as do
-from bbllm.worlds.household.checks import A, B
+from bbllm.worlds.household.checks import A
 from bbllm.worlds.household.rule import Check, Effect, OnFailure, Rule
 from bbllm.worlds.household.vocabulary import Action, Property, Relation, State
 
 
 def _set(state: State, instead_of: State) -> tuple[Effect, ...]:
-    return (do.set_state(A, state, instead_of),)
-
-
-def _unsupported(why: str, *, misses_things: bool = True) -> Rule:
-    return Rule((Check('unsupported', c.supported(why), ''),), misses_things=misses_things)
+    return (do.set_state(state, instead_of),)
 
 
 def _skip(check: Check) -> Check:
@@ -33,25 +29,25 @@ def _report(check: Check) -> Check:
     return replace(check, otherwise=OnFailure.TELL)
 
 
-_WALK = Rule((c.STANDING, c.IN_ROOM, c.HAS_ROOM), (do.walk_to(A),), misses_things=False)
+_WALK = Rule((c.STANDING, c.IN_ROOM, c.HAS_ROOM), (do.walk_to,), misses_things=False)
 _FIND = Rule(
     (c.CLOSE_A,),
-    (do.look_away, do.link(A)),
+    (do.look_away, do.link),
     when=c.any_of(
-        c.carries_character(A),
+        c.carries_character,
         c.has(A, Property.BODY_PART),
         c.close_to(A),
         c.with_posture(State.SITTING, State.LYING),
     ),
-    instead=Rule((c.IN_ROOM, c.FINDS_ROOM), (do.walk_to(A),)),
+    instead=Rule((c.IN_ROOM, c.FINDS_ROOM), (do.walk_to,)),
     misses_things=False,
 )
 """FIND of what is not close walks there; where that fails, the message is that it is not close."""
 _LOOK = Rule((c.FACING,))
-_LET_GO = Rule((c.HOLDING_A, c.IN_ROOM), (do.unhand(A), do.drop_into_room(A), do.forget_place(A)))
+_LET_GO = Rule((c.HOLDING_A, c.IN_ROOM), (do.unhand, do.drop_into_room, do.forget_place))
 _CLEAN = Rule((c.CLOSE_A,), _set(State.CLEAN, State.DIRTY))
 _MOVE = Rule((c.MOVABLE, c.CLOSE_A, c.REACHABLE, c.FREE_HAND))
-_NO_RULE = _unsupported('VirtualHome 2.3.0 has no rule', misses_things=False)
+_NO_RULE = Rule((c.unsupported('VirtualHome 2.3.0 has no rule'),), misses_things=False)
 
 RULES: Mapping[Action, Rule] = {
     Action.WALK: _WALK,
@@ -59,7 +55,7 @@ RULES: Mapping[Action, Rule] = {
     Action.FIND: _FIND,
     Action.GRAB: Rule(
         (c.GRABBABLE, c.NOT_REMEMBERED, c.CLOSE_A, c.REACHABLE, c.FREE_HAND, c.IN_ROOM),
-        (do.take(A),),
+        (do.take,),
     ),
     Action.OPEN: Rule(
         (c.OPENABLE, c.CLOSE_A, c.FREE_HAND, c.IS_CLOSED, c.NOT_ON),
@@ -67,14 +63,14 @@ RULES: Mapping[Action, Rule] = {
     ),
     Action.CLOSE: Rule((c.OPENABLE, c.CLOSE_A, c.IS_OPEN), _set(State.CLOSED, State.OPEN)),
     Action.PUTBACK: Rule(
-        (c.HOLDING_A, c.CLOSE_B), (do.put(A, Relation.ON, B), do.forget_place(A))
+        (c.HOLDING_A, c.CLOSE_B), (do.put(Relation.ON), do.forget_place)
     ),
     Action.PUTIN: Rule(
-        (c.HOLDING_A, c.CLOSE_B, c.B_OPEN), (do.put(A, Relation.INSIDE, B), do.forget_place(A))
+        (c.HOLDING_A, c.CLOSE_B, c.B_OPEN), (do.put(Relation.INSIDE), do.forget_place)
     ),
     Action.PUTOBJBACK: Rule(
         (c.REMEMBERED, *map(_skip, (c.HOLDING_A, c.CLOSE_B, c.B_OPEN_IF_TAKEN_OUT))),
-        (do.put_back(A, B), do.forget_place(A)),
+        (do.put_back, do.forget_place),
         recalls_place=True,
     ),
     Action.SWITCHON: Rule(
@@ -83,11 +79,11 @@ RULES: Mapping[Action, Rule] = {
     Action.SWITCHOFF: Rule((c.SWITCH, c.CLOSE_A, c.IS_ON), _set(State.OFF, State.ON)),
     Action.SIT: Rule(
         (c.CLOSE_A, c.NOT_SITTING, c.SITTABLE, c.SEAT_LEFT),
-        (do.rest_on(A), do.face_what_it_faces(A), do.take_posture(State.SITTING)),
+        (do.rest_on_it, do.face_what_it_faces, do.take_posture(State.SITTING)),
     ),
     Action.LIE: Rule(
         (c.CLOSE_A, c.NOT_LYING, c.LIEABLE, c.BERTH_LEFT),
-        (do.rest_on(A), do.take_posture(State.LYING)),
+        (do.rest_on_it, do.take_posture(State.LYING)),
     ),
     Action.STANDUP: Rule((c.NOT_STANDING,), (do.take_posture(),)),
     Action.SLEEP: Rule((c.RESTING,)),
@@ -98,10 +94,10 @@ RULES: Mapping[Action, Rule] = {
     Action.EAT: Rule((c.CLOSE_A, c.EATABLE_OR_LADEN, c.FOOD_ON_IT)),
     Action.READ: Rule((c.READABLE, c.HOLDING_A)),
     Action.CUT: Rule((c.FREE_HAND, c.CLOSE_A, c.EATABLE, c.CUTTABLE, c.KNIFE)),
-    Action.POUR: Rule((c.POURABLE, c.RECIPIENT, c.HOLDING_A, c.CLOSE_B), (do.pour(A, B),)),
+    Action.POUR: Rule((c.POURABLE, c.RECIPIENT, c.HOLDING_A, c.CLOSE_B), (do.pour,)),
     Action.LOOKAT: _LOOK,
     Action.POINTAT: _LOOK,
-    Action.TURNTO: Rule((), (do.look_away, do.face(A))),
+    Action.TURNTO: Rule((), (do.look_away, do.face)),
     Action.WATCH: Rule((
         *(c.LOOKABLE, c.IN_ROOM, c.A_IN_ROOM, c.SAME_ROOM, c.FACING, c.FACING_ITSELF),
         _report(c.REACHABLE),
@@ -123,8 +119,8 @@ RULES: Mapping[Action, Rule] = {
         (c.PLUG, c.CLOSE_A, c.FREE_HAND, c.PLUGGED_IN, _report(c.NOT_ON)),
         _set(State.PLUGGED_OUT, State.PLUGGED_IN),
     ),
-    Action.PUTON: Rule((c.HOLDING_A, c.CLOTHES), (do.wear(A), do.unhand(A))),
-    Action.PUTOFF: _unsupported('PUTOFF breaks off in VirtualHome 2.3.0'),
+    Action.PUTON: Rule((c.HOLDING_A, c.CLOTHES), (do.wear, do.unhand)),
+    Action.PUTOFF: Rule((c.unsupported('PUTOFF breaks off in VirtualHome 2.3.0'),)),
     Action.GREET: Rule((c.PERSON,)),
     Action.LOOKAT_SHORT: _NO_RULE,
     Action.LOOKAT_LONG: _NO_RULE,
@@ -132,8 +128,8 @@ RULES: Mapping[Action, Rule] = {
 """One row for each action."""
 
 _PUT_DOWN = (c.HOLDING_A, c.CLOSE_B, c.B_AT_HAND, c.NOT_INTO_ITSELF)
-_GO = Rule((c.STANDING, c.IN_SOME_ROOM), (do.go_to(A),))
-_LET_FALL = Rule((c.HOLDING_A,), (do.let_fall(A),))
+_GO = Rule((c.STANDING, c.IN_SOME_ROOM), (do.go_to,))
+_LET_FALL = Rule((c.HOLDING_A,), (do.let_fall,))
 _MOVE_AT_HAND = Rule((c.MOVABLE, c.CLOSE_A, c.AT_HAND, c.FREE_HAND))
 _NEED_HAND = (
     *(Action.OPEN, Action.CLOSE, Action.SWITCHON, Action.SWITCHOFF, Action.EAT, Action.WIPE),
@@ -144,7 +140,7 @@ _NEED_HAND = (
 
 
 def _settle(posture: State) -> tuple[Effect, ...]:
-    return (do.settle_on(A), do.face_what_it_faces(A), do.take_posture(posture))
+    return (do.get_up, do.rest_on_it, do.face_what_it_faces, do.take_posture(posture))
 
 
 SANE_RULES: Mapping[Action, Rule] = {
@@ -158,12 +154,12 @@ SANE_RULES: Mapping[Action, Rule] = {
     Action.FIND: replace(_FIND, instead=_GO, misses_things=True),
     Action.GRAB: Rule(
         (c.GRABBABLE, c.NOT_HELD, c.CLOSE_A, c.AT_HAND, c.FREE_HAND, c.NOT_UNDER_CHARACTER),
-        (do.pick_up(A),),
+        (do.pick_up,),
     ),
-    Action.PUTBACK: Rule(_PUT_DOWN, (do.set_down(A, Relation.ON, B),)),
-    Action.PUTIN: Rule((*_PUT_DOWN, c.B_OPEN), (do.set_down(A, Relation.INSIDE, B),)),
+    Action.PUTBACK: Rule(_PUT_DOWN, (do.set_down(Relation.ON),)),
+    Action.PUTIN: Rule((*_PUT_DOWN, c.B_OPEN), (do.set_down(Relation.INSIDE),)),
     Action.PUTOBJBACK: Rule(
-        (c.REMEMBERED, *_PUT_DOWN, c.B_OPEN_IF_TAKEN_OUT), (do.set_back(A, B),), recalls_place=True
+        (c.REMEMBERED, *_PUT_DOWN, c.B_OPEN_IF_TAKEN_OUT), (do.set_back,), recalls_place=True
     ),
     Action.SIT: Rule(
         (c.CLOSE_A, c.NOT_SITTING, c.SITTABLE, c.NOT_CARRIED, c.OWN_SEAT_LEFT),
@@ -176,9 +172,7 @@ SANE_RULES: Mapping[Action, Rule] = {
     Action.STANDUP: Rule((c.NOT_STANDING,), (do.take_posture(), do.get_up)),
     Action.DROP: _LET_FALL,
     Action.RELEASE: _LET_FALL,
-    Action.POUR: Rule(
-        (*RULES[Action.POUR].checks, c.B_AT_HAND, c.NOT_INTO_ITSELF), (do.pour(A, B),)
-    ),
+    Action.POUR: Rule((*RULES[Action.POUR].checks, c.B_AT_HAND, c.NOT_INTO_ITSELF), (do.pour,)),
     Action.LOOKAT_SHORT: _LOOK,
     Action.LOOKAT_LONG: _LOOK,
     Action.TURNTO: replace(RULES[Action.TURNTO], checks=(c.IN_SAME_ROOM,)),
@@ -188,9 +182,9 @@ SANE_RULES: Mapping[Action, Rule] = {
     Action.MOVE: _MOVE_AT_HAND,
     Action.PLUGOUT: Rule(
         (c.PLUG, c.CLOSE_A, c.FREE_HAND, c.PLUGGED_IN, c.AT_HAND),
-        (*_set(State.PLUGGED_OUT, State.PLUGGED_IN), do.go_off(A)),
+        (*_set(State.PLUGGED_OUT, State.PLUGGED_IN), do.go_off),
     ),
-    Action.PUTON: Rule(RULES[Action.PUTON].checks, (do.wear(A), do.unhand(A), do.forget_place(A))),
-    Action.PUTOFF: Rule((c.WORN, c.FREE_HAND), (do.take_off(A),)),
+    Action.PUTON: Rule(RULES[Action.PUTON].checks, (do.wear, do.unhand, do.forget_place)),
+    Action.PUTOFF: Rule((c.WORN, c.FREE_HAND), (do.take_off,)),
 }
 """The clean rules, one row for each action: VirtualHome's with the surprising ones replaced."""
