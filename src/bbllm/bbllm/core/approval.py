@@ -129,20 +129,14 @@ def single_hash(kind: RequestKind, *what: str) -> str:
     """
     Return what names one request for a call, a recovery, or a plan that is asked for once more.
 
-    Random, unlike that of a plan's first request: an answer to one such request is never good
-    for another that asks the same.
+    Random, unlike that of a plan's first request: no answer is good for another request.
     """
     text = json.dumps([kind.value, secrets.token_hex(16), *what])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def approval_mode(name: str) -> ApprovalMode:
-    """
-    Return a mode of approval by its name.
-
-    Raises:
-        ConfigError: There is none of that name.
-    """
+    """Return a mode of approval by its name; raises ConfigError where there is none."""
     try:
         return ApprovalMode(name)
     except ValueError as error:
@@ -164,12 +158,9 @@ class ApprovalQueue:
     """
     One request at a time; asked from one thread, answered from any other.
 
-    Args:
-        timeout_s: How long a person is waited for, wall clock [s].
-        simulated: Whether a program may answer in place of a person.
-        on_change: Called with the request that waits, or None; in the thread that asks.
-        on_answer: Called with every request and its answer, in the same thread, also when the
-            time ran out.
+    A person is waited for `timeout_s` of wall clock [s]; a program may answer only where the robot
+    is `simulated`. Both callbacks run in the thread that asks: `on_change` gets the request that
+    waits, or None; `on_answer` every request with its answer, also when the time ran out.
     """
 
     def __init__(
@@ -198,14 +189,9 @@ class ApprovalQueue:
 
     def ask(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         """
-        Wait for the answer to a request.
+        Wait for the answer to a request, whose times are filled in here; `cancel` ends the wait.
 
-        Args:
-            request: What is asked; time-out and time of asking are filled in here.
-            cancel: Ends the wait.
-
-        Returns:
-            The answer; a refusal without a name when the time is over.
+        When the time is over, the answer is a refusal without a name.
         """
         request = replace(request, timeout_s=self.timeout_s, since_s=time.time())
         with self._asking:
@@ -224,14 +210,11 @@ class ApprovalQueue:
 
     def answer(self, hash: str, answer: Answer) -> ApprovalRequest:
         """
-        Answer what waits, from any thread.
+        Answer what waits, from any thread; return the request that is answered by this.
 
         Args:
             hash: What the answer is for: the whole hash of the request.
             answer: The answer of the person or the program.
-
-        Returns:
-            The request that is answered by this.
 
         Raises:
             ApprovalError: Another request waits or none, it was answered before, or a program

@@ -16,11 +16,9 @@ class CancelToken:
     """
     Ends the calls that wait with it, from any thread.
 
-    A call ends when `cancel` is called or when a check raises; it raises the same error.
-
-    Args:
-        checks: Conditions for going on, for example of a budget or a heartbeat; each raises a
-            `BbllmError` when it is not met. Called every `POLL_S` while a call waits.
+    A call ends when `cancel` is called or when one of `checks` raises, and raises the same error.
+    Checks are conditions for going on, for example of a budget or a heartbeat; they raise a
+    `BbllmError` and are called every `POLL_S` while a call waits.
     """
 
     def __init__(self, *checks: Callable[[], object]):
@@ -35,13 +33,7 @@ class CancelToken:
             self._cancelled.set()
 
     def raise_if_cancelled(self) -> None:
-        """
-        Raise if calls may not go on.
-
-        Raises:
-            CancelledError: `cancel` was called.
-            BbllmError: A check raised it.
-        """
+        """Raise CancelledError where `cancel` was called, or what a check raises."""
         if self._cancelled.is_set():
             raise CancelledError(self._reason)
         for check in self._checks:

@@ -24,12 +24,7 @@ _NAMESPACE = re.compile(rf'{_TOKEN}(?:/{_TOKEN})*')
 
 
 def checked_namespace(text: str) -> str:
-    """
-    Return a namespace without slashes around it.
-
-    Raises:
-        ConfigError: ROS 2 allows no such namespace; names what it allows.
-    """
+    """Return a namespace without slashes around it; raises ConfigError for an invalid one."""
     name = text.strip('/')
     if len(name) > MAX_LENGTH or not _NAMESPACE.fullmatch(name):
         raise ConfigError(
@@ -49,12 +44,7 @@ class OpenStateMode(str, Enum):
 
 
 def open_state_mode(name: str) -> OpenStateMode:
-    """
-    Return a mode by its name.
-
-    Raises:
-        ConfigError: No mode has that name.
-    """
+    """Return a mode by its name; raises ConfigError where there is none."""
     try:
         return OpenStateMode(name)
     except ValueError:

@@ -121,7 +121,7 @@ def _within(what: str, used: int, limit: int | None) -> None:
 
 class EventRecorder:
     """
-    Stamps events, keeps them and passes them to the sinks; usable from any thread.
+    Stamps, keeps and passes on events, from any thread.
 
     It also counts plans and feedback loops, and keeps the failed steps of the plan in force.
     """
@@ -244,10 +244,7 @@ class EpisodeRun:
         """
         Wrap a model so that its calls are counted, recorded and ended by a cancel.
 
-        Args:
-            inner: The model.
-            role: `brain` or `body`.
-            check: A further condition for going on, see `CancelToken`.
+        `role` is `brain` or `body`; `check` is a further condition for going on (`CancelToken`).
         """
         situation = Situation(
             task=self.task,
@@ -300,12 +297,7 @@ class EpisodeRun:
     # --- EpisodeContext ---------------------------------------------------------------------
 
     def emit(self, data: EventData) -> None:
-        """
-        Record an event and pass it to every sink.
-
-        Raises:
-            BbllmError: A step begins though the episode may not go on; see `token`.
-        """
+        """Record an event and pass it to every sink; raises where a step may not begin."""
         if isinstance(data, StepBegun):
             self.token.raise_if_cancelled()
         self._recorder.emit(data)

@@ -125,12 +125,7 @@ class JournalWriter:
             ) from error
 
     def __call__(self, event: Event) -> None:
-        """
-        Append one event; what was written survives a crash of this process.
-
-        Raises:
-            ConfigError: The file can no longer be written, for example because the disk is full.
-        """
+        """Append one event, which survives a crash; raises ConfigError where the disk is full."""
         try:
             self._file.write(line_of(event))
             self._file.flush()
@@ -158,13 +153,7 @@ def end_journal(path: Path, ending: Ending, message: str) -> bool:
     """
     Add the end to a journal that breaks off because its writer has died.
 
-    Args:
-        path: The journal.
-        ending: How the episode ended, as its client saw it.
-        message: Why.
-
-    Returns:
-        Whether it was added: not where the journal has an end, is not here, or cannot be written.
+    Returns whether it was added: not where it has an end, is not here, or cannot be written.
     """
     with suppress(OSError, ConfigError):
         events = read_events(path)
@@ -183,8 +172,7 @@ def read_events(path: Path) -> tuple[Event, ...]:
     """
     Read a journal; a last line that was cut by a crash is left out.
 
-    Raises:
-        ConfigError: The file is no journal; names the line.
+    Raises ConfigError where the file is no journal; names the line.
     """
     events = []
     for number, event in _parsed(path):
@@ -198,8 +186,7 @@ def read_episode(path: Path) -> Episode:
     """
     Read a journal as one record; `ending` is None where it breaks off.
 
-    Raises:
-        ConfigError: It cannot be read, or a line of it is no event; names the line.
+    Raises ConfigError where it cannot be read, or a line of it is no event; names the line.
     """
     events = read_events(path)
     if not events or not isinstance(events[0].data, EpisodeStarted):
@@ -212,9 +199,7 @@ def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
     Read what can be read of a journal, and return also what is wrong with it, line by line.
 
     An event of a kind that a later version may have written becomes a warning that quotes it.
-
-    Raises:
-        ConfigError: The file cannot be read, or no line of it is an event.
+    Raises ConfigError where no line is an event.
     """
     events, faults = list[Event](), list[str]()
     for number, event in _parsed(path):
@@ -259,12 +244,7 @@ def _cut(text: str) -> str:
 
 
 def episode_of(events: Iterable[Event]) -> Episode:
-    """
-    Sum up the events of one episode.
-
-    Raises:
-        ValueError: The first event is not the start.
-    """
+    """Sum up the events of one episode; raises ValueError where the first is not the start."""
     events = tuple(events)
     start, last = events[0].data, events[-1]
     if not isinstance(start, EpisodeStarted):

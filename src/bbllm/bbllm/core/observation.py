@@ -55,10 +55,8 @@ class Observed:
         """
         Return all numbers in a row, shape (26 + 7 (n - 2),) for n blocks.
 
-        Blocks, end effector (7 each), force (3), fingers (2), as in LLM-POP, section 4.2.
-
-        Raises:
-            NotMeasuredError: Hand or force are not measured; zeros would be read as an empty hand.
+        Blocks, end effector (7 each), force (3), fingers (2), as in LLM-POP, section 4.2. Raises
+        NotMeasuredError without hand or force: zeros would be read as an empty hand.
         """
         if self.eef is None or self.fingers_m is None:
             raise NotMeasuredError(

@@ -13,13 +13,10 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 def config_dir() -> Path:
     """
-    Return the folder with params, scenes, suites and `llm.yaml`.
+    Return the folder with params, scenes, suites and `llm.yaml`; raises ConfigError without one.
 
     In a checkout, editable or not, that is `config/` at its root, so that edits take effect at
     once; installed, it is `share/bbllm/config` of the prefix that contains this package.
-
-    Raises:
-        ConfigError: It is in neither place.
     """
     source = _PACKAGE.parent
     if (source / 'resource' / 'bbllm').exists() and (source / 'config').is_dir():
@@ -58,12 +55,7 @@ def episodes_dir() -> Path:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """
-    Write a file, or leave none where it cannot be written to its end.
-
-    Raises:
-        OSError: It cannot be written, for example because the disk is full.
-    """
+    """Write a file, or raise OSError and leave none, for example where the disk is full."""
     try:
         path.write_bytes(data)
     except OSError:

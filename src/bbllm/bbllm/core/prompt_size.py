@@ -28,11 +28,7 @@ _MOST = re.compile(r'[A-Za-z]{1,5}|[^\S\n]+(?=\d)|\n|[^\sA-Za-z]')
 
 
 def prompt_limit(model: ChatModel) -> int | None:
-    """
-    Return how many tokens a prompt for a model may have, None without a limit.
-
-    A model may have it as an attribute, `prompt_limit_tokens`; wrappers of models pass it on.
-    """
+    """Return `prompt_limit_tokens` of a model, which wrappers pass on; None without a limit."""
     limit: int | None = getattr(model, 'prompt_limit_tokens', None)
     return limit
 
@@ -57,13 +53,7 @@ def cut_of(messages: Sequence[Message], usage: Usage) -> str:
     """
     Return evidence, from what a server has counted, that it has read only a part of a prompt.
 
-    Args:
-        messages: What was sent.
-        usage: The tokens that the server counted.
-
-    Returns:
-        What was counted, to be put behind the model's name; '' where nothing is wrong, or
-        nothing was counted.
+    It is put behind the model's name; '' where nothing is wrong or nothing was counted.
     """
     told = usage.prompt_tokens
     if not told or sum(len(message.content) for message in messages) <= WORTH_TELLING:

@@ -166,11 +166,7 @@ class Embeddings:
 
 
 class Embedder(Protocol):
-    """
-    Turns texts into vectors whose cosine measures how similar two meanings are.
-
-    `name` is a plain attribute: what reports call it, for example `lexical`.
-    """
+    """Turns texts into vectors whose cosine measures how similar two meanings are."""
 
     name: str
 

@@ -41,8 +41,7 @@ def from_json(cls: type[T], data: Any) -> T:
     """
     Build a record of type *cls* from what `to_json` made; missing fields take their defaults.
 
-    Raises:
-        ValueError: The data does not fit the type; the text names the field.
+    Raises ValueError where the data does not fit the type; names the field.
     """
     return typing.cast(T, build(cls, data, cls.__name__))
 
@@ -54,15 +53,9 @@ def _hints(cls: type) -> dict[str, Any]:
 
 def build(kind: Any, data: Any, where: str) -> Any:
     """
-    Build a value of any type that a field of a record may have.
+    Build a value of type *kind*, which any field of a record may have, from what `to_json` made.
 
-    Args:
-        kind: The type of the hint.
-        data: What `to_json` made of it.
-        where: What the value is called in errors.
-
-    Raises:
-        ValueError: The data does not fit the type.
+    Raises ValueError where it does not fit; calls it *where*.
     """
     origin = typing.get_origin(kind)
     if dataclasses.is_dataclass(kind):

@@ -78,10 +78,7 @@ def plain_name(spec: str) -> str:
 
 def load_planner(spec: str) -> PlannerSpec:
     """
-    Return the spec of the planner of that name, with the options that the name chooses.
-
-    Args:
-        spec: A name, with or without options: `name:option=value,option=value`.
+    Return the spec of a planner, with the options of `name:option=value,option=value`.
 
     Raises:
         UnknownNameError: No such planner is installed, or it has no such option, or that has no
@@ -105,11 +102,7 @@ def load_planner(spec: str) -> PlannerSpec:
 
 
 def load_planners() -> tuple[Mapping[str, PlannerSpec], Mapping[str, ConfigError]]:
-    """
-    Return the spec of each installed planner, and why some cannot be loaded, by their names.
-
-    Both are sorted by name.
-    """
+    """Return the specs of planners, and why some cannot be loaded, sorted by their names."""
     specs: dict[str, PlannerSpec] = {}
     faults: dict[str, ConfigError] = {}
     for name, point in sorted(_points().items()):

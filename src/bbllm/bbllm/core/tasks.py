@@ -16,8 +16,7 @@ def make_task(instruction: str, episode_id: str = '') -> Task:
     """
     Check an instruction and give it an id.
 
-    Raises:
-        TaskError: It is empty, too long or contains characters that are not visible.
+    Raises TaskError where it is empty, too long or contains characters that are not visible.
     """
     text = ' '.join(instruction.split())
     if not text:

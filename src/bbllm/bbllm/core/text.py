@@ -52,9 +52,8 @@ def hidden_fault(text: str, *, joined: bool = False) -> str:
     """
     Name the first character of a text that is not visible; empty where all are.
 
-    Args:
-        text: The text; line breaks and tabs count as not visible.
-        joined: Accept joiners and selectors where scripts and emoji need them.
+    Line breaks and tabs count as not visible; *joined* accepts joiners and selectors where scripts
+    and emoji need them.
     """
     for i, char in _hidden(text, joined=joined):
         words = name(char, '') or ('control character' if category(char) == 'Cc' else 'no letter')
@@ -180,14 +179,11 @@ def untagged(text: str) -> str:
 
 
 def as_data(text: str, *, comment: str = '', outside: str = '') -> str:
-    r"""
+    """
     Put text between delimiters: those of a line beside it, those of several on their own lines.
 
-    Args:
-        text: The text; empty stays empty.
-        comment: What begins the lines of the delimiters, such as `# ` in a program; then even a
-            single line has them on their own lines.
-        outside: Prefix of lines from a person, which stay outside; empty for none.
+    *comment* begins the lines of the delimiters, such as `# ` in a program, where even a single
+    line has them on their own lines. Lines with the prefix *outside* are a person's and stay so.
     """
     several = '\n' in text
     end = '\n' if text.endswith('\n') else ''

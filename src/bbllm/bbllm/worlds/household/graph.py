@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, field
 from graphlib import CycleError as RingError
 from graphlib import TopologicalSorter
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -23,6 +23,7 @@ from bbllm.worlds.household.vocabulary import (
 )
 
 NONE: frozenset[int] = frozenset()
+_Index = dict[Relation, defaultdict[int, set[int]]]
 
 
 class GraphError(ConfigError):
@@ -95,39 +96,20 @@ class _EdgeData(_Data):
     to_id: int
 
 
-class _Nodes(_Data):
+class _GraphData(_Data):
     nodes: list[_NodeData]
-
-
-class _Edges(_Data):
     edges: list[_EdgeData]
 
 
-Part = TypeVar('Part', _Nodes, _Edges)
-
-
-def _read(part: type[Part], data: object) -> Part:
-    """Return the nodes or edges of a graph's data; raises GraphError where they are none."""
+def _read(data: object) -> _GraphData:
+    """Return the data of a graph; raises GraphError where it is none."""
     if not isinstance(data, dict):
         raise GraphError(f'A graph is an object with the lists nodes and edges, not {data!r:.60}.')
     try:
-        return part.model_validate(data)
+        return _GraphData.model_validate(data)
     except ValidationError as error:
-        records: dict[str, type[BaseModel]] = {'': part, 'nodes': _NodeData, 'edges': _EdgeData}
+        records = {'': _GraphData, 'nodes': _NodeData, 'edges': _EdgeData}
         raise GraphError(explain(error, data, records)) from None
-
-
-def _read_nodes(data: object) -> Iterator[Node]:
-    for raw in _read(_Nodes, data).nodes:
-        yield Node(
-            raw.id,
-            raw.class_name,
-            raw.category or '',
-            raw.prefab_name or None,
-            frozenset(raw.properties),
-            set(raw.states),
-            raw.bounding_box,
-        )
 
 
 class Graph:
@@ -135,12 +117,8 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: dict[int, Node] = {}
-        self._to: dict[Relation, defaultdict[int, set[int]]] = {
-            word: defaultdict(set) for word in Relation
-        }
-        self._from: dict[Relation, defaultdict[int, set[int]]] = {
-            word: defaultdict(set) for word in Relation
-        }
+        self._to: _Index = {word: defaultdict(set) for word in Relation}
+        self._from: _Index = {word: defaultdict(set) for word in Relation}
         self._character: int | None = None
         self._body_parts: tuple[int, ...] | None = None
 
@@ -157,15 +135,23 @@ class Graph:
         Raises:
             GraphError: The data is no graph; states where, and what would have worked.
         """
-        graph = cls()
-        for index, node in enumerate(_read_nodes(data)):
-            if strict and node.id in graph.nodes:
+        graph, read = cls(), _read(data)
+        for index, raw in enumerate(read.nodes):
+            if strict and raw.id in graph.nodes:
                 raise GraphError(
-                    f'nodes[{index}]: the id {node.id} is taken by {graph.nodes[node.id]}; free '
+                    f'nodes[{index}]: the id {raw.id} is taken by {graph.nodes[raw.id]}; free '
                     f'from {max(graph.nodes) + 1} on.'
                 )
-            graph.nodes[node.id] = node
-        for index, edge in enumerate(_read(_Edges, data).edges):
+            graph.nodes[raw.id] = Node(
+                raw.id,
+                raw.class_name,
+                raw.category or '',
+                raw.prefab_name or None,
+                frozenset(raw.properties),
+                set(raw.states),
+                raw.bounding_box,
+            )
+        for index, edge in enumerate(read.edges):
             for end in (edge.from_id, edge.to_id):
                 if end not in graph.nodes:
                     raise GraphError(
@@ -235,11 +221,8 @@ class Graph:
     def body_parts(self) -> tuple[int, ...]:
         """Ids of all parts of bodies, which are close to any character that walks."""
         if self._body_parts is None:
-            self._body_parts = tuple(
-                node_id
-                for node_id, node in self.nodes.items()
-                if Property.BODY_PART in node.properties
-            )
+            nodes = self.nodes.values()
+            self._body_parts = tuple(n.id for n in nodes if Property.BODY_PART in n.properties)
         return self._body_parts
 
     def add(self, from_id: int, relation: Relation, to_id: int) -> None:

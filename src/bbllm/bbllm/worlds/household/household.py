@@ -63,16 +63,9 @@ class Household:
         constraints: Sequence[Constraint] = (),
     ):
         """
-        Take a copy of the graph.
+        Take a copy of the graph; *rules* are others for the same mode, for tests of the tests.
 
-        Args:
-            graph: The household at first.
-            mode: Which rules apply.
-            rules: Other rules for the same mode, for tests of the tests.
-            constraints: Exceptions to the rules, shown by failed steps only.
-
-        Raises:
-            GraphError: It has no character; or, for the clean rules, a ring of INSIDE.
+        Raises GraphError without a character; or, for the clean rules, for a ring of INSIDE.
         """
         self.graph = graph.copy()
         """The household as it is now."""

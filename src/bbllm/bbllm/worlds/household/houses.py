@@ -25,11 +25,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -66,48 +65,32 @@ class HouseFileError(ConfigError):
 
 
 @dataclass(frozen=True, slots=True)
-class HouseClass:
+class _HouseClass:
     """One class of objects, rooms or people."""
 
-    name: str
     category: str
     properties: frozenset[Property]
     states: frozenset[State]
     """How one of it begins."""
 
 
+_Classes = Mapping[str, _HouseClass]
+
+
 @cache
-def known_classes() -> Mapping[str, HouseClass]:
-    """
-    Return the classes that come with the project, by name.
-
-    Raises:
-        ConfigError: This installation has no configuration.
-    """
+def _known_classes() -> _Classes:
     path = config_dir() / 'house_classes.yaml'
-    return parse_classes(yaml.safe_load(path.read_text('utf-8')), str(path))
+    return _parse_classes(yaml.safe_load(path.read_text('utf-8')), str(path))
 
 
-def parse_classes(data: object, where: str) -> Mapping[str, HouseClass]:
-    """
-    Read classes, each `category[, properties[, states]]`, the words in small letters.
-
-    Raises:
-        HouseFileError: A word that there is not, or another form; states which class.
-    """
+def _parse_classes(data: object, where: str) -> _Classes:
+    """Read classes, each `category[, properties[, states]]`, the words in small letters."""
     if not isinstance(data, Mapping):
         raise HouseFileError(f'{where} must map names of classes to lines such as `Food, eatable`')
-    return {str(name): _read(str(name), line, where) for name, line in data.items()}
+    return {str(name): _parse_class(str(name), line, where) for name, line in data.items()}
 
 
-def with_states(states: frozenset[State], *more: State) -> frozenset[State]:
-    """Return states with some more, which take the place of their opposites."""
-    for state in more:
-        states = states.difference(*(pair for pair in PAIRS if state in pair)) | {state}
-    return states
-
-
-def _read(name: str, line: object, where: str) -> HouseClass:
+def _parse_class(name: str, line: object, where: str) -> _HouseClass:
     category, *words = [part.strip() for part in str(line).split(',')]
     if not category or len(words) > 2:
         raise HouseFileError(
@@ -121,7 +104,14 @@ def _read(name: str, line: object, where: str) -> HouseClass:
     except ValueError as error:
         raise HouseFileError(f'{where}: {name}: {error}') from None
     first = frozenset(state for word, state in FOLLOWING.items() if word in has)
-    return HouseClass(name, category, has, with_states(first, *given))
+    return _HouseClass(category, has, with_states(first, *given))
+
+
+def with_states(states: frozenset[State], *more: State) -> frozenset[State]:
+    """Return states with some more, which take the place of their opposites."""
+    for state in more:
+        states = states.difference(*(pair for pair in PAIRS if state in pair)) | {state}
+    return states
 
 
 FIELDS = ('description', 'start', 'doors', 'rooms', 'classes')
@@ -133,16 +123,12 @@ MOST_DEEP = 20
 FIRST_THING = 100
 """Id of the first object; rooms and doors have lower ones, as in VirtualHome's graphs."""
 
+_AROUND = {'on': Relation.ON, 'inside': Relation.INSIDE, 'near': None}
 _COUNTED = re.compile(r'([A-Za-z]\w*)(?:\*([1-9]\d{0,4}))?')
 
 
-def build(data: Mapping[str, Any], where: str) -> Graph:
-    """
-    Expand the content of a house's file.
-
-    Raises:
-        HouseFileError: It cannot be built; states where, and what would have worked.
-    """
+def build(data: Mapping[str, object], where: str) -> Graph:
+    """Expand the content of a house's file; raises HouseFileError with what would have worked."""
     _known_fields(data, FIELDS, where)
     rooms = data.get('rooms')
     if not isinstance(rooms, Mapping) or not rooms:
@@ -150,18 +136,20 @@ def build(data: Mapping[str, Any], where: str) -> Graph:
             f'{where}: `rooms` must map at least one room to what is in it, as in '
             '`kitchen: [floor, chair*4]`.'
         )
-    classes = {**known_classes(), **parse_classes(data.get('classes') or {}, f'{where}: classes')}
-    builder = _Builder(where, classes)
-    for name in rooms:
-        builder.room(str(name))
+    added = _parse_classes(data.get('classes') or {}, f'{where}: classes')
+    builder = _Builder(where, {**_known_classes(), **added})
+    graph = builder.graph
+    for name in map(str, rooms):
+        builder.add_room(name)
+    graph.nodes[1] = Node(1, CHARACTER, category='Characters')
     start = str(data.get('start') or next(iter(rooms)))
-    builder.person(builder.room_named(start, 'start'))
+    graph.add(1, Relation.INSIDE, builder.room_named(start, 'start'))
     for pair in _list(data.get('doors'), f'{where}: doors'):
-        builder.door(pair)
+        builder.add_door(pair)
     for name, items in rooms.items():
-        builder.fill(str(name), items)
+        builder.place(items, builder.rooms[str(name)], f'{where}: rooms: {name}')
     builder.turn()
-    return builder.graph
+    return graph
 
 
 @dataclass
@@ -169,19 +157,19 @@ class _Builder:
     """A graph that grows."""
 
     where: str
-    classes: Mapping[str, HouseClass]
+    classes: _Classes
     graph: Graph = field(default_factory=Graph)
     rooms: dict[str, int] = field(default_factory=dict)
     facing: list[tuple[int, int, str, str]] = field(default_factory=list)
     """Object, its room, the class that it faces, and the place in the file."""
-    things: int = FIRST_THING
+    next_id: int = FIRST_THING
 
-    def room(self, name: str) -> None:
+    def add_room(self, name: str) -> None:
         place = f'{self.where}: rooms'
         if self._class(name, place).category != ROOMS:
             known = [word for word, kind in self.classes.items() if kind.category == ROOMS]
             raise HouseFileError(f'{place}: {name} is no room. Rooms: {", ".join(known)}.')
-        self.rooms[name] = self._node(name, len(self.rooms) + 2)
+        self.rooms[name] = self._node(name, len(self.rooms) + 2, place).id
 
     def room_named(self, name: str, field: str) -> int:
         if name not in self.rooms:
@@ -189,26 +177,18 @@ class _Builder:
             raise HouseFileError(f'{self.where}: {field}: {wrong}')
         return self.rooms[name]
 
-    def person(self, room: int) -> None:
-        self.graph.nodes[1] = Node(1, CHARACTER, category='Characters')
-        self.graph.add(1, Relation.INSIDE, room)
-
-    def door(self, pair: object) -> None:
-        ends = _list(pair, f'{self.where}: doors')
+    def add_door(self, pair: object) -> None:
+        place = f'{self.where}: doors'
+        ends = _list(pair, place)
         if len(ends) != 2:
             raise HouseFileError(
-                f'{self.where}: doors: {pair!r} is no pair of rooms, as in [kitchen, bedroom].'
+                f'{place}: {pair!r} is no pair of rooms, as in [kitchen, bedroom].'
             )
         rooms = [self.room_named(str(end), 'doors') for end in ends]
-        door = self._node('door', len(self.graph.nodes) + 1)
+        door = self._node('door', len(self.graph.nodes) + 1, self.where).id
         for room in rooms:
             self.graph.add(door, Relation.BETWEEN, room)
         self.graph.add(door, Relation.INSIDE, rooms[0])
-
-    def fill(self, room: str, items: object) -> None:
-        place = f'{self.where}: rooms: {room}'
-        for _ in self._place(items, self.rooms[room], place, deep=0):
-            pass
 
     def turn(self) -> None:
         """Add what objects face, once all objects exist."""
@@ -223,67 +203,61 @@ class _Builder:
             nearest = min(there, key=lambda node_id: (abs(node_id - thing), node_id))
             self.graph.add(thing, Relation.FACING, nearest)
 
-    def _place(self, items: object, room: int, place: str, deep: int) -> Iterator[int]:
-        """Put objects into a room; yields those that stand for themselves there."""
+    def place(self, items: object, room: int, place: str, deep: int = 0) -> list[int]:
+        """Put objects into a room; return those that stand for themselves there."""
         if deep > MOST_DEEP:
             raise HouseFileError(f'{place}: nested deeper than {MOST_DEEP}.')
+        placed = []
         for item in _list(items, place):
             name, count, about = self._item(item, place)
             here = f'{place}: {name}'
             for _ in range(count):
                 thing = self._thing(name, here, about.get('is'))
+                placed.append(thing)
                 self.graph.add(thing, Relation.INSIDE, room)
-                yield thing
                 for target in _list(about.get('facing'), here):
                     self.facing.append((thing, room, str(target), here))
-                self._surround(thing, about, room, here, deep)
-
-    def _surround(
-        self, thing: int, about: Mapping[str, object], room: int, here: str, deep: int
-    ) -> None:
-        relations = {'on': Relation.ON, 'inside': Relation.INSIDE, 'near': None}
-        for word, relation in relations.items():
-            for other in self._place(about.get(word), room, f'{here}: {word}', deep + 1):
-                self.graph.add(thing, Relation.CLOSE, other)
-                self.graph.add(other, Relation.CLOSE, thing)
-                if relation is not None:
-                    self.graph.add(other, relation, thing)
+                for word, relation in _AROUND.items():
+                    for other in self.place(about.get(word), room, f'{here}: {word}', deep + 1):
+                        self.graph.add_both_ways(thing, Relation.CLOSE, (other,))
+                        if relation is not None:
+                            self.graph.add(other, relation, thing)
+        return placed
 
     def _item(self, item: object, place: str) -> tuple[str, int, Mapping[str, object]]:
-        about: object = {}
+        about: object = None
         if isinstance(item, Mapping) and len(item) == 1:
             item, about = next(iter(item.items()))
+        about = about or {}
         match = _COUNTED.fullmatch(str(item))
-        if match is None or not isinstance(about or {}, Mapping):
+        if match is None or not isinstance(about, Mapping):
             raise HouseFileError(
                 f'{place}: {str(item)[:80]!r} is no thing. One is written `chair`, `chair*4` or '
                 '`fridge: {inside: [milk]}`.'
             )
-        about = about if isinstance(about, Mapping) else {}
         _known_fields(about, ABOUT, f'{place}: {match[1]}')
         return match[1], int(match[2] or 1), about
 
     def _thing(self, name: str, place: str, states: object) -> int:
-        if self.things - FIRST_THING >= MOST_THINGS:
+        if self.next_id - FIRST_THING >= MOST_THINGS:
             raise HouseFileError(f'{self.where}: a house may hold {MOST_THINGS} things.')
-        thing = self._node(name, self.things, place)
-        self.things += 1
+        node = self._node(name, self.next_id, place)
+        self.next_id += 1
         try:
             given = [known_word(State, word) for word in _list(states, place)]
         except ValueError as error:
             raise HouseFileError(f'{place}: {error}') from None
-        node = self.graph.nodes[thing]
         node.states = set(with_states(frozenset(node.states), *given))
-        return thing
+        return node.id
 
-    def _node(self, name: str, node_id: int, place: str = '') -> int:
-        kind = self._class(name, place or self.where)
-        self.graph.nodes[node_id] = Node(
+    def _node(self, name: str, node_id: int, place: str) -> Node:
+        kind = self._class(name, place)
+        node = self.graph.nodes[node_id] = Node(
             node_id, name, kind.category, properties=kind.properties, states=set(kind.states)
         )
-        return node_id
+        return node
 
-    def _class(self, name: str, place: str) -> HouseClass:
+    def _class(self, name: str, place: str) -> _HouseClass:
         if name not in self.classes:
             raise HouseFileError(
                 f'{place}: {UnknownNameError("class of things", name, self.classes)} '
@@ -301,7 +275,7 @@ def _list(value: object, place: str) -> Sequence[object]:
     raise HouseFileError(f'{place}: {str(value)[:80]!r} is no list; write [{str(value)[:40]}].')
 
 
-def _known_fields(data: Mapping[str, Any], known: Sequence[str], place: str) -> None:
+def _known_fields(data: Mapping[str, object], known: Sequence[str], place: str) -> None:
     for name in data:
         if name not in known:
             raise HouseFileError(f'{place}: {UnknownNameError("field", str(name), known)}')
@@ -340,10 +314,7 @@ def load_house(name_or_path: str | Path) -> House:
     JSON is the format of VirtualHome and the Embodied Agent Interface: nodes and edges, the whole
     file or under `init_graph`. A graph without a person gets one, in its first room.
 
-    Raises:
-        UnknownNameError: There is no house of that name.
-        HouseFileError: The file cannot be read or built; states where.
-        GraphError: The JSON is no graph; states where.
+    Raises UnknownNameError, HouseFileError or, for JSON that is no graph, GraphError.
     """
     path = Path(name_or_path).expanduser()
     if path.suffix == '.json':
@@ -355,7 +326,7 @@ def load_house(name_or_path: str | Path) -> House:
 
 def _from_json(path: Path) -> House:
     try:
-        data: Any = json.loads(path.read_text('utf-8'))
+        data = json.loads(path.read_text('utf-8'))
     except OSError as error:
         raise HouseFileError(f'House file {path} cannot be read: {error.strerror}.') from error
     except (ValueError, RecursionError) as error:  # neither UTF-8 nor JSON, or too deep
@@ -364,14 +335,12 @@ def _from_json(path: Path) -> House:
         data = next((data[key] for key in GRAPHS if key in data), data)
     graph = Graph.from_dict(data)
     if graph.character is None:
-        _let_somebody_in(graph, path)
+        rooms = [node_id for node_id, node in graph.nodes.items() if node.is_room]
+        if not rooms:
+            raise HouseFileError(
+                f'{path} has no node of the category Rooms for a person to stand in.'
+            )
+        person = max(graph.nodes) + 1
+        graph.nodes[person] = Node(person, CHARACTER, category='Characters')
+        graph.add(person, Relation.INSIDE, min(rooms))
     return House(path.stem, f'The graph of {path.name}', graph)
-
-
-def _let_somebody_in(graph: Graph, path: Path) -> None:
-    rooms = sorted(node_id for node_id, node in graph.nodes.items() if node.is_room)
-    if not rooms:
-        raise HouseFileError(f'{path} has no node of the category Rooms for a person to stand in.')
-    person = max(graph.nodes) + 1
-    graph.nodes[person] = Node(person, CHARACTER, category='Characters')
-    graph.add(person, Relation.INSIDE, rooms[0])

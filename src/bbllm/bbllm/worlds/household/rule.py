@@ -85,13 +85,10 @@ class Rule:
 
 def follow(rule: Rule, s: ActionSituation) -> tuple[str, tuple[str, ...]]:
     """
-    Apply a rule, or change nothing.
+    Apply a rule, or change nothing; return the name of the check that failed, and all messages.
 
-    Returns:
-        The name of the check that failed, '' where none did, and all messages.
-
-    Raises:
-        UnsupportedError, CycleError: The original breaks off; nothing has changed.
+    The name is '' where none failed. Raises UnsupportedError or CycleError where the original
+    breaks off; nothing has changed then.
     """
     while rule.when is not None and rule.instead is not None and not rule.when(s):
         rule = rule.instead

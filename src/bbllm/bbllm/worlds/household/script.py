@@ -35,12 +35,7 @@ class ScriptLine(NamedTuple):
 
 
 def parse_line(text: str, number: int = 0) -> ScriptLine:
-    """
-    Read one line; text between the objects and behind them is ignored.
-
-    Raises:
-        ScriptError: It is no line; states which action is nearest, or how many objects it takes.
-    """
+    """Read one line; text between and behind the objects is ignored; raises ScriptError."""
     line = text.strip()
     if len(line) > _LONGEST_LINE:
         # The search for objects takes time with the square of the length.

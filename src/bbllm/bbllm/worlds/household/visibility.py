@@ -44,12 +44,7 @@ their content unless they are OPEN."""
 
 
 def visibility_of(word: str) -> Visibility:
-    """
-    Return what one of the words of SEEN means.
-
-    Raises:
-        UnknownNameError: There is no such word.
-    """
+    """Return what a word of SEEN means; raises UnknownNameError where there is none."""
     if word not in SEEN:
         raise UnknownNameError('visibility', word, SEEN)
     return SEEN[word]

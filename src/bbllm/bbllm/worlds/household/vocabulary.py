@@ -145,12 +145,7 @@ Word = TypeVar('Word', State, Relation, Property)
 
 
 def known_word(kind: type[Word], text: object) -> Word:
-    """
-    Return the word that a text means, in capitals or not.
-
-    Raises:
-        ValueError: It is no such word; the text names the nearest one.
-    """
+    """Return the word of a text, in capitals or not; raises ValueError with the nearest one."""
     word = text.upper() if isinstance(text, str) else str(text)
     try:
         return kind(word)

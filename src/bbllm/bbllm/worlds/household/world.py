@@ -50,15 +50,9 @@ def build_scene(
     whole: bool = True,
 ) -> Scene:
     """
-    Return a graph as objects and facts; of CLOSE only what is close to a character.
+    Return the known nodes of a graph as objects and facts; of CLOSE only to a character.
 
-    Args:
-        graph: The household.
-        known: Ids of the objects to include.
-        derived: Derived states of objects.
-        skills: The available skills.
-        stamp_s: When it was observed [s].
-        whole: Whether nothing can be out of sight.
+    *whole* is whether nothing can be out of sight.
     """
     names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
     objects = tuple(_object(name, _kind(graph.nodes[node_id])) for node_id, name in names.items())
@@ -141,9 +135,7 @@ class HouseholdWorld:
         seed: Unused: the household is deterministic.
         constraints: Hidden reasons of failures, see `constraints`.
 
-    Raises:
-        UnknownNameError: No house of that name.
-        ConfigError: A file that is no house, or a graph that is no household.
+    Raises UnknownNameError, or ConfigError for what is no house.
     """
 
     def __init__(

@@ -130,12 +130,7 @@ class SightingReader:
         """
         Return the objects in a picture; None where the picture as a whole cannot be used.
 
-        Args:
-            detections: The detections.
-            source: Where they come from.
-            frame: Which frame their poses are in.
-            stamp_s: When the picture was taken, on the world's clock [s].
-            now_s: The world's clock [s].
+        Their poses are in *frame*; the picture was taken at *stamp_s*, on the world's clock [s].
         """
         if not self._in_time(source, stamp_s, now_s):
             return None

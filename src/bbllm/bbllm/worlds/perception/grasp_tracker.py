@@ -128,10 +128,7 @@ class GraspTracker:
         """
         Take in one measurement; return what it shows to have happened.
 
-        Args:
-            hand: As measured.
-            stamp_s: When, on the world's clock; what is older than the last is left out [s].
-            objects: Where objects are known to be.
+        What is older than the last, on the world's clock [s], is left out.
         """
         if self._hand is not None and stamp_s < self._stamp_s:
             return None

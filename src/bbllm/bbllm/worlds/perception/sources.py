@@ -50,9 +50,7 @@ def parse_sources(text: str) -> frozenset[SceneSource]:
     """
     Read a list of sources, separated by commas.
 
-    Raises:
-        UnknownNameError: There is no such source.
-        ConfigError: There is none at all, or two that contradict each other.
+    Raises UnknownNameError, or ConfigError where there is none, or two contradict each other.
     """
     known = {source.value: source for source in SceneSource}
     words = [word for word in text.replace(',', ' ').split() if word]
@@ -76,9 +74,7 @@ def read_sources(sources: str, scene: str, catalogue: str) -> SourceConfig:
     """
     Check the parameters, of which scene and catalogue may be empty, and read the files.
 
-    Raises:
-        UnknownNameError: A source or file that does not exist.
-        ConfigError: A file that cannot be used, or one that is missing for these sources.
+    Raises UnknownNameError, or ConfigError where a file cannot be used, or is missing.
     """
     wanted = parse_sources(sources)
     if SceneSource.STATIC in wanted and not scene:

@@ -182,9 +182,7 @@ def load_catalogue(name_or_path: str | Path) -> Catalogue:
     """
     Read a catalogue by its name, or by the path of a .yaml file.
 
-    Raises:
-        UnknownNameError: No catalogue of that name.
-        ConfigError: The file cannot be read, or something in it will not do.
+    Raises UnknownNameError, or ConfigError where the file will not do.
     """
     content, path = FILES.read(name_or_path)
     data = FILES.parse(content, str(path))

@@ -35,8 +35,7 @@ class ForceFilter:
     """
     The mean of the readings of the last moments, since the arm came to rest; not thread-safe.
 
-    Args:
-        window_s: How long a reading counts, on the clock of the stamps [s].
+    A reading counts for `window_s`, on the clock of the stamps [s].
     """
 
     def __init__(self, window_s: float = WINDOW_S) -> None:
@@ -70,9 +69,7 @@ class ForceFilter:
         """
         Return the mean force; None where none was read at rest in the time that counts.
 
-        Args:
-            now_s: The time up to which it counts, on the same clock; readings that came later
-                count too [s].
+        That is up to *now_s*, on the same clock; readings that came later count too [s].
         """
         recent = [force for stamp_s, force in self._readings if self._counts(stamp_s, now_s)]
         if not recent:
@@ -90,16 +87,12 @@ class ForceFilter:
 
 def hand_reading(hand: Hand, force_n: Force | None) -> HandReading:
     """
-    Return what the hand measures.
+    Return what the hand measures; the force is None where it is not measured [N].
 
     Of the two quaternions of one turn it is the one whose sign is constant for yaws from about
     -169 to 191 degrees. Of a hand that points down z and w are about zero, and a rule about their
     signs would flip on every reading; so would one that changes over where hands often are, as at
     90, 135 or 180 degrees.
-
-    Args:
-        hand: Where the TCP is and how far the fingers are open.
-        force_n: Force of the world on the hand; None where it is not measured [N].
     """
     x, y, z, w = hand.tcp.quat_xyzw
     sign = -1.0 if x + ALSO_Y * y < 0.0 else 1.0

@@ -103,8 +103,7 @@ def build_scene(
         lost: Objects that are no longer seen.
         force_n: Force of the world on the hand, in world axes; None where it is not measured [N].
 
-    Raises:
-        SceneError: There are no objects, or they were sensed too long ago.
+    Raises SceneError where there are no objects, or they were sensed too long ago.
     """
     params = params or RelationParams()
     _need_news(objects, now_s - stamp_s, params)

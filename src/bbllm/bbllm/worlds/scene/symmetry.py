@@ -23,11 +23,7 @@ def nearest_alike(quat: Quat, reference: Quat, kind: Kind, size_m: Vector) -> Qu
     """
     Return the orientation nearest to a reference among those that cannot be distinguished.
 
-    Args:
-        quat: The observed one.
-        reference: The earlier one.
-        kind: A box and a cylinder have symmetries; other kinds count as having none.
-        size_m: Full extent along its own axes [m].
+    A box and a cylinder of full extent *size_m* [m] have symmetries; other kinds count as none.
     """
     if kind is Kind.CYLINDER:
         return _turned_onto(quat, reference)

@@ -118,14 +118,13 @@ class TransformTree:
         Set the pose of a frame in its parent.
 
         Args:
-            parent: Name of the frame that the pose is given in.
-            child: Name of the frame whose pose it is; a new parent replaces an old one.
+            parent: Name of the frame that the pose is given in; a new one replaces an old one.
+            child: Name of the frame whose pose it is.
             pose: Of the child.
             stamp_s: When it was measured [s].
             static: Whether it is valid for all time.
 
-        Raises:
-            FrameError: A frame without a name, its own parent, or a pose that is none.
+        Raises FrameError for a frame without a name, its own parent, or a pose that is none.
         """
         parent, child = plain_frame(parent), plain_frame(child)
         if not parent or not child or parent == child:
@@ -156,15 +155,9 @@ class TransformTree:
 
     def lookup(self, target: str, source: str, stamp_s: float) -> Pose:
         """
-        Return where a frame is in another one.
+        Return where the frame *source* is in the frame *target*, at a time [s].
 
-        Args:
-            target: Frame that the pose is wanted in.
-            source: Frame whose pose is wanted.
-            stamp_s: At which time [s].
-
-        Raises:
-            FrameError: Nothing joins them, a link is too old or too new, or frames form a loop.
+        Raises FrameError where nothing joins them, a link is too old or new, or frames form a loop.
         """
         target, source = plain_frame(target), plain_frame(source)
         with self._lock:

@@ -65,7 +65,7 @@ class ObservedTable:
 
     Args:
         fixed: Furniture and places, from a scene file.
-        objects: Objects at the start, from a scene file; empty where only cameras report them.
+        things: Objects at the start, from a scene file; empty where only cameras report them.
         tracker: Follows objects in pictures.
         carrying: Follows the fingers.
         hidden_m: The arm hides what is nearer to the line from the shoulder over the wrist to the
@@ -167,12 +167,7 @@ class ObservedTable:
         )
 
     def view(self) -> TableView:
-        """
-        Return what is known now.
-
-        Raises:
-            SceneError: The hand was never measured, or everything that was known is lost.
-        """
+        """Return what is known now; raises SceneError without a hand, or where all is lost."""
         hand, tracks = self._carrying.hand, self._tracker.tracks.values()
         if hand is None:
             raise SceneError('The scene is empty: nothing was ever heard of the hand.')

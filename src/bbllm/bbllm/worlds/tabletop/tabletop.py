@@ -44,10 +44,7 @@ class TabletopWorld:
         wrap_driver: Puts something between executor and arm, such as a recorder of trajectories.
         safety: The safety rules; those of config/safety.yaml by default.
 
-    Raises:
-        UnknownNameError: No scene of that name.
-        SceneFileError: A scene file that cannot be used.
-        ConfigError: The safety file cannot be used.
+    Raises UnknownNameError, SceneFileError, or ConfigError for the safety file.
     """
 
     def __init__(
@@ -92,11 +89,7 @@ class TabletopWorld:
         Return the scene as it is now.
 
         Where nothing was felt yet, or the arm has only just come to rest, time passes until there
-        is a reading of the force: `FELT_S` at most.
-
-        Raises:
-            SceneError: The scene has no objects.
-            WorldError: The physics became unstable.
+        is a reading of the force: `FELT_S` at most. Raises SceneError or WorldError.
         """
         until_s = self.time_s + FELT_S
         while self._force.force_n(self.time_s) is None and self.time_s < until_s:
@@ -127,12 +120,7 @@ class TabletopWorld:
         self.executor.set_activity_callback(on_activity)
 
     def settled(self, timeout_s: float = 3.0) -> dict[str, Pose]:
-        """
-        Let time pass until all objects rest; return where the movable ones are.
-
-        Args:
-            timeout_s: Longest time to wait, simulated [s].
-        """
+        """Let time pass, at most so long [s], until objects rest; return where movable ones are."""
         deadline_s = self.time_s + timeout_s
         self.driver.begin()
         before = self._movables()
