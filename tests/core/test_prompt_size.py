@@ -9,7 +9,7 @@ from scripted_episodes import EchoModel, OneCubeWorld, ScriptedPlanner, start
 
 from bbllm.bench.oracle.model import offline
 from bbllm.core.errors import ModelUnavailableError
-from bbllm.core.events import Ending, Episode, EventKind, Limits
+from bbllm.core.events import Ending, Episode, EventKind, Limits, ModelCall
 from bbllm.core.prompt_size import SentPrompts, cut_of, fewest_tokens, most_tokens, prompt_limit
 from bbllm.core.protocols import ChatModel, EpisodeContext, Message, Usage, World
 
@@ -76,6 +76,7 @@ def test_a_model_in_an_episode_tells_the_limit_of_the_one_within() -> None:
 
 
 PROMPT = 'Tidy up the table'
+CALL = ModelCall(role='brain', model='echo')
 
 
 def asking(prompts: list[str], model: ChatModel, limits: Limits | None = None) -> Episode:
@@ -97,7 +98,7 @@ def test_what_is_stable_is_the_longest_beginning_that_any_earlier_prompt_has(
     sent = SentPrompts()
 
     for i, prompt in enumerate(prompts):
-        size = sent.add([Message('user', prompt)])
+        size = sent.add([Message('user', prompt)], CALL)
 
         begun = (n for n in range(len(prompt) + 1) for p in prompts[:i] if p[:n] == prompt[:n])
         assert size.stable_chars == max(begun, default=0)
@@ -109,7 +110,7 @@ def test_all_messages_of_a_conversation_are_one_prompt() -> None:
     first = [Message('user', 'plan')]
     again = [*first, Message('assistant', 'hm'), Message('user', 'once more')]
 
-    sizes = [sent.add(first), sent.add(again)]
+    sizes = [sent.add(first, CALL), sent.add(again, CALL)]
 
     assert [(size.prompt_chars, size.stable_chars) for size in sizes] == [(4, 0), (15, 4)]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -53,7 +53,7 @@ from bbllm.core.events import (
 from bbllm.core.journal import episode_of
 from bbllm.core.naming import scene_fault
 from bbllm.core.observation import observed
-from bbllm.core.prompt_size import PromptSize, SentPrompts, cut_of, prompt_limit
+from bbllm.core.prompt_size import SentPrompts, cut_of, prompt_limit
 from bbllm.core.protocols import (
     ChatModel,
     Embedder,
@@ -68,13 +68,20 @@ from bbllm.core.protocols import (
     in_episode,
 )
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.text import escape_line, hidden_fault, strip_hidden
+from bbllm.core.text import cut, escape_line, hidden_fault, strip_hidden
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Task
 
 NAMED_STEPS = 3
 """How many passed steps the message of an ending quotes."""
 STEP_CHARACTERS = 80
 """How much of each [characters]."""
+ENDINGS = (
+    (CancelledError, Ending.CANCELLED),
+    (BudgetError, Ending.OUT_OF_BUDGET),
+    ((ModelError, ParseError), Ending.MODEL_FAILED),
+    (GaveUpError, Ending.GAVE_UP),
+)
+"""The ending of an episode by what ended it; others are faults of the world."""
 STOP_AGAIN_S = 0.001
 """How soon a call that was cancelled is stopped again if it has not returned [s]."""
 STOP_SELDOM_S = 0.05
@@ -204,8 +211,6 @@ class EpisodeRun:
             settings=dict(settings or {}),
         )
 
-    # --- what the owner of the episode uses -------------------------------------------------
-
     def execute(self, planner: Planner, world: World) -> Episode:
         """
         Run the planner to its end and return the record; errors of this project become endings.
@@ -226,16 +231,20 @@ class EpisodeRun:
             world.stop()
             ending, message = Ending.CANCELLED, 'Interrupted from the keyboard.'
         except BbllmError as error:
-            ending, message = _ending_of(error), str(error)
+            ending = next((found for kind, found in ENDINGS if isinstance(error, kind)), ending)
+            message = str(error)
             error_type = type(error).__name__
-            self._show_last_scene(world)
+            with suppress(BbllmError):  # the picture is not worth a second error
+                self._show_scene(world, 'after')
         except BaseException as error:
             world.stop()
             error_type = type(error).__name__
             message = f'Fault in the program: {error_type}: {error}'
             raise
         finally:
-            self._finish(ending, message, error_type)
+            for text in self.take_human_feedback():
+                self.warn(f'The episode ended before this was read: {text!r}')
+            self.emit(EpisodeEnded(ending, message, error_type))
         return episode_of(self._recorder.events)
 
     def model(
@@ -337,8 +346,6 @@ class EpisodeRun:
         self.token.raise_if_cancelled()
         self._budget.check_model_call()
 
-    # --- inside -----------------------------------------------------------------------------
-
     def _keep_stopping(self) -> None:
         # A stop that comes between the last check and the first motion of a call stops nothing.
         pause_s = STOP_AGAIN_S
@@ -367,24 +374,13 @@ class EpisodeRun:
     def _show_scene(self, world: World, moment: str) -> None:
         self.emit(SceneRecorded(moment, world.observe()))
 
-    def _show_last_scene(self, world: World) -> None:
-        try:
-            self._show_scene(world, 'after')
-        except BbllmError:
-            # The picture of a world that has gone is not worth a second error.
-            return
-
-    def _finish(self, ending: Ending, message: str, error: str) -> None:
-        for text in self.take_human_feedback():
-            self.warn(f'The episode ended before this was read: {text!r}')
-        self.emit(EpisodeEnded(ending, message, error))
-
 
 def _passed_text(passed: Mapping[int, str]) -> str:
     """Return a sentence that names the passed steps; empty where there are none."""
     if not passed:
         return ''
-    named = [f'{i}: {_short(text)!r}' for i, text in list(passed.items())[:NAMED_STEPS]]
+    steps = list(passed.items())[:NAMED_STEPS]
+    named = [f'{i}: {cut(text, STEP_CHARACTERS)!r}' for i, text in steps]
     if len(passed) > NAMED_STEPS:
         named.append(f'and {len(passed) - NAMED_STEPS} more')
     one = len(passed) == 1
@@ -392,22 +388,6 @@ def _passed_text(passed: Mapping[int, str]) -> str:
         f'{len(passed)} step{"" if one else "s"} of the plan {"was" if one else "were"} passed, '
         f'because no action was found for {"it" if one else "them"}: {", ".join(named)}.'
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= STEP_CHARACTERS else f'{text[:STEP_CHARACTERS]} ...'
-
-
-def _ending_of(error: BbllmError) -> Ending:
-    if isinstance(error, CancelledError):
-        return Ending.CANCELLED
-    if isinstance(error, BudgetError):
-        return Ending.OUT_OF_BUDGET
-    if isinstance(error, (ModelError, ParseError)):
-        return Ending.MODEL_FAILED
-    if isinstance(error, GaveUpError):
-        return Ending.GAVE_UP
-    return Ending.WORLD_FAILED
 
 
 Answer = TypeVar('Answer', bound=Reply | Embeddings)
@@ -512,10 +492,8 @@ class GuardedModel:
         token = self._token.with_checks(cancel.raise_if_cancelled) if cancel else self._token
         reply = _charged(
             self._account,
-            self._role,
-            self.name,
             lambda: self._inner.complete(messages, stop=stop, schema=schema, cancel=token),
-            self._sent.add(messages),
+            self._sent.add(messages, ModelCall(role=self._role, model=self.name)),
         )
         reply = replace(reply, text=strip_hidden(reply.text))
         self._account.add_model_text(self._role, reply.text)
@@ -525,12 +503,12 @@ class GuardedModel:
 
     def _warn_if_cut(self, messages: Sequence[Message], reply: Reply) -> None:
         """Warn once where a server has left out a part of what it was sent."""
-        cut = cut_of(messages, reply.usage) if self._warn is not None else ''
-        if not cut or self._warn is None:
+        evidence = cut_of(messages, reply.usage)
+        if not evidence or self._warn is None:
             return
         self._warn(
-            f'{self.name} {cut}: its server seems to have cut it, and to answer the rest. Give '
-            'the server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), and write how many '
+            f'{self.name} {evidence}: its server seems to have cut it, and to answer the rest. '
+            'Give the server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), and write how many '
             f'tokens it has into `context_tokens`, section `{self._role}` of config/llm.yaml, so '
             'that prompts are kept shorter than that.'
         )
@@ -550,27 +528,13 @@ class GuardedEmbedder:
         self._account.spend_model_call()
         token = self._account.token
         token = token.with_checks(cancel.raise_if_cancelled) if cancel else token
-        return _charged(
-            self._account,
-            self._role,
-            self.name,
-            lambda: self._inner.embed(texts, cancel=token),
-            PromptSize(),
-        )
+        call = ModelCall(role=self._role, model=self.name)
+        return _charged(self._account, lambda: self._inner.embed(texts, cancel=token), call)
 
 
-def _charged(
-    account: Account, role: str, name: str, ask: Callable[[], Answer], size: PromptSize
-) -> Answer:
+def _charged(account: Account, ask: Callable[[], Answer], call: ModelCall) -> Answer:
     """Return what *ask* returns, with its cost added to the account."""
     begun_s = time.monotonic()
-    call = ModelCall(
-        role=role,
-        model=name,
-        prompt_chars=size.prompt_chars,
-        stable_chars=size.stable_chars,
-        sent_tokens=size.sent_tokens,
-    )
     try:
         answer = ask()
     except BaseException:

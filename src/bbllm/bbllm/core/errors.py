@@ -1,31 +1,4 @@
-"""
-Everything that this project raises on purpose.
-
-    BbllmError
-    ├── ConfigError           a file, option or environment that cannot be used
-    │   └── SceneFileError    a scene that could not stand as described
-    ├── ApprovalError         an answer without a request, or one that is not allowed
-    ├── TaskError             an instruction that cannot be taken on
-    ├── UnknownNameError      a planner, scene, skill or object that does not exist
-    ├── ParseError            text from a model that its grammar does not accept
-    ├── ModelError            no usable reply from a language model
-    │   ├── ModelUnavailableError   server down, time-out, cut stream, 5xx
-    │   ├── ModelRefusedError       401, 403, 429 after all retries, no such model
-    │   │   └── PromptTooLongError  more than the model's context takes
-    │   └── ReplayError             the recording does not contain the request
-    ├── WorldError            the robot or simulator cannot go on
-    │   ├── SceneError        the scene is stale or empty
-    │   ├── NotMeasuredError  what a planner has to feel is not measured
-    │   ├── LostNodeError     a process that was needed has gone
-    │   ├── DuplicateNodeError   two processes serve under one name
-    │   ├── WrongRobotError   the robot is real and the node is for a simulated one, or the reverse
-    │   └── NeedsPersonError  the robot stays stopped until a person has seen to it
-    ├── GaveUpError           the planner reports that it cannot do the task
-    ├── BudgetError           a limit of the episode was reached
-    └── CancelledError        a person or program stopped the episode
-
-A skill that fails is none of these: it is an Outcome.
-"""
+"""Everything that this project raises on purpose; a skill that fails is an Outcome instead."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import NoReturn, get_args
+from typing import NoReturn, TypeVar, get_args
 
 from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Kind, Outcome, Plan, PlanStep, Scene, SkillCall, Task
@@ -117,29 +117,27 @@ class PlanMade:
 
 
 @dataclass(frozen=True, slots=True)
-class StepBegun:
+class _OfStep:
+    """A step of the plan in force."""
+
+    index: int
+    text: str
+
+    @classmethod
+    def of(cls: type[_Step], step: PlanStep) -> _Step:
+        """Return the event of a step."""
+        return cls(step.index, step.text)
+
+
+_Step = TypeVar('_Step', bound=_OfStep)
+
+
+class StepBegun(_OfStep):
     """The planner works on this step from now on."""
 
-    index: int
-    text: str
 
-    @classmethod
-    def of(cls, step: PlanStep) -> StepBegun:
-        """Return the event of a step of the plan in force."""
-        return cls(step.index, step.text)
-
-
-@dataclass(frozen=True, slots=True)
-class StepPassed:
+class StepPassed(_OfStep):
     """The Body found no action for this step."""
-
-    index: int
-    text: str
-
-    @classmethod
-    def of(cls, step: PlanStep) -> StepPassed:
-        """Return the event of a step of the plan in force."""
-        return cls(step.index, step.text)
 
 
 @dataclass(frozen=True, slots=True)

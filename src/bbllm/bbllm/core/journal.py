@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TextIO
 
 from bbllm.core.errors import ConfigError, UnknownNameError
@@ -32,7 +31,7 @@ from bbllm.core.events import (
     passed_steps,
 )
 from bbllm.core.records import build, to_json
-from bbllm.core.text import json_text
+from bbllm.core.text import cut, json_text
 from bbllm.core.types import Outcome, Task
 
 UNKNOWN = '(not readable)'
@@ -139,12 +138,7 @@ class JournalWriter:
     def __enter__(self) -> JournalWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(OSError):  # what could not be written has been said already
             self._file.close()
 
@@ -206,7 +200,7 @@ def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
         if isinstance(event, UnknownKindError):
             events.append(event.event)
         elif isinstance(event, ValueError):
-            faults.append(f'Line {number} cannot be read: {_cut(str(event))}')
+            faults.append(f'Line {number} cannot be read: {cut(str(event), FAULT_CHARACTERS)}')
         else:
             events.append(event)
     if not events:
@@ -239,10 +233,6 @@ def _parsed(path: Path) -> Iterator[tuple[int, Event | ValueError]]:
             yield number, error
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= FAULT_CHARACTERS else f'{text[:FAULT_CHARACTERS]} ...'
-
-
 def episode_of(events: Iterable[Event]) -> Episode:
     """Sum up the events of one episode; raises ValueError where the first is not the start."""
     events = tuple(events)
@@ -271,7 +261,7 @@ def episode_of(events: Iterable[Event]) -> Episode:
     )
 
 
-def summarize(episode: Episode) -> dict[str, Any]:
+def summarize(episode: Episode) -> Mapping[str, str | int | float]:
     """Return what `bbllm show --json` prints: plain values, one object."""
     calls = episode.model_calls
     return {

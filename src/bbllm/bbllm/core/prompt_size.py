@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
+from bbllm.core.events import ModelCall
 from bbllm.core.protocols import ChatModel, Message, Usage
 
 CUT_SHARE = 0.75
@@ -64,15 +65,6 @@ def cut_of(messages: Sequence[Message], usage: Usage) -> str:
     return f'counted {told} tokens of a prompt that has {fewest} at the very least'
 
 
-@dataclass(frozen=True, slots=True)
-class PromptSize:
-    """The size of one prompt; see `events.ModelCall` for its figures."""
-
-    prompt_chars: int = 0
-    stable_chars: int = 0
-    sent_tokens: int = 0
-
-
 class SentPrompts:
     """
     The prompts that one role of an episode was sent.
@@ -85,15 +77,17 @@ class SentPrompts:
     def __init__(self) -> None:
         self._sorted: list[str] = []
 
-    def add(self, messages: Sequence[Message]) -> PromptSize:
-        """Measure a prompt against those before it, and keep it."""
+    def add(self, messages: Sequence[Message], call: ModelCall) -> ModelCall:
+        """Measure a prompt against those before it, and keep it; return the call with its size."""
         text = ''.join(message.content for message in messages)
         place = bisect_left(self._sorted, text)
         # Of sorted texts the two beside it begin most like it.
         beside = self._sorted[max(0, place - 1) : place + 1]
         stable = max((_shared(text, other) for other in beside), default=0)
         self._sorted.insert(place, text)
-        return PromptSize(len(text), stable, most_tokens(text))
+        return replace(
+            call, prompt_chars=len(text), stable_chars=stable, sent_tokens=most_tokens(text)
+        )
 
 
 def _shared(a: str, b: str) -> int:

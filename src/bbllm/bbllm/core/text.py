@@ -215,6 +215,11 @@ def listed(names: Sequence[str], none: str = '') -> str:
     return f'{", ".join(names[:-1])} and {names[-1]}'
 
 
+def cut(text: str, most: int) -> str:
+    """Return a text, or its first so many characters and three dots."""
+    return text if len(text) <= most else f'{text[:most]} ...'
+
+
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun: `1 cube`, `3 cubes`."""
     return f'{number} {noun}' if number == 1 else f'{number} {noun}s'

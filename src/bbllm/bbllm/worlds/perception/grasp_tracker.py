@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from bbllm.core.types import Pose, SceneObject
 from bbllm.skills.grasps import Hand
@@ -49,32 +50,25 @@ class GraspTrackerParams:
     """How near a width must be to that of the object."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grasped:
+class HandChange(Enum):
+    """What a measurement of the hand shows to have happened."""
+
+    GRASPED = 'grasped'
     """The fingers grip an object."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Released:
+    RELEASED = 'released'
     """The fingers have let an object go."""
-
-    name: str
-    pose: Pose
-    """Where it was let go, world frame."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slipped:
+    SLIPPED = 'slipped'
     """An object is no longer between the fingers, which have closed."""
 
+
+@dataclass(frozen=True, slots=True)
+class HandEvent:
+    """What has happened to one object."""
+
+    change: HandChange
     name: str
     pose: Pose
-    """Where it was last, world frame."""
-
-
-HandEvent = Grasped | Released | Slipped
+    """Where the object was then, world frame."""
 
 
 class GraspTracker:
@@ -85,33 +79,21 @@ class GraspTracker:
         self.name: str | None = None
         """What is in the hand."""
         self._T_tcp_thing = Pose(position_m=(0.0, 0.0, 0.0))
-        self._hand: Hand | None = None
-        self._stamp_s = 0.0
+        self.hand: Hand | None = None
+        """The hand as it was measured last."""
+        self.stamp_s = 0.0
+        """When it was, on the world's clock [s]."""
+        self.decided = False
+        """Whether it is known what the newest movement of the fingers did."""
         self._stop: Hand | None = None
         self._stop_s = 0.0
-        self._judged = False
         self._closing = True
         self._gripped_m = 0.0
 
     @property
-    def hand(self) -> Hand | None:
-        """The hand as it was measured last."""
-        return self._hand
-
-    @property
-    def stamp_s(self) -> float:
-        """When it was, on the world's clock [s]."""
-        return self._stamp_s
-
-    @property
-    def decided(self) -> bool:
-        """Whether it is known what the newest movement of the fingers did."""
-        return self._judged
-
-    @property
     def pose(self) -> Pose | None:
         """Where the carried object is, world frame; None with an empty hand."""
-        return None if self._hand is None else self.pose_in(self._hand)
+        return None if self.hand is None else self.pose_in(self.hand)
 
     def pose_in(self, hand: Hand) -> Pose | None:
         """Return where the carried object is with the hand somewhere else, world frame."""
@@ -130,9 +112,9 @@ class GraspTracker:
 
         What is older than the last, on the world's clock [s], is left out.
         """
-        if self._hand is not None and stamp_s < self._stamp_s:
+        if self.hand is not None and stamp_s < self.stamp_s:
             return None
-        before, self._hand, self._stamp_s = self._hand, hand, stamp_s
+        before, self.hand, self.stamp_s = self.hand, hand, stamp_s
         self._follow_width(hand, stamp_s)
         if self.name is not None:
             return self._check_grip(before or hand, hand)
@@ -143,11 +125,11 @@ class GraspTracker:
         stop = self._stop
         if stop is None or abs(hand.width_m - stop.width_m) > self.params.still_m:
             self._closing = stop is None or hand.width_m < stop.width_m
-            self._stop, self._stop_s, self._judged = hand, stamp_s, False
+            self._stop, self._stop_s, self.decided = hand, stamp_s, False
 
     def _check_grip(self, before: Hand, hand: Hand) -> HandEvent | None:
         assert self.name is not None  # says who calls
-        self._judged = True
+        self.decided = True
         change_m = hand.width_m - self._gripped_m
         if -self.params.closed_m <= change_m <= self.params.opened_m:
             return None
@@ -156,14 +138,15 @@ class GraspTracker:
         # before the hand had come down, or from after it had gone up again.
         tcp = min((before.tcp, hand.tcp), key=lambda tcp: tcp.position_m[2])
         pose = compose(tcp, self._T_tcp_thing)
-        return Released(name, pose) if change_m > 0 else Slipped(name, pose)
+        change = HandChange.RELEASED if change_m > 0 else HandChange.SLIPPED
+        return HandEvent(change, name, pose)
 
     def _look_between(self, hand: Hand, objects: Sequence[SceneObject]) -> HandEvent | None:
         stop = self._stop
         assert stop is not None  # set by _follow_width
-        if self._stamp_s - self._stop_s < self.params.stopped_s:
+        if self.stamp_s - self._stop_s < self.params.stopped_s:
             return None
-        first, self._judged = not self._judged, True
+        first, self.decided = not self.decided, True
         if not self._closing:
             return None
         if first:  # where they stopped: the arm may have gone on since
@@ -186,7 +169,7 @@ class GraspTracker:
         item = next(item for item in objects if item.name == name)
         self.name, self._gripped_m = name, hand.width_m
         self._T_tcp_thing = in_fingers(item.pose, hand.tcp)
-        return Grasped(name)
+        return HandEvent(HandChange.GRASPED, name, item.pose)
 
 
 def in_fingers(pose: Pose, tcp: Pose) -> Pose:

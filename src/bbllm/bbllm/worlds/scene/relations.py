@@ -106,60 +106,49 @@ def build_scene(
     Raises SceneError where there are no objects, or they were sensed too long ago.
     """
     params = params or RelationParams()
-    _need_news(objects, now_s - stamp_s, params)
-    held = carried
-    if held is None and hand is not None:
-        held = find_held(objects, hand, params)
-    resting = _resting(objects, held, params)
-    facts = [*_in_hand(held, hand), *resting, *_occupied(objects, resting)]
-    facts += _clear(objects, held, resting)
-    facts += _beside(objects, held, params)
-    if reach is not None:
-        facts += _reachable(objects, held, reach)
-    facts = [*_marked(facts, estimated), *lost_facts(lost, now_s)]
-    felt = None if hand is None else hand_reading(hand, force_n)
-    return Scene(tuple(objects), tuple(skills), tuple(facts), stamp_s, felt)
-
-
-def _need_news(objects: Sequence[SceneObject], age_s: float, params: RelationParams) -> None:
-    """Raise SceneError where the table as it is now is unknown."""
-    if age_s > params.max_age_s:
+    if now_s - stamp_s > params.max_age_s:
         raise SceneError(
-            f'The scene is stale: it was sensed {age_s:.1f} s ago, and at most '
+            f'The scene is stale: it was sensed {now_s - stamp_s:.1f} s ago, and at most '
             f'{params.max_age_s:.1f} s are allowed. Is the source of the objects still running?'
         )
     if not objects:
         raise SceneError('The scene is empty: no objects were sensed.')
+    held = carried
+    if held is None and hand is not None:
+        held = find_held(objects, hand, params)
+    kinds = {item.name: item.kind for item in objects}
+    free = [item for item in objects if item.name != held]
+    movable = [item for item in free if item.kind in MOVABLE]
+    resting = _resting(movable, objects, held, params)
+    on = [fact for fact in resting if fact.predicate == 'on']
+    covered = {fact.object for fact in on}
 
-
-def _marked(facts: Sequence[Fact], estimated: Collection[str]) -> list[Fact]:
-    """Mark the facts of objects whose pose was inferred."""
-    return [
+    facts: list[Fact] = []
+    if held is not None:
+        facts.append(Fact(held, 'held_by', HAND))
+    elif hand is not None:
+        facts.append(Fact(HAND, 'is', 'empty'))
+    facts += resting
+    facts += [
+        Fact(fact.object, 'occupied_by', fact.subject)
+        for fact in on
+        if kinds[fact.object] is Kind.LOCATION
+    ]
+    facts += [Fact(item.name, 'is', 'clear') for item in movable if item.name not in covered]
+    facts += _beside(movable, params.neighbour_m)
+    if reach is not None:
+        facts += [
+            Fact(item.name, 'reachable', 'yes' if reach(item) else 'no')
+            for item in free
+            if item.kind in TARGETS
+        ]
+    facts = [
         replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
         for fact in facts
     ]
-
-
-def _in_hand(held: str | None, hand: Hand | None) -> list[Fact]:
-    if held is not None:
-        return [Fact(held, 'held_by', HAND)]
-    return [] if hand is None else [Fact(HAND, 'is', 'empty')]
-
-
-def _occupied(objects: Sequence[SceneObject], resting: Sequence[Fact]) -> list[Fact]:
-    return [
-        Fact(fact.object, 'occupied_by', fact.subject)
-        for fact in resting
-        if fact.predicate == 'on' and _kind_of(fact.object, objects) is Kind.LOCATION
-    ]
-
-
-def _reachable(objects: Sequence[SceneObject], held: str | None, reach: ReachTest) -> list[Fact]:
-    return [
-        Fact(item.name, 'reachable', 'yes' if reach(item) else 'no')
-        for item in objects
-        if item.name != held and item.kind in TARGETS
-    ]
+    felt = None if hand is None else hand_reading(hand, force_n)
+    told = (*facts, *lost_facts(lost, now_s))
+    return Scene(tuple(objects), tuple(skills), told, stamp_s, felt)
 
 
 def find_held(
@@ -197,13 +186,14 @@ def find_held(
 
 
 def _resting(
-    objects: Sequence[SceneObject], held: str | None, params: RelationParams
+    movable: Sequence[SceneObject],
+    objects: Sequence[SceneObject],
+    held: str | None,
+    params: RelationParams,
 ) -> list[Fact]:
     facts = []
     deep = {other.name for other in objects if is_deep(other)}
-    for item in objects:
-        if item.kind not in MOVABLE or item.name == held:
-            continue
+    for item in movable:
         on = _support(item, objects, held, params)
         if on is not None:
             facts.append(Fact(item.name, 'in' if on in deep else 'on', on))
@@ -219,13 +209,12 @@ def _support(
     item: SceneObject, objects: Sequence[SceneObject], held: str | None, params: RelationParams
 ) -> str | None:
     """Return what an object rests on: a container, an object, a location, or else furniture."""
-    x, y, _ = item.pose.position_m
     if around := [other.name for other in objects if lies_in(item, other)]:
         return around[0]
     foot = bottom_z(item)
     shape = outline(item)
     under = [
-        (math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y), other.name)
+        (_gap_m(item, other), other.name)
         for other in objects
         if other.kind in MOVABLE
         and other.name not in (item.name, held)
@@ -236,12 +225,11 @@ def _support(
     if under:
         return min(under)[1]
     marks = [
-        (distance, other.name)
+        (_gap_m(item, other), other.name)
         for other in objects
         if other.kind is Kind.LOCATION
         and abs(top_z(other) - foot) <= params.rest_gap_m
-        and (distance := math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y))
-        <= params.location_radius_m
+        and _gap_m(item, other) <= params.location_radius_m
     ]
     if marks:
         return min(marks)[1]
@@ -249,7 +237,7 @@ def _support(
         if (
             other.kind is Kind.FIXTURE
             and abs(top_z(other) - foot) <= params.rest_gap_m
-            and contains(outline(other), (x, y))
+            and contains(outline(other), item.pose.position_m[:2])
         ):
             return other.name
     return None
@@ -260,37 +248,23 @@ def _inside(item: SceneObject, other: SceneObject) -> bool:
     return all(abs(offset[axis]) < other.size_m[axis] / 2 for axis in range(3))
 
 
-def _clear(
-    objects: Sequence[SceneObject], held: str | None, resting: Sequence[Fact]
-) -> list[Fact]:
-    covered = {fact.object for fact in resting if fact.predicate == 'on'}
-    return [
-        Fact(item.name, 'is', 'clear')
-        for item in objects
-        if item.kind in MOVABLE and item.name != held and item.name not in covered
-    ]
-
-
-def _beside(
-    objects: Sequence[SceneObject], held: str | None, params: RelationParams
-) -> list[Fact]:
+def _beside(things: Sequence[SceneObject], neighbour_m: float) -> list[Fact]:
     """Relate each object to the nearest one only; all pairs would drown the rest in a prompt."""
-    things = [item for item in objects if item.kind in MOVABLE and item.name != held]
     halves = {item.name: half_height(item) for item in things}
     facts: list[Fact] = []
     for item in things:
-        x, y, z = item.pose.position_m
         near = [
-            (math.hypot(other.pose.position_m[0] - x, other.pose.position_m[1] - y), other)
+            (_gap_m(item, other), other.name, other)
             for other in things
             if other is not item
-            and abs(other.pose.position_m[2] - z) < halves[item.name] + halves[other.name]
+            and abs(other.pose.position_m[2] - item.pose.position_m[2])
+            < halves[item.name] + halves[other.name]
         ]
         if not near:
             continue
-        distance, other = min(near, key=lambda pair: (pair[0], pair[1].name))
-        dx, dy = other.pose.position_m[0] - x, other.pose.position_m[1] - y
-        if distance > params.neighbour_m or abs(dy) < abs(dx):
+        distance, _, other = min(near)
+        dx, dy = (other.pose.position_m[i] - item.pose.position_m[i] for i in range(2))
+        if distance > neighbour_m or abs(dy) < abs(dx):
             continue
         side, opposite = ('right_of', 'left_of') if dy > 0 else ('left_of', 'right_of')
         if Fact(other.name, opposite, item.name) not in facts:
@@ -298,5 +272,6 @@ def _beside(
     return facts
 
 
-def _kind_of(name: str, objects: Sequence[SceneObject]) -> Kind | None:
-    return next((item.kind for item in objects if item.name == name), None)
+def _gap_m(item: SceneObject, other: SceneObject) -> float:
+    """Return how far apart two objects are, seen from above [m]."""
+    return math.dist(item.pose.position_m[:2], other.pose.position_m[:2])

@@ -157,7 +157,7 @@ class TransformTree:
         """
         Return where the frame *source* is in the frame *target*, at a time [s].
 
-        Raises FrameError where nothing joins them, a link is too old or new, or frames form a loop.
+        Raises FrameError where nothing joins them, a link is too old or new, or they form a loop.
         """
         target, source = plain_frame(target), plain_frame(source)
         with self._lock:

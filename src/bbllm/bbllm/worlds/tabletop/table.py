@@ -20,10 +20,9 @@ from bbllm.skills.shapes import (
 )
 from bbllm.worlds.perception.detections import Picture, Sighting
 from bbllm.worlds.perception.grasp_tracker import (
-    Grasped,
     GraspTracker,
+    HandChange,
     HandEvent,
-    Released,
     rest_below,
 )
 from bbllm.worlds.perception.tracking import ObjectTracker, Track
@@ -200,11 +199,11 @@ class ObservedTable:
 
     def _apply(self, event: HandEvent, stamp_s: float) -> None:
         tracker = self._tracker
-        if isinstance(event, Grasped):
+        if event.change is HandChange.GRASPED:
             tracker.hold(event.name, stamp_s)
             return
         rests = None
-        if isinstance(event, Released):
+        if event.change is HandChange.RELEASED:
             item = tracker.tracks[event.name].as_object(event.pose)
             rests = rest_below(item, (*self._fixed, *self._known()))
         if rests is None:

@@ -120,7 +120,7 @@ class TabletopWorld:
         self.executor.set_activity_callback(on_activity)
 
     def settled(self, timeout_s: float = 3.0) -> dict[str, Pose]:
-        """Let time pass, at most so long [s], until objects rest; return where movable ones are."""
+        """Let time pass, at most so long [s], until all rest; return where movable objects are."""
         deadline_s = self.time_s + timeout_s
         self.driver.begin()
         before = self._movables()
