@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import bbllm
-from bbllm import Robot, SkillCall, World, errors, events, load_planner, run_episode
+from bbllm import Robot, SkillCall, World, errors, events, run_episode
 from bbllm.core.approval import ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
@@ -40,18 +40,12 @@ def test_all_is_the_documented_api() -> None:
     assert set(bbllm.__all__) == PUBLIC
 
 
-@pytest.mark.parametrize('name', sorted(PUBLIC))
-def test_public_name_resolves_and_type_checkers_see_it(name: str) -> None:
-    assert getattr(bbllm, name) is not None
+def test_public_names_resolve_and_type_checkers_see_them() -> None:
     tree = ast.parse(Path(bbllm.__file__).read_text())
     seen = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
 
-    assert name in {alias.name for node in seen for alias in node.names}
-
-
-def test_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match='no attribute'):
-        _ = bbllm.Robots
+    assert all(getattr(bbllm, name) is not None for name in PUBLIC)
+    assert {alias.name for node in seen for alias in node.names} >= PUBLIC
 
 
 def test_import_loads_no_large_library() -> None:
@@ -76,12 +70,6 @@ def test_robot_does_a_task_and_keeps_a_journal(world: PaperWorld) -> None:
         assert robot.episode is episode
         assert tuple(heard) == episode.events
     assert (episodes_dir() / f'{episode.id}.jsonl').is_file()
-
-
-def test_journal_can_be_left_out(world: PaperWorld) -> None:
-    episode = Robot(world, journal=False, **OFFLINE).do(STACK)
-
-    assert not (episodes_dir() / f'{episode.id}.jsonl').exists()
 
 
 def test_plan_moves_nothing(world: PaperWorld) -> None:
@@ -238,8 +226,3 @@ def test_what_cannot_be_had_is_an_error_with_what_can(
 ) -> None:
     with pytest.raises(errors.BbllmError, match=text):
         Robot(**choice)  # type: ignore[arg-type]
-
-
-def test_load_planner_and_suite_by_name() -> None:
-    assert load_planner('llm_state:states=no').options.states is False
-    assert bbllm.load_suite('tabletop').task('plus_sign').instruction

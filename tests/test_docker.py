@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -33,12 +32,6 @@ def arguments_of(instruction: str) -> list[str]:
     return [rest for word, rest in instructions() if word == instruction]
 
 
-def shell_commands() -> list[list[str]]:
-    """Return every command of the RUN lines."""
-    parts = [part for rest in arguments_of('RUN') for part in rest.split('&&')]
-    return [shlex.split(part) for part in parts]
-
-
 def started() -> list[list[str]]:
     """Return what containers start: the CMD of each stage and the command of each service."""
     commands = [json.loads(rest) for rest in arguments_of('CMD')]
@@ -55,17 +48,6 @@ def tracked() -> set[str]:
     if run.returncode:
         pytest.skip('this is no git checkout')
     return set(run.stdout.splitlines())
-
-
-def make_targets() -> set[str]:
-    return set(re.findall(r'^([a-z-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
-
-
-def test_dockerfile_holds_only_instructions_that_engines_know() -> None:
-    known = {'ARG', 'FROM', 'ENV', 'USER', 'SHELL', 'WORKDIR', 'COPY', 'RUN', 'ENTRYPOINT', 'CMD'}
-
-    assert {word for word, _ in instructions()} <= known
-    assert instructions()[0][0] == 'ARG'
 
 
 def test_every_stage_stands_on_an_earlier_one_or_on_the_image_with_ros() -> None:
@@ -90,18 +72,6 @@ def test_everything_that_is_copied_is_in_a_fresh_clone() -> None:
             assert inside, source
 
 
-@pytest.mark.parametrize('name', ['entrypoint', 'compose.yaml', 'Dockerfile'])
-def test_container_files_are_in_a_fresh_clone(name: str) -> None:
-    assert f'docker/{name}' in tracked()
-
-
-def test_image_is_set_up_by_the_commands_that_people_and_ci_use() -> None:
-    made = [words[1:] for words in [*shell_commands(), *started()] if words[0] == 'make']
-
-    assert ['setup'] in made
-    assert {target for targets in made for target in targets} <= make_targets()
-
-
 def test_rosdep_reads_the_manifests_of_all_our_packages_and_of_the_one_it_has_no_key_for() -> None:
     copied = {rest.split()[0] for rest in arguments_of('COPY')} - {'.'}
     ours = {str(x.relative_to(ROOT)) for x in ROOT.glob('src/*/package.xml')}
@@ -122,41 +92,6 @@ def test_nothing_moves_a_real_arm_because_a_container_came_up() -> None:
     assert '--show-args' in real
     assert 'command' not in services()['real']
     assert 'restart' not in services()['real']
-
-
-def test_every_service_builds_a_stage_from_the_root() -> None:
-    assert set(services()) == {'sim', 'real', 'bench', 'dev'}
-    for service in services().values():
-        build = service['build']
-        assert build['target'] in STAGES
-        assert (DOCKER / build['context']).resolve() == ROOT
-        assert (ROOT / build['dockerfile']).is_file()
-
-
-def test_build_arguments_are_those_of_the_dockerfile() -> None:
-    known = {rest.partition('=')[0] for rest in arguments_of('ARG')}
-    given = {name for x in services().values() for name in x['build'].get('args', {})}
-
-    assert given
-    assert given <= known
-
-
-def test_service_of_the_real_arm_may_keep_its_millisecond() -> None:
-    real = services()['real']
-
-    assert real['network_mode'] == 'host'
-    assert real['cap_add'] == ['SYS_NICE']
-    assert real['ulimits'] == {'rtprio': 99, 'memlock': -1}
-
-
-def test_examples_in_the_comments_name_services_and_files_that_exist() -> None:
-    text = (DOCKER / 'compose.yaml').read_text()
-    examples = re.findall(
-        r'^# docker compose -f (\S+) (?:up|exec|run --rm) (\w+)', text, re.MULTILINE
-    )
-
-    assert {file for file, _ in examples} == {'docker/compose.yaml'}
-    assert {name for _, name in examples} == set(services())
 
 
 def test_what_git_ignores_stays_out_of_the_image() -> None:

@@ -8,13 +8,16 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
-
-import bbllm
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted((ROOT / 'docs').rglob('*.md'))
-TEXTS = [*PAGES, ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md', ROOT / 'examples' / 'README.md']
+TEXTS = [
+    *PAGES,
+    *(
+        ROOT / name
+        for name in ('README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md')
+    ),
+]
 
 
 def load_hook() -> object:
@@ -58,10 +61,3 @@ def test_links_out_of_the_docs_become_names_of_files() -> None:
     assert rewritten == (
         'a (`config/llm.yaml`) [`ros.md`](../ros.md) [c](https://x.org) [d](../gone.md)'
     )
-
-
-def test_citation_has_the_version() -> None:
-    citation = yaml.safe_load((ROOT / 'CITATION.cff').read_text())
-
-    assert citation['version'] == bbllm.__version__
-    assert {'cff-version', 'message', 'title', 'authors'} <= set(citation)

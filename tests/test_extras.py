@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import configparser
 import importlib
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -84,49 +81,3 @@ def test_what_one_machine_cannot_get_leaves_the_other_extras_be(
 
     assert set(files) & set(stamps) == set(files) - {missing}
     assert 'failed' in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(('required', 'code'), [('virtualhome', 1), ('', 0)])
-def test_where_the_original_household_cannot_be_had_its_tests_fail_if_it_is_required_else_skip(
-    required: str, code: int, repository: Path, tmp_path: Path
-) -> None:
-    (tmp_path / 'hide_original.py').write_text(
-        'from benchmarks.household_speed import virtualhome\n'
-        'virtualhome.PACKAGE = "of-that-name-there-is-none"\n'
-    )
-    path = os.pathsep.join([str(tmp_path), os.environ.get('PYTHONPATH', '')])
-
-    done = subprocess.run(
-        [
-            *(sys.executable, '-m', 'pytest', '-p', 'hide_original', '-k', 'PUTBACK or words'),
-            *('tests/worlds/household/test_wrong_rules.py', '--no-header'),
-            'tests/worlds/household/test_agreement.py',
-        ],
-        cwd=repository,
-        env={**os.environ, 'PYTHONPATH': path, 'BBLLM_REQUIRE': required},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-    assert done.returncode == code, done.stdout + done.stderr
-    told = ' '.join(done.stdout.split())
-    assert 'To get it: make extras' in told
-    assert ('nothing proves that the household agrees with VirtualHome' in told) is bool(required)
-
-
-def test_ci_requires_the_original_household(repository: Path, tmp_path: Path) -> None:
-    make = tmp_path / 'make'
-    make.write_text('#!/bin/sh\necho "make $* with $BBLLM_REQUIRE"\n')
-    make.chmod(0o755)
-    (tmp_path / 'c++').symlink_to('/bin/true')  # or CI would install one
-
-    done = subprocess.run(
-        [repository / '.ci/run'],
-        env={**os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}'},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert done.stdout == 'make test with virtualhome\n'

@@ -21,9 +21,6 @@ DOCS_PER_1000 = 2.0
 """Upper bounds, not 0: a gripper holds an object, and pages quote messages and file formats."""
 
 
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-
-
 def docstrings() -> Iterator[str]:
     for path in (ROOT / 'src/bbllm/bbllm').rglob('*.py'):
         for node in ast.walk(ast.parse(path.read_text())):

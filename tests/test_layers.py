@@ -76,7 +76,6 @@ ROOMS = (
 """Every folder of modules; each imports only its own modules and those of the rooms above it."""
 ROS = ('rclpy', 'action_msgs', 'ament_index_python', 'bbllm_interfaces', 'launch', 'launch_ros')
 FILES = sorted(PACKAGE.rglob('*.py'))
-PLANNERS = ('brain_body', 'fltrnn', 'inner_monologue', 'llm_pop', 'llm_state', 'prog_prompt')
 
 
 def imports_of(path: Path) -> set[str]:

@@ -20,8 +20,6 @@ from bbllm.core.registry import load_planners
 
 README = Path(__file__).parent.parent / 'README.md'
 
-PAGES_WITH_COMMANDS = ('real-arm', 'first-day-on-hardware', 'ros-tools')
-
 
 def commands(start: str) -> list[str]:
     """Return the README's commands that begin with *start*, without their comments."""
@@ -45,16 +43,17 @@ def run(command: str, **variables: str) -> subprocess.CompletedProcess[str]:
 WITHOUT_STACK = [c for c in commands('bbllm ') if not c.startswith(('bbllm up', 'bbllm run'))]
 
 
-def test_the_readme_has_the_commands_that_are_tested_here() -> None:
-    assert len(WITHOUT_STACK) >= 4
-    assert commands('bbllm up') and commands('bbllm run') and commands('ros2 action')
-
-
 @pytest.mark.parametrize('target', [c.split()[1] for c in commands('make ')])
 def test_the_makefile_has_the_target(target: str) -> None:
     makefile = (README.parent / 'Makefile').read_text()
 
     assert re.search(rf'^{target}:', makefile, flags=re.MULTILINE)
+
+
+@pytest.fixture(scope='module')
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder where what one command records can be shown by the next."""
+    return tmp_path_factory.mktemp('state')
 
 
 @pytest.mark.parametrize(
@@ -65,12 +64,12 @@ def test_the_makefile_has_the_target(target: str) -> None:
         for c in WITHOUT_STACK
     ],
 )
-def test_a_command_does_what_it_is_for(command: str, tmp_path: Path) -> None:
-    if command.startswith('bbllm show'):
-        done = run('bbllm demo', XDG_STATE_HOME=str(tmp_path))
+def test_a_command_does_what_it_is_for(command: str, state: Path) -> None:
+    if command.startswith('bbllm show') and not any(state.rglob('*.jsonl')):
+        done = run('bbllm demo', XDG_STATE_HOME=str(state))
         assert done.returncode == 0, done.stderr
 
-    done = run(command, XDG_STATE_HOME=str(tmp_path))
+    done = run(command, XDG_STATE_HOME=str(state))
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip()
@@ -158,17 +157,6 @@ def test_a_system_of_the_table_plays_a_task(system: str, tmp_path: Path) -> None
     done = run(f'bbllm bench {system} {more} --out {tmp_path / "run"}')
 
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    'page', ['README.md', *(f'docs/{name}.md' for name in PAGES_WITH_COMMANDS)]
-)
-def test_a_link_leads_to_a_file(page: str) -> None:
-    path = README.parent / page
-    links = re.findall(r'\]\((?!https?:|#)([^)#]+)\)', path.read_text())
-
-    assert links
-    assert [link for link in links if not (path.parent / link).exists()] == []
 
 
 @pytest.mark.ros

@@ -27,12 +27,6 @@ def commands_of(path: Path, *words: str) -> list[list[str]]:
     return [command for command in split if command[: len(words)] == list(words)]
 
 
-def test_commands_are_found_in_blocks_and_lines() -> None:
-    found = [command for path in PAGES for command in commands_of(path, 'ros2', 'launch', 'bbllm')]
-
-    assert len(found) >= 6
-
-
 @pytest.mark.parametrize('path', PAGES, ids=lambda path: path.name)
 def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
     from typer.testing import CliRunner
@@ -89,16 +83,6 @@ def test_containers_are_services_of_the_compose_file(path: Path) -> None:
         assert set(services) & set(command), command
 
 
-def test_make_targets_are_there() -> None:
-    targets = set(re.findall(r'^([a-z-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
-    given = {
-        word for path in PAGES for command in commands_of(path, 'make') for word in command[1:]
-    }
-
-    assert given
-    assert given <= targets
-
-
 def test_every_unknown_of_the_first_day_names_the_file_that_assumes_it() -> None:
     text = PAGES[1].read_text().partition('## 8.')[2].partition('## 9.')[0]
     rows = [line.strip('|').split('|') for line in text.splitlines() if line.startswith('| ')][1:]
@@ -106,7 +90,3 @@ def test_every_unknown_of_the_first_day_names_the_file_that_assumes_it() -> None
 
     assert len(unknowns) >= 15
     assert [row[0] for row in unknowns if not re.search(r'\]\(\.\./[^)]+\)', row[-1])] == []
-
-
-def test_page_says_that_no_second_client_of_the_robot_is_used() -> None:
-    assert 'pylibfranka is not used' in PAGES[0].read_text()

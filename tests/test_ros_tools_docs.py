@@ -56,9 +56,3 @@ def test_names_of_nodes_and_topics_are_those_of_the_stack() -> None:
     known = {name.removeprefix('/') for x in POLICIES.values() for name in topics(x, 'publish')}
 
     assert {name for name in named(COMMANDS) if name.split('/')[0] not in nodes} <= known
-
-
-def test_the_launch_file_compiles() -> None:
-    (code,) = (text for language, text in BLOCKS if language == 'python')
-
-    compile(code, 'docs/ros-tools.md', 'exec')

@@ -82,16 +82,6 @@ def test_a_granted_request_goes_on_and_everybody_sees_that_nothing_waits_any_mor
     assert desk.told == ['plan aaaaaaaaaaaa approved by ann']
 
 
-def test_a_denial_carries_the_reason() -> None:
-    desk = Desk()
-    asked = desk.asked()
-
-    desk.answer('a' * 64, Answer(granted=False, reason='too near to the edge', by='ann'))
-
-    assert asked.result().granted is False
-    assert desk.told == ['plan aaaaaaaaaaaa denied by ann: too near to the edge']
-
-
 @pytest.mark.parametrize('hash', ['', 'a' * 12, 'b' * 64, 'A' * 64, 'a' * 65])
 def test_an_answer_to_another_hash_is_refused_with_the_one_that_waits(hash: str) -> None:
     desk = Desk()
@@ -211,17 +201,3 @@ def test_nobody_in_time_is_no_approval() -> None:
     assert answer.reason == 'nobody answered within 0.01 s'
     with pytest.raises(ApprovalError, match=r'nobody answered within 0\.01 s'):
         desk.answer('a' * 64, Answer(granted=True, by='late'))
-
-
-def test_an_answer_is_good_for_one_request_only() -> None:
-    desk = Desk()
-    asked = desk.asked()
-    desk.answer('a' * 64, Answer(granted=True, by='ann'))
-    asked.result()
-    desk.open.clear()
-
-    again = desk.asked()
-
-    assert desk.waiting is not None
-    desk.answer('a' * 64, Answer(granted=False, by='ann'))
-    assert again.result().granted is False

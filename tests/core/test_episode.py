@@ -28,7 +28,6 @@ from bbllm.core.errors import (
     ModelUnavailableError,
 )
 from bbllm.core.events import (
-    ConditionChecked,
     Ending,
     Event,
     EventKind,
@@ -37,7 +36,6 @@ from bbllm.core.events import (
     StepBegun,
     StepFailed,
     StepPassed,
-    WordGrounded,
 )
 from bbllm.core.protocols import EpisodeContext, Reply, World
 from bbllm.core.text import hidden_fault
@@ -65,17 +63,6 @@ def test_a_plan_that_ran_to_its_end_is_finished_and_accounted_for() -> None:
     assert ' '.join(event.kind.value for event in episode.events) == kinds
 
 
-def test_what_a_word_was_taken_for_and_what_was_checked_is_on_record() -> None:
-    word = WordGrounded('cube', 'red_cube', policy='nearest', among=2)
-    check = ConditionChecked("'red_cube' in 'hands'", False, by='graph')
-
-    episode = play(word, check, PICK)
-
-    told = {event.kind: event.data for event in episode.events}
-    assert (told[EventKind.GROUNDED], told[EventKind.CHECKED]) == (word, check)
-    assert (episode.ending, episode.steps) == (Ending.FINISHED, 1)
-
-
 def test_a_step_that_stays_failed_means_that_the_episode_gave_up() -> None:
     cause = 'red_cube is out of the workspace of the robot.'
 
@@ -100,16 +87,6 @@ def test_a_plan_with_a_passed_step_is_not_finished_and_quotes_it() -> None:
     assert episode.message == (
         "1 step of the plan was passed, because no action was found for it: 1: 'sing a song'."
     )
-
-
-def test_a_message_quotes_three_passed_steps_and_counts_the_others() -> None:
-    steps = tuple(PlanStep(i, f'{i} ' + 100 * 'x') for i in range(5))
-
-    episode = play(PlanMade.of(Plan(steps), 0), *map(StepPassed.of, steps))
-
-    assert (episode.ending, episode.passed_steps) == (Ending.GAVE_UP, 5)
-    assert 'without one step that the robot carried out. 5 steps' in episode.message
-    assert episode.message.endswith("x ...', and 2 more.")
 
 
 def test_a_task_that_a_planner_finds_done_is_finished_though_nothing_was_executed() -> None:

@@ -152,17 +152,6 @@ def test_an_episode_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
         find_journal(tmp_path, '2027-d')
 
 
-def test_an_empty_folder_says_how_to_get_an_episode(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match='bbllm demo'):
-        find_journal(tmp_path)
-
-
-def test_every_ending_survives_the_journal(tmp_path: Path) -> None:
-    for ending in Ending:
-        events = [STARTED, Event(1.0, EpisodeEnded(ending, ''))]
-        assert read_episode(write(tmp_path, ending.name, events)).ending is ending
-
-
 def test_a_full_disk_is_named_with_a_way_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,12 +19,10 @@ from bbllm.core.naming import (
     id_of,
     instance_name,
     name_fault,
-    scene_fault,
 )
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Fact, Scene, Skill
-from bbllm.skills.catalog import SKILLS
 
 SCENE = OneCubeWorld().observe()
 CUBE = SCENE.objects[0]
@@ -85,21 +83,11 @@ def test_a_scene_with_text_that_breaks_the_rule_reaches_no_planner(scene: Scene)
     assert seen == []
 
 
-def test_the_skills_of_the_arm_and_what_is_lost_keep_the_rule() -> None:
-    facts = (Fact('can', 'last_seen_at', '0.450 -0.160 0.020'), Fact('can', 'unseen_for', '12 s'))
-
-    assert scene_fault(replace(SCENE, skills=SKILLS, facts=facts)) == ''
-
-
 @given(st.from_regex(r'[a-z][a-z_0-9]{0,12}', fullmatch=True), st.integers(0, 10**6))
 def test_a_name_gives_back_its_class_and_number(class_name: str, number: int) -> None:
     name = instance_name(class_name, number)
 
     assert (class_of(name), id_of(name)) == (class_name, number)
-
-
-def test_a_name_has_no_spaces() -> None:
-    assert instance_name('wall clock', 4) == 'wall_clock_4'
 
 
 @pytest.mark.parametrize('name', ['red_cube', 'location_A', '_7', '7', 'mug_', 'mug_7_', ''])

@@ -17,7 +17,6 @@ from bbllm.core.records import from_json, to_json
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import (
     Code,
-    Fact,
     HandReading,
     Kind,
     Pose,
@@ -73,16 +72,6 @@ def test_what_nothing_measures_is_said_to_be_so_and_is_never_a_zero(
     assert isinstance(caught.value, WorldError)
 
 
-def test_whatever_can_be_picked_is_observed() -> None:
-    things = tuple(
-        SceneObject(name=kind.value, kind=kind, pose=Pose(position_m=(0.4, 0, 0))) for kind in Kind
-    )
-
-    seen = observed(Scene(things, (), (), 1.0, None))
-
-    assert tuple(seen.blocks) == ('cube', 'cylinder', 'other')
-
-
 def test_the_line_of_a_prompt() -> None:
     seen = Observed(
         blocks={'red_cube': (0.45, -0.1, 0.02, 0, 0, 0.131, 0.991)},
@@ -120,12 +109,6 @@ def test_sentence_says_where_and_when_it_was_last() -> None:
     )
 
 
-def test_sentence_says_as_much_as_is_known() -> None:
-    scene = Scene((), (), (Fact('red_cube', 'is', 'lost'),), 0.0)
-
-    assert lost_text(scene, 'red_cube') == 'red_cube is lost.'
-
-
 @pytest.mark.parametrize('name', ['red_cube', 'Red cube'])
 def test_call_that_names_a_lost_thing_is_refused_with_that_sentence(name: str) -> None:
     with pytest.raises(CallError) as caught:
@@ -134,14 +117,3 @@ def test_call_that_names_a_lost_thing_is_refused_with_that_sentence(name: str) -
     assert caught.value.code is Code.OBJECT_LOST
     assert caught.value.outcome.status is Status.REJECTED
     assert str(caught.value) == lost_text(SCENE, 'red_cube')
-
-
-def test_name_that_nobody_ever_heard_of_is_still_unknown() -> None:
-    with pytest.raises(CallError) as caught:
-        check_call(SkillCall('pick', ('pear',)), SCENE)
-
-    assert caught.value.code is Code.UNKNOWN_OBJECT
-
-
-def test_thing_that_is_there_may_be_named_whatever_else_is_lost() -> None:
-    assert check_call(SkillCall('pick', ('blue_cube',)), SCENE).args == ('blue_cube',)

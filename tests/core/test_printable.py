@@ -89,10 +89,6 @@ def test_pieces_of_a_stream_are_stripped_to_the_same_as_the_whole() -> None:
     assert ''.join(map(strip_hidden, text)) == strip_hidden(text)
 
 
-def test_a_line_stays_one_line() -> None:
-    assert escape_line('a\n0: b\r\n\u2028c\x85d') == 'a 0: b c d'
-
-
 def test_json_with_hidden_characters_means_the_same_and_shows_them() -> None:
     data = {'text': ''.join(HIDDEN) + '"\\\n👩‍🚀', 'é': [None, 1.5]}
 

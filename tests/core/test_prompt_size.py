@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scripted_episodes import EchoModel, OneCubeWorld, ScriptedPlanner, start
 
 from bbllm.bench.oracle.model import offline
-from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind, Limits, ModelCall
 from bbllm.core.prompt_size import SentPrompts, cut_of, fewest_tokens, most_tokens, prompt_limit
 from bbllm.core.protocols import ChatModel, EpisodeContext, Message, Usage, World
@@ -105,16 +104,6 @@ def test_what_is_stable_is_the_longest_beginning_that_any_earlier_prompt_has(
         assert size.prompt_chars == len(prompt)
 
 
-def test_all_messages_of_a_conversation_are_one_prompt() -> None:
-    sent = SentPrompts()
-    first = [Message('user', 'plan')]
-    again = [*first, Message('assistant', 'hm'), Message('user', 'once more')]
-
-    sizes = [sent.add(first, CALL), sent.add(again, CALL)]
-
-    assert [(size.prompt_chars, size.stable_chars) for size in sizes] == [(4, 0), (15, 4)]
-
-
 def test_calls_of_models_tell_the_size_of_their_prompts() -> None:
     planning, estimating = 'You plan. Seen: ', 'You estimate. Done: '
     prompts = [planning + 'a', estimating + 'b', planning + 'ac']
@@ -133,12 +122,6 @@ def test_where_no_server_counts_tokens_the_estimate_stands_for_them() -> None:
     assert (counted.prompt_tokens, counted.size_tokens) == (7, 7)
     assert silent.prompt_tokens == 0
     assert silent.size_tokens == silent.sent_tokens == counted.sent_tokens > 0
-
-
-def test_a_prompt_that_nobody_answered_was_sent_all_the_same() -> None:
-    (call,) = asking([PROMPT], EchoModel(ModelUnavailableError('down'))).model_calls
-
-    assert call.prompt_chars == len(PROMPT)
 
 
 @pytest.mark.parametrize('model', [EchoModel(), offline()])

@@ -48,18 +48,6 @@ def test_options_after_a_colon_reach_the_planner(spec: str, expected: tuple[Any,
     assert built(spec) == expected
 
 
-@pytest.mark.parametrize('spec', ['varied', 'varied:check=graph'])
-def test_a_planner_with_options_says_of_itself_what_it_says_without(spec: str) -> None:
-    factory = load_planner(spec)
-
-    assert not factory.uses_feedback
-    assert factory.tells_force
-    assert factory.asks_body
-    assert not factory.needs_embedder
-    assert factory.domains == {'household'}
-    assert factory.choices['check'] == ('model', 'graph')
-
-
 @pytest.mark.parametrize(
     ('spec', 'kind', 'told'),
     [
@@ -90,10 +78,6 @@ def test_every_option_of_an_installed_planner_can_be_chosen(name: str) -> None:
         assert len(set(values)) == len(values) > 1
         for value in values:
             load_planner(f'{name}:{key}={value}')
-
-
-def test_a_planner_that_says_nothing_of_worlds_plays_in_all() -> None:
-    assert load_planner('brain_body').domains == EVERYWHERE
 
 
 @pytest.mark.parametrize(

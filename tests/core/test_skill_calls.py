@@ -66,13 +66,6 @@ def test_seconds_have_a_unit_or_none(text: str, seconds: str) -> None:
     assert check_call(SkillCall('wait', (text,)), SCENE).args == (seconds,)
 
 
-def test_a_name_of_any_length_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(CallError, match='The skills are: ') as caught:
-        check_call(SkillCall('wa it' * LONG, ()), SCENE)
-
-    assert len(str(caught.value)) < 300
-
-
 coordinates = st.floats(-1.9999, 1.9999)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_houses import BEDROOM, KITCHEN, ME, MUG, SPOON, TABLE, two_rooms
+from small_houses import KITCHEN, ME, MUG, SPOON, TABLE, two_rooms
 
 from bbllm.core.errors import BbllmError
 from bbllm.worlds.household.graph import CycleError, Graph, GraphError, Node
@@ -201,15 +201,6 @@ def test_as_the_original_the_last_of_two_nodes_wins_and_rings_are_taken() -> Non
     assert graph.has(MUG, Relation.INSIDE, MUG)
 
 
-def test_ten_thousand_things_inside_each_other_are_no_ring() -> None:
-    nodes = [{'id': i, 'class_name': 'box', 'states': [], 'properties': []} for i in range(10_000)]
-    edges = [edge(i, 'INSIDE', i + 1) for i in range(9_999)]
-
-    graph = Graph.from_dict({'nodes': nodes, 'edges': edges})
-
-    assert graph.room_of(0) is None
-
-
 def test_a_household_needs_a_character() -> None:
     graph = two_rooms()
     del graph.nodes[ME]
@@ -224,11 +215,3 @@ def test_clean_rules_need_a_graph_without_rings() -> None:
 
     with pytest.raises(GraphError, match='ring'):
         Household(graph, mode=Mode.SANE)
-
-
-def test_the_character_is_the_one_with_the_lowest_id() -> None:
-    graph = two_rooms()
-    graph.nodes[5] = Node(5, 'character')
-
-    assert graph.character == 5
-    assert graph.nodes[BEDROOM].is_room

@@ -28,7 +28,6 @@ from small_houses import (
     household,
     leads_to_a_room,
     places,
-    two_rooms,
 )
 
 from bbllm.worlds.household.household import Household, Mode
@@ -81,16 +80,37 @@ def test_at_most_two_things_are_held_and_everything_leads_to_a_room(
         graph.refuse_rings()
 
 
-def test_who_sits_has_to_stand_up_and_can_sit_down_on_the_same_chair_again(
-    home: Household,
+FETCH = (f'walk {FRIDGE}', f'open {FRIDGE}', f'find {SALMON}', f'grab {SALMON}')
+TAKE = (f'walk {TABLE}', f'grab {PLATE}')
+SIT = (f'walk {CHAIR}', f'sit {CHAIR}')
+WEAR = (f'walk {SHIRT}', f'grab {SHIRT}', f'puton {SHIRT}')
+OUTCOMES = {
+    'who sits has to stand up': ((*SIT, f'walk {BED}'), 'sitting'),
+    'a seat is free for who sat on it': ((*SIT, 'standup', f'walk {BED}', *SIT), ''),
+    'who sits on a bed can lie down': ((f'walk {BED}', f'sit {BED}', f'lie {BED}'), ''),
+    'who sits on it': ((*SIT, f'grab {CHAIR}'), 'under_character'),
+    'who sat on it': ((*SIT, 'standup', f'grab {CHAIR}'), ''),
+    'too far to put back': ((*TAKE, f'walk {BED}', f'putobjback {PLATE}'), 'not_close'),
+    'put back': ((*TAKE, f'walk {TABLE}', f'putobjback {PLATE}'), ''),
+    'closed since': ((*FETCH, f'close {FRIDGE}', f'putobjback {SALMON}'), 'not_open'),
+    'clothes have no place': ((*WEAR, f'putoff {SHIRT}', f'putobjback {SHIRT}'), 'not_grabbed'),
+    'not there': (('walk 999',), 'not_found'),
+    'not movable': ((f'walk {TABLE}', f'push {TABLE}'), 'not_movable'),
+    'in another room': ((f'turnto {TV}',), 'other_room'),
+    'watched sitting': (
+        (f'walk {BED}', f'sit {BED}', f'turnto {TV}', f'watch {TV}', f'lookat_long {TV}'),
+        '',
+    ),
+}
+
+
+@pytest.mark.parametrize(('lines', 'broken'), OUTCOMES.values(), ids=OUTCOMES)
+def test_the_last_line_succeeds_or_breaks_a_rule(
+    home: Household, lines: tuple[str, ...], broken: str
 ) -> None:
-    assert do(home, f'walk {CHAIR}', f'sit {CHAIR}', f'walk {BED}').broken == 'sitting'
-    assert do(home, 'standup', f'walk {BED}', f'walk {CHAIR}', f'sit {CHAIR}').succeeded
+    result = do(home, *lines)
 
-
-def test_who_sits_on_a_bed_can_lie_down_on_it(home: Household) -> None:
-    assert do(home, f'walk {BED}', f'sit {BED}', f'lie {BED}', 'sleep', 'wakeup').succeeded
-    assert home.graph.nodes[ME].states == {State.LYING}
+    assert (result.succeeded, result.broken) == (not broken, broken)
 
 
 def test_what_is_held_goes_along_with_all_that_is_in_it(home: Household) -> None:
@@ -107,21 +127,6 @@ def test_what_is_put_down_is_in_the_room_of_its_place(home: Household) -> None:
     assert home.graph.room_of(SPOON) == BEDROOM
 
 
-def test_the_contents_of_what_is_closed_are_out_of_reach_however_deep(home: Household) -> None:
-    put_away = (f'walk {TABLE}', f'grab {MUG}', f'walk {FRIDGE}', f'open {FRIDGE}')
-    assert do(home, *put_away, f'putin {MUG} {FRIDGE}').succeeded
-    assert do(home, f'close {FRIDGE}', f'find {SPOON}', f'grab {SPOON}').broken == 'inside_closed'
-    assert do(home, f'walk {FRIDGE}', f'grab {SALMON}').broken == 'not_close'
-
-
-def test_what_is_in_a_closed_thing_two_deep_cannot_be_touched(home: Household) -> None:
-    home.graph.nodes[FRIDGE].states = {State.CLOSED}
-    home.graph.add(MUG, Relation.INSIDE, FRIDGE)
-    home.graph.add(ME, Relation.CLOSE, SPOON)
-
-    assert do(home, f'touch {SPOON}').broken == 'inside_closed'
-
-
 def test_what_is_grabbed_leaves_its_place_and_its_neighbours(home: Household) -> None:
     home.graph.add(MUG, Relation.CLOSE, PLATE)
 
@@ -131,44 +136,6 @@ def test_what_is_grabbed_leaves_its_place_and_its_neighbours(home: Household) ->
     assert home.graph.targets(MUG, Relation.CLOSE) <= {ME, SPOON}
 
 
-def test_what_is_carried_away_from_its_neighbours_is_not_close_to_them(home: Household) -> None:
-    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
-    home.graph.add(MUG, Relation.CLOSE, PLATE)
-
-    assert do(home, f'walk {BED}').succeeded
-    assert not home.graph.has(MUG, Relation.CLOSE, PLATE)
-
-
-def test_who_walks_is_on_nothing_any_more() -> None:
-    graph = two_rooms()
-    graph.add(ME, Relation.ON, CHAIR)
-    home = Household(graph, mode=Mode.SANE)
-
-    assert do(home, f'walk {TABLE}').succeeded
-    assert places(home.graph, ME) == {KITCHEN}
-
-
-def test_a_vessel_that_is_put_down_is_only_there(home: Household) -> None:
-    assert do(home, f'walk {FRIDGE}', f'open {FRIDGE}', f'find {JUICE}', f'grab {JUICE}').succeeded
-    pour = (f'walk {MUG}', f'pour {JUICE} {MUG}', f'putback {JUICE} {TABLE}')
-    assert do(home, *pour).succeeded
-    assert places(home.graph, JUICE) == {TABLE, KITCHEN}
-    assert do(home, f'putobjback {JUICE}').broken == 'not_grabbed'
-
-
-def test_the_character_takes_no_place_from_itself(home: Household) -> None:
-    home.graph.nodes[CHAIR].properties |= {Property.LIEABLE}
-
-    assert do(home, f'walk {CHAIR}', f'sit {CHAIR}', f'lie {CHAIR}').succeeded
-
-
-def test_a_thing_cannot_be_put_into_itself_nor_into_what_it_holds(home: Household) -> None:
-    fill = (f'walk {TABLE}', f'grab {MUG}', f'walk {BOX}', f'putin {MUG} {BOX}', f'grab {BOX}')
-    assert do(home, *fill).succeeded
-    assert do(home, f'putin {BOX} {BOX}').broken == 'inside_itself'
-    assert do(home, f'putin {BOX} {MUG}').broken == 'inside_itself'
-
-
 def test_what_is_poured_is_in_its_place_while_the_vessel_stays_in_the_hand(
     home: Household,
 ) -> None:
@@ -176,11 +143,6 @@ def test_what_is_poured_is_in_its_place_while_the_vessel_stays_in_the_hand(
     assert do(home, f'walk {MUG}', f'pour {JUICE} {MUG}').succeeded
     assert home.graph.has(JUICE, Relation.INSIDE, MUG)
     assert home.graph.has(ME, Relation.HOLDS_RH, JUICE)
-
-
-def test_a_chair_that_one_sits_on_cannot_be_taken(home: Household) -> None:
-    assert do(home, f'walk {CHAIR}', f'sit {CHAIR}', f'grab {CHAIR}').broken == 'under_character'
-    assert do(home, 'standup', f'grab {CHAIR}').succeeded
 
 
 @pytest.mark.parametrize('posture', ['sit', 'lie'])
@@ -210,40 +172,11 @@ def test_what_is_shut_in_two_deep_is_neither_moved_nor_unplugged(
     assert do(home, f'{action} {SPOON}').succeeded
 
 
-def test_what_cannot_be_put_back_fails(home: Household) -> None:
-    take = (f'walk {TABLE}', f'grab {PLATE}')
-    assert do(home, *take, f'walk {BED}', f'putobjback {PLATE}').broken == 'not_close'
-    assert do(home, f'walk {TABLE}', f'putobjback {PLATE}').succeeded
-    assert places(home.graph, PLATE) == {TABLE, KITCHEN}
-
-
-def test_clothes_come_off_again(home: Household) -> None:
-    assert do(home, f'walk {SHIRT}', f'grab {SHIRT}', f'puton {SHIRT}', f'walk {TABLE}').succeeded
-    assert home.graph.targets(SHIRT, Relation.INSIDE) == {KITCHEN}
-    assert do(home, f'putoff {SHIRT}').succeeded
-    assert home.graph.has(ME, Relation.HOLDS_RH, SHIRT)
-    assert do(home, f'drop {SHIRT}', f'putoff {SHIRT}').broken == 'not_worn'
-
-
 def test_a_device_goes_off_with_its_plug(home: Household) -> None:
     result = do(home, f'walk {TV}', f'plugout {TV}')
 
     assert result.succeeded and result.messages == ()
     assert home.graph.nodes[TV].states == {State.OFF, State.PLUGGED_OUT}
-
-
-def test_one_turns_to_what_is_in_the_same_room_and_can_watch_it_sitting(home: Household) -> None:
-    assert do(home, f'turnto {TV}').broken == 'other_room'
-    watch = (f'walk {BED}', f'sit {BED}', f'turnto {TV}', f'watch {TV}', f'lookat_long {TV}')
-    assert do(home, *watch).succeeded
-
-
-def test_a_thing_that_does_not_exist_cannot_be_walked_to_and_that_is_told(home: Household) -> None:
-    assert do(home, 'walk 999').broken == 'not_found'
-
-
-def test_what_cannot_be_moved_cannot_be_pushed(home: Household) -> None:
-    assert do(home, f'walk {TABLE}', f'push {TABLE}').broken == 'not_movable'
 
 
 def test_who_walks_faces_nothing_and_nothing_that_is_left_is_close(home: Household) -> None:
@@ -284,14 +217,6 @@ def test_what_was_dropped_is_close_and_its_old_place_forgotten(home: Household) 
     assert do(home, f'grab {MUG}', f'putobjback {MUG}').broken == 'not_grabbed'
 
 
-def test_what_stood_nowhere_is_put_back_to_no_place_of_before(home: Household) -> None:
-    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
-    # Taken from the hand by nobody: as where another program changes the graph.
-    home.graph.remove(ME, Relation.HOLDS_RH, MUG)
-
-    assert do(home, f'grab {MUG}', f'putobjback {MUG}').broken == 'not_grabbed'
-
-
 def test_who_sits_down_elsewhere_is_only_there_and_faces_what_the_seat_faces() -> None:
     home = household(Mode.SANE)
     home.graph.add(ME, Relation.ON, BED)
@@ -322,13 +247,6 @@ def test_what_is_put_on_a_thing_in_no_room_is_in_the_room_of_who_does_it(home: H
 
     assert do(home, f'grab {SHIRT}', f'putback {SHIRT} {TABLE}').succeeded
     assert places(home.graph, SHIRT) == {TABLE, KITCHEN}
-
-
-def test_clothes_that_were_put_on_have_no_place_to_go_back_to(home: Household) -> None:
-    home.graph.add(SHIRT, Relation.ON, BED)
-    wear = (f'walk {SHIRT}', f'grab {SHIRT}', f'puton {SHIRT}', f'putoff {SHIRT}')
-
-    assert do(home, *wear, f'putobjback {SHIRT}').broken == 'not_grabbed'
 
 
 def test_clothes_come_off_into_a_free_hand_only(home: Household) -> None:
@@ -379,20 +297,6 @@ def test_what_is_shut_in_two_deep_can_be_used_for_nothing(home: Household, actio
 
     home.graph.nodes[FRIDGE].states = {State.OPEN}
     assert do(home, f'{action} {SPOON}').succeeded
-
-
-def test_a_room_that_is_said_to_be_closed_shuts_nothing_in(home: Household) -> None:
-    home.graph.nodes[KITCHEN].states = {State.CLOSED}
-
-    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
-
-
-def test_what_was_taken_out_of_a_thing_is_not_put_back_once_that_is_closed(
-    home: Household,
-) -> None:
-    fetch = (f'walk {FRIDGE}', f'open {FRIDGE}', f'find {SALMON}', f'grab {SALMON}')
-
-    assert do(home, *fetch, f'close {FRIDGE}', f'putobjback {SALMON}').broken == 'not_open'
 
 
 def test_finding_what_is_far_is_a_walk_that_takes_along_what_is_held(home: Household) -> None:

@@ -22,18 +22,13 @@ from small_houses import (
     two_rooms,
 )
 
-from bbllm.core.errors import UnknownNameError
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.visibility import SEEN, Sight, Visibility, visibility_of, visible
+from bbllm.worlds.household.visibility import Sight, Visibility, visible
 from bbllm.worlds.household.vocabulary import Relation
 
 CLOSED = Visibility(reach='room', hides='closed')
 NOT_OPEN = Visibility(reach='room', hides='not_open')
-
-
-def test_everything_is_seen_where_nothing_else_is_said() -> None:
-    assert visible(two_rooms(), Visibility()) == set(two_rooms().nodes)
 
 
 @pytest.mark.parametrize('visibility', [CLOSED, NOT_OPEN])
@@ -113,18 +108,3 @@ def test_hiding_more_never_shows_more(script: list[ScriptLine]) -> None:
         assert (
             visible(home.graph, NOT_OPEN) <= visible(home.graph, CLOSED) <= set(home.graph.nodes)
         )
-
-
-def test_each_way_to_see_part_of_a_house_has_a_word_of_its_own() -> None:
-    ways = [
-        Visibility(reach='room', hides=hides, accumulating=accumulating)
-        for hides in ('closed', 'not_open')
-        for accumulating in (False, True)
-    ]
-
-    assert sorted(map(str, SEEN.values())) == sorted(map(str, [Visibility(), *ways]))
-
-
-def test_a_word_for_what_is_seen_that_is_none_is_told_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean 'rooms_seen'"):
-        visibility_of('rooms_sen')

@@ -70,12 +70,6 @@ def test_detection_in_the_frame_of_the_camera_becomes_a_sighting_in_the_world(
     assert reader.warnings == []
 
 
-def test_catalogue_knows_a_thing_by_its_class(reader: Reader) -> None:
-    picture = reader.read(replace(RED, name='tin_can'))
-
-    assert [s.name for s in picture.sightings] == ['can']
-
-
 def test_tag_tells_the_centre_of_the_thing_that_bears_it(reader: Reader) -> None:
     # The tag's z axis points at the camera, as the z axis of the camera points at the tag.
     tag = replace(RED, name='tag36h11:3', position_m=(0.1, 0.2, 0.96), quat_xyzw=(1.0, 0, 0, 0))
@@ -150,12 +144,6 @@ def test_confidence_that_is_no_number_is_low(reader: Reader) -> None:
     assert reader.doubts.counts == {'low confidence': 1}
 
 
-def test_warning_of_an_unknown_name_lists_the_catalogue(reader: Reader) -> None:
-    reader.read(replace(RED, name='pear'))
-
-    assert 'The catalogue has: red_cube, can.' in reader.warnings[0]
-
-
 def test_quaternion_of_another_length_is_scaled_and_told_of(reader: Reader) -> None:
     picture = reader.read(replace(RED, quat_xyzw=(0.0, 0.0, 0.0, 2.0)))
 
@@ -206,9 +194,3 @@ def test_picture_in_an_unknown_frame_is_left_out(reader: Reader, frame: str, say
     assert reader.read(RED, frame=frame) is None
     assert reader.doubts.counts == {'frame': 1}
     assert says in reader.warnings[0]
-
-
-def test_picture_of_nothing_is_a_picture(reader: Reader) -> None:
-    picture = reader.read()
-
-    assert picture.sightings == ()

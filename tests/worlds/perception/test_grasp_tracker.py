@@ -146,12 +146,6 @@ def test_arm_that_has_gone_on_before_it_was_clear_carries_it_all_the_same() -> N
     assert pose.position_m == pytest.approx((0.5, 0.1, 0.22))
 
 
-def test_nearest_of_two_things_is_the_one_that_is_held() -> None:
-    arm = Arm(cube('red_cube', 0.5, 0.1), cube('blue_cube', 0.5, 0.1, 0.06))
-
-    assert changes(arm.close(0.5, 0.1, 0.065)) == [(HandChange.GRASPED, 'blue_cube')]
-
-
 def test_fingers_that_open_let_go() -> None:
     arm = Arm(cube('red_cube', 0.5, 0.1))
     arm.close(0.5, 0.1, 0.03)
@@ -242,14 +236,6 @@ def test_released_thing_rests_on_the_highest_support_below() -> None:
     assert rests.pose.position_m == pytest.approx((0.4, 0.0, 0.06))
 
 
-def test_released_thing_is_not_lifted_onto_what_stands_higher_beside_it() -> None:
-    tall = replace(cube('tower', 0.42, 0.0, 0.1), size_m=(0.04, 0.04, 0.2))
-
-    rests = rest_below(cube('red_cube', 0.4, 0.0, 0.03), [TABLE, tall])
-
-    assert rests.pose.position_m[2] == pytest.approx(0.02)
-
-
 def test_released_thing_falls_to_the_table_where_nothing_else_is() -> None:
     rests = rest_below(cube('red_cube', 0.4, 0.0, 0.3, yaw_deg=30.0), [TABLE])
 
@@ -266,7 +252,3 @@ def test_thing_that_is_let_go_a_little_askew_stands_up() -> None:
     rests = rest_below(tilted, [TABLE])
 
     assert rests.pose.position_m[2] == pytest.approx(0.02)
-
-
-def test_thing_that_is_let_go_beside_the_table_is_nowhere() -> None:
-    assert rest_below(cube('red_cube', 1.4, 0.0, 0.1), [TABLE]) is None

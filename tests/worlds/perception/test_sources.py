@@ -9,8 +9,8 @@ import pytest
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import Kind
 from bbllm.sim.scene_file import load_scene
-from bbllm.worlds.perception.sources import SceneSource, parse_sources, read_sources
-from bbllm.worlds.scene.catalogue import FILES, Catalogue, load_catalogue
+from bbllm.worlds.perception.sources import parse_sources, read_sources
+from bbllm.worlds.scene.catalogue import load_catalogue
 
 
 def written(folder: Path, text: str) -> str:
@@ -19,22 +19,9 @@ def written(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_sources_are_a_list_with_commas() -> None:
-    wanted = frozenset({SceneSource.STATIC, SceneSource.DETECTIONS})
-
-    assert parse_sources('static, detections') == wanted
-    assert parse_sources('detections,static,static') == wanted
-
-
 def test_unknown_source_is_an_error_that_names_those_that_are_known() -> None:
     with pytest.raises(UnknownNameError, match=r"'detection'.*Did you mean 'detections'"):
         parse_sources('detection')
-
-
-@pytest.mark.parametrize('text', ['', ' , '])
-def test_no_source_at_all_is_an_error(text: str) -> None:
-    with pytest.raises(ConfigError, match='Give one or more of: objects, static, detections'):
-        parse_sources(text)
 
 
 def test_objects_stand_alone() -> None:
@@ -45,11 +32,6 @@ def test_objects_stand_alone() -> None:
 def test_static_needs_a_scene() -> None:
     with pytest.raises(ConfigError, match='Known scenes: empty_table, fruit, plus_sign, tabletop'):
         read_sources('static', '', '')
-
-
-def test_scene_that_does_not_exist_is_named() -> None:
-    with pytest.raises(UnknownNameError, match=r"'tabeltop'.*Did you mean 'tabletop'"):
-        read_sources('static', 'tabeltop', '')
 
 
 def test_static_takes_things_furniture_and_places_from_the_file() -> None:
@@ -74,12 +56,6 @@ def test_cameras_without_a_file_look_at_a_bare_table() -> None:
     assert config.catalogue.names == ()
 
 
-def test_objects_without_a_file_get_nothing_beside_them() -> None:
-    config = read_sources('objects', '', '')
-
-    assert (config.fixed, config.things) == ((), ())
-
-
 def test_tags_need_a_catalogue_with_tags() -> None:
     with pytest.raises(ConfigError, match="'apriltag' needs the parameter catalogue"):
         read_sources('apriltag', 'tabletop', '')
@@ -93,11 +69,6 @@ def test_catalogue_wins_over_the_scene_file(tmp_path: Path) -> None:
     red = config.catalogue.named('red_cube')
     assert red.size_m == (0.05, 0.05, 0.05)
     assert 'blue_cube' in config.catalogue.names
-
-
-@pytest.mark.parametrize('name', FILES.names())
-def test_catalogue_that_comes_with_the_project_can_be_read(name: str) -> None:
-    assert load_catalogue(name).names
 
 
 def test_catalogue_of_the_tabletop_tells_the_same_as_its_scene() -> None:
@@ -158,7 +129,3 @@ def test_catalogue_that_does_not_exist_is_named_with_those_that_do() -> None:
         load_catalogue('table_top_things')
     with pytest.raises(ConfigError, match='cannot be read'):
         load_catalogue('/nowhere/things.yaml')
-
-
-def test_empty_catalogue_knows_nothing() -> None:
-    assert Catalogue().names == ()

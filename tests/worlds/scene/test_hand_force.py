@@ -18,10 +18,6 @@ UP = (0.0, 0.0, 1.0)
 GRAVITY_M_S2 = 9.81
 
 
-def test_without_a_reading_there_is_no_force() -> None:
-    assert ForceFilter().force_n(0.0) is None
-
-
 def test_the_force_is_the_mean_of_the_readings_in_the_window() -> None:
     force = ForceFilter(window_s=0.2)
     for stamp_s, reading in ((0.5, UP), (1.0, (1.0, 0.0, -2.0)), (1.1, (3.0, 0.0, -4.0))):
@@ -29,14 +25,6 @@ def test_the_force_is_the_mean_of_the_readings_in_the_window() -> None:
 
     assert force.force_n(1.1) == pytest.approx((2.0, 0.0, -3.0))
     assert force.force_n(1.25) == pytest.approx((3.0, 0.0, -4.0))
-
-
-def test_a_force_that_nobody_has_read_lately_is_none() -> None:
-    force = ForceFilter(window_s=0.2)
-    force.add(DOWN, 1.0)
-
-    assert force.force_n(1.2) == DOWN
-    assert force.force_n(1.3) is None
 
 
 def test_readings_that_come_closer_than_a_hundred_a_second_are_left_out() -> None:
@@ -132,15 +120,6 @@ def test_the_first_scene_tells_a_force_and_takes_no_time_where_one_is_known() ->
     for scene in (first, again):
         assert scene.hand is not None and scene.hand.force_n is not None
     assert world.time_s == told_s
-
-
-def test_an_empty_hand_feels_nothing_at_rest() -> None:
-    world = _world(0.15)
-
-    run(world, 'pick red_cube', 'place 0.5 0.1 0.02', 'wait 1')
-
-    hand = world.observe().hand
-    assert hand.force_n == pytest.approx((0.0, 0.0, 0.0), abs=0.02)
 
 
 def test_the_mean_scatters_less_than_a_reading_and_has_the_bias_of_its_episode() -> None:

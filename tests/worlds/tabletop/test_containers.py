@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.sim.scene_file import SceneFile, load_scene, make_scene
+from bbllm.sim.scene_file import SceneFile, make_scene
 from bbllm.skills.catalog import SKILLS
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -77,15 +77,6 @@ def test_what_is_held_can_be_placed_in_a_container_and_grabbed_no_second_time() 
     assert facts(world) == ['(orange in bowl)']
 
 
-def test_a_plain_place_puts_a_thing_on_a_plate() -> None:
-    world = TabletopWorld(table('plate', 'strawberry'))
-    world.execute(SkillCall('pick', ('strawberry',)))
-
-    assert world.execute(SkillCall('place', ('plate',))).succeeded
-
-    assert facts(world) == ['(strawberry on plate)']
-
-
 def test_of_a_failure_it_is_told_which_half_failed() -> None:
     world = TabletopWorld(table('bowl', 'plate', 'banana', 'orange'))
     assert put(world, 'banana', 'bowl').succeeded
@@ -138,13 +129,3 @@ def test_bad_arguments_are_refused_before_anything_moves(
     assert (outcome.status, outcome.code) == (Status.REJECTED, code)
     assert text in outcome.message
     assert world.time_s == before
-
-
-def test_the_scene_of_fruit_can_be_tidied_up() -> None:
-    world = TabletopWorld(load_scene('fruit'))
-
-    for thing, container in (('banana', 'plate'), ('pear', 'bowl'), ('soup_can', 'box')):
-        assert put(world, thing, container).message == ''
-
-    told = facts(world)
-    assert {'(banana on plate)', '(pear in bowl)', '(soup_can in box)'} <= set(told)

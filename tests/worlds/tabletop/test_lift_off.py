@@ -87,10 +87,9 @@ def block(x: float, y: float, yaw_deg: float = 0.0, **what: object) -> ObjectSpe
     return ObjectSpec.model_validate(data)
 
 
-@pytest.mark.parametrize('seed', [None, 3])
 @pytest.mark.parametrize(
-    ('x', 'y', 'yaw_deg'),
-    [(0.5, 0.1, 0.0), (0.3, -0.2, 30.0), (0.65, 0.2, -20.0), (0.49, 0.46, 10.0)],
+    ('x', 'y', 'yaw_deg', 'seed'),
+    [(0.5, 0.1, 0.0, None), (0.3, -0.2, 30.0, 3), (0.65, 0.2, -20.0, 4), (0.49, 0.46, 10.0, 5)],
 )
 def test_a_fixed_block_stays_unhauled_and_the_hand_comes_away_empty(
     x: float, y: float, yaw_deg: float, seed: int | None
@@ -115,7 +114,7 @@ def test_a_fixed_block_stays_unhauled_and_the_hand_comes_away_empty(
     assert scene.hand.tcp.position_m[2] > 0.08
 
 
-@pytest.mark.parametrize(('x', 'y'), [(0.5, 0.1), (0.3, -0.2), (0.65, 0.2)])
+@pytest.mark.parametrize(('x', 'y'), [(0.5, 0.1), (0.65, 0.2)])
 def test_an_arm_that_nobody_stops_in_time_hauls_hardly_harder(x: float, y: float) -> None:
     felt = FeltBlock(block(x, y, fixed=True), wrap_driver=LateDriver)
 
@@ -125,8 +124,7 @@ def test_an_arm_that_nobody_stops_in_time_hauls_hardly_harder(x: float, y: float
     assert felt.world.robot.monitor.last_errors == ()
 
 
-@pytest.mark.parametrize('seed', [1, 2, 3])
-@pytest.mark.parametrize('mass', [0.02, 0.05, 0.15, 0.5, 0.8])
+@pytest.mark.parametrize(('mass', 'seed'), [(0.02, 1), (0.02, 2), (0.15, 3), (0.8, 1), (0.8, 2)])
 def test_what_is_not_too_heavy_rises_whatever_the_noise(mass: float, seed: int) -> None:
     felt = FeltBlock(block(0.45, -0.2, 15.0, mass=mass), seed=seed)
 
@@ -138,7 +136,7 @@ def test_what_is_not_too_heavy_rises_whatever_the_noise(mass: float, seed: int) 
     assert pulls_n == pytest.approx(-GRAVITY_M_S2 * mass, abs=5 * FORCE_NOISE_N)
 
 
-@pytest.mark.parametrize('mass', [1.5, 3.0, 20.0])
+@pytest.mark.parametrize('mass', [1.5, 20.0])
 def test_what_is_too_heavy_is_told_as_what_is_fixed_and_put_back(mass: float) -> None:
     felt = FeltBlock(block(0.45, -0.2, 15.0, mass=mass))
 

@@ -90,19 +90,6 @@ def test_menu_says_why_nothing_can_be_done() -> None:
     assert said(menu.entries) == ['(something stands on it)']
 
 
-def test_furniture_has_no_menu() -> None:
-    assert 'table' not in menus_of()
-
-
-def test_menu_of_the_robot_has_tasks_base_and_stop() -> None:
-    menu = robot_menu({'right_side': 'Move the cubes to the right.'}, None)
-
-    assert menu.name == ROBOT
-    assert said(menu.entries[:-1]) == ['tasks > Move the cubes to the right.', 'return to base']
-    assert menu.entries[0].entries[0].title == 'right side'
-    assert menu.entries[-1].choice == MenuChoice(kind=ChoiceKind.STOP)
-
-
 def test_answers_name_what_was_shown() -> None:
     request = ApprovalRequest(kind=RequestKind.PLAN, hash='abc', title='plan 0 of 3 steps')
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, StepBegun
-from bbllm.core.types import Code, Fact, Outcome, Scene, SkillCall, Status
+from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.worlds.tabletop.status import Mood, StatusBoard
 
 
@@ -18,11 +18,6 @@ STARTED = Event(
     EpisodeStarted(episode_id='e', task='put the red cube away', planner='p', brain='b', body='b'),
 )
 REFLEX = outcome('FAILED', 'REFLEX', 'A reflex stopped the arm.')
-
-
-def test_a_quiet_robot_has_no_task() -> None:
-    assert StatusBoard().lines() == ('task: none',)
-    assert StatusBoard().mood is Mood.CALM
 
 
 def test_task_and_step_are_shown_while_they_last_and_then_how_it_ended() -> None:
@@ -65,15 +60,3 @@ def test_request_is_shown_first_and_goes_when_it_is_answered() -> None:
     assert board.lines()[:2] == ('WAITS FOR A PERSON: plan 1 (it is new)', '    0: pick')
     assert '    ... and 8 more' in board.lines()
     assert board.asked(None) == StatusBoard()
-
-
-def test_what_is_lost_is_named() -> None:
-    scene = Scene((), (), (Fact('red_cube', 'is', 'lost'),), 1.0)
-
-    assert 'lost: red_cube' in StatusBoard().saw(scene).lines()
-
-
-def test_line_is_cut_where_it_is_too_long() -> None:
-    board = StatusBoard(notice='x' * 500)
-
-    assert max(len(line) for line in board.lines()) == 100

@@ -116,16 +116,6 @@ def test_things_of_a_file_are_where_it_says_until_the_hand_moves_them() -> None:
     assert '(hand is empty)' in world.facts
 
 
-def test_thing_that_is_put_on_another_rests_on_it() -> None:
-    world = World(cube('red_cube', RED), cube('blue_cube', BLUE))
-    world.pick_red()
-    world.move(0.6, 0.3, 0.072, 0.04)
-    world.move(0.6, 0.3, 0.072, 0.06)
-
-    assert '(red_cube on blue_cube)?' in world.facts
-    assert world.at('red_cube')[2] == pytest.approx(0.06)
-
-
 def test_thing_that_slips_out_of_the_hand_is_a_fact_and_no_object() -> None:
     world = World(cube('red_cube', RED), cube('blue_cube', BLUE))
     world.pick_red()
@@ -163,16 +153,6 @@ def test_arm_between_the_camera_and_a_thing_hides_it() -> None:
     world.show(30, low_camera, blue_cube=BLUE)
 
     assert world.table.view().lost == ()
-
-
-def test_thing_under_another_is_not_lost() -> None:
-    world = World()
-    world.show(5, red_cube=BLUE, blue_cube=RED)
-
-    world.show(30, blue_cube=(BLUE[0], BLUE[1], 0.06))
-
-    assert world.table.view().lost == ()
-    assert '(blue_cube on red_cube)' in world.facts
 
 
 def test_thing_in_the_hand_that_no_camera_sees_is_not_lost() -> None:
@@ -277,13 +257,3 @@ def test_silence_is_explained_only_where_the_arm_hides_all_that_was_seen() -> No
     world.hand(AWAY)
     world.show(11)
     assert not world.table.all_hidden('camera')
-
-
-def test_scene_is_as_old_as_the_oldest_picture_it_shows() -> None:
-    world = World()
-    world.show(5, red_cube=RED)
-    looked_s = world.now_s
-
-    world.hand(AWAY, times=10)
-
-    assert world.table.view().stamp_s == pytest.approx(looked_s)

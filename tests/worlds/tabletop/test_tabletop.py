@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 from collections.abc import Callable
@@ -21,14 +22,13 @@ from bbllm.arm.driver import (
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.bench.scorers.patterns import check_plus
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import LostNodeError, UnknownNameError
+from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Code, Outcome, Pose, Status
 from bbllm.sim.faults import Fault
 from bbllm.sim.scene_file import ObjectSpec
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
-CAN = ObjectSpec(name='can', kind='cylinder', xy=(0.4, -0.2), size=(0.05, 0.1))
 ELSEWHERE = Pose(position_m=(0.3, 0.5, 0.02))
 
 
@@ -44,23 +44,6 @@ def test_a_cube_comes_to_rest_on_the_location_it_was_placed_on() -> None:
     assert world.observe().has('hand', 'is', 'empty')
 
 
-def test_between_pick_and_place_the_scene_says_what_is_held() -> None:
-    world = world_of(RED)
-
-    run(world, 'pick red_cube')
-
-    assert world.observe().held == 'red_cube'
-
-
-def test_a_tall_cylinder_is_placed_upright() -> None:
-    world = world_of(CAN)
-
-    outcomes = run(world, 'pick can', 'place 0.5 0.2 0.05')
-
-    assert [outcome.message for outcome in outcomes] == ['', '']
-    assert world.settled()['can'].position_m == pytest.approx((0.5, 0.2, 0.05), abs=2e-3)
-
-
 def test_a_cube_is_turned_as_asked() -> None:
     world = world_of(RED)
 
@@ -69,18 +52,6 @@ def test_a_cube_is_turned_as_asked() -> None:
     x, y, z, w = world.settled()['red_cube'].quat_xyzw
     yaw = math.degrees(math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
     assert yaw % 90 == pytest.approx(35, abs=0.5)
-
-
-def test_a_small_tower_stands() -> None:
-    world = world_of(RED, GREEN, ObjectSpec(name='blue_cube', kind='cube', xy=(0.4, 0.3)))
-
-    run(world, 'pick red_cube', 'place green_cube', 'pick blue_cube', 'place red_cube')
-
-    scene = world.observe()
-    assert scene.has('red_cube', 'on', 'green_cube')
-    assert scene.has('blue_cube', 'on', 'red_cube')
-    [covered] = run(world, 'pick green_cube')
-    assert (covered.status, covered.code) == (Status.REJECTED, Code.COVERED)
 
 
 def test_the_plus_sign_of_the_demo_scene_is_one_and_what_is_out_of_reach_is_told() -> None:
@@ -207,12 +178,6 @@ def test_a_grip_that_was_stopped_half_way_is_closed_before_the_arm_moves_on() ->
     assert 'closing the hand on red_cube again' in activities
 
 
-def test_the_arm_moves_on_with_a_closed_hand() -> None:
-    outcomes = run(world_of(RED), 'close_gripper', 'return_to_base', 'pick red_cube')
-
-    assert [outcome.message for outcome in outcomes] == [''] * 3
-
-
 def test_the_same_scene_and_calls_give_the_same_end() -> None:
     ends = []
     for _ in range(2):
@@ -221,11 +186,6 @@ def test_the_same_scene_and_calls_give_the_same_end() -> None:
         ends.append(world.settled()['red_cube'].position_m)
 
     assert ends[0] == ends[1]
-
-
-def test_an_unknown_scene_names_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match='tabletop'):
-        TabletopWorld('tabeltop')
 
 
 class Commands(RecordingDriver):
@@ -339,17 +299,16 @@ def test_a_reflex_at_any_moment_is_recovered_from_and_the_cube_gets_where_it_sho
     assert rests == pytest.approx((0.55, -0.2, 0.02), abs=5e-3)
 
 
-@pytest.mark.parametrize('moment', MOMENTS)
-@pytest.mark.parametrize(
-    ('fault', 'code'),
-    [
-        (Fault.USER_STOP, Code.USER_STOP),
-        (Fault.COMMUNICATION_LOSS, Code.COMMUNICATION_LOSS),
-        (Fault.JOINT_LIMIT, Code.JOINT_LIMIT),
-    ],
-)
+NEED_A_PERSON = {
+    Fault.USER_STOP: Code.USER_STOP,
+    Fault.COMMUNICATION_LOSS: Code.COMMUNICATION_LOSS,
+    Fault.JOINT_LIMIT: Code.JOINT_LIMIT,
+}
+
+
+@pytest.mark.parametrize(('moment', 'fault'), zip(MOMENTS, itertools.cycle(NEED_A_PERSON)))
 def test_what_needs_a_person_at_any_moment_asks_one_moves_nothing_and_then_goes_on(
-    fault: Fault, code: Code, moment: str
+    moment: str, fault: Fault
 ) -> None:
     mishap = Mishap(fault, moment)
 
@@ -357,13 +316,15 @@ def test_what_needs_a_person_at_any_moment_asks_one_moves_nothing_and_then_goes_
 
     assert len(mishap.asked) == 1
     assert mishap.drivers[0].broken == []
-    assert [outcome.code for outcome in outcomes if not outcome.succeeded] == [code]
+    assert [outcome.code for outcome in outcomes if not outcome.succeeded] == [
+        NEED_A_PERSON[fault]
+    ]
     assert run(mishap.world, 'return_to_base')[0].succeeded
     rests = mishap.world.settled()['red_cube'].position_m
     assert rests == pytest.approx((0.55, -0.2, 0.02), abs=5e-3)
 
 
-@pytest.mark.parametrize('fault', [Fault.USER_STOP, Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT])
+@pytest.mark.parametrize('fault', NEED_A_PERSON)
 def test_without_a_persons_word_nothing_moves_any_more(fault: Fault) -> None:
     mishap = Mishap(fault, 'lifting red_cube', helper=False)
 
@@ -405,18 +366,6 @@ def test_a_goal_that_never_ends_is_a_timeout_and_the_task_goes_on_after_it() -> 
     assert [outcome.code for outcome in first + outcomes] == [Code.TIMEOUT, Code.NONE, Code.NONE]
 
 
-def test_a_reflex_ends_the_call_and_the_arm_is_recovered_for_the_next() -> None:
-    meddler = Meddler()
-    world = world_of(RED, meddler=meddler)
-    meddler.deed = lambda: world.robot.inject(Fault.REFLEX)
-
-    outcomes = run(world, 'pick red_cube', 'pick red_cube')
-
-    assert outcomes[0].code is Code.REFLEX
-    assert 'deactivate transition' in outcomes[0].raw
-    assert outcomes[1].succeeded, outcomes[1].message
-
-
 def test_a_pressed_user_stop_needs_a_person_and_is_asked_about_again_by_the_next_call() -> None:
     world = world_of(RED)
     world.robot.inject(Fault.USER_STOP)
@@ -449,27 +398,3 @@ def test_a_thing_too_heavy_to_lift_is_told_and_the_arm_can_go_on() -> None:
         'the table or weighs about 1 kg or more; the hand has let go of it.'
     )
     assert [outcome.message for outcome in outcomes[1:]] == ['']
-
-
-def test_a_broken_hand_is_told_with_the_drivers_text() -> None:
-    world = world_of(RED)
-    run(world, 'reach red_cube')
-    world.robot.inject(Fault.GRIPPER_FAIL)
-
-    [outcome] = run(world, 'pick red_cube')
-
-    assert outcome.code is Code.GRIPPER_FAILED
-    assert outcome.raw == 'libfranka gripper: Command failed!'
-
-
-def test_a_controller_that_never_answers_is_a_timeout() -> None:
-    world = world_of(RED)
-    world.robot.inject(Fault.ENDLESS_GOAL)
-
-    [outcome] = run(world, 'pick red_cube')
-
-    assert outcome.code is Code.TIMEOUT
-    assert outcome.message == (
-        'the controller did not finish in time while moving above red_cube; its goal was '
-        'cancelled.'
-    )

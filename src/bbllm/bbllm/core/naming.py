@@ -55,9 +55,9 @@ def objects_fault(objects: Iterable[SceneObject]) -> str:
 
 def scene_fault(scene: Scene) -> str:
     """Name the first text of a scene that breaks the rule; empty where none does."""
-    return objects_fault(scene.objects) or next(
-        filter(None, (*map(_fact_fault, scene.facts), *map(_skill_fault, scene.skills))), ''
-    )
+    facts = map(_fact_fault, scene.facts)
+    skills = (fault for skill in scene.skills for fault in _skill_faults(skill))
+    return objects_fault(scene.objects) or next(filter(None, (*facts, *skills)), '')
 
 
 def quoted(text: str, most: int = MAX_NAME) -> str:
@@ -76,10 +76,6 @@ def _fact_fault(fact: Fact) -> str:
         or name_fault(fact.predicate, 'relation')
         or words_fault(fact.object, f'value of {fact.subject} {fact.predicate}')
     )
-
-
-def _skill_fault(skill: Skill) -> str:
-    return next(filter(None, _skill_faults(skill)), '')
 
 
 def _skill_faults(skill: Skill) -> Iterator[str]:

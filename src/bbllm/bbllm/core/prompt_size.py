@@ -1,12 +1,10 @@
 """
 Estimates of the tokens of a prompt, without the model's own tokenizer.
 
-Tokenizers differ, but those in use agree in what a token never crosses: the borders between
-letters, digits and signs. GPT-4 and Llama 3 put up to three digits into a token, Llama 2, Qwen
-and Gemma one; common words are one token, rare ones several. So texts are counted twice: with the
-fewest tokens that they can have, and with as many as they have where each digit is one. Numbers,
-which these prompts are full of, have 1 to 2 characters per token, English has 4 or 5. Both were
-compared with two tokenizers of Mistral (SentencePiece and Tekken), on the prompts of LLM-POP.
+Tokens never cross the borders between letters, digits and signs. GPT-4 and Llama 3 put up to three
+digits into a token, Llama 2, Qwen and Gemma one; common words are one token, rare ones several. So
+texts are counted twice: with the fewest tokens that they can have, and with as many as they have
+where each digit is one; compared with two tokenizers of Mistral on the prompts of LLM-POP.
 """
 
 from __future__ import annotations

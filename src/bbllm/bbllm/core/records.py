@@ -73,19 +73,15 @@ def build(kind: Any, data: Any, where: str) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _build_enum(kind, data, where)
     if kind is float:
-        return _build_float(data, where)
+        if not isinstance(data, (int, float)):
+            raise ValueError(f'{where}: expected a number, found {data!r}.')
+        try:
+            return float(data)
+        except OverflowError as error:
+            raise ValueError(f'{where}: {error}.') from error
     if isinstance(kind, type) and kind in (str, int, bool) and not isinstance(data, kind):
         raise ValueError(f'{where}: expected {kind.__name__}, found {data!r}.')
     return data
-
-
-def _build_float(data: Any, where: str) -> float:
-    if not isinstance(data, (int, float)):
-        raise ValueError(f'{where}: expected a number, found {data!r}.')
-    try:
-        return float(data)
-    except OverflowError as error:
-        raise ValueError(f'{where}: {error}.') from error
 
 
 def _build_record(cls: type, data: Any, where: str) -> Any:

@@ -94,7 +94,14 @@ def load_planner(spec: str) -> PlannerSpec:
     if not colon:
         return found
     chosen = _read_options(name, text, found.choices)
-    _refuse_excluding(name, chosen, found.excluding)
+    written = [f'{key}={value}' for key, value in chosen.items()]
+    for group in found.excluding:
+        if group <= {*written}:
+            both = [item for item in written if item in group]
+            raise ConfigError(
+                f'{" and ".join(both)} exclude each other in {name}. Leave one out, as in '
+                f'`{name}:{both[-1]}`.'
+            )
     assert found.options is not None  # else no option could be read
     values = _values_of(found.options)
     new = {key: values[key][word] for key, word in chosen.items()}
@@ -148,19 +155,6 @@ def _read_options(name: str, text: str, known: Mapping[str, tuple[str, ...]]) ->
     return chosen
 
 
-def _refuse_excluding(
-    name: str, chosen: Mapping[str, str], excluding: Sequence[frozenset[str]]
-) -> None:
-    written = [f'{key}={value}' for key, value in chosen.items()]
-    for group in excluding:
-        if group <= {*written}:
-            both = [item for item in written if item in group]
-            raise ConfigError(
-                f'{" and ".join(both)} exclude each other in {name}. Leave one out, as in '
-                f'`{name}:{both[-1]}`.'
-            )
-
-
 def _how_to_write(name: str, item: str, known: Mapping[str, tuple[str, ...]]) -> str:
     if not known:
         return f'The planner {name} has no options; write just {name}.'
@@ -175,7 +169,10 @@ def _how_to_write(name: str, item: str, known: Mapping[str, tuple[str, ...]]) ->
 def _load(point: EntryPoint) -> PlannerSpec:
     rivals = {item.value: item for item in _installed() if item.name == point.name}
     if len(rivals) > 1:
-        brought = ' and '.join(f'{value} of {_package(item)}' for value, item in rivals.items())
+        brought = ' and '.join(
+            f'{value} of {item.dist.name if item.dist else "no package"}'
+            for value, item in rivals.items()
+        )
         raise ConfigError(
             f'Two planners are named {point.name}: {brought}. Rename one in its package, or '
             'uninstall that, or take another planner.'
@@ -225,10 +222,6 @@ def fault_of(spec: PlannerSpec) -> str:
     except ValueError:
         return ''  # some builtins have no signature
     return ''
-
-
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else 'no package'
 
 
 def _points() -> dict[str, EntryPoint]:

@@ -78,9 +78,8 @@ class PoseLiteral:
         if self.quat_xyzw is not None:
             return Pose(position_m=self.position_m, quat_xyzw=_unit(self.quat_xyzw))
         half = math.radians(self.yaw_deg or 0.0) / 2.0
-        return Pose(
-            position_m=self.position_m, quat_xyzw=(0.0, 0.0, math.sin(half), math.cos(half))
-        )
+        quat = (0.0, 0.0, math.sin(half), math.cos(half))
+        return Pose(position_m=self.position_m, quat_xyzw=quat)
 
 
 def looks_like_pose(text: str) -> bool:
@@ -93,12 +92,8 @@ def parse_pose(text: str) -> PoseLiteral:
     """
     Read `x y z`, `x y z yaw_deg` or `x y z qx qy qz qw` (metres, degrees, world frame).
 
-    Args:
-        text: The numbers, separated by spaces, commas or both; brackets may stand around them.
-
-    Raises:
-        ValueError: Not three, four or seven finite numbers, too far away, or a hand that does
-            not come from above; the text contains which, and a valid pose.
+    Spaces, commas or both separate the numbers; brackets may stand around them. Raises ValueError
+    for other numbers, too far away, or a hand that does not come from above.
     """
     numbers = _numbers(text) if len(text) <= NUMBERS_LENGTH else []
     told = f'The pose {text[:120]!r}'

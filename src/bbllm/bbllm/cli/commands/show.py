@@ -156,7 +156,7 @@ def _row(path: Path) -> dict[str, str]:
         }
     return {
         'episode_id': path.stem,
-        'ending': data['ending'],
-        'task': data['task'],
+        'ending': str(data['ending']),
+        'task': str(data['task']),
         'journal': str(path),
     }

@@ -41,11 +41,6 @@ class NotGraspable(_Record):
     count: Annotated[int, Field(ge=1, le=100)] | None = None
     """How many of the class, those with the lowest ids; None: all."""
 
-    def of(self, graph: Graph) -> frozenset[int]:
-        """Return the ids of these objects."""
-        ids = sorted(n for n, node in graph.nodes.items() if node.class_name == self.thing)
-        return frozenset(ids[: self.count])
-
 
 class HoldsAtMost(_Record):
     """Objects in or on which there is little room."""
@@ -80,17 +75,21 @@ class Constraint(_Record):
         return about.thing if about else ''
 
     def __str__(self) -> str:
-        return ', '.join(f'{name}: {value}' for name, value in self.model_dump(
-            exclude_none=True).items())  # fmt: skip
+        data = self.model_dump(exclude_none=True)
+        return ', '.join(f'{name}: {value}' for name, value in data.items())
 
 
 def constrained(rules: _Rules, constraints: Iterable[Constraint], graph: Graph) -> _Rules:
     """Return rules with the checks of constraints on a house, as it is at the start, added."""
-    for constraint in constraints:
-        for action, check in _checks(constraint, graph):
-            rule = rules[action]
-            rules = {**rules, action: replace(rule, checks=(*rule.checks, check))}
-    return rules
+    return with_check(rules, [pair for each in constraints for pair in _checks(each, graph)])
+
+
+def with_check(rules: _Rules, checks: Iterable[tuple[Action, Check]]) -> _Rules:
+    """Return rules of which some have one check more."""
+    changed = dict(rules)
+    for action, check in checks:
+        changed[action] = replace(changed[action], checks=(*changed[action].checks, check))
+    return changed
 
 
 def faults_of_constraints(constraints: Sequence[Constraint], graph: Graph) -> list[str]:
@@ -104,19 +103,18 @@ def faults_of_constraints(constraints: Sequence[Constraint], graph: Graph) -> li
 
 
 def _checks(constraint: Constraint, graph: Graph) -> list[tuple[Action, Check]]:
-    if constraint.not_graspable:
-        slippery = constraint.not_graspable.of(graph)
-        check = Check('not_graspable', _none_of(slippery), '{C} gets no grip on {a}')
+    if slippery := constraint.not_graspable:
+        ids = sorted(n for n, node in graph.nodes.items() if node.class_name == slippery.thing)
+        chosen = frozenset(ids[: slippery.count])
+        check = Check(
+            'not_graspable', lambda s: s.objects[0].id not in chosen, '{C} gets no grip on {a}'
+        )
         return [(Action.GRAB, check)]
-    if constraint.holds_at_most:
-        check = Check('no_room_left', _room_left(constraint.holds_at_most), 'no room left at {b}')
-        return [(action, check) for action in PUTTING]
-    check = Check('not_steady', _steady, '{b} can be carried itself, and nothing is put there')
+    if limit := constraint.holds_at_most:
+        check = Check('no_room_left', _room_left(limit), 'no room left at {b}')
+    else:
+        check = Check('not_steady', _steady, '{b} can be carried itself, and nothing is put there')
     return [(action, check) for action in PUTTING]
-
-
-def _none_of(ids: frozenset[int]) -> Predicate:
-    return lambda s: s.objects[0].id not in ids
 
 
 def _room_left(limit: HoldsAtMost) -> Predicate:

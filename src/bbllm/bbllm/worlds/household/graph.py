@@ -108,7 +108,11 @@ def _read(data: object) -> _GraphData:
     try:
         return _GraphData.model_validate(data)
     except ValidationError as error:
-        records = {'': _GraphData, 'nodes': _NodeData, 'edges': _EdgeData}
+        records: dict[str, type[BaseModel]] = {
+            '': _GraphData,
+            'nodes': _NodeData,
+            'edges': _EdgeData,
+        }
         raise GraphError(explain(error, data, records)) from None
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
-from bbllm.worlds.household.constraints import Constraint, constrained
+from bbllm.worlds.household.constraints import Constraint, constrained, with_check
 from bbllm.worlds.household.graph import CycleError, Graph, GraphError
 from bbllm.worlds.household.rule import (
     ActionSituation,
@@ -102,11 +102,7 @@ class Household:
     def with_checks(self, checks: Mapping[Action, Check]) -> Household:
         """Return a copy in which actions also fail by these checks."""
         other = self.copy()
-        stricter = {
-            action: replace(self._rules[action], checks=(*self._rules[action].checks, check))
-            for action, check in checks.items()
-        }
-        other._rules = {**self._rules, **stricter}
+        other._rules = with_check(self._rules, checks.items())
         other._checks = {action: without_effects(rule) for action, rule in other._rules.items()}
         return other
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -154,8 +155,9 @@ class HouseholdWorld:
         self.household = Household(graph, mode=mode, constraints=constraints)
         self.lines: list[ScriptLine] = []
         """What was carried out, as lines of a script; steps that were refused are not in it."""
-        self._derived = derived or DerivedStates()
-        self._derived.look(self.graph)
+        self.derived = derived or DerivedStates()
+        """What has become of objects so far."""
+        self.derived.look(self.graph)
         self._sight = Sight(visibility)
         self._steps = 0
         self._scene: Scene | None = None
@@ -164,11 +166,6 @@ class HouseholdWorld:
     def graph(self) -> Graph:
         """The household as it is now; not to be changed from outside."""
         return self.household.graph
-
-    @property
-    def derived(self) -> DerivedStates:
-        """What has become of objects so far."""
-        return self._derived
 
     @property
     def seat(self) -> int | None:
@@ -195,7 +192,7 @@ class HouseholdWorld:
             # How much there is beyond what was seen nobody tells, not even that it is nothing.
             whole = self._sight.visibility.reach == 'full'
             self._scene = build_scene(
-                self.graph, known, self._derived, SKILLS, self.time_s, whole=whole
+                self.graph, known, self.derived, SKILLS, self.time_s, whole=whole
             )
         return self._scene
 
@@ -216,15 +213,10 @@ class HouseholdWorld:
         message = '; '.join(result.messages)
         if not result.succeeded:
             told = message or f'Nothing came of "{line}", and VirtualHome does not say why'
-            return Outcome(
-                call=call,
-                status=Status.REJECTED,
-                code=Code.PRECONDITION,
-                message=told,
-                raw=result.broken,
-            )
+            why = CallError(call, Code.PRECONDITION, told).outcome
+            return replace(why, raw=result.broken)
         self.lines.append(line)
-        self._derived.look(self.graph, line)
+        self.derived.look(self.graph, line)
         return Outcome(call=call, status=Status.SUCCEEDED, message=message, duration_s=STEP_S)
 
     def stop(self) -> None:

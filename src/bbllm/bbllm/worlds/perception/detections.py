@@ -202,17 +202,11 @@ class SightingReader:
         tag = tagged.tag if tagged is not None else None
         offset = tag.T_tag_centre if tag is not None else IDENTITY
         pose = self._pose(name, told, T_world_frame, offset)
-        return (
-            None
-            if pose is None
-            else Sighting(
-                name=name,
-                kind=kind,
-                size_m=size_m,
-                color=told.color or (entry.color if entry is not None else ''),
-                pose=pose,
-                confidence=told.confidence,
-            )
+        color = told.color or (entry.color if entry is not None else '')
+        if pose is None:
+            return None
+        return Sighting(
+            name=name, kind=kind, size_m=size_m, color=color, pose=pose, confidence=told.confidence
         )
 
     def _doubt(self, told: Detection, name: str) -> tuple[str, str] | None:

@@ -126,24 +126,20 @@ class ObjectTracker:
 
     def hold(self, name: str, stamp_s: float) -> None:
         """Take in that an object is in the hand; only sightings elsewhere contradict that."""
-        track = self.tracks[name]
+        track = self._moved(name, stamp_s)
         track.held, track.pose, track.estimated = True, None, True
-        self._start_again(track, stamp_s)
 
     def put(self, name: str, pose: Pose, stamp_s: float) -> None:
         """Take in that the hand has put an object somewhere."""
-        track = self.tracks[name]
+        track = self._moved(name, stamp_s)
         track.held, track.pose, track.last = False, pose, pose
         track.estimated, track.seen_s = True, stamp_s
-        self._start_again(track, stamp_s)
 
     def lose(self, name: str, pose: Pose, stamp_s: float) -> None:
         """Take in that the hand has lost an object; the pose is where it was last."""
-        track = self.tracks[name]
+        track = self._moved(name, stamp_s)
         track.held, track.pose, track.last = False, None, pose
-        track.estimated, track.seen_s = False, stamp_s
-        self._start_again(track, stamp_s)
-        track.lost = True
+        track.estimated, track.seen_s, track.lost = False, stamp_s, True
 
     def see(self, picture: Picture, hidden: Hidden) -> tuple[str, ...]:
         """Take in a picture; returns the names of objects that were found somewhere new."""
@@ -221,11 +217,13 @@ class ObjectTracker:
             track.pose, track.lost = None, True
             track.window.clear()
 
-    @staticmethod
-    def _start_again(track: Track, stamp_s: float) -> None:
+    def _moved(self, name: str, stamp_s: float) -> Track:
+        """Return the track of what the hand has moved, without the sightings of before."""
+        track = self.tracks[name]
         track.window.clear()
         track.odd.clear()
         track.lost, track.missing_s, track.since_s = False, 0.0, stamp_s
+        return track
 
 
 def _alike(track: Track, pose: Pose, reference: Pose) -> Pose:

@@ -90,7 +90,7 @@ def robot_menu(tasks: Mapping[str, str], waiting: ApprovalRequest | None) -> Men
     entries: list[MenuItem] = []
     if waiting is not None:
         for kind, word in ((ChoiceKind.GRANT, 'approve'), (ChoiceKind.DENY, 'deny')):
-            title = _short(f'{word}: {waiting.title}')
+            title = shortened(f'{word}: {waiting.title}')
             entries.append(MenuItem(title=title, choice=MenuChoice(kind=kind, hash=waiting.hash)))
     listed = tuple(_task(name.replace('_', ' '), told) for name, told in tasks.items())
     if listed:
@@ -154,7 +154,7 @@ def _entries(scene: Scene, item: SceneObject) -> Iterator[MenuItem]:
     elif item in _targets(scene, held):
         yield _put(held, item.name, f'put {held} on it')
     else:
-        yield MenuItem(title=_short(f'the hand holds {held}'))
+        yield MenuItem(title=shortened(f'the hand holds {held}'))
 
 
 def _at_place(scene: Scene, place: SceneObject) -> Iterator[MenuItem]:
@@ -203,8 +203,9 @@ def _put(thing: str, target: str, title: str = '') -> MenuItem:
 
 def _task(title: str, instruction: str) -> MenuItem:
     choice = MenuChoice(kind=ChoiceKind.TASK, instruction=instruction)
-    return MenuItem(title=_short(title), choice=choice)
+    return MenuItem(title=shortened(title), choice=choice)
 
 
-def _short(title: str) -> str:
-    return title if len(title) <= LONGEST else f'{title[: LONGEST - 1]}…'
+def shortened(text: str, most: int = LONGEST) -> str:
+    """Return a text of at most so many characters, whose last shows that it was longer."""
+    return text if len(text) <= most else f'{text[: most - 1]}…'

@@ -9,6 +9,7 @@ from bbllm.core.approval import ApprovalRequest
 from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event, StepBegun
 from bbllm.core.observation import lost_names
 from bbllm.core.types import Code, Outcome, Scene
+from bbllm.worlds.tabletop.menu import shortened
 
 FAULTS = frozenset(
     {
@@ -103,7 +104,7 @@ class StatusBoard:
             ('menu', self.notice),
         ]
         shown = [f'{name}: {text}' for name, text in told if text]
-        return tuple(_short(line) for line in [*self._request(), *shown])
+        return tuple(shortened(line, LONGEST) for line in [*self._request(), *shown])
 
     def _request(self) -> list[str]:
         request = self.waiting
@@ -115,7 +116,3 @@ class StatusBoard:
         if len(request.lines) > MOST_LINES:
             lines.append(f'    ... and {len(request.lines) - MOST_LINES} more')
         return [*lines, '    right-click the base of the robot: approve or deny']
-
-
-def _short(line: str) -> str:
-    return line if len(line) <= LONGEST else f'{line[: LONGEST - 1]}…'
