@@ -25,18 +25,12 @@ def notices(models: dict[str, list[str]] | None = None, **settings: Any) -> tupl
     return notices_of(made, summary.model_copy(update=through))
 
 
-def test_real_models_need_no_notice() -> None:
-    assert notices() == ()
-
-
 @pytest.mark.parametrize(
     ('settings', 'models', 'words'),
     [
         ({'brain': 'offline', 'body': 'offline'}, {}, 'Brain and Body: offline is a determin'),
         ({'body': 'offline (text)'}, {}, 'Body: offline is a deterministic stand-in, not a'),
-        ({'brain': 'expert'}, {}, 'Brain: expert is a deterministic stand-in'),
         ({'brain': 'expert'}, {}, 'it measures the plumbing, not planning.'),
-        ({'brain': 'uninformed'}, {}, 'it measures the plumbing, not planning.'),
         ({'body': 'lexical matching'}, {}, 'Body: lexical compares words'),
         ({}, {'brain': ['offline']}, 'Brain: offline is a deterministic stand-in'),
         ({'replay': 'runs/gpt.jsonl'}, {}, 'from the recording runs/gpt.jsonl'),
@@ -48,16 +42,13 @@ def test_stand_ins_are_named_for_what_they_are(
     (notice,) = notices(models, **settings)
 
     assert words in notice
-
-
-def test_model_that_only_has_offline_in_its_name_is_no_stand_in() -> None:
-    assert notices(brain='offline-llama-7b') == ()
+    assert notices() == notices(brain='offline-llama-7b') == ()
 
 
 def test_server_that_calls_its_model_otherwise_is_quoted() -> None:
     served = {'brain': ['some-large-model-2026'], 'body': ['some-small-model']}
     run = SavedRun(Path(), made_up.make_settings(), ())
-    shown = {entry.name: entry.value for entry in head_of(run, served)}
+    shown = head_of(run, served)
 
     assert shown['Brain'] == 'some-large-model (some-large-model-2026)'
     assert shown['Body'] == 'some-small-model'

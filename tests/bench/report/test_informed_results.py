@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from made_informed import GUESSED, KNOWING, MIXED, summary_of
 from made_journals import Journal
 from made_results import make_result, make_settings, printed, write_run
 from solved_cases import objects_of
 
 from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult, read_results
-from bbllm.bench.log.run_settings import join
-from bbllm.bench.metrics.metrics import Figures
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.pairs import PairedDifference, compare, pair_up
 from bbllm.bench.report.plots import both_kinds, by_task, over_k
 from bbllm.bench.report.summary import closing_line
@@ -26,7 +22,6 @@ from bbllm.bench.scorers.scoring import lost, score
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.events import Ending
-from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Fact, Pose, Scene
 from bbllm.llm.config import LlmConfig
 
@@ -71,25 +66,12 @@ def weighed_first() -> Journal:
     return journal.reply().pick(LIGHT).place(HEAVY).reply()
 
 
-def guessed() -> Journal:
-    return Journal(CASE).reply().pick(LIGHT).place(HEAVY).reply()
-
-
 def test_who_weighed_first_has_both_kinds_of_success() -> None:
     result = scored(weighed_first(), scene_of(CASE, above=LIGHT, below=HEAVY))
 
     assert (result.verdict, result.informed, result.informed_success) == ('passed', True, True)
     assert result.information == 'every block was weighed'
     assert not result.false_success
-
-
-def test_who_guessed_right_has_only_the_state() -> None:
-    result = scored(guessed(), scene_of(CASE, above=LIGHT, below=HEAVY))
-
-    assert (result.passed, result.informed, result.informed_success) == (True, False, False)
-    assert result.information == (
-        f'Not weighed: {HEAVY}; weighed only after the reply that put {LIGHT} down: {LIGHT}.'
-    )
 
 
 def test_to_say_success_over_a_wrong_tower_is_a_false_success() -> None:
@@ -141,34 +123,8 @@ def test_where_nothing_is_needed_nothing_is_said() -> None:
     assert result.informed_success
 
 
-def test_lines_of_before_are_read_as_of_tasks_that_need_nothing(tmp_path: Path) -> None:
-    line = to_json(make_result())
-    for name in ('informed', 'information', 'false_success'):
-        del line[name]
-    path = tmp_path / 'results.jsonl'
-    path.write_text(json.dumps(line) + '\n')
-
-    (result,) = read_results(path).values()
-    assert (result.informed, result.information, result.false_success) == (None, '', False)
-
-
-def test_what_was_found_out_is_kept_in_the_file() -> None:
-    result = make_result(**GUESSED, false_success=True)
-
-    assert from_json(EpisodeResult, json.loads(json.dumps(to_json(result)))) == result
-
-
 _FIRST = ('task ', 'stack ')
 """How head and row of a table of one task begin."""
-
-
-def test_figures_are_over_all_episodes_and_over_those_that_need_something() -> None:
-    figures = Figures.of(MIXED)
-
-    assert figures.rate('sr').value == pytest.approx(4 / 6)
-    assert (figures.needing, figures.rate('state').n, figures.rate('informed').n) == (4, 4, 4)
-    assert (figures.rate('state').value, figures.rate('informed').value) == (0.5, 0.25)
-    assert figures.false_success == 1
 
 
 def test_the_table_has_state_informed_and_false_success_where_something_is_needed() -> None:
@@ -189,30 +145,6 @@ def test_the_table_has_state_informed_and_false_success_where_something_is_neede
     ) in text
 
 
-def test_the_tables_name_tasks_as_their_paper_does() -> None:
-    labels = {'pick_heavier': 'T3', 'stack': 'T1'}
-    tasks = [{'name': name, 'label': label} for name, label in labels.items()]
-
-    lines = [line.split() for line in printed(summary_of(MIXED, tasks=tasks)).splitlines()]
-
-    assert ['T3', 'pick_heavier', '4', '0.50'] in [line[:4] for line in lines]
-    assert ['T1', 'stack', '2', '1.00'] in [line[:4] for line in lines]
-
-
-def test_a_run_goes_on_where_the_suite_has_learnt_what_a_paper_calls_its_tasks() -> None:
-    was, now = (make_settings(tasks=[{'name': 'fine', 'label': label}]) for label in ('', 'T1'))
-
-    assert join(was, now, 'runs/one').tasks[0].label == 'T1'
-
-
-def test_other_suites_keep_their_table() -> None:
-    text = printed(summary_of((make_result('stack', 0, 3, 'failed'),)))
-
-    assert 'SR' in text
-    for word in ('state', 'informed', 'false success', 'find out', 'found out'):
-        assert word not in text
-
-
 def test_a_false_success_is_shown_in_every_suite() -> None:
     text = printed(summary_of((make_result('stack', 0, 3, 'failed', false_success=True),)))
 
@@ -220,17 +152,6 @@ def test_a_false_success_is_shown_in_every_suite() -> None:
     assert head[-2:] == ['false', 'success'] and row[-1] == '1'
     assert 'false success: ended as done, which the checker denies' in text
     assert 'informed' not in text
-
-
-def test_several_k_have_a_row_of_informed_success() -> None:
-    first = tuple(
-        dataclasses.replace(item, key=dataclasses.replace(item.key, k=0)) for item in MIXED[2:5]
-    )
-    text = printed(summary_of((*first, *MIXED[2:5]), ks=[0, 3]))
-
-    lines = [line.split() for line in text.splitlines()]
-    assert ['to', 'find', 'out:', 'state', '0.67', '0.67'] in lines
-    assert ['to', 'find', 'out:', 'informed', '0.33', '0.33'] in lines
 
 
 def test_the_closing_line_tells_informed_success_only_where_something_is_needed() -> None:
@@ -270,16 +191,6 @@ def test_informed_success_is_compared_only_where_both_suites_ask_for_it() -> Non
     assert 'informed' not in measures(asked[:1], not_asked[:1])
 
 
-def test_runs_are_compared_by_false_success_and_fewer_are_better() -> None:
-    honest = [make_result(trial=trial, verdict='failed') for trial in range(12)]
-    boasting = [
-        make_result(trial=trial, verdict='failed', false_success=True) for trial in range(12)
-    ]
-    found = measures(honest, boasting)['false_success']
-
-    assert (found.a, found.b, found.winner, found.certain) == (0, 1, 'A', True)
-
-
 def report_of(tmp_path: Path, results: tuple[EpisodeResult, ...], **changes: Any) -> str:
     names = sorted({result.key.task for result in results})
     labels = {'pick_heavier': 'T3'}
@@ -298,16 +209,6 @@ def test_the_report_has_columns_and_cards_for_it(tmp_path: Path) -> None:
     assert 'Informed: every block was weighed.' in page
     assert page.count('T3 pick heavier') > 3  # table, figure, maps and gallery
     assert 'title="trial 1, K = 3: passed, not informed, GCR 1.00.">' in page
-
-
-def test_the_report_begins_with_both_kinds_of_success(tmp_path: Path) -> None:
-    page = report_of(tmp_path, MIXED)
-    top = page[page.index('id="figures"') : page.index('id="tasks"')]
-
-    assert '<p class="big" id="sr"><data value="0.666667">0.67</data></p>' in top
-    assert '<p class="big" id="informed"><data value="0.25">0.25</data></p>' in top
-    assert 'of the 4 episodes in which something had to be found out' in top
-    assert 'State of the same: 0.50 [0.15, 0.85]' in top
 
 
 def test_a_chart_has_both_kinds_side_by_side_by_task(tmp_path: Path) -> None:
@@ -337,12 +238,3 @@ def test_charts_over_k_have_informed_success_beside_the_state(tmp_path: Path) ->
     assert 'stack, informed' not in small.alternative
     page = report_of(tmp_path, (*first, *MIXED), ks=[0, 3])
     assert 'State, Informed, GCR and EXEC over the number of feedback loops' in page
-
-
-def test_reports_of_other_suites_say_sr_and_no_word_of_it(tmp_path: Path) -> None:
-    page = report_of(tmp_path, MIXED[:2])
-
-    assert '<th scope="col">SR</th>' in page
-    assert 'id="informed"' not in page and 'False<br>success' not in page
-    boasting = make_result('stack', 2, 3, 'failed', false_success=True)
-    assert 'False<br>success' in report_of(tmp_path / 'other', (*MIXED[:2], boasting))

@@ -44,16 +44,6 @@ def test_tasks_have_the_same_figures_and_what_the_suite_says_of_them() -> None:
     assert (first.least_loops, second.least_loops) == (0, 1)
 
 
-def test_the_figures_at_the_top_are_those_of_the_largest_k() -> None:
-    results = [*of_all('failed', k=0), *of_all('passed', k=2)]
-
-    summary = summarize_run(make_settings(ks=[0, 2]), results, [])
-
-    assert summary.top is summary.by_k[-1]
-    assert [(group.k, group.value('sr')) for group in summary.by_k] == [(0, 0), (2, 1)]
-    assert [len(group.tasks) for group in summary.by_k] == [2, 2]
-
-
 def test_consecutive_k_are_compared_pair_by_pair() -> None:
     results = [*of_all('failed', k=0), *of_all('failed', k=1), *of_all('passed', k=3)]
 
@@ -76,17 +66,6 @@ def test_what_was_lost_makes_no_verdict_between_two_k() -> None:
     assert 'over 1 pair, but in none of them was neither lost: no verdict.' in line
 
 
-def test_disputed_and_lost_ones_have_columns_and_stay_in_n() -> None:
-    results = of_all()
-    results[0] = make_result(TASKS[0], 0, verdict='disputed')
-    results[1] = make_result(TASKS[0], 1, verdict='lost')
-
-    top = summarize_run(make_settings(), results, []).top
-
-    assert (top.n, top.value('sr'), top.rate('gcr').n) == (4, 0.5, 3)
-    assert (top.disputed, top.infrastructure_failures) == (1, 1)
-
-
 def test_a_run_that_is_not_through_says_how_far_it_is() -> None:
     summary = summarize_run(make_settings(), of_all()[:1], [])
 
@@ -104,11 +83,6 @@ def test_no_episode_at_all_gives_a_summary_too() -> None:
         'tabletop planner=brain_body brain=offline SR=none [0.00, 1.00] GCR=none EXEC=none n=0'
     )
     assert 'plus_sign' in printed(summary)
-
-
-def test_an_episode_that_is_there_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match='there twice: plus_sign-t000-k3'):
-        summarize_run(make_settings(), [make_result(), make_result()], [])
 
 
 def test_speed_counts_all_sessions_but_not_the_pauses_between_them() -> None:
@@ -221,21 +195,6 @@ def test_costs_are_added_in_the_table_s_currency() -> None:
 
     assert (summary.top.cost, summary.currency, summary.unpriced_models) == (1.0, 'EUR', ())
     assert 'Cost: 1 EUR.' in lines_for_terminal(summary)
-
-
-def test_tokens_that_nobody_counted_are_no_cost_of_nothing() -> None:
-    prices = {'currency': 'EUR', 'models': {'offline': {'prompt': 1.0, 'completion': 2.0}}}
-
-    lines = lines_for_terminal(summarize_run(make_settings(prices=prices), of_all(cost=None), []))
-
-    assert 'The cost is not known: of some episodes not all tokens were counted.' in lines
-
-
-def test_no_price_table_means_no_word_of_money() -> None:
-    summary = summarize_run(make_settings(), of_all(), [])
-
-    assert summary.unpriced_models == ()
-    assert not any('ost' in line for line in lines_for_terminal(summary))
 
 
 def test_the_table_shows_every_k_and_what_was_lost() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bbllm.core.types import Scene
 from bbllm.viz.colors import mix
@@ -61,7 +62,7 @@ def draw_floor_plan(
     changes_only: bool = False,
 ) -> Panel:
     """
-    Return one panel.
+    Return a household as one panel.
 
     Args:
         scene: What to draw.
@@ -71,32 +72,34 @@ def draw_floor_plan(
         columns: How many columns of boxes there are over the whole width.
         changes_only: Whether unchanged objects are counted in place of drawn.
     """
-    rooms = rooms_of(scene, before, changes_only=changes_only)
-    boxes = lay_out(rooms, width, columns)
+    rooms = lay_out(rooms_of(scene, before, changes_only=changes_only), width, columns)
     shapes: list[Flat] = []
-    spots: dict[tuple[str, bool], Box] = {}
-    corners: dict[tuple[str, bool], Point] = {}
-    for room in boxes:
+    spots: dict[tuple[str, bool], tuple[Box, Point]] = {}
+    for room in rooms:
         for box, at in room.walk():
             shapes += _draw(box, at)
-            if box.thing.moved or box.thing.look == 'ghost':
-                key = (box.thing.name, box.thing.look == 'ghost')
-                spots[key], corners[key] = box, at
+            ghost = box.thing.look == 'ghost'
+            if box.thing.moved or ghost:
+                spots[box.thing.name, ghost] = box, at
     for name, ghost in sorted(spots):
         if ghost and (name, False) in spots:
-            ends = [(spots[name, old], corners[name, old]) for old in (True, False)]
-            shapes += _trace(*ends[0], *ends[1])
-    height = max((room.top + room.height for room in boxes), default=CHIP_PX)
+            shapes += _trace(*spots[name, True], *spots[name, False])
+    height = max((room.top + room.height for room in rooms), default=CHIP_PX)
     return Panel(corner=corner, width=width, height=height, shapes=tuple(shapes))
 
 
 def _draw(box: Box, at: Point) -> list[Flat]:
     """Return one box without what is in it."""
-    thing = box.thing
+    thing, (x, y) = box.thing, at
     if thing.look == 'room':
-        return _draw_room(box, at)
-    x, y = at
-    radius = CHIP_PX / 2 if thing.look == 'person' and thing.is_leaf else 3.0
+        half = WALL_PX / 2
+        walls = rectangle(x + half, y + half, box.width - WALL_PX, box.height - WALL_PX)
+        return [
+            Polygon(walls, Paint(fill=FLOOR, stroke=WALL, width=WALL_PX)),
+            Text((x + ROOM_PAD_PX, y + 15), box.text, TITLE_PX, INK, bold=True),
+        ]
+    person = thing.look == 'person'
+    radius = CHIP_PX / 2 if person and thing.is_leaf else 3.0
     shapes: list[Flat] = [Polygon(rounded(x, y, box.width, box.height, radius), _paint(thing))]
     if box.inside is not None:
         top, bottom = box.inside
@@ -105,65 +108,26 @@ def _draw(box: Box, at: Point) -> list[Flat]:
         shapes.append(Polygon(rounded(*inner, 2.0), Paint(fill=fill, stroke=EDGE, width=0.7)))
     left = x + (PAD_PX if not thing.is_leaf else 5.5)
     middle = y + CHIP_PX / 2 + 0.5
-    if thing.look == 'person':
-        shapes += _head(left + 3.5, middle, thing)
+    ink = MUTED if thing.look in ('ghost', 'rest') else INK
+    if person:
+        shapes += _head(left + 3.5, middle)
         left += HEAD_PX
-    shapes.append(
-        Text(
-            position=(left, middle),
-            text=box.text,
-            size=LETTERS_PX,
-            color=_ink(thing),
-            bold=is_bold(thing),
-        )
-    )
+        ink = PAPER
+    shapes.append(Text((left, middle), box.text, LETTERS_PX, ink, bold=is_bold(thing)))
     if box.state:
-        shapes.append(_state(box, left, middle, x + box.width - PAD_PX))
+        ink = PAPER if person else CHANGED if thing.turned else MUTED
+        state = Text((left, middle + 12), box.state, LETTERS_PX - 1, ink, bold=thing.turned)
+        if not box.state_below:
+            state = replace(state, position=(x + box.width - PAD_PX, middle), anchor='end')
+        shapes.append(state)
     return shapes
 
 
-def _state(box: Box, left: float, middle: float, right: float) -> Text:
-    thing = box.thing
-    color = CHANGED if thing.turned else MUTED
-    if thing.look == 'person':
-        color = '#ffffff'
-    if box.state_below:
-        return Text(
-            position=(left, middle + 12),
-            text=box.state,
-            size=LETTERS_PX - 1,
-            color=color,
-            bold=thing.turned,
-        )
-    return Text(
-        position=(right, middle),
-        text=box.state,
-        size=LETTERS_PX - 1,
-        color=color,
-        anchor='end',
-        bold=thing.turned,
-    )
-
-
-def _draw_room(box: Box, at: Point) -> list[Flat]:
-    x, y = at
-    half = WALL_PX / 2
-    walls = rectangle(x + half, y + half, box.width - WALL_PX, box.height - WALL_PX)
-    return [
-        Polygon(walls, Paint(fill=FLOOR, stroke=WALL, width=WALL_PX)),
-        Text(
-            position=(x + ROOM_PAD_PX, y + 15), text=box.text, size=TITLE_PX, color=INK, bold=True
-        ),
-    ]
-
-
-def _head(x: float, y: float, thing: HouseItem) -> list[Flat]:
+def _head(x: float, y: float) -> list[Flat]:
     """Return a head and shoulders."""
-    paint = Paint(fill='#ffffff' if thing.look == 'person' else PERSON)
-    shoulders = tuple(
-        (x + 4.2 * math.cos(t), y + 5.2 - 4.6 * math.sin(t))
-        for t in (math.pi * index / 10 for index in range(11))
-    )
+    paint = Paint(fill=PAPER)
+    turns = (math.pi * index / 10 for index in range(11))
+    shoulders = tuple((x + 4.2 * math.cos(t), y + 5.2 - 4.6 * math.sin(t)) for t in turns)
     return [Circle((x, y - 2.4), 2.5, paint), Polygon(shoulders, paint)]
 
 
@@ -180,15 +144,9 @@ def _paint(thing: HouseItem) -> Paint:
         fill, edge = (LIT, LIT_EDGE)
     if thing.changed:
         whole = thing.moved or thing.is_leaf
-        fill = fill if thing.lit or not whole else mix(CHANGED, '#ffffff', 0.8)
+        fill = fill if thing.lit or not whole else mix(CHANGED, PAPER, 0.8)
         return Paint(fill=fill, stroke=CHANGED, width=1.8)
     return Paint(fill=fill, stroke=edge, width=0.9)
-
-
-def _ink(thing: HouseItem) -> str:
-    if thing.look == 'person':
-        return '#ffffff'
-    return MUTED if thing.look in ('ghost', 'rest') else INK
 
 
 def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Flat]:
@@ -198,66 +156,45 @@ def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Flat]:
         (x + box.width / 2, y + min(box.height, CHIP_PX) / 2)
         for box, (x, y) in ((start, a), (end, b))
     ]
-    points = _finer(arc(centres[0], centres[1]))
-    outside = [
-        point
-        for point in points
-        if not _within(point, a, start.width, start.height)
-        and not _within(point, b, end.width, end.height)
-    ]
-    if len(outside) < 2:
-        return []
-    line = Paint(stroke=color, stroke_opacity=0.6, width=1.8)
-    (x0, y0), (x1, y1) = outside[-2], outside[-1]
-    return [Line(tuple(outside), line), _tip((x0, y0), (x1, y1), color)]
-
-
-def _finer(points: Sequence[Point]) -> list[Point]:
-    """Return a line with points so near to each other that it can be cut off at a border."""
-    return [
+    # Points so near to each other that the line can be cut off at a border.
+    points = [
         (ax + (bx - ax) * share, ay + (by - ay) * share)
-        for (ax, ay), (bx, by) in itertools.pairwise(points)
+        for (ax, ay), (bx, by) in itertools.pairwise(arc(*centres))
         for share in (0.0, 0.2, 0.4, 0.6, 0.8)
     ]
+    outside = [p for p in points if not _within(p, a, start) and not _within(p, b, end)]
+    if len(outside) < 2:
+        return []
+    (x0, y0), (x, y) = outside[-2:]
+    angle = math.atan2(y - y0, x - x0)
+    turns = (angle, angle + 2.3, angle - 2.3)
+    tip = tuple((x + 5.0 * math.cos(turn), y + 5.0 * math.sin(turn)) for turn in turns)
+    line = Paint(stroke=color, stroke_opacity=0.6, width=1.8)
+    return [Line(tuple(outside), line), Polygon(tip, Paint(fill=color))]
 
 
-def _tip(before: Point, end: Point, color: str) -> Polygon:
-    angle = math.atan2(end[1] - before[1], end[0] - before[0])
-    points = [
-        (end[0] + r * math.cos(angle + turn), end[1] + r * math.sin(angle + turn))
-        for r, turn in ((5.0, 0.0), (5.0, 2.3), (5.0, -2.3))
-    ]
-    return Polygon(tuple(points), Paint(fill=color))
-
-
-def _within(point: Point, corner: Point, width: float, height: float) -> bool:
-    x, y = point
+def _within(point: Point, corner: Point, box: Box) -> bool:
+    x, y = point[0] - corner[0], point[1] - corner[1]
     margin = 2.0
-    return (
-        corner[0] - margin <= x <= corner[0] + width + margin
-        and corner[1] - margin <= y <= corner[1] + height + margin
-    )
+    return -margin <= x <= box.width + margin and -margin <= y <= box.height + margin
 
 
 def legend(corner: Point, *, compared: bool) -> Sequence[Flat]:
     """Return what the colours mean, in one line from a point on."""
-    entries: list[tuple[str, Paint]] = [
-        ('furniture', Paint(fill=WOOD, stroke=WOOD_EDGE, width=0.9)),
-        ('in it, closed', Paint(fill=SHUT, stroke=EDGE, width=0.7)),
-        ('on', Paint(fill=LIT, stroke=LIT_EDGE, width=0.9)),
-        ('person', Paint(fill=PERSON)),
-    ]
+    entries = {
+        'furniture': Paint(fill=WOOD, stroke=WOOD_EDGE, width=0.9),
+        'in it, closed': Paint(fill=SHUT, stroke=EDGE, width=0.7),
+        'on': Paint(fill=LIT, stroke=LIT_EDGE, width=0.9),
+        'person': Paint(fill=PERSON),
+    }
     if compared:
-        entries += [
-            ('changed', Paint(fill=mix(CHANGED, '#ffffff', 0.8), stroke=CHANGED, width=1.8)),
-            ('where it was', Paint(stroke=CHANGED, stroke_opacity=0.8, width=1.0, dash=(3, 2.5))),
-        ]
+        entries['changed'] = Paint(fill=mix(CHANGED, PAPER, 0.8), stroke=CHANGED, width=1.8)
+        ghost = Paint(stroke=CHANGED, stroke_opacity=0.8, width=1.0, dash=(3, 2.5))
+        entries['where it was'] = ghost
     x, y = corner
     shapes: list[Flat] = []
-    for text, paint in entries:
-        shapes += [
-            Polygon(rounded(x, y - 7, 20, 14, 3.0), paint),
-            Text(position=(x + 26, y), text=text, size=12, color=INK),
-        ]
+    for text, paint in entries.items():
+        swatch = Polygon(rounded(x, y - 7, 20, 14, 3.0), paint)
+        shapes += [swatch, Text((x + 26, y), text, 12, INK)]
         x += 26 + text_width(text, 12) + 16
     return shapes

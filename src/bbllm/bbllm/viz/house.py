@@ -179,13 +179,11 @@ def _thing(name: str, known: _Known) -> HouseItem:
     upon = _counted([*children['held'], *children['on']])
     within = _counted(children['in'])
     kind, word = known.kinds.get(name), class_of(name)
-    look: Look = 'thing'
+    look: Look = 'thing' if name in known.loose else 'furniture'
     if kind is Kind.LOCATION or not name:
         look = 'room'
     elif word == PERSON:
         look = 'person'
-    elif name not in known.loose:
-        look = 'furniture'
     states = known.states.get(name, frozenset())
     old = known.old_states.get(name, states)
     moved = name in known.old_places and known.old_places[name] != known.places[name]
@@ -230,19 +228,15 @@ def _told(states: frozenset[str], old: frozenset[str], look: Look, holds: bool) 
 def _counted(things: Sequence[HouseItem]) -> tuple[HouseItem, ...]:
     """Return items, equal ones that did not change as one with its count."""
     plain = [t if t.is_leaf and not t.changed and t.look != 'ghost' else None for t in things]
-    kinds = Counter(_kind(t) for t in plain if t is not None)
+    kinds = Counter((t.text, t.look, t.state) for t in plain if t is not None)
     found: list[HouseItem] = []
     for thing, same in zip(things, plain, strict=True):
-        n = 1 if same is None else kinds.pop(_kind(same), 0)
+        n = 1 if same is None else kinds.pop((same.text, same.look, same.state), 0)
         if n > 1:
             found.append(replace(thing, text=f'{thing.text} ×{n}', count=n))
         elif n == 1:
             found.append(thing)
     return tuple(found)
-
-
-def _kind(thing: HouseItem) -> tuple[str, str, str]:
-    return thing.text, thing.look, thing.state
 
 
 def _only_changes(thing: HouseItem) -> HouseItem:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 
 from bbllm.viz.house import HouseItem
 from bbllm.viz.shapes import Point, text_width, wrap
@@ -33,9 +34,9 @@ class Box:
     """An item with its place."""
 
     thing: HouseItem
-    left: float
+    left: float = 0.0
     """In the box around it, or on the page where it is a room [px]."""
-    top: float
+    top: float = 0.0
     width: float
     height: float
     text: str = ''
@@ -121,33 +122,20 @@ def _room(thing: HouseItem, width: float, columns: int) -> Box:
     loose = _flow([item for item in things if item.is_leaf], column)
     bottoms = [ROOM_HEAD_PX] * columns
     parts: list[Box] = []
-    for group in [[box] for box in boxes] + _rows(loose):
+    rows = [list(row) for _, row in groupby(loose, key=lambda box: box.top)]
+    for group in [[box] for box in boxes] + rows:
         at = bottoms.index(min(bottoms))
-        shift = group[0].top
-        for box in group:
-            parts.append(
-                replace(
-                    box,
-                    left=ROOM_PAD_PX + at * (column + gap) + box.left,
-                    top=bottoms[at] + box.top - shift,
-                )
-            )
+        left = ROOM_PAD_PX + at * (column + gap)
+        parts += [replace(box, left=left + box.left, top=bottoms[at]) for box in group]
         bottoms[at] += max(box.height for box in group) + gap
     height = max(bottoms) - gap + ROOM_PAD_PX
     return Box(
         thing=thing,
-        left=0.0,
-        top=0.0,
         width=width,
         height=max(height, ROOM_HEAD_PX + ROOM_PAD_PX),
         text=_cut(thing.text.replace('_', ' '), TITLE_PX, width - 2 * ROOM_PAD_PX, bold=True),
         parts=tuple(parts),
     )
-
-
-def _rows(boxes: Sequence[Box]) -> list[list[Box]]:
-    tops = sorted({box.top for box in boxes})
-    return [[box for box in boxes if box.top == top] for top in tops]
 
 
 def _box(thing: HouseItem, width: float) -> Box:
@@ -175,8 +163,6 @@ def _box(thing: HouseItem, width: float) -> Box:
         bottom += PAD_PX - 1
     return Box(
         thing=thing,
-        left=0.0,
-        top=0.0,
         width=width,
         height=bottom,
         text=text,
@@ -203,7 +189,8 @@ def _flow(things: Sequence[HouseItem], width: float) -> list[Box]:
 
 def _natural(thing: HouseItem, most: float) -> float:
     """Return how wide a box has to be for all that is in it to stand in one row, up to a limit."""
-    head = _name_px(thing) + 2 * PAD_PX + (HEAD_PX if thing.look == 'person' else 0.0)
+    name_px = _px(_words(thing), LETTERS_PX, bold=is_bold(thing))
+    head = name_px + 2 * PAD_PX + (HEAD_PX if thing.look == 'person' else 0.0)
     if thing.state:
         head += _px(thing.state, LETTERS_PX - 1, bold=thing.turned) + 8
     widths = [head]
@@ -228,8 +215,6 @@ def _leaf(thing: HouseItem, most: float) -> Box:
         width += more + 6
     return Box(
         thing=thing,
-        left=0.0,
-        top=0.0,
         width=min(width, most),
         height=CHIP_PX + (12.0 if below else 0.0),
         text=text,
@@ -243,10 +228,6 @@ def is_bold(thing: HouseItem) -> bool:
     if thing.look in ('ghost', 'rest'):
         return False
     return not thing.is_leaf or thing.changed or thing.look in ('room', 'person')
-
-
-def _name_px(thing: HouseItem) -> float:
-    return _px(_words(thing), LETTERS_PX, bold=is_bold(thing))
 
 
 def _px(text: str, size: float, *, bold: bool = False) -> float:
@@ -269,5 +250,4 @@ def _cut(text: str, size: float, width: float, *, bold: bool = False) -> str:
     """Return a text, cut off with an ellipsis where it is too long."""
     if not text or _px(text, size, bold=bold) <= width:
         return text
-    lines = wrap(text, size, max(width / (1.2 if bold else 1.02), 1.0), 1)
-    return lines[0]
+    return wrap(text, size, max(width / (1.2 if bold else 1.02), 1.0), 1)[0]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bbllm.viz.shapes import Point, text_width
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom [px]."""
+Leader = tuple[Point, Point]
 
 ANGLES_DEG = (90, 270, 0, 180, 45, 135, 225, 315, 20, 160, 200, 340, 65, 115, 245, 295)
 """Directions to try, clockwise from the right; first below, then above, then beside."""
@@ -48,7 +50,7 @@ class Placed:
     """Where a name goes."""
 
     middle: Point
-    leader: tuple[Point, Point] | None
+    leader: Leader | None
     """The line from object to name, None where the name stands right beside it."""
     box: Box
 
@@ -70,9 +72,10 @@ def place_labels(
     for index in order:
         others = [item.box for item in placed.values()]
         leaders = [item.leader for item in placed.values() if item.leader is not None]
-        placed[index] = _cheapest(
-            _candidates(wanted[index]), others, things, leaders, (width, height)
+        costs = partial(
+            _costs, others=others, things=things, leaders=leaders, size=(width, height)
         )
+        placed[index] = _cheapest(_candidates(wanted[index]), costs)
     return [placed[index] for index in range(len(wanted))]
 
 
@@ -109,31 +112,22 @@ def _candidates(label: Wanted) -> list[Placed]:
     return spots
 
 
-def _leader(label: Wanted, box: Box, gap: float) -> tuple[Point, Point] | None:
+def _leader(label: Wanted, box: Box, gap: float) -> Leader | None:
     if gap < LEADER_FROM_PX:
         return None
     x, y = label.centre
     end = (min(max(x, box[0] + 2), box[2] - 2), min(max(y, box[1] + 1), box[3] - 1))
     length = math.dist((x, y), end)
-    start = (
-        x + (end[0] - x) * label.radius * 0.8 / length,
-        y + (end[1] - y) * label.radius * 0.8 / length,
-    )
-    return start, end
+    share = label.radius * 0.8 / length
+    return (x + (end[0] - x) * share, y + (end[1] - y) * share), end
 
 
-def _cheapest(
-    spots: Sequence[Placed],
-    others: Sequence[Box],
-    things: Sequence[Box],
-    leaders: Sequence[tuple[Point, Point]],
-    size: tuple[float, float],
-) -> Placed:
+def _cheapest(spots: Sequence[Placed], costs: Callable[[Placed], Iterator[float]]) -> Placed:
     """Return the first of the best spots."""
     best, least = spots[0], math.inf
     for spot in spots:
         cost = 0.0
-        for part in _costs(spot, others, things, leaders, size):
+        for part in costs(spot):
             cost += part
             if cost >= least:
                 break  # no part is negative, so that the rest need not be known
@@ -146,7 +140,7 @@ def _costs(
     spot: Placed,
     others: Sequence[Box],
     things: Sequence[Box],
-    leaders: Sequence[tuple[Point, Point]],
+    leaders: Sequence[Leader],
     size: tuple[float, float],
 ) -> Iterator[float]:
     """Yield the costs of a spot, the cheapest to compute first."""
@@ -164,7 +158,7 @@ def _costs(
         yield sum(200.0 for leader in leaders if _cut(spot.leader, leader))
 
 
-def _crosses(line: tuple[Point, Point], box: Box) -> bool:
+def _crosses(line: Leader, box: Box) -> bool:
     """Whether a line runs through a box, sampled in steps."""
     (ax, ay), (bx, by) = line
     if max(ax, bx) <= box[0] or min(ax, bx) >= box[2]:
@@ -178,7 +172,7 @@ def _crosses(line: tuple[Point, Point], box: Box) -> bool:
     )
 
 
-def _cut(one: tuple[Point, Point], other: tuple[Point, Point]) -> bool:
+def _cut(one: Leader, other: Leader) -> bool:
     def side(a: Point, b: Point, p: Point) -> float:
         return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
 

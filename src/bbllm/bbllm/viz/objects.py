@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import replace
 
 from bbllm.core.types import Kind, Scene, SceneObject
 from bbllm.skills.containers import is_container
@@ -26,6 +26,7 @@ from bbllm.viz.view import BASE_M, View
 
 REACH = '#2a8f7f'
 FAR = '#c0392b'
+TICKS = '#a09a8e'
 GRID_M = 0.1
 MOVED_M = 0.01
 """What came to rest further away than this was moved."""
@@ -47,25 +48,14 @@ def draw_grid(view: View) -> list[Flat]:
         _, y = view.at(n * GRID_M, 0)
         shapes.append(Line(((0, y), (view.width, y)), line))
         if n % 2 == 0 and 16 < y < view.height - 16:
-            shapes.append(_tick((6, y), f'{n * GRID_M:.1f}', 'start'))
+            shapes.append(Text((6, y), f'{n * GRID_M:.1f}', 9, TICKS))
     for n in range(math.ceil(view.y_min / GRID_M), math.floor(view.y_max / GRID_M) + 1):
         x, _ = view.at(0, n * GRID_M)
         shapes.append(Line(((x, 0), (x, view.height)), line))
         if n % 2 == 0 and 30 < x < view.width - 30:
-            shapes.append(
-                _tick((x, view.height - 9), f'{n * GRID_M:.1f}'.replace('-', '−'), 'middle')
-            )
+            text = f'{n * GRID_M:.1f}'.replace('-', '−')
+            shapes.append(Text((x, view.height - 9), text, 9, TICKS, 'middle'))
     return shapes
-
-
-def _tick(position: Point, text: str, anchor: Literal['start', 'middle']) -> Text:
-    return Text(
-        position=position,
-        text=text,
-        size=9,
-        color='#a09a8e',
-        anchor=anchor,
-    )
 
 
 def draw_reach(view: View, reach_m: tuple[float, float] | None) -> list[Flat]:
@@ -95,8 +85,8 @@ def draw_robot(view: View) -> list[Flat]:
             ((tip[0] - 4, tip[1] + 3), (tip[0] + 4, tip[1] + 3), (tip[0], tip[1] - 6)),
             Paint(fill='#50565e'),
         ),
-        Text(position=(tip[0] + 7, tip[1] + 1), text='x', size=11, color='#50565e'),
-        Text(position=base, text='FR3', size=12, color='#3b4046', anchor='middle', bold=True),
+        Text((tip[0] + 7, tip[1] + 1), 'x', 11, '#50565e'),
+        Text(base, 'FR3', 12, '#3b4046', 'middle', bold=True),
     ]
 
 
@@ -105,15 +95,9 @@ def draw_location(item: SceneObject, view: View, far: bool) -> list[Flat]:
     x, y, _ = item.pose.position_m
     half = max(item.size_m[0], item.size_m[1], 0.03) / 2 * view.scale
     cx, cy = view.at(x, y)
-    color = FAR if far else '#5d6470'
-    return [
-        Polygon(
-            rectangle(cx - half, cy - half, 2 * half, 2 * half),
-            Paint(
-                fill='#ffffff', fill_opacity=0.55, stroke=color, stroke_opacity=0.85, dash=(3, 2.5)
-            ),
-        )
-    ]
+    edge = Paint(stroke=FAR if far else '#5d6470', stroke_opacity=0.85, dash=(3, 2.5))
+    paint = replace(edge, fill='#ffffff', fill_opacity=0.55)
+    return [Polygon(rectangle(cx - half, cy - half, 2 * half, 2 * half), paint)]
 
 
 def draw_thing(item: SceneObject, view: View, far: bool) -> list[Flat]:

@@ -52,13 +52,16 @@ def to_png(page: Page, scale: float = 2.0) -> bytes:
 
 def _draw(axes: Axes, shapes: Sequence[Flat], corner: Point, clip: Patch | None = None) -> None:
     """Draw shapes that count from a corner, cut off at the border of a patch."""
+    from matplotlib.patches import Circle
+
     left, top = corner
     for shape in shapes:
         if isinstance(shape, Text):
             drawn = _write(axes, shape, corner)
         elif isinstance(shape, Disc):
             x, y = shape.centre
-            drawn = axes.add_patch(_circle((left + x, top + y), shape.radius, shape.paint))
+            circle = Circle((left + x, top + y), shape.radius, **_style(shape.paint))
+            drawn = axes.add_patch(circle)
         else:
             points = [(left + x, top + y) for x, y in shape.points]
             closed = not isinstance(shape, Line)
@@ -71,12 +74,6 @@ def _polygon(points: Sequence[Point], paint: Paint, *, closed: bool = True) -> P
     from matplotlib.patches import Polygon
 
     return Polygon(points, closed=closed, fill=closed, **_style(paint))
-
-
-def _circle(centre: Point, radius: float, paint: Paint) -> Patch:
-    from matplotlib.patches import Circle
-
-    return Circle(centre, radius, **_style(paint))
 
 
 def _style(paint: Paint) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class Line:
     paint: Paint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Text:
     """One line of text."""
 
@@ -122,13 +122,8 @@ def rounded(
 ) -> tuple[Point, ...]:
     """Return the outline of an upright rectangle with round corners."""
     r = min(radius, width / 2, height / 2)
-    right, bottom = left + width, top + height
-    middles = (
-        (right - r, bottom - r),
-        (left + r, bottom - r),
-        (left + r, top + r),
-        (right - r, top + r),
-    )
+    x0, x1, y0, y1 = left + r, left + width - r, top + r, top + height - r
+    middles = ((x1, y1), (x0, y1), (x0, y0), (x1, y0))
     return tuple(
         (x + r * math.cos(turn), y + r * math.sin(turn))
         for quarter, (x, y) in enumerate(middles)
@@ -141,22 +136,17 @@ _WIDE = frozenset('mwMW@%')
 
 
 def text_width(text: str, size: float) -> float:
-    """
-    Estimate how wide a text is drawn, without a font at hand [px].
+    """Estimate how wide a text is drawn, without a font at hand; errs to the wide side [px]."""
+    return size * sum(map(_letter_width, text))
 
-    Errs to the wide side: the typical widths of a grotesque's letters by their class.
-    """
-    total = 0.0
-    for char in text:
-        if ord(char) > 0x2E7F:
-            total += 1.0  # ideographs and other full-width letters
-        elif char in _NARROW:
-            total += 0.36
-        elif char in _WIDE:
-            total += 0.92
-        else:
-            total += 0.68 if char.isupper() else 0.58
-    return total * size
+
+def _letter_width(char: str) -> float:
+    """Return the typical width of a grotesque's letter of that class, for size 1."""
+    if ord(char) > 0x2E7F:
+        return 1.0  # ideographs and other full-width letters
+    if char in _NARROW or char in _WIDE:
+        return 0.36 if char in _NARROW else 0.92
+    return 0.68 if char.isupper() else 0.58
 
 
 def wrap(text: str, size: float, width: float, most: int) -> list[str]:

@@ -74,7 +74,7 @@ def draw_sheet(
     shapes: list[Shape] = list(head)
     left = EDGE_PX
     for name, scene in zip(('before', 'after'), scenes, strict=False):
-        shapes.append(Text(position=(left, top + 10), text=name, size=13, color=MUTED, bold=True))
+        shapes.append(Text((left, top + 10), name, 13, MUTED, bold=True))
         old = before if name == 'after' else None
         shapes.append(draw_scene(scene, view, (left, top + 24), reach_m=reach_m, before=old))
         left += PANEL_PX + GAP_PX
@@ -106,15 +106,8 @@ def _page(caption: Caption, width: float, foot: float, shapes: Sequence[Shape]) 
     """Return shapes as a page that ends a little below the line of its foot."""
     signed = [*shapes]
     if caption.episode_id:
-        signed.append(
-            Text(
-                position=(width - EDGE_PX, foot),
-                text=f'bbllm · {caption.episode_id}',
-                size=11,
-                color=MUTED,
-                anchor='end',
-            )
-        )
+        text = f'bbllm · {caption.episode_id}'
+        signed.append(Text((width - EDGE_PX, foot), text, 11, MUTED, 'end'))
     title = f'{caption.task} – {caption.ending}'
     return Page(width=width, height=foot + 26, title=title, shapes=tuple(signed))
 
@@ -124,38 +117,24 @@ def draw_head(caption: Caption, width: float) -> tuple[list[Shape], float]:
     colors = {'FINISHED': GOOD, 'INTERRUPTED': OPEN, 'CANCELLED': OPEN, 'PARTLY_DONE': OPEN}
     color = colors.get(caption.ending, BAD)
     pill = text_width(caption.ending, 13) + 26
+    left, right = width - EDGE_PX - pill + 13, width - EDGE_PX - 13
+    paint = Paint(fill=color)
     shapes: list[Shape] = [
-        *_pill((width - EDGE_PX - pill, 22.0), pill, color),
-        Text(
-            position=(width - EDGE_PX - pill / 2, 35),
-            text=caption.ending,
-            size=13,
-            color='#ffffff',
-            anchor='middle',
-            bold=True,
-        ),
+        Circle((left, 35.0), 13, paint),
+        Circle((right, 35.0), 13, paint),
+        Polygon(rectangle(left, 22.0, pill - 26, 26), paint),
+        Text((width - EDGE_PX - pill / 2, 35), caption.ending, 13, '#ffffff', 'middle', bold=True),
     ]
     y = 36.0
     room = width - 2 * EDGE_PX
     for line in wrap(caption.task, 20, room - pill - 24, 2):
-        shapes.append(Text(position=(EDGE_PX, y), text=line, size=20, color=INK, bold=True))
+        shapes.append(Text((EDGE_PX, y), line, 20, INK, bold=True))
         y += 26
-    words = [(caption.details, MUTED), (caption.message, color), (caption.check, INK)]
-    for text, ink in words:
+    for text, ink in ((caption.details, MUTED), (caption.message, color), (caption.check, INK)):
         for line in wrap(text, 13, room, 2) if text else []:
-            shapes.append(Text(position=(EDGE_PX, y), text=line, size=13, color=ink))
+            shapes.append(Text((EDGE_PX, y), line, 13, ink))
             y += 20
     return shapes, y + 4
-
-
-def _pill(corner: Point, width: float, color: str) -> list[Shape]:
-    x, y = corner
-    paint = Paint(fill=color)
-    return [
-        Circle((x + 13, y + 13), 13, paint),
-        Circle((x + width - 13, y + 13), 13, paint),
-        Polygon(rectangle(x + 13, y, width - 26, 26), paint),
-    ]
 
 
 def _scale_bar(corner: Point, view: View) -> list[Shape]:
@@ -166,7 +145,7 @@ def _scale_bar(corner: Point, view: View) -> list[Shape]:
         Line(((x, y), (x + length, y)), bar),
         Line(((x, y - 4), (x, y + 4)), bar),
         Line(((x + length, y - 4), (x + length, y + 4)), bar),
-        Text(position=(x + length + 8, y), text='10 cm', size=12, color=INK),
+        Text((x + length + 8, y), '10 cm', 12, INK),
     ]
 
 
@@ -186,16 +165,13 @@ def _legend(
         entries.append(('where it was', Paint(stroke=MUTED, dash=(2.5, 2.5)), True))
     for text, paint, square in entries:
         points = rectangle(x, y - 7, 14, 14) if square else circle_points((x + 7, y), 7, 24)
-        shapes += [
-            Polygon(points, paint),
-            Text(position=(x + 21, y), text=text, size=12, color=INK),
-        ]
+        shapes += [Polygon(points, paint), Text((x + 21, y), text, 12, INK)]
         x += 21 + text_width(text, 12) + 18
     names = [item.name for item in scenes[0].objects if item.kind is Kind.LOCATION]
-    short = short_names(names)
-    if names and short[names[0]] != names[0]:
-        text = f'{short[names[0]]} is {names[0]}'
+    short = [*short_names(names).values()]
+    if short != names:
+        text = f'{short[0]} is {names[0]}'
         if len(names) > 1:
-            text = f'{short[names[0]]} … {short[names[-1]]} are {names[0]} … {names[-1]}'
-        shapes.append(Text(position=(x, y), text=text, size=12, color=INK))
+            text = f'{short[0]} … {short[-1]} are {names[0]} … {names[-1]}'
+        shapes.append(Text((x, y), text, 12, INK))
     return shapes

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from bbllm.core.types import Kind, Scene, SceneObject
 from bbllm.skills.containers import is_container, lies_in
 from bbllm.skills.shapes import top_z
-from bbllm.viz.labels import Box, Placed, Wanted, place_labels
+from bbllm.viz.labels import Box, Wanted, place_labels
 from bbllm.viz.objects import (
     FAR,
     draw_grid,
@@ -41,7 +41,7 @@ def draw_scene(
     before: Scene | None = None,
 ) -> Panel:
     """
-    Return one panel.
+    Return a scene as one panel.
 
     Args:
         scene: What to draw.
@@ -69,20 +69,15 @@ def draw_scene(
     for item in movable:
         shapes += draw_thing(item, view, _far(scene, item))
     shapes += _names(scene, movable, locations, view)
-    shapes.append(
-        Polygon(
-            rectangle(0.5, 0.5, view.width - 1, view.height - 1), Paint(stroke='#c9c6bf', width=1)
-        )
-    )
+    border = rectangle(0.5, 0.5, view.width - 1, view.height - 1)
+    shapes.append(Polygon(border, Paint(stroke='#c9c6bf', width=1)))
     return Panel(corner=corner, width=view.width, height=view.height, shapes=tuple(shapes))
 
 
 def short_names(names: Sequence[str]) -> Mapping[str, str]:
     """Return what is left of names without a beginning that they share: location_A -> A."""
-    heads = {name.rpartition('_')[0] for name in names}
-    if len(heads) == 1 and heads != {''}:
-        return {name: name.rpartition('_')[2] for name in names}
-    return {name: name for name in names}
+    shared = len({name.rpartition('_')[0] for name in names}) == 1
+    return {name: name.rpartition('_')[2] if shared else name for name in names}
 
 
 def piles(movable: Sequence[SceneObject]) -> list[list[SceneObject]]:
@@ -146,37 +141,19 @@ def _names(
         text = short[item.name]
         free = all(math.dist(centre, other) > 1.6 * radius for other in covered)
         if free and len(text) <= 2:
-            shapes.append(
-                Text(
-                    position=centre, text=text, size=10.5, color=color, anchor='middle', bold=True
-                )
-            )
+            shapes.append(Text(centre, text, 10.5, color, 'middle', bold=True))
             boxes.append(_box(centre, radius))
         elif len(text) > 2:
             wanted.append(Wanted(text, centre, radius, 10.0))
             colors.append(color)
     placed = place_labels(wanted, boxes, view.width, view.height)
-    for spot in placed:
-        if spot.leader is not None:
-            shapes.append(Line(spot.leader, Paint(stroke=INK, stroke_opacity=0.5, width=0.8)))
+    leader = Paint(stroke=INK, stroke_opacity=0.5, width=0.8)
+    shapes += [Line(spot.leader, leader) for spot in placed if spot.leader is not None]
     for label, spot, color in zip(wanted, placed, colors, strict=True):
-        shapes += _write(label, spot, color)
+        lines = label.text.split('\n')
+        x, top = spot.middle[0], spot.middle[1] - (len(lines) - 1) * label.line / 2
+        shapes += [
+            Text((x, top + i * label.line), line, label.size, color, 'middle', halo=PAPER)
+            for i, line in enumerate(lines)
+        ]
     return shapes
-
-
-def _write(label: Wanted, spot: Placed, color: str) -> list[Flat]:
-    """Return a name that may have several lines."""
-    x, y = spot.middle
-    lines = label.text.split('\n')
-    top = y - (len(lines) - 1) * label.line / 2
-    return [
-        Text(
-            position=(x, top + index * label.line),
-            text=line,
-            size=label.size,
-            color=color,
-            anchor='middle',
-            halo=PAPER,
-        )
-        for index, line in enumerate(lines)
-    ]

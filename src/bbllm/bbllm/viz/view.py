@@ -44,18 +44,13 @@ class View:
 def view_of(scenes: Iterable[Scene], width: float) -> View:
     """Return a view of a given width [px] that shows the robot and all objects of all scenes."""
     points = [(-BASE_M, 0.0), (0.5, -0.4), (0.5, 0.4)]
-    for scene in scenes:
-        points += [
-            item.pose.position_m[:2] for item in scene.objects if item.kind is not Kind.FIXTURE
-        ]
-        # What is wider than a hand would reach over the margin.
-        points += [
-            corner
-            for item in scene.objects
-            if item.kind is Kind.CONTAINER
-            for corner in outline(item)
-        ]
-    xs, ys = [p[0] for p in points], [p[1] for p in points]
+    for item in (item for scene in scenes for item in scene.objects):
+        if item.kind is not Kind.FIXTURE:
+            points.append(item.pose.position_m[:2])
+        if item.kind is Kind.CONTAINER:
+            # What is wider than a hand would reach over the margin.
+            points += outline(item)
+    xs, ys = zip(*points, strict=True)
     y_min, y_max = min(ys) - MARGIN_M, max(ys) + MARGIN_M
     return View(
         x_min=min(xs) - 0.06,

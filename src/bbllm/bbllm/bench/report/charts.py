@@ -8,7 +8,7 @@ classes of their paints.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from bbllm.viz.reach import reach_ring
 from bbllm.viz.shapes import Flat
 from bbllm.viz.svg import Inks
 from bbllm.viz.table import draw_scene
-from bbllm.viz.view import View, view_of
+from bbllm.viz.view import view_of
 
 WIDTH_PX = 420.0
 """Width of a drawing in its own units; cards show it at 300 to 500 px."""
@@ -31,168 +31,125 @@ AWAY_M = 1.3
 """What lies further from the robot than this would make the rest too small [m]."""
 MOVED_M = 0.01
 """What came to rest further away than this has other facts than before [m]."""
-_MARK = f'"{EventKind.SCENE.value}"'.encode()
 DECIMALS = 3
 """Tables that agree to a millimetre have the same drawing."""
+_MARK = f'"{EventKind.SCENE.value}"'.encode()
+_SHOWN = frozenset({'reachable', 'on', 'held_by'})
+"""Predicates that drawings show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """One drawing, as far as it differs from the ground beneath."""
+    """One drawing, as far as it differs from the ground beneath; or such a ground."""
 
     id: str
     """Equal tables have equal drawings, and so the same id."""
-    ground: str
+    ground: str = ''
     """Id of what lies beneath; '' where nothing does."""
     width: float
     """In its own units [px]."""
     height: float
     markup: str
-    away: tuple[str, ...]
+    away: tuple[str, ...] = ()
     """Names of objects that came to rest outside of the picture."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """What lies beneath drawings: tables, grid, reach and robot."""
-
-    id: str
-    width: float
-    height: float
-    shapes: frozenset[Flat]
-    markup: str
-
-
-class Drawings:
-    """Draws tables; keeps each different one once."""
-
-    def __init__(self, scenes: Iterable[Scene], inks: Inks, prefix: str = ''):
-        """
-        Choose the view that shows all of them at the same scale.
-
-        Args:
-            scenes: All that will be drawn.
-            inks: The paints, which all drawings of a page share.
-            prefix: Begins the ids, so that they differ from those of other drawings.
-        """
-        self._view: View = view_of([_near(scene) for scene in scenes], WIDTH_PX)
-        self._inks = inks
-        self._prefix = prefix
-        self._grounds: dict[Scene, Ground] = {}
-        self._drawings: dict[object, Drawing] = {}
-
-    @property
-    def width(self) -> float:
-        """Of each drawing [px]."""
-        return round(self._view.width, 1)
-
-    @property
-    def height(self) -> float:
-        """Of each drawing [px]."""
-        return round(self._view.height, 1)
-
-    @property
-    def grounds(self) -> tuple[Ground, ...]:
-        """What lies beneath the drawings."""
-        return tuple(self._grounds.values())
-
-    @property
-    def unique(self) -> tuple[Drawing, ...]:
-        """All different drawings."""
-        return tuple(self._drawings.values())
-
-    def draw(self, scene: Scene, before: Scene | None) -> Drawing:
-        """
-        Draw a table.
-
-        Args:
-            scene: The table as it came to rest.
-            before: The scene before; objects that moved get a faint trace.
-        """
-        key = (_look(scene), None if before is None else _look(before))
-        if key not in self._drawings:
-            self._drawings[key] = self._new(scene, before)
-        return self._drawings[key]
-
-    def _new(self, scene: Scene, before: Scene | None) -> Drawing:
-        near = _near(scene)
-        names = set(near.names)
-        old = None if before is None else _near(before)
-        ground = self._ground(near)
-        own = [shape for shape in self._shapes(near, old) if shape not in ground.shapes]
-        return Drawing(
-            id=f'{self._prefix}d{len(self._drawings)}',
-            ground=ground.id,
-            width=self.width,
-            height=self.height,
-            markup=self._inks.draw(own),
-            away=tuple(
-                o.name for o in scene.objects if o.name not in names and o.kind is not Kind.HAND
-            ),
-        )
-
-    def _ground(self, scene: Scene) -> Ground:
-        bare = Scene(tuple(o for o in scene.objects if o.kind is Kind.FIXTURE), (), (), 0.0)
-        if bare not in self._grounds:
-            shapes = self._shapes(bare, None)
-            self._grounds[bare] = Ground(
-                id=f'{self._prefix}g{len(self._grounds)}',
-                width=self.width,
-                height=self.height,
-                shapes=frozenset(shapes),
-                markup=self._inks.draw(shapes),
-            )
-        return self._grounds[bare]
-
-    def _shapes(self, scene: Scene, before: Scene | None) -> tuple[Flat, ...]:
-        reach = reach_ring()
-        return draw_scene(scene, self._view, (0, 0), reach_m=reach, before=before).shapes
-
-
 class HouseDrawings:
-    """Draws households; keeps each different one once."""
+    """
+    Draws households; keeps each different one once.
 
-    grounds: tuple[Ground, ...] = ()
-    """None: only what a scene has of a house is drawn."""
+    Args:
+        inks: The paints, which all drawings of a page share.
+        prefix: Begins the ids, so that they differ from those of other drawings.
+    """
 
     def __init__(self, inks: Inks, prefix: str = ''):
-        """
-        Begin without drawings.
-
-        Args:
-            inks: The paints, which all drawings of a page share.
-            prefix: Begins the ids, so that they differ from those of other drawings.
-        """
         self._inks = inks
         self._prefix = prefix
-        self._drawings: dict[tuple[Flat, ...], Drawing] = {}
+        self._drawings: dict[Hashable, Drawing] = {}
 
     @property
-    def unique(self) -> tuple[Drawing, ...]:
+    def grounds(self) -> Sequence[Drawing]:
+        """What lies beneath the drawings; of a house nothing does."""
+        return ()
+
+    @property
+    def unique(self) -> Sequence[Drawing]:
         """All different drawings."""
         return tuple(self._drawings.values())
 
     def draw(self, scene: Scene, before: Scene | None) -> Drawing:
-        """
-        Draw a household.
-
-        Args:
-            scene: The last scene.
-            before: The first scene.
-        """
+        """Draw the last scene of a household; what changed since the first one stands out."""
         panel = draw_floor_plan(
             scene, HOUSE_PX, before=before, columns=HOUSE_COLUMNS, changes_only=True
         )
         if panel.shapes not in self._drawings:
             self._drawings[panel.shapes] = Drawing(
                 id=f'{self._prefix}d{len(self._drawings)}',
-                ground='',
                 width=HOUSE_PX,
                 height=round(panel.height, 1),
                 markup=self._inks.draw(panel.shapes),
-                away=(),
             )
         return self._drawings[panel.shapes]
+
+
+class Drawings(HouseDrawings):
+    """
+    Draws tables; keeps each different one once.
+
+    Args:
+        scenes: All that will be drawn, at the same scale.
+        inks: The paints, which all drawings of a page share.
+        prefix: Begins the ids, so that they differ from those of other drawings.
+    """
+
+    def __init__(self, scenes: Iterable[Scene], inks: Inks, prefix: str = ''):
+        super().__init__(inks, prefix)
+        self._view = view_of([_near(scene) for scene in scenes], WIDTH_PX)
+        self._width, self._height = round(self._view.width, 1), round(self._view.height, 1)
+        self._grounds: dict[Scene, tuple[Drawing, frozenset[Flat]]] = {}
+
+    @property
+    def grounds(self) -> Sequence[Drawing]:
+        """What lies beneath the drawings: tables, grid, reach and robot."""
+        return tuple(ground for ground, _ in self._grounds.values())
+
+    def draw(self, scene: Scene, before: Scene | None) -> Drawing:
+        """Draw a table as it came to rest; objects that moved since *before* get a trace."""
+        key = (_look(scene), None if before is None else _look(before))
+        if key not in self._drawings:
+            near = _near(scene)
+            names = set(near.names)
+            ground, beneath = self._ground(near)
+            shapes = self._shapes(near, None if before is None else _near(before))
+            self._drawings[key] = Drawing(
+                id=f'{self._prefix}d{len(self._drawings)}',
+                ground=ground.id,
+                width=self._width,
+                height=self._height,
+                markup=self._inks.draw([shape for shape in shapes if shape not in beneath]),
+                away=tuple(
+                    item.name
+                    for item in scene.objects
+                    if item.name not in names and item.kind is not Kind.HAND
+                ),
+            )
+        return self._drawings[key]
+
+    def _ground(self, scene: Scene) -> tuple[Drawing, frozenset[Flat]]:
+        bare = Scene(tuple(o for o in scene.objects if o.kind is Kind.FIXTURE), (), (), 0.0)
+        if bare not in self._grounds:
+            shapes = self._shapes(bare, None)
+            name = f'{self._prefix}g{len(self._grounds)}'
+            ground = Drawing(
+                id=name, width=self._width, height=self._height, markup=self._inks.draw(shapes)
+            )
+            self._grounds[bare] = ground, frozenset(shapes)
+        return self._grounds[bare]
+
+    def _shapes(self, scene: Scene, before: Scene | None) -> tuple[Flat, ...]:
+        reach = reach_ring()
+        return draw_scene(scene, self._view, (0, 0), reach_m=reach, before=before).shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,37 +166,26 @@ def read_scenes(path: Path | None) -> Scenes:
 
     Pictures only gain by them, so a journal that is gone or damaged gives none and no error.
     """
-    if path is None:
-        return Scenes()
     try:
-        lines = path.read_bytes().splitlines()
+        lines = path.read_bytes().splitlines() if path else []
     except OSError:
-        return Scenes()
+        lines = []
     found: dict[str, Scene] = {}
     for line in lines:
         # The kind stands at the beginning of a line; most lines are something else.
-        if _MARK in line[:80]:
-            _take(line, found)
+        if _MARK not in line[:80]:
+            continue
+        try:
+            recorded = read_line(line.decode()).data
+        except ValueError:
+            continue  # cut off by a crash, or of another version: the picture is drawn without it
+        if isinstance(recorded, SceneRecorded):
+            found[recorded.moment] = recorded.scene
     return Scenes(found.get('before'), found.get('after'))
 
 
-def _take(line: bytes, found: dict[str, Scene]) -> None:
-    try:
-        recorded = read_line(line.decode()).data
-        if isinstance(recorded, SceneRecorded):
-            found[recorded.moment] = recorded.scene
-    except ValueError:
-        return  # cut off by a crash, or of another version: the picture is drawn without it
-
-
 def final_scene(settled: tuple[SceneObject, ...], scenes: Scenes) -> Scene:
-    """
-    Return the settled table with facts of the journal: out of reach, in the hand.
-
-    Args:
-        settled: Where everything came to rest.
-        scenes: The journal's.
-    """
+    """Return the settled table with facts of the journal: out of reach, in the hand."""
     return Scene(settled, (), (*_facts(settled, scenes.after), *_facts(settled, scenes.before)), 0)
 
 
@@ -256,10 +202,6 @@ def _facts(settled: tuple[SceneObject, ...], scene: Scene | None) -> tuple[Fact,
     return tuple(f for f in scene.facts if f.subject in still and f.predicate in _SHOWN)
 
 
-_SHOWN = frozenset({'reachable', 'on', 'held_by'})
-"""Predicates that drawings show."""
-
-
 def _near(scene: Scene) -> Scene:
     objects = tuple(
         item
@@ -270,7 +212,7 @@ def _near(scene: Scene) -> Scene:
     return replace(scene, objects=objects)
 
 
-def _look(scene: Scene) -> object:
+def _look(scene: Scene) -> Hashable:
     """Return all of a scene that a drawing shows, rounded."""
     return (
         tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -18,32 +18,23 @@ from bbllm.bench.report.charts import (
     final_scene,
     read_scenes,
 )
-from bbllm.bench.report.tables import VERDICTS, anchor
+from bbllm.bench.report.tables import VERDICTS
 from bbllm.core.types import Scene
 from bbllm.viz.svg import Inks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What the gallery shows of one episode."""
+    """What the gallery shows of one episode, beside its result."""
 
-    anchor: str
-    task: str
-    trial: int
-    k: int
-    verdict: str
-    reason: str
+    result: EpisodeResult
     information: str
     """Whether what had to be found out was, and why; '' where nothing had to be."""
-    gcr: str
     missing: tuple[str, ...]
     """Conditions of the goal that are not met."""
-    conditions: int
-    """How many there are."""
     figures: str
     """Loops, steps, calls, times: one line."""
     codes: tuple[tuple[str, int], ...]
-    ending: str
     message: str
     """Why it ended, where the reason does not include it."""
     journal: str
@@ -51,40 +42,32 @@ class Card:
     drawing: Drawing | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CardGroup:
     """The cards of one task, drawn at one scale."""
 
-    name: str
-    instruction: str
+    task: TaskSettings
     cards: tuple[Card, ...]
     tally: str
     """How many of each verdict, in words."""
     drawings: Drawings | HouseDrawings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Gallery:
     """All cards."""
 
     groups: tuple[CardGroup, ...]
     rules: str
     """CSS of all paints."""
-    in_houses: bool = False
-    """Whether the episodes were played in houses, and not on tables."""
+    in_houses: bool
 
 
 def make_gallery(run: SavedRun) -> Gallery:
     """Return a card with a drawing for every episode of a run."""
     inks = Inks()
-    groups = [
-        _group(run, task, inks, f't{number}') for number, task in enumerate(run.settings.tasks)
-    ]
-    return Gallery(
-        groups=tuple(group for group in groups if group.cards),
-        rules=inks.rules,
-        in_houses=_in_houses(run),
-    )
+    groups = [_group(run, task, inks, f't{i}') for i, task in enumerate(run.settings.tasks)]
+    return Gallery(tuple(group for group in groups if group.cards), inks.rules, _in_houses(run))
 
 
 def _group(run: SavedRun, task: TaskSettings, inks: Inks, prefix: str) -> CardGroup:
@@ -102,13 +85,9 @@ def _group(run: SavedRun, task: TaskSettings, inks: Inks, prefix: str) -> CardGr
         shown = [known.before for known, final in zip(scenes, finals, strict=True) if final]
         drawings = Drawings([scene for scene in (*finals, *shown) if scene], inks, prefix)
     cards = [_card(run, *each, drawings) for each in zip(results, finals, scenes, strict=True)]
-    return CardGroup(
-        name=task.name,
-        instruction=task.instruction,
-        cards=tuple(cards),
-        tally=_tally(cards),
-        drawings=drawings,
-    )
+    counts = Counter(result.verdict for result in results)
+    tally = words.listed([f'{counts[name]} {name}' for name in VERDICTS if counts[name]])
+    return CardGroup(task, tuple(cards), tally, drawings)
 
 
 def _in_houses(run: SavedRun) -> bool:
@@ -122,30 +101,15 @@ def _card(
     scenes: Scenes,
     drawings: Drawings | HouseDrawings,
 ) -> Card:
-    key = result.key
-    missing = tuple(text for text, holds in result.conditions.items() if not holds)
-    message = result.message if result.message not in result.reason else ''
+    codes = [(name, n) for name, n in result.codes.items() if n]
     return Card(
-        anchor=anchor(key),
-        task=key.task,
-        trial=key.trial,
-        k=key.k,
-        verdict=result.verdict,
-        reason=result.reason,
+        result=result,
         information=_information(result),
-        gcr=words.NONE if result.lost else words.two(result.gcr),
-        missing=missing,
-        conditions=len(result.conditions),
+        missing=tuple(text for text, holds in result.conditions.items() if not holds),
         figures=_figures(result, timed=not _in_houses(run)),
-        codes=tuple(
-            sorted(
-                ((name, n) for name, n in result.codes.items() if n),
-                key=lambda item: (-item[1], item[0]),
-            )
-        ),
-        ending=result.ending,
-        message=message,
-        journal=f'{EPISODES}/{quote(key.name)}.jsonl' if run.journal(key) else '',
+        codes=tuple(sorted(codes, key=lambda item: (-item[1], item[0]))),
+        message=result.message if result.message not in result.reason else '',
+        journal=f'{EPISODES}/{quote(result.key.name)}.jsonl' if run.journal(result.key) else '',
         drawing=None if final is None else drawings.draw(final, scenes.before),
     )
 
@@ -153,11 +117,9 @@ def _card(
 def _information(result: EpisodeResult) -> str:
     if result.informed is None:
         return ''
-    told = f'{"Informed" if result.informed else "Not informed"}: {result.information}'
-    parts = [told.rstrip(': .') + '.']
-    if result.false_success:
-        parts.append('The planner ended as if it was done.')
-    return ' '.join(parts)
+    text = f'{"Informed" if result.informed else "Not informed"}: {result.information}'
+    text = text.rstrip(': .') + '.'
+    return f'{text} The planner ended as if it was done.' if result.false_success else text
 
 
 def _figures(result: EpisodeResult, *, timed: bool) -> str:
@@ -177,8 +139,3 @@ def _figures(result: EpisodeResult, *, timed: bool) -> str:
     if result.unsafe:
         parts.append(words.plural(result.unsafe, 'unsafe command'))
     return ' · '.join(parts)
-
-
-def _tally(cards: Sequence[Card]) -> str:
-    counts = [(sum(card.verdict == verdict for card in cards), verdict) for verdict in VERDICTS]
-    return words.listed([f'{n} {verdict}' for n, verdict in counts if n])

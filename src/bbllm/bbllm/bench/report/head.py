@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from bbllm.bench.log.run_settings import RunSettings
 from bbllm.bench.log.store import SavedRun, Session
@@ -21,17 +20,9 @@ BUILT_IN = ('lexical', *provider_names())
 """Providers that have no models to choose from."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeadEntry:
-    """A name and what it stands for."""
-
-    name: str
-    value: str
-
-
-def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> tuple[HeadEntry, ...]:
+def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """
-    Return what made the run, in the order of the page.
+    Return what made the run by name, in the order of the page.
 
     Args:
         run: The run.
@@ -54,7 +45,7 @@ def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> tuple[HeadEnt
         'MuJoCo': made.versions.get('mujoco'),
         'Python': made.versions.get('python'),
     }
-    return tuple(HeadEntry(name, value) for name, value in entries.items() if value)
+    return {name: value for name, value in entries.items() if value}
 
 
 def notices_of(settings: RunSettings, summary: RunSummary) -> tuple[str, ...]:
@@ -73,47 +64,44 @@ def notices_of(settings: RunSettings, summary: RunSummary) -> tuple[str, ...]:
 
 def date_of(sessions: Sequence[Session]) -> str:
     """Return when the run was made, in UTC; '' where no session is on record."""
-    starts = [session.started_s for session in sessions]
-    ends = [session.ended_s for session in sessions if session.ended_s is not None]
-    if not starts:
+    if not sessions:
         return ''
-    days = [time.strftime('%Y-%m-%d', time.gmtime(s)) for s in (min(starts), max(ends or starts))]
-    first = time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(min(starts)))
-    return first if days[0] == days[1] else f'{days[0]} to {days[1]}'
+    starts = [session.started_s for session in sessions]
+    start, ends = min(starts), [s.ended_s for s in sessions if s.ended_s is not None]
+    end = max(ends or starts)
+    first, last = (time.strftime('%Y-%m-%d', time.gmtime(moment)) for moment in (start, end))
+    if first == last:
+        return time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(start))
+    return f'{first} to {last}'
 
 
 def command_of(settings: RunSettings) -> str:
     """Return the command that makes such a run again."""
+    usual, limits = Limits(), settings.limits
+    matched = settings.mapping == 'embedding'
+    # A recording names its own models.
+    asks = not settings.replay
     options = {
         '--planner': settings.planner,
-        **_model_options(settings),
+        '--brain': (_model_option(settings, 'brain') or settings.brain) if asks else None,
+        '--body': _model_option(settings, 'embeddings' if matched else 'body') if asks else None,
         '--mapping': settings.mapping,
         '--world': settings.world,
         '--k': ','.join(map(str, settings.ks)),
         '--trials': settings.trials,
         '--seed': settings.seed,
         '--tasks': _tasks_option(settings),
-        **_limit_options(settings.limits),
+        '--limit-steps': limits.steps if limits.steps != usual.steps else None,
+        '--limit-model-calls': (
+            limits.model_calls if limits.model_calls != usual.model_calls else None
+        ),
+        '--limit-tokens': limits.tokens if limits.tokens != usual.tokens else None,
+        '--timeout': limits.wall_s if limits.wall_s != usual.wall_s else None,
         '--replay': settings.replay,
     }
-    said = [
-        part
-        for name, value in options.items()
-        if value not in (None, '')
-        for part in (name, value)
-    ]
-    return shlex.join(['bbllm', 'bench', settings.suite, *map(str, said), '--out', 'DIR'])
-
-
-def _model_options(settings: RunSettings) -> dict[str, str | None]:
-    """Return the options that name the models; a recording names its own."""
-    if settings.replay:
-        return {}
-    matched = settings.mapping == 'embedding'
-    return {
-        '--brain': _model_option(settings, 'brain') or settings.brain,
-        '--body': _model_option(settings, 'embeddings' if matched else 'body'),
-    }
+    given = [(name, str(value)) for name, value in options.items() if value not in (None, '')]
+    command = ['bbllm', 'bench', settings.suite, *(part for pair in given for part in pair)]
+    return shlex.join([*command, '--out', 'DIR'])
 
 
 def _model_option(settings: RunSettings, role: str) -> str | None:
@@ -134,34 +122,23 @@ def _tasks_option(settings: RunSettings) -> str:
     return '' if chosen == [task.name for task in whole] else ','.join(chosen)
 
 
-def _limit_options(limits: Limits) -> dict[str, float | None]:
-    usual = Limits()
-    options = {
-        '--limit-steps': (limits.steps, usual.steps),
-        '--limit-model-calls': (limits.model_calls, usual.model_calls),
-        '--limit-tokens': (limits.tokens, usual.tokens),
-        '--timeout': (limits.wall_s, usual.wall_s),
-    }
-    return {option: limit for option, (limit, default) in options.items() if limit != default}
-
-
-def flat(settings: Mapping[str, object], place: str = '') -> list[HeadEntry]:
+def flat(settings: Mapping[str, object], place: str = '') -> dict[str, str]:
     """Return all settings in full, nested ones by their path."""
-    entries: list[HeadEntry] = []
+    entries: dict[str, str] = {}
     for key, value in settings.items():
         name = f'{place}.{key}' if place else str(key)
         if isinstance(value, Mapping) and value:
-            entries += flat(value, name)
+            entries |= flat(value, name)
         elif isinstance(value, Sequence) and not isinstance(value, str) and value:
             if all(isinstance(item, (str, int, float)) for item in value):
-                entries.append(HeadEntry(name, words.listed(value)))
+                entries[name] = words.listed(value)
             else:
                 for index, item in enumerate(value):
                     inner = item if isinstance(item, Mapping) else {'': item}
-                    entries += flat(inner, f'{name}[{index}]')
+                    entries |= flat(inner, f'{name}[{index}]')
         else:
             empty = value is None or value == '' or value in ({}, [])
-            entries.append(HeadEntry(name, words.NONE if empty else str(value)))
+            entries[name] = words.NONE if empty else str(value)
     return entries
 
 

@@ -65,27 +65,19 @@ def rates_of(figures: Figures) -> dict[str, str]:
 
 def over_k(summary: RunSummary) -> Chart | None:
     """Return the rates over K (Figure 6 of the paper); None of fewer than two K."""
-    figure = over_k_figure(summary)
-    if figure is None:
-        return None
-    names = rates_of(summary.top)
-    values = [group.k or 0 for group in summary.by_k]
-    told = (_series(name, key, summary.by_k, values) for key, name in names.items())
-    return Chart(
-        svg=_svg(figure, 'over-k'),
-        alternative=f'{_joined([*names.values()])} over the number of feedback loops. '
-        + ' '.join(told),
-        equal_steps=_equal(values),
-    )
-
-
-def over_k_figure(summary: RunSummary) -> Figure | None:
-    """Return the chart of `over_k` as a figure of matplotlib."""
     if len(summary.by_k) < 2:
         return None
     with _figure(520, OVER_K_PX) as figure:
         _draw_over_k(figure, summary, left=0.08, width=0.91)
-        return figure
+    names, values = rates_of(summary.top), _ks(summary)
+    series = (_series(name, key, summary.by_k, values) for key, name in names.items())
+    *others, last = names.values()
+    head = f'{", ".join(others)} and {last} over the number of feedback loops.'
+    return Chart(
+        svg=_svg(figure, 'over-k'),
+        alternative=' '.join([head, *series]),
+        equal_steps=_equal(values),
+    )
 
 
 def by_task(summary: RunSummary) -> Chart | None:
@@ -95,13 +87,12 @@ def by_task(summary: RunSummary) -> Chart | None:
     with _figure(1080, ROW_PX * _lines(summary)) as figure:
         _draw_by_task(figure, summary)
         svg = _svg(figure, 'by-task')
-    values = [group.k or 0 for group in summary.by_k]
-    told = [
-        _series(f'{_title(rows[0])}, {kind}', kind, rows, values)
+    series = [
+        _series(f'{_title(rows[0])}, {kind}', kind, rows, _ks(summary))
         for rows in _rows_of_tasks(summary)
         for kind in _kinds(rows)
     ]
-    return Chart(svg=svg, alternative=' '.join(told))
+    return Chart(svg=svg, alternative=' '.join(series))
 
 
 def feedback_png(summary: RunSummary) -> bytes | None:
@@ -123,9 +114,8 @@ def both_kinds(summary: RunSummary) -> Chart | None:
         return None
     rows: list[tuple[str, Figures, str]] = [(_title(t), t, 'sr') for t in top.tasks if t.n]
     rows.append(('all that is to find out', top, 'state'))
-    told = []
-    with _figure(880, 70 + 34 * len(rows)) as figure:
-        height = 70 + 34 * len(rows)
+    told, height = [], 70 + 34 * len(rows)
+    with _figure(880, height) as figure:
         axes = figure.add_axes((0.215, 42 / height, 0.555, 1 - 70 / height))
         for i, (name, row, state) in enumerate(rows):
             kinds = (state, 'informed') if row.needing else (state,)
@@ -193,15 +183,13 @@ def _figure(width: float, height: float) -> Iterator[Figure]:
 def _draw_over_k(figure: FigureBase, summary: RunSummary, *, left: float, width: float) -> None:
     axes = figure.add_axes((left, 0.15, width, 0.74))
     names = rates_of(summary.top)
-    values = [group.k or 0 for group in summary.by_k]
-    _rates(axes, summary.by_k, values, names, dodge=0.06, size=7)
+    _rates(axes, summary.by_k, _ks(summary), names, dodge=0.06, size=7)
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.set_xlabel('feedback loops allowed, K')
     axes.legend(loc='lower left', bbox_to_anchor=(-0.02, 1.01), ncols=len(names), frameon=False)
 
 
 def _draw_by_task(figure: FigureBase, summary: RunSummary) -> None:
-    values = [group.k or 0 for group in summary.by_k]
     tasks, height = _rows_of_tasks(summary), ROW_PX * _lines(summary)
     grid = figure.subplots(_lines(summary), COLUMNS, squeeze=False)
     figure.subplots_adjust(
@@ -210,9 +198,13 @@ def _draw_by_task(figure: FigureBase, summary: RunSummary) -> None:
     for axes in grid.flat[len(tasks) :]:
         axes.remove()
     for axes, rows in zip(grid.flat, tasks, strict=False):
-        _rates(axes, rows, values, dict.fromkeys(_kinds(rows), ''), dodge=0.08, size=6)
+        _rates(axes, rows, _ks(summary), dict.fromkeys(_kinds(rows), ''), dodge=0.08, size=6)
         axes.set_yticks([0, 0.5, 1])
         axes.set_title(_title(rows[0]), loc='left', color=INK)
+
+
+def _ks(summary: RunSummary) -> list[int]:
+    return [group.k or 0 for group in summary.by_k]
 
 
 def _rows_of_tasks(summary: RunSummary) -> list[tuple[TaskFigures, ...]]:
@@ -287,10 +279,6 @@ def _svg(figure: Figure, name: str) -> Markup:
     return Markup(text.replace('xlink:href', 'href'))  # matplotlib escapes texts
 
 
-def _font_size(found: re.Match[str]) -> str:
-    return f'font-size: {found[1]}px' if found[1] else ''
-
-
 def _series(name: str, key: str, groups: Sequence[Figures], values: Sequence[int]) -> str:
     """Return a line of a chart in words."""
     known = [(k, group.rate(key)) for k, group in zip(values, groups, strict=True)]
@@ -316,7 +304,3 @@ def _title(row: TaskFigures) -> str:
 def _equal(values: Sequence[int]) -> bool:
     span = max(values) - min(values)
     return span > WIDEST and span != len(values) - 1
-
-
-def _joined(names: Sequence[str]) -> str:
-    return f'{", ".join(names[:-1])} and {names[-1]}'

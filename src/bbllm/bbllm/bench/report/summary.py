@@ -16,12 +16,13 @@ from pathlib import Path
 
 from bbllm.bench.log.prices import asked_model
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.run_settings import RunSettings, TaskSettings
+from bbllm.bench.log.run_settings import RunSettings
 from bbllm.bench.log.store import Session, episodes_per_minute
 from bbllm.bench.metrics.metrics import Figures, SummaryRecord
 from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
 from bbllm.bench.metrics.task_groups import groups_of
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
+from bbllm.bench.report.words import interval
 from bbllm.bench.scorers.session_history import earlier_lines
 from bbllm.core.errors import ConfigError
 
@@ -118,24 +119,24 @@ class RunSummary(SummaryRecord):
 
 
 _OF_SETTINGS = {'suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed', 'trials'}
+_OF_TASK = {'name', 'label', 'instruction', 'difficulty', 'least_loops'}
 
 
 def summarize_run(
     settings: RunSettings, results: Sequence[EpisodeResult], sessions: Sequence[Session]
 ) -> RunSummary:
     """
-    Return the summary of a run.
-
-    Args:
-        settings: What was asked for.
-        results: In any order; also of a run that is not complete.
-        sessions: One for each time the program ran.
+    Return the summary of a run, also of one that is not complete.
 
     Raises:
         ValueError: An episode is there twice.
     """
     results = sorted(results, key=lambda result: result.key)
-    _refuse_doubles(results)
+    counts = Counter(result.key.name for result in results)
+    if doubles := sorted(name for name, number in counts.items() if number > 1):
+        raise ValueError(
+            f'A run holds each episode once, but these are there twice: {", ".join(doubles)}.'
+        )
     ks = sorted({*settings.ks, *ks_of(results)})
     models = _models(results)
     return RunSummary(
@@ -154,7 +155,15 @@ def summarize_run(
             for k_a, k_b in zip(ks[1:], ks, strict=False)
         ),
         episodes_per_minute=episodes_per_minute(sessions),
-        timing=_timing(results, sessions, ks),
+        timing=Timing(
+            wall_s=round(math.fsum(session.wall_s for session in sessions), 3),
+            sessions=len(sessions),
+            **_times(results),
+            by_k=tuple(
+                KTimes(k=k, **_times([result for result in results if result.key.k == k]))
+                for k in ks
+            ),
+        ),
     )
 
 
@@ -165,12 +174,7 @@ def summary_text(summary: RunSummary) -> str:
 
 
 def read_summary(path: Path) -> RunSummary:
-    """
-    Read `summary.json`.
-
-    Raises:
-        ConfigError: It cannot be read, or is no summary.
-    """
+    """Read `summary.json`; raises ConfigError where it cannot be read, or is no summary."""
     try:
         return RunSummary.model_validate(json.loads(path.read_bytes()))
     except OSError as error:
@@ -200,14 +204,7 @@ def closing_line(summary: RunSummary) -> str:
 def rate_text(figures: Figures, key: str) -> str:
     """Return a rate with its interval: `0.75 [0.30, 0.95]`."""
     rate = figures.rate(key)
-    return f'{_two_digits(rate.value)} {interval_text(rate.low, rate.high)}'.rstrip()
-
-
-def interval_text(low: float | None, high: float | None) -> str:
-    """Return `[lo, hi]`, '' where there is none."""
-    if low is None or high is None:
-        return ''
-    return f'[{low:.2f}, {high:.2f}]'
+    return f'{_two_digits(rate.value)} {interval(rate.low, rate.high)}'.rstrip()
 
 
 def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: int) -> KFigures:
@@ -215,7 +212,14 @@ def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: in
     return KFigures.of(
         group,
         k=k,
-        tasks=tuple(_figures_of_task(task, group) for task in settings.tasks),
+        tasks=tuple(
+            TaskFigures.of(
+                [result for result in group if result.key.task == task.name],
+                # The suite's demand is there also for a task that was not played yet.
+                **task.model_dump(include=_OF_TASK),
+            )
+            for task in settings.tasks
+        ),
         groups=tuple(
             GroupFigures.of(
                 [result for result in group if result.key.task in tasks],
@@ -226,14 +230,6 @@ def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: in
             for by, parts in groups_of(settings.tasks).items()
             for name, tasks in parts.items()
         ),
-    )
-
-
-def _figures_of_task(task: TaskSettings, group: Sequence[EpisodeResult]) -> TaskFigures:
-    return TaskFigures.of(
-        [result for result in group if result.key.task == task.name],
-        # The suite's demand is there also for a task that was not played yet.
-        **task.model_dump(include={'name', 'label', 'instruction', 'difficulty', 'least_loops'}),
     )
 
 
@@ -261,33 +257,11 @@ def _unpriced(results: Sequence[EpisodeResult], settings: RunSettings) -> tuple[
     return tuple(sorted(missing))
 
 
-def _timing(
-    results: Sequence[EpisodeResult], sessions: Sequence[Session], ks: Sequence[int]
-) -> Timing:
-    return Timing(
-        wall_s=round(math.fsum(session.wall_s for session in sessions), 3),
-        sessions=len(sessions),
-        **_times(results),
-        by_k=tuple(
-            KTimes(k=k, **_times([result for result in results if result.key.k == k])) for k in ks
-        ),
-    )
-
-
 def _times(results: Sequence[EpisodeResult]) -> dict[str, float]:
     return {
         'episode_s': round(math.fsum(result.wall_s for result in results), 3),
         'model_s': round(math.fsum(result.model_s for result in results), 3),
     }
-
-
-def _refuse_doubles(results: Sequence[EpisodeResult]) -> None:
-    counts = Counter(result.key for result in results)
-    doubles = sorted(key.name for key, number in counts.items() if number > 1)
-    if doubles:
-        raise ValueError(
-            f'A run holds each episode once, but these are there twice: {", ".join(doubles)}.'
-        )
 
 
 def _two_digits(value: float | None) -> str:

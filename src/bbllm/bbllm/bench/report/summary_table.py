@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby, islice
 
 from rich import box
 from rich.console import Console
@@ -11,7 +12,8 @@ from rich.table import Table
 
 from bbllm.bench.metrics.metrics import METRICS, Figures
 from bbllm.bench.metrics.pairs import Comparison, PairedDifference
-from bbllm.bench.report.summary import GroupFigures, KFigures, RunSummary, interval_text, rate_text
+from bbllm.bench.report.summary import GroupFigures, KFigures, RunSummary, rate_text
+from bbllm.bench.report.words import interval
 from bbllm.core.text import count_of
 
 INTERVAL = '95 %'
@@ -65,13 +67,38 @@ def print_summary(summary: RunSummary, console: Console) -> None:
 
 def lines_for_terminal(summary: RunSummary) -> list[str]:
     """Return what the tables do not show, one sentence a line."""
+    groups = summary.by_k
     lines = [*summary.notices]
     lines += [_pair_line(pair) for pair in summary.paired if pair.pairs]
-    lines += [_knowing_line(group) for group in summary.by_k if group.needing]
-    lines += [_code_line(group) for group in summary.by_k if group.codes]
-    lines += [_broken_line(group) for group in summary.by_k if group.broken_rules]
-    lines += [_left_out_line(group) for group in summary.by_k if group.discarded]
-    lines += [_held_once_line(group) for group in summary.by_k if group.rate('held_once').n]
+    lines += [
+        f'Where something had to be found out (K = {group.k}, '
+        f'{count_of(group.needing, "episode")}): state {rate_text(group, "state")}, '
+        f'informed {rate_text(group, "informed")}.'
+        for group in groups
+        if group.needing
+    ]
+    lines += [_code_line(group) for group in groups if group.codes]
+    lines += [
+        f'Rules broken with K = {group.k}: {_counts(group.broken_rules)}. '
+        f'Faithful {rate_text(group, "faithful")}, '
+        f'two hands allowed {rate_text(group, "faithful_two_hands")}.'
+        for group in groups
+        if group.broken_rules
+    ]
+    lines += [
+        f"Left out of the model's replies with K = {group.k}: "
+        f'{count_of(group.discarded, "line")}: {group.malformed} malformed, '
+        f'{group.refused} refused.'
+        for group in groups
+        if group.discarded
+    ]
+    lines += [
+        'All conditions of the goal held at once, at the start or after some step, with '
+        f'K = {group.k}: {rate_text(group, "held_once")} of all episodes. '
+        'So FLTRNN counts a success.'
+        for group in groups
+        if group.rate('held_once').n
+    ]
     lines += _lost_lines(summary)
     lines += _unsafe_lines(summary)
     lines += _cost_lines(summary)
@@ -121,21 +148,18 @@ def _task_table(group: KFigures, *, ruled: bool) -> Table:
 
 
 def _caption(group: KFigures, *, ruled: bool) -> str:
-    caption = KNOWING_CAPTION if group.needing else CAPTION
-    caption += FALSE_CAPTION if group.needing or group.false_success else ''
-    caption += RULED_CAPTION if ruled else ''
-    return caption + (ESTIMATED_CAPTION if group.tokens_estimated else '')
+    return ''.join(
+        [
+            KNOWING_CAPTION if group.needing else CAPTION,
+            FALSE_CAPTION if group.needing or group.false_success else '',
+            RULED_CAPTION if ruled else '',
+            ESTIMATED_CAPTION if group.tokens_estimated else '',
+        ]
+    )
 
 
 def _cells(row: Figures, *, knowing: bool, ruled: bool) -> dict[str, str]:
-    """
-    Return the cells of a row by column.
-
-    Args:
-        row: A task, or all of them.
-        knowing: Whether something had to be found out in any task, so that success is twofold.
-        ruled: Whether faithfulness is shown.
-    """
+    """Return the cells of a row by column; with *knowing*, success is of two kinds."""
     # Of all tasks together it would be a share of other episodes than the state beside it.
     informed = row.needing and row.needing == row.n
     return {
@@ -172,17 +196,15 @@ def _group_table(groups: Sequence[GroupFigures]) -> Table:
     shown = [key for key in OF_GROUPS if any(row.value(key) is not None for row in groups)]
     columns = [h for key in shown for h in (METRICS[key].label, *[INTERVAL] * (key == 'sr'))]
     table = _table('group', ('tasks', 'n', *columns))
-    before = ''
-    for row in groups:
-        if before and before != row.by:
-            table.add_section()
-        before = row.by
-        cells = []
-        for key in shown:
-            cells.append(_number(row, key))
-            # An interval over one case says nothing.
-            cells += [_interval(row, key) if row.n > 1 else ''] * (key == 'sr')
-        table.add_row(f'{row.by} {row.name}', str(row.n_tasks), str(row.n), *cells)
+    for by, rows in groupby(groups, key=lambda row: row.by):
+        table.add_section()
+        for row in rows:
+            cells = []
+            for key in shown:
+                cells.append(_number(row, key))
+                # An interval over one case says nothing.
+                cells += [_interval(row, key) if row.n > 1 else ''] * (key == 'sr')
+            table.add_row(f'{by} {row.name}', str(row.n_tasks), str(row.n), *cells)
     return table
 
 
@@ -223,45 +245,19 @@ def _pair_line(pair: Comparison) -> str:
 
 def _difference(item: PairedDifference) -> str:
     found = item.difference
-    interval = interval_text(found.low, found.high)
-    return f'{found.value or 0:+.2f} {interval} over {count_of(found.n, "pair")}'
-
-
-def _knowing_line(group: KFigures) -> str:
-    """Return both kinds of success where there was something to find out."""
-    rates = ', '.join(f'{key} {rate_text(group, key)}' for key in ('state', 'informed'))
-    episodes = count_of(group.needing, 'episode')
-    return f'Where something had to be found out (K = {group.k}, {episodes}): {rates}.'
+    bounds = interval(found.low, found.high)
+    return f'{found.value or 0:+.2f} {bounds} over {count_of(found.n, "pair")}'
 
 
 def _code_line(group: KFigures) -> str:
-    codes = list(group.codes.items())
-    named = ', '.join(f'{number} {code}' for code, number in codes[:MOST_CODES])
-    rest = sum(number for _, number in codes[MOST_CODES:])
+    shown = dict(islice(group.codes.items(), MOST_CODES))
+    rest = sum(group.codes.values()) - sum(shown.values())
     more = f', {count_of(rest, "other")}' if rest else ''
-    return f'Steps that failed with K = {group.k}: {named}{more}.'
+    return f'Steps that failed with K = {group.k}: {_counts(shown)}{more}.'
 
 
-def _broken_line(group: KFigures) -> str:
-    named = ', '.join(f'{number} {rule}' for rule, number in group.broken_rules.items())
-    return (
-        f'Rules broken with K = {group.k}: {named}. Faithful {rate_text(group, "faithful")}, '
-        f'two hands allowed {rate_text(group, "faithful_two_hands")}.'
-    )
-
-
-def _left_out_line(group: KFigures) -> str:
-    kinds = f'{group.malformed} malformed, {group.refused} refused'
-    lines = count_of(group.discarded, 'line')
-    return f"Left out of the model's replies with K = {group.k}: {lines}: {kinds}."
-
-
-def _held_once_line(group: KFigures) -> str:
-    return (
-        f'All conditions of the goal held at once, at the start or after some step, with '
-        f'K = {group.k}: {rate_text(group, "held_once")} of all episodes. '
-        'So FLTRNN counts a success.'
-    )
+def _counts(counts: Mapping[str, int]) -> str:
+    return ', '.join(f'{number} {name}' for name, number in counts.items())
 
 
 def _lost_lines(summary: RunSummary) -> list[str]:
@@ -271,8 +267,7 @@ def _lost_lines(summary: RunSummary) -> list[str]:
     errors: Counter[str] = Counter()
     for group in summary.by_k:
         errors.update(group.lost_errors)
-    named = ', '.join(f'{number} {name}' for name, number in sorted(errors.items()))
-    why = f' ({named})' if named else ''
+    why = f' ({_counts(dict(sorted(errors.items())))})' if errors else ''
     noun = 'episode was' if lost == 1 else 'episodes were'
     return [f'{lost} {noun} lost to infrastructure{why}; in SR they count as not passed.']
 
@@ -303,4 +298,4 @@ def _number(row: Figures, key: str) -> str:
 
 def _interval(row: Figures, key: str) -> str:
     rate = row.rate(key)
-    return interval_text(rate.low, rate.high)
+    return interval(rate.low, rate.high)

@@ -13,7 +13,7 @@ from bbllm.bench.report import words
 VERDICTS = ('passed', 'failed', 'disputed', 'lost')
 LUCKY = '(✓)'
 """Stands for an episode that passed although what it needed had not been found out."""
-SIGNS = {'passed': '✓', 'disputed': '?', 'lost': '×'}
+SIGNS = {'passed': '✓', 'lost': '×'}
 STRONGEST = 0.62
 """How strongly a cell is coloured at most; ink must stay readable on it in light and dark."""
 
@@ -22,10 +22,10 @@ STRONGEST = 0.62
 class Cell:
     """One field of a heat map."""
 
-    text: str
-    kind: str
+    text: str = ''
+    kind: str = 'none'
     """A verdict, or `none` where nothing was played."""
-    strength: float
+    strength: float = 0
     """Opacity of its colour, 0 to 1."""
     title: str
     """The same in words."""
@@ -33,20 +33,8 @@ class Cell:
     """Where on the page there is more, '' where nowhere."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeatRow:
-    """One task of a heat map."""
-
-    name: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """A count, and how long its bar is [% of the longest]."""
-
-    n: int
-    percent: float
+HeatRow = tuple[str, tuple[Cell, ...]]
+"""A task of a heat map, and its cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +42,8 @@ class CountRow:
     """One line of a breakdown."""
 
     name: str
-    bars: tuple[Bar, ...]
+    bars: tuple[tuple[int, float], ...]
+    """Counts, each with the length of its bar [% of the longest]."""
     total: int
 
 
@@ -64,10 +53,7 @@ def episode_map(
     """Return verdict and GCR of every episode of one K: a row for each task."""
     known = {result.key: result for result in results}
     return tuple(
-        HeatRow(
-            name=task,
-            cells=tuple(_episode_cell(known.get(EpisodeKey(task, t, k)), t, k) for t in trials),
-        )
+        (task, tuple(_episode_cell(known.get(EpisodeKey(task, t, k)), t, k) for t in trials))
         for task in tasks
     )
 
@@ -80,10 +66,7 @@ def rate_map(
     for result in results:
         groups.setdefault((result.key.task, result.key.k), Counter())[result.verdict] += 1
     return tuple(
-        HeatRow(
-            name=task,
-            cells=tuple(_rate_cell(task, k, groups.get((task, k), Counter())) for k in ks),
-        )
+        (task, tuple(_rate_cell(task, k, groups.get((task, k), Counter())) for k in ks))
         for task in tasks
     )
 
@@ -93,31 +76,24 @@ def by_name(groups: Sequence[Mapping[str, int]]) -> tuple[CountRow, ...]:
     total: Counter[str] = Counter()
     for group in groups:
         total.update(group)
-    longest = max((n for group in groups for n in group.values()), default=0)
+    longest = max((n for group in groups for n in group.values()), default=0) or 1
     names = sorted(filter(total.get, total), key=lambda name: (-total[name], name))
     return tuple(
         CountRow(
             name=name,
             total=total[name],
-            bars=tuple(_bar(group.get(name, 0), longest) for group in groups),
+            bars=tuple(
+                (n, round(100 * n / longest, 1)) for n in (group.get(name, 0) for group in groups)
+            ),
         )
         for name in names
     )
 
 
-def codes(groups: Sequence[Figures]) -> tuple[CountRow, ...]:
-    """Return how often calls did not succeed, by error code and K."""
-    return by_name([group.codes for group in groups])
-
-
 def errors(groups: Sequence[Figures]) -> tuple[CountRow, ...]:
     """Return how many episodes an error ended, by its type and K."""
-    merged = []
-    for group in groups:
-        # A lost episode without an error is counted by its ending, and only there.
-        extra = {key: n for key, n in group.lost_errors.items() if key not in group.errors}
-        merged.append({**group.errors, **extra})
-    return by_name(merged)
+    # A lost episode without an error is counted by its ending, and only there.
+    return by_name([{**group.lost_errors, **group.errors} for group in groups])
 
 
 def endings(results: Iterable[EpisodeResult]) -> tuple[CountRow, ...]:
@@ -128,47 +104,37 @@ def endings(results: Iterable[EpisodeResult]) -> tuple[CountRow, ...]:
     return by_name([groups[verdict] for verdict in VERDICTS])
 
 
-def _bar(n: int, longest: int) -> Bar:
-    return Bar(n=n, percent=round(100 * n / longest, 1) if longest else 0.0)
-
-
 def _episode_cell(result: EpisodeResult | None, trial: int, k: int) -> Cell:
     where = f'trial {trial}, K = {k}'
     if result is None:
-        return Cell(text='', kind='none', strength=0, title=f'{where}: not played')
+        return Cell(title=f'{where}: not played')
     gcr = words.short_rate(result.gcr)
-    text = SIGNS.get(result.verdict, gcr)
+    text = SIGNS.get(result.verdict, gcr + '?' * (result.verdict == 'disputed'))
     # A failure is the darker the further it is from the goal.
     strength = {'failed': 0.14 + (STRONGEST - 0.14) * (1 - result.gcr), 'lost': 0.25}
-    strength |= {'passed': 0.15} if result.passed and result.informed is False else {}
-    said = f'{where}: {result.verdict}'
+    title = f'{where}: {result.verdict}'
     if result.passed and result.informed is False:
-        text, said = LUCKY, f'{said}, not informed'
+        text, title, strength['passed'] = LUCKY, f'{title}, not informed', 0.15
     if not result.lost:
-        said += f', GCR {words.two(result.gcr)}'
+        title += f', GCR {words.two(result.gcr)}'
     return Cell(
-        text=f'{gcr}?' if result.verdict == 'disputed' else text,
+        text=text,
         kind=result.verdict if result.verdict in VERDICTS else 'none',
         strength=round(strength.get(result.verdict, 0.45), 2),
-        title=f'{said}. {result.reason}'.strip(),
-        link=anchor(result.key),
+        title=f'{title}. {result.reason}'.strip(),
+        link=f'e-{result.key.name}',
     )
 
 
 def _rate_cell(task: str, k: int, counts: Counter[str]) -> Cell:
     n = counts.total()
     if not n:
-        return Cell(text='', kind='none', strength=0, title=f'{task}, K = {k}: not played')
+        return Cell(title=f'{task}, K = {k}: not played')
     passed = counts['passed']
-    said = words.listed([f'{counts[name]} {name}' for name in VERDICTS if counts[name]])
+    named = words.listed([f'{counts[name]} {name}' for name in VERDICTS if counts[name]])
     return Cell(
         text=f'{passed}/{n}',
         kind='passed',
         strength=round(0.05 + (STRONGEST - 0.05) * passed / n, 2),
-        title=f'{task}, K = {k}: {said}',
+        title=f'{task}, K = {k}: {named}',
     )
-
-
-def anchor(key: EpisodeKey) -> str:
-    """Return the name of an episode's place on the page."""
-    return f'e-{key.name}'

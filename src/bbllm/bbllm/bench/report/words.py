@@ -95,11 +95,6 @@ def cases(items: Sequence[tuple[str, int]]) -> str:
     return listed([f'{task} {trial}' for task, trial in items])
 
 
-def spaced(name: str) -> str:
-    """Return a name of the suite as words: `plus_sign` -> `plus sign`."""
-    return name.replace('_', ' ')
-
-
 def titled(label: str, name: str) -> str:
     """Return a task's name as words, after what its paper calls it: `T3 pick heavier`."""
-    return f'{label} {spaced(name)}'.strip()
+    return f'{label} {name.replace("_", " ")}'.strip()

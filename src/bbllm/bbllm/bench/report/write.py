@@ -55,13 +55,7 @@ def finish(folder: RunFolder, *, report: bool = True) -> Finished:
 
 def write_report(folder: Path) -> Path:
     """
-    Write the report of a run; it is there as a whole or not at all.
-
-    Args:
-        folder: With settings.json, results.jsonl and summary.json.
-
-    Returns:
-        The path of the report.
+    Write the report of the run in a folder, as a whole or not at all; return its path.
 
     Raises:
         ConfigError: Something is missing or unreadable, or the folder cannot be written to.
@@ -80,42 +74,39 @@ def render(run: SavedRun, summary: RunSummary) -> str:
     labels = {task.name: task.label for task in settings.tasks}
     pairs = [pair for pair in summary.paired if pair.pairs]
     shown = {key for pair in pairs for key in pair.shown()}
-    return (
-        _environment()
-        .get_template('report.html.j2')
-        .render(
-            suite=settings.suite,
-            tasks=names,
-            title=lambda name: words.titled(labels[name], name),
-            ks=ks,
-            trials=trials,
-            head=head.head_of(run, summary.models),
-            notices=head.notices_of(settings, summary),
-            top=summary.top,
-            rates=plots.rates_of(summary.top),
-            false_success=any(sums.needing or sums.false_success for sums in groups),
-            ruled=summary.is_ruled,
-            rules=tables.by_name([sums.broken_rules for sums in groups]),
-            both_kinds=plots.both_kinds(summary),
-            by_k=groups,
-            per_minute=summary.episodes_per_minute,
-            currency=summary.currency or '',
-            no_cost=_no_cost(settings, summary),
-            plot_over_k=plots.over_k(summary),
-            plot_by_task=plots.by_task(summary),
-            rate_map=tables.rate_map(run.results, names, ks),
-            episode_maps=[(k, tables.episode_map(run.results, names, trials, k)) for k in ks],
-            one_map=len(trials) * len(ks) <= COLUMNS,
-            codes=tables.codes(groups),
-            errors=tables.errors(groups),
-            endings=tables.endings(run.results),
-            verdicts=tables.VERDICTS,
-            pairs=pairs,
-            compared=[METRICS[key] for key in PAIRED if key in shown],
-            gallery=make_gallery(run),
-            settings=head.flat(settings.model_dump(mode='json')),
-            command=head.command_of(settings),
-        )
+    template = _environment().get_template('report.html.j2')
+    return template.render(
+        suite=settings.suite,
+        tasks=names,
+        title=lambda name: words.titled(labels[name], name),
+        ks=ks,
+        trials=trials,
+        head=head.head_of(run, summary.models),
+        notices=head.notices_of(settings, summary),
+        top=summary.top,
+        rates=plots.rates_of(summary.top),
+        false_success=any(sums.needing or sums.false_success for sums in groups),
+        ruled=summary.is_ruled,
+        rules=tables.by_name([sums.broken_rules for sums in groups]),
+        both_kinds=plots.both_kinds(summary),
+        by_k=groups,
+        per_minute=summary.episodes_per_minute,
+        currency=summary.currency or '',
+        no_cost=_no_cost(settings, summary),
+        plot_over_k=plots.over_k(summary),
+        plot_by_task=plots.by_task(summary),
+        rate_map=tables.rate_map(run.results, names, ks),
+        episode_maps=[(k, tables.episode_map(run.results, names, trials, k)) for k in ks],
+        one_map=len(trials) * len(ks) <= COLUMNS,
+        codes=tables.by_name([sums.codes for sums in groups]),
+        errors=tables.errors(groups),
+        endings=tables.endings(run.results),
+        verdicts=tables.VERDICTS,
+        pairs=pairs,
+        compared=[METRICS[key] for key in PAIRED if key in shown],
+        gallery=make_gallery(run),
+        settings=head.flat(settings.model_dump(mode='json')),
+        command=head.command_of(settings),
     )
 
 
