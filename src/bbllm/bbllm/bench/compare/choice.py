@@ -8,16 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bbllm.bench.compare.figures import LeftOutPlanner
 from bbllm.bench.runner.play_here import domain_of
 from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import (
-    PlannerSpec,
-    find_provider,
-    load_planner,
-    load_planners,
-)
+from bbllm.core.registry import PlannerSpec, find_provider, load_planner, load_planners
 from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.methods import MappingMethod
 
@@ -46,20 +42,12 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """One planner that does not."""
-
-    planner: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Choice:
     """Who plays, in the order of the table, and who does not."""
 
     suite: Suite
     contenders: tuple[Contender, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutPlanner, ...]
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -96,7 +84,7 @@ def choose(
     named = read_planners(said)
     if ALL not in named and len(named) < 2:
         raise ConfigError(f'--planners {said!r} leaves nothing to compare. {HOW}')
-    contenders, left_out = list[Contender](), list[LeftOut]()
+    contenders, left_out = list[Contender](), list[LeftOutPlanner]()
     for planner, must in _expanded(named):
         try:
             make = load_planner(planner)
@@ -106,7 +94,7 @@ def choose(
         except ConfigError as error:
             if must:
                 raise
-            left_out.append(LeftOut(planner, str(error)))
+            left_out.append(LeftOutPlanner(planner=planner, reason=str(error)))
     if not contenders:
         raise ConfigError(_why_nobody(suite, left_out))
     return Choice(suite, tuple(contenders), tuple(left_out))
@@ -171,7 +159,7 @@ def _own(
     return replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)
 
 
-def _why_nobody(suite: Suite, left_out: Sequence[LeftOut]) -> str:
+def _why_nobody(suite: Suite, left_out: Sequence[LeftOutPlanner]) -> str:
     """Return why no planner can play, by those for the suite's world if there are any."""
     installed, _ = load_planners()
     domain = domain_of(suite)
@@ -180,7 +168,6 @@ def _why_nobody(suite: Suite, left_out: Sequence[LeftOut]) -> str:
     for item in left_out:
         if item.planner in able or not able:
             # The same for each planner is told of the first one.
-            reasons.setdefault(
-                item.reason.removeprefix(f'The planner {item.planner} '), item.reason
-            )
+            why = item.reason.removeprefix(f'The planner {item.planner} ')
+            reasons.setdefault(why, item.reason)
     return f'No planner can play {suite.name}. {" ".join(reasons.values())}'

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bbllm.bench.compare.choice import Choice, folder_name
-from bbllm.bench.compare.figures import (
-    LeftOutPlanner,
-    PlannerComparison,
-    PlannerResults,
-    comparison_of,
-)
+from bbllm.bench.compare.figures import PlannerComparison, PlannerResults, comparison_of
 from bbllm.bench.compare.plots import growth_figure
 from bbllm.bench.compare.run import COMPARE, PlannerRun
 from bbllm.bench.compare.text import markdown
@@ -53,15 +48,15 @@ def compare_folder(
     against = choice.contenders[0].planner
     data = comparison_of(entries, against=against).model_copy(
         update={
-            'notices': (*_notices(entries), *_not_yet(against, entries)),
-            'left_out': tuple(
-                LeftOutPlanner(planner=item.planner, reason=item.reason)
-                for item in choice.left_out
-            ),
+            'notices': tuple(_notices(entries, against)),
+            'left_out': choice.left_out,
             'ended_early': {item.planner: item.end.reason for item in ran if item.end.reason},
         }
     )
-    figure = growth_figure(data.suite, data.prompt_curves, data.step_curves, _note(data))
+    estimated = any(row.tokens_estimated for row in data.planners)
+    how = ', tokens estimated' if estimated else ''
+    note = f'Brain {data.brain}{how}; means over a few steps each'
+    figure = growth_figure(data.suite, data.prompt_curves, data.step_curves, note)
     write_atomically(folder / COMPARE, json.dumps(data.model_dump(), indent=2) + '\n')
     write_atomically(folder / TABLES, markdown(data, PICTURES[:1]))
     write_atomically(folder / PICTURES[0], to_svg(figure, data.suite))
@@ -78,19 +73,9 @@ def _entry(planner: str, folder: Path) -> PlannerResults | None:
     return PlannerResults(planner, run) if run.results else None
 
 
-def _not_yet(against: str, entries: Sequence[PlannerResults]) -> list[str]:
-    """Return a notice where the planner to compare with has no episode yet."""
-    if any(entry.planner == against for entry in entries):
-        return []
-    return [
-        f'`{against}`, which the others are held against, has no episode on record yet, so there '
-        'are no differences from it. The same command goes on with it.'
-    ]
-
-
-def _notices(entries: Sequence[PlannerResults]) -> list[str]:
+def _notices(entries: Sequence[PlannerResults], against: str) -> list[str]:
     """
-    Return notices: what is no language model, and what no figure counts.
+    Return notices: what is no language model, what no figure counts, what is still missing.
 
     A Body that is never asked is none of these names.
     """
@@ -106,10 +91,9 @@ def _notices(entries: Sequence[PlannerResults]) -> list[str]:
     for entry in entries:
         lines = earlier_lines(entry.results, entry.run.settings.currency)
         told += [f'`{entry.planner}`: {line}' for line in lines]
+    if all(entry.planner != against for entry in entries):
+        told.append(
+            f'`{against}`, which the others are held against, has no episode on record yet, so '
+            'there are no differences from it. The same command goes on with it.'
+        )
     return told
-
-
-def _note(data: PlannerComparison) -> str:
-    estimated = any(row.tokens_estimated for row in data.planners)
-    how = ', tokens estimated' if estimated else ''
-    return f'Brain {data.brain}{how}; means over a few steps each'

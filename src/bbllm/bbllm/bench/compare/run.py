@@ -10,7 +10,7 @@ Plays one suite with several planners, one after the other, in folders beside ea
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -50,79 +50,41 @@ class SharedWorkers:
     """
 
     def __init__(self, hire: Callable[[int], Workers], size: int):
+        self.size = size
         self._hire = hire
-        self._size = size
         self._workers: Workers | None = None
+        self._under_way = 0
 
     def lend(self, jobs: int) -> Workers:
         """Return them for one run, however few episodes that has; see `run_bench`."""
         if self._workers is None:
-            self._workers = self._hire(self._size)
-        return _Lent(self._workers, self.close)
-
-    def close(self) -> None:
-        """Leave no process behind; may be called again."""
-        workers, self._workers = self._workers, None
-        if workers is not None:
-            workers.close()
-
-
-@dataclass
-class _Lent:
-    """Workers as one run sees them."""
-
-    workers: Workers
-    dismiss: Callable[[], None]
-    under_way: int = 0
-
-    @property
-    def size(self) -> int:
-        return self.workers.size
+            self._workers = self._hire(self.size)
+            self.size = self._workers.size
+        return self
 
     def submit(self, job: EpisodeSpec) -> None:
-        self.workers.submit(job)
-        self.under_way += 1
+        """Begin an episode."""
+        assert self._workers is not None  # they were lent
+        self._workers.submit(job)
+        self._under_way += 1
 
     def collect(self, timeout_s: float) -> list[Answer]:
-        answers = self.workers.collect(timeout_s)
-        self.under_way -= len(answers)
+        """Wait for episodes to end; see `Workers.collect`."""
+        assert self._workers is not None  # they were lent
+        answers = self._workers.collect(timeout_s)
+        self._under_way -= len(answers)
         return answers
 
     def close(self) -> None:
-        # An episode of this run must not end in the next one, under the same key.
-        if self.under_way:
+        """End one run: an episode of it must not end in the next one, under the same key."""
+        if self._under_way:
             self.dismiss()
-            self.under_way = 0
 
-
-@dataclass
-class Whole:
-    """Where a comparison stands: the sums over the runs of all planners."""
-
-    parts: dict[str, RunProgress]
-    """By planner."""
-    clock: Callable[[], float] = time.monotonic
-    started_s: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.started_s = self.clock()
-
-    def with_part(self, planner: str, part: RunProgress) -> RunProgress:
-        """Take where the run of one planner stands, and return where all do."""
-        self.parts[planner] = part
-        return self.progress()
-
-    def progress(self) -> RunProgress:
-        """Return where all stand together."""
-        parts = self.parts.values()
-        return RunProgress(
-            total=sum(part.total for part in parts),
-            done=sum(part.done for part in parts),
-            played=sum(part.played for part in parts),
-            passed=sum(part.passed for part in parts),
-            lost=sum(part.lost for part in parts),
-            wall_s=self.clock() - self.started_s,
-        )
+    def dismiss(self) -> None:
+        """Leave no process behind; may be called again."""
+        workers, self._workers, self._under_way = self._workers, None, 0
+        if workers is not None:
+            workers.close()
 
 
 class CompareWatch(Watch, Protocol):
@@ -156,25 +118,24 @@ def play_all(
     Raises:
         ConfigError: A folder cannot be used; nothing was played then.
     """
-    whole = Whole(_stands(contenders, folder))
-    watch.began(whole.progress())
+    together = _Together(watch, _stands(contenders, folder))
+    watch.began(together.progress)
     shared, ended = SharedWorkers(hire, jobs), list[PlannerRun]()
     try:
         for item in contenders:
+            together.planner = item.planner
             watch.plays(item.planner)
             path = folder / item.folder
             with RunFolder(path) as run:
                 plan = begin(item.prepared.plan, run)
-                part = _PartWatch(watch, item.planner, whole)
-                end = run_bench(plan, run, shared.lend, jobs, part)
+                end = run_bench(plan, run, shared.lend, jobs, together)
                 # To write a report takes as long as to play; `bbllm bench report` does it.
-                ended.append(
-                    PlannerRun(item.planner, path, end, finish(run, report=False).problem)
-                )
+                problem = finish(run, report=False).problem
+                ended.append(PlannerRun(item.planner, path, end, problem))
             if end.interrupted:
                 break
     finally:
-        shared.close()
+        shared.dismiss()
     return tuple(ended)
 
 
@@ -205,39 +166,48 @@ def _stands(contenders: Sequence[Contender], folder: Path) -> dict[str, RunProgr
     for item in contenders:
         with RunFolder(folder / item.folder) as run:
             plan = begin(item.prepared.plan, run)
-            if plan.retry_lost:
-                kept = {key: result for key, result in run.results.items() if not result.lost}
-            else:
-                kept = dict(run.results)
-            total = len({*plan.settings.keys, *run.results})
-            parts[item.planner] = _standing(kept.values(), total)
+            results = run.results.values()
+            kept = [result for result in results if not (plan.retry_lost and result.lost)]
+            parts[item.planner] = RunProgress(
+                total=len({*plan.settings.keys, *run.results}),
+                done=len(kept),
+                played=0,
+                passed=sum(result.passed for result in kept),
+                lost=sum(result.lost for result in kept),
+                wall_s=0.0,
+            )
     return parts
 
 
-def _standing(results: Collection[EpisodeResult], total: int) -> RunProgress:
-    return RunProgress(
-        total=total,
-        done=len(results),
-        played=0,
-        passed=sum(result.passed for result in results),
-        lost=sum(result.lost for result in results),
-        wall_s=0.0,
-    )
-
-
-@dataclass(frozen=True)
-class _PartWatch:
-    """Passes the progress of one run on as that of all."""
+@dataclass
+class _Together:
+    """Passes the progress of the run of one planner after the other on as that of all."""
 
     watch: CompareWatch
-    planner: str
-    whole: Whole
+    parts: dict[str, RunProgress]
+    planner: str = ''
+    """Who plays now."""
+    started_s: float = field(default_factory=time.monotonic)
+
+    @property
+    def progress(self) -> RunProgress:
+        """Where all stand together."""
+        parts = self.parts.values()
+        return RunProgress(
+            total=sum(part.total for part in parts),
+            done=sum(part.done for part in parts),
+            played=sum(part.played for part in parts),
+            passed=sum(part.passed for part in parts),
+            lost=sum(part.lost for part in parts),
+            wall_s=time.monotonic() - self.started_s,
+        )
 
     def began(self, progress: RunProgress) -> None:
-        self.whole.with_part(self.planner, progress)
+        self.parts[self.planner] = progress
 
     def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
-        self.watch.ended(result, self.whole.with_part(self.planner, progress))
+        self.parts[self.planner] = progress
+        self.watch.ended(result, self.progress)
 
     def warned(self, text: str) -> None:
         self.watch.warned(f'{self.planner}: {text}')

@@ -36,6 +36,7 @@ PAIRED = 'Over the cases that both played and neither lost.'
 P_VALUES = (
     "p: McNemar's for SR, and below it after the correction of Holm for the number of planners."
 )
+TOKENS = ('tokens', 'step_tokens', 'growth')
 OUTCOMES = ('sr_judged', 'gcr', 'exec', 'faithful')
 EXPENSES = ('model_calls', 'tokens', 'robot_s')
 """The differences in the tables."""
@@ -123,14 +124,11 @@ def _outcomes(data: PlannerComparison) -> Grid:
     watched = any(row.rate('held_once').n for row in data.planners)
     keys = ['sr', 'gcr', 'exec', *['faithful', 'faithful_two_hands'] * rated]
     keys += ['held_once'] * watched
-    kinds = {
-        name: counts
-        for name, counts in (
-            ('malformed', [row.malformed for row in data.planners]),
-            ('refused', [row.refused for row in data.planners]),
-        )
-        if any(counts)
-    }
+    kinds = [
+        name
+        for name in ('malformed', 'refused')
+        if any(getattr(row, name) for row in data.planners)
+    ]
     return Grid(
         title='Outcomes',
         header=('planner', 'K', 'n', *(METRICS[key].label for key in keys), *kinds),
@@ -140,9 +138,9 @@ def _outcomes(data: PlannerComparison) -> Grid:
                 f'{row.k}',
                 _played(row),
                 *(_cell(METRICS[key], row.rate(key)) for key in keys),
-                *(f'{counts[i]}' for counts in kinds.values()),
+                *(f'{getattr(row, name)}' for name in kinds),
             )
-            for i, row in enumerate(data.planners)
+            for row in data.planners
         ),
         caption=' '.join(
             [INTERVALS, *[RULES] * rated, *[HELD_ONCE] * watched, *[KINDS] * bool(kinds)]
@@ -152,7 +150,6 @@ def _outcomes(data: PlannerComparison) -> Grid:
 
 def _costs(data: PlannerComparison) -> Grid:
     keys = ('model_calls', 'tokens', 'step_tokens', 'growth', 'stable_share')
-    of_tokens = ('tokens', 'step_tokens', 'growth')
     estimated = any(row.tokens_estimated for row in data.planners)
     return Grid(
         title='Costs',
@@ -162,9 +159,7 @@ def _costs(data: PlannerComparison) -> Grid:
                 row.planner,
                 *(
                     _cell(
-                        METRICS[key],
-                        row.rate(key),
-                        '~' if row.tokens_estimated and key in of_tokens else '',
+                        METRICS[key], row.rate(key), '~' * (row.tokens_estimated and key in TOKENS)
                     )
                     for key in keys
                 ),
@@ -178,18 +173,13 @@ def _costs(data: PlannerComparison) -> Grid:
 
 def _differences(data: PlannerComparison, keys: Sequence[str], *, tested: bool) -> Grid:
     """Return what each planner has more than the first, and whether its success is beyond luck."""
-    shown = [
-        METRICS[key]
-        for key in keys
-        if any(key in pair.comparison.differences for pair in data.paired)
-    ]
+    known = {key for pair in data.paired for key in pair.comparison.differences}
+    shown = [METRICS[key] for key in keys if key in known]
     rows = []
     for pair in data.paired:
         found = pair.comparison
-        cells = []
-        for metric in shown:
-            item = found.differences.get(metric.key)
-            cells.append(_cell(metric, item.difference if item else None, sign=True))
+        items = [(metric, found.differences.get(metric.key)) for metric in shown]
+        cells = [_cell(metric, item and item.difference, sign=True) for metric, item in items]
         verdict = [_p_values(found), _VERDICTS[found.verdict]] if tested else []
         rows.append((pair.planner, str(found.pairs - found.lost_pairs), *cells, *verdict))
     what = 'outcomes' if tested else 'costs'

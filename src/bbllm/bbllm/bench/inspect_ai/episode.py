@@ -1,4 +1,4 @@
-"""Plays one sample of inspect_ai: an episode in a separate thread."""
+"""Plays one sample of inspect_ai, an episode in a separate thread, and shows it in the log."""
 
 from __future__ import annotations
 
@@ -12,13 +12,24 @@ from anyio import from_thread
 from bbllm.bench.inspect_ai.model import STOPPED
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.runner import play_household
+from bbllm.bench.runner import play_household, play_tabletop
 from bbllm.bench.runner.episode_setup import Alone
-from bbllm.bench.runner.play_tabletop import play_with
 from bbllm.bench.suites.house_start import HouseStart
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import CancelledError
+from bbllm.core.events import (
+    ApprovalAnswered,
+    EpisodeStarted,
+    Event,
+    FeedbackReceived,
+    ModelCall,
+    ModelReplied,
+    SceneRecorded,
+    describe,
+)
+from bbllm.core.observation import Observed
 from bbllm.core.protocols import EventSink
+from bbllm.core.types import SkillCall
 from bbllm.llm.models.factory import Models
 
 PHYSICS = threading.Lock()
@@ -26,6 +37,21 @@ PHYSICS = threading.Lock()
 where models are what takes time, and not all of MuJoCo's users here were made for threads."""
 LOOK_S = 0.1
 """How often a sample that waits for the physics checks whether it was stopped [s]."""
+
+HIDDEN = (
+    *(EpisodeStarted, SceneRecorded, SkillCall, Observed),
+    *(ModelReplied, ModelCall, FeedbackReceived, ApprovalAnswered),
+)
+"""What the viewer shows by itself (what models were asked and replied), what only pictures need,
+and calls, which their outcomes repeat."""
+
+
+def entry_of(event: Event) -> tuple[str, str] | None:
+    """Return title and text (markdown) of an event, None where the viewer does not show it."""
+    if isinstance(event.data, HIDDEN):
+        return None
+    lines = describe(event.data)
+    return lines[0][0], '\n\n'.join(text.strip() for _, text in lines)
 
 
 def play_sample(job: EpisodeSpec, models: Models, sink: EventSink) -> EpisodeResult:
@@ -39,9 +65,9 @@ def play_sample(job: EpisodeSpec, models: Models, sink: EventSink) -> EpisodeRes
         models: Who answers.
         sink: Receives every event.
     """
-    if isinstance(job.case.scene, HouseStart):
-        return play_household.play_with(job, models, sink, _AmongSamples())
-    return play_with(job, models, sink, _AmongSamples())
+    in_house = isinstance(job.case.scene, HouseStart)
+    play = play_household.play_with if in_house else play_tabletop.play_with
+    return play(job, models, sink, _AmongSamples())
 
 
 class _AmongSamples(Alone):

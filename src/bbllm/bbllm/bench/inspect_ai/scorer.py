@@ -28,6 +28,11 @@ RESULT = 'bbllm:result'
 TASK = 'task'
 """Metadata of a sample by which figures are grouped."""
 VALUES = {'passed': CORRECT, 'failed': INCORRECT, 'disputed': INCORRECT, 'lost': NOANSWER}
+SHOWN = (
+    *('conditions', 'ending', 'message', 'codes', 'least_loops', 'unsafe', 'robot_s'),
+    *('case_hash', 'informed', 'information', 'false_success', 'broken_rules'),
+)
+"""What the log has of a result beside verdict and reason."""
 NOT_PLAYED = 'The episode did not come to an end, so there is no table to judge.'
 
 
@@ -54,20 +59,7 @@ def goal() -> Scorer:
             value=VALUES[result.verdict],
             answer=result.verdict,
             explanation=result.reason or 'Every condition of the goal holds.',
-            metadata={
-                'conditions': dict(result.conditions),
-                'ending': result.ending,
-                'message': result.message,
-                'codes': dict(result.codes),
-                'least_loops': result.least_loops,
-                'unsafe': result.unsafe,
-                'robot_s': result.robot_s,
-                'case_hash': result.case_hash,
-                'informed': result.informed,
-                'information': result.information,
-                'false_success': result.false_success,
-                'broken_rules': result.broken_rules,
-            },
+            metadata={name: data for name, data in to_json(result).items() if name in SHOWN},
         )
 
     return score

@@ -23,7 +23,7 @@ from inspect_ai.model import ChatMessageAssistant, get_model
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from bbllm.bench.inspect_ai.episode import play_sample
+from bbllm.bench.inspect_ai.episode import entry_of, play_sample
 from bbllm.bench.inspect_ai.model import InspectModel
 from bbllm.bench.inspect_ai.scorer import (
     TASK,
@@ -34,7 +34,6 @@ from bbllm.bench.inspect_ai.scorer import (
     informed,
     keep_result,
 )
-from bbllm.bench.inspect_ai.transcript import entry_of
 from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.play_here import domain_of
@@ -131,9 +130,8 @@ def play_episode(
 
 def _scorers(suite: Suite, names: list[str]) -> list[Scorer]:
     """Return what is scored; what was found out only where a task asks for that."""
-    tasks = [task for task in suite.tasks if not names or task.name in names]
-    needing = any(task.needs != 'none' for task in tasks)
-    found_out = [informed()] if needing else []
+    needs = {task.needs for task in suite.tasks if not names or task.name in names}
+    found_out = [informed()] if needs - {'none'} else []
     return [goal(), *found_out, goal_conditions(), executable_steps(), feedback_loops()]
 
 

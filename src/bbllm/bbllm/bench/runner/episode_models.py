@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,30 +17,23 @@ from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models, record_models, replay_models
 from bbllm.planners.body.mapping import MappingMethod, models_for
 
-REPLAY = Path('the recording of this episode')
-"""What errors call lines that came with a job."""
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeModels:
-    """What answers in one episode."""
-
-    models: Models
-    recording: Callable[[], str]
-    """Returns the lines kept so far, none where nothing is recorded."""
-
 
 @contextmanager
-def open_models(job: EpisodeSpec) -> Iterator[EpisodeModels]:
+def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
     """
-    Yield the models of an episode.
+    Yield the models of an episode, and what returns the lines that were recorded so far.
 
     Raises:
         ConfigError: This machine lacks what they need: a key, or room for a recording.
     """
-    models = models_of(job) if job.replay is None else _replaying(job)
+    if job.replay is None:
+        models = models_of(job)
+    else:
+        embedding = MappingMethod(job.config.mapping) is MappingMethod.EMBEDDING
+        place = Path('the recording of this episode')
+        models = replay_models(place, embedding=embedding, text=job.replay)
     if not job.config.record:
-        yield EpisodeModels(models, str)
+        yield models, str
         return
     try:
         folder = tempfile.TemporaryDirectory(prefix='bbllm-bench-')
@@ -56,7 +48,7 @@ def open_models(job: EpisodeSpec) -> Iterator[EpisodeModels]:
         def recording() -> str:
             return path.read_text(encoding='utf-8') if path.exists() else ''
 
-        yield EpisodeModels(record_models(models, path, episode=job.key.name), recording)
+        yield record_models(models, path, episode=job.key.name), recording
 
 
 def models_of(job: EpisodeSpec) -> Models:
@@ -86,8 +78,3 @@ def models_of(job: EpisodeSpec) -> Models:
 @lru_cache(maxsize=1)
 def _models(llm: str, mapping: MappingMethod, brain: str | None, body: str | None) -> Models:
     return models_for(mapping, LlmConfig.model_validate_json(llm), brain=brain, body=body)
-
-
-def _replaying(job: EpisodeSpec) -> Models:
-    embedding = MappingMethod(job.config.mapping) is MappingMethod.EMBEDDING
-    return replay_models(REPLAY, embedding=embedding, text=job.replay)

@@ -12,7 +12,6 @@ from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_models import open_models
 from bbllm.bench.suites.case import Case
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Event
 from bbllm.core.journal import line_of
 from bbllm.core.protocols import EventSink, Planner
 from bbllm.core.registry import load_planner
@@ -38,7 +37,7 @@ class Alone:
 
     def before(self) -> EventSink:
         """Return the sink for one more episode before the judged one; here it drops all events."""
-        return _nobody
+        return lambda event: None
 
     def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
         """Put on record what clients of models log while the context lasts."""
@@ -51,14 +50,12 @@ PlayWith = Callable[[EpisodeSpec, Models, EventSink, Alone], EpisodeResult]
 
 def play_alone(job: EpisodeSpec, play_with: PlayWith) -> EpisodeRecord:
     """Play an episode alone in its world, with the models that the job names."""
-    with open_models(job) as given:
-        journal, around = JournalText(), _OnRecord()
-        result = play_with(job, given.models, journal, around)
+    with open_models(job) as (models, recording):
+        around = _OnRecord()
+        result = play_with(job, models, around.before(), around)
+        journal, *earlier = map(''.join, around.journals)
         return EpisodeRecord(
-            result=result,
-            journal=journal.text,
-            earlier=tuple(each.text for each in around.journals),
-            recording=given.recording(),
+            result=result, journal=journal, earlier=tuple(earlier), recording=recording()
         )
 
 
@@ -66,11 +63,36 @@ def make_run(
     job: EpisodeSpec,
     models: Models,
     sink: EventSink,
-    settings: Mapping[str, object],
+    world: str,
+    around: Alone,
     *,
     name: str | None = None,
+    more: Mapping[str, object] = MappingProxyType({}),
 ) -> EpisodeRun:
-    """Return the run of a job; its clock starts now. `name` is that of its key where none is."""
+    """
+    Return the run of a job; its clock starts now.
+
+    Args:
+        job: What to play.
+        models: Who answers.
+        sink: Receives every event.
+        world: What settings, journals and `--world` call the world.
+        around: What else goes on in this process.
+        name: That of its key where none is given.
+        more: Further settings for the journal.
+    """
+    settings = {
+        'world': world,
+        'suite': job.case.suite,
+        'task': job.case.task,
+        'trial': job.case.trial,
+        'seed': job.case.seed,
+        'scene': job.case.scene.name,
+        'mapping': job.config.mapping,
+        'feedback_loops': job.key.k,
+        **more,
+        **around.settings,
+    }
     return EpisodeRun(
         make_task(job.case.instruction, name or job.key.name),
         planner=job.config.planner,
@@ -88,51 +110,19 @@ def make_planner(run: EpisodeRun, job: EpisodeSpec, models: Models) -> Planner:
     return build_planner(run, load_planner(job.config.planner), models, job.key.k, mapping)
 
 
-class JournalText:
-    """Keeps the events of one episode as the text of its journal."""
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-
-    def __call__(self, event: Event) -> None:
-        """Append one event."""
-        self._lines.append(line_of(event))
-
-    @property
-    def text(self) -> str:
-        """All lines."""
-        return ''.join(self._lines)
-
-
 class _OnRecord(Alone):
-    """The same surroundings, with journals of the episodes before the judged one."""
+    """The same surroundings, with journals of all episodes."""
 
     def __init__(self) -> None:
-        self.journals: list[JournalText] = []
+        self.journals: list[list[str]] = []
+        """Lines, by episode; the judged one is first."""
 
     def before(self) -> EventSink:
-        self.journals.append(JournalText())
-        return self.journals[-1]
-
-
-def _nobody(event: Event) -> None:
-    """Drop an event of an episode that is not judged."""
+        lines: list[str] = []
+        self.journals.append(lines)
+        return lambda event: lines.append(line_of(event))
 
 
 def noise_seed(case: Case) -> int:
     """Return the seed of the sensors' noise: the same for every planner, model and K."""
     return zlib.crc32(f'{case.suite}/{case.task}/{case.trial}/{case.seed}'.encode())
-
-
-def settings_of(job: EpisodeSpec, world: str) -> dict[str, object]:
-    """Return the settings of an episode for its journal."""
-    return {
-        'world': world,
-        'suite': job.case.suite,
-        'task': job.case.task,
-        'trial': job.case.trial,
-        'seed': job.case.seed,
-        'scene': job.case.scene.name,
-        'mapping': job.config.mapping,
-        'feedback_loops': job.key.k,
-    }

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.runner.episode_setup import (
-    Alone,
-    make_planner,
-    make_run,
-    noise_seed,
-    play_alone,
-    settings_of,
-)
+from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, noise_seed, play_alone
 from bbllm.bench.scorers.goal_watch import WatchedHousehold
 from bbllm.bench.scorers.scoring import score
 from bbllm.bench.suites.house_goals import FinalStateGoal
@@ -21,9 +14,6 @@ from bbllm.llm.models.factory import Models
 from bbllm.worlds.household.derived import DerivedStates, add_published
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.world import HouseholdWorld
-
-WORLD = 'household'
-"""What settings, journals and `--world` call it."""
 
 
 def play(job: EpisodeSpec) -> EpisodeRecord:
@@ -51,18 +41,12 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         seed=noise_seed(job.case),
         constraints=house.constraints,
     )
-    settings = {
-        **settings_of(job, WORLD),
-        'mode': house.mode.value,
-        'visibility': house.visibility,
-        **around.settings,
-    }
-    run = make_run(job, models, sink, settings)
+    more = {'mode': house.mode.value, 'visibility': house.visibility}
+    run = make_run(job, models, sink, 'household', around, more=more)
     watch = WatchedHousehold(world, goal)
     before, start = world.observe(), watch.judge()
     with around.hearing(run):
-        planner = make_planner(run, job, models)
-        episode = run.execute(planner, watch)
+        episode = run.execute(make_planner(run, job, models), watch)
     end = watch.judge()
     return score(
         job,

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.runner.episode_setup import (
-    Alone,
-    make_planner,
-    make_run,
-    noise_seed,
-    play_alone,
-    settings_of,
-)
+from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, noise_seed, play_alone
 from bbllm.bench.safety.safety import SafetyRecorder
 from bbllm.bench.scorers.scoring import lost, score
 from bbllm.bench.scorers.session_history import lost_before, with_earlier
-from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, WorldError
 from bbllm.core.events import Episode
 from bbllm.core.protocols import EventSink, World
-from bbllm.core.types import (
-    Outcome,
-    Scene,
-    Skill,
-    SkillCall,
-)
+from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
 from bbllm.planners.common.belief.interaction_history import InteractionHistory
@@ -50,12 +38,12 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         around: What else goes on in this process.
     """
     safety = SafetyRecorder(job.case.table)
-    runs: list[EpisodeRun] = []
+    cancels: list[Callable[[str], None]] = []
     earlier: list[Episode] = []
 
     def look() -> None:
-        if runs and (reason := around.stopped()):
-            runs[-1].cancel(reason)
+        if cancels and (reason := around.stopped()):
+            cancels[-1](reason)
 
     with around.turn():
         table = TabletopWorld(
@@ -64,19 +52,29 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             on_advance=look,
             wrap_driver=safety.wrap,
         )
+
+    def execute(part: EpisodeSpec, sink: EventSink, name: str) -> Episode:
+        run = make_run(part, models, sink, 'tabletop', around, name=name)
+        cancels.append(run.cancel)
+        with around.hearing(run):
+            return run.execute(make_planner(run, part, models), world)
+
     try:
         world = _TakingTurns(_remembered(table, job), around)
-        for number, part in enumerate(_earlier(job)):
-            name = name_before(job.key, number)
-            earlier.append(_run(part, models, around.before(), around, world, runs, name))
+        for number, instruction in enumerate(job.case.earlier):
+            part = replace(job, case=replace(job.case, instruction=instruction))
+            earlier.append(execute(part, around.before(), name_before(job.key, number)))
             if (result := lost_before(job, earlier)) is not None:
                 return result
         with around.turn():
             begun_s, unsafe = table.time_s, safety.count()
             before = _settled(table) if job.case.earlier else table.observe()
         if before is None:
-            return with_earlier(_lost(job), job, earlier)
-        episode = _run(job, models, sink, around, world, runs, job.key.name)
+            reason = 'The table could not be looked at after the episodes before this one.'
+            error, least = WorldError.__name__, job.case.least_loops
+            result = lost(job.key, reason, error, least_loops=least, case=job.case)
+            return with_earlier(result, job, earlier)
+        episode = execute(job, sink, job.key.name)
         with around.turn():
             after = None if around.stopped() else _settled(table)
             unsafe = safety.count() - unsafe
@@ -85,35 +83,6 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
     robot_s = table.time_s - begun_s
     result = score(job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe)
     return with_earlier(result, job, earlier)
-
-
-def _lost(job: EpisodeSpec) -> EpisodeResult:
-    reason = 'The table could not be looked at after the episodes before this one.'
-    return lost(
-        job.key, reason, WorldError.__name__, least_loops=job.case.least_loops, case=job.case
-    )
-
-
-def _run(
-    job: EpisodeSpec,
-    models: Models,
-    sink: EventSink,
-    around: Alone,
-    world: World,
-    runs: list[EpisodeRun],
-    name: str,
-) -> Episode:
-    """Run the planner of one episode; before that its run joins `runs`."""
-    settings = {**settings_of(job, 'tabletop'), **around.settings}
-    run = make_run(job, models, sink, settings, name=name)
-    runs.append(run)
-    with around.hearing(run):
-        return run.execute(make_planner(run, job, models), world)
-
-
-def _earlier(job: EpisodeSpec) -> list[EpisodeSpec]:
-    """Return the episodes that come before the one that is judged."""
-    return [replace(job, case=replace(job.case, instruction=each)) for each in job.case.earlier]
 
 
 def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
@@ -149,7 +118,7 @@ class _TakingTurns:
             return self._inner.execute(call)
 
     def stop(self) -> None:
-        # Waits for nobody: it ends what has its turn.
+        # Waits for nothing: it ends what has its turn.
         self._inner.stop()
 
 

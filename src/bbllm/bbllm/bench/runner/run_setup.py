@@ -11,13 +11,7 @@ from bbllm.bench.log.episodes import RunConfig
 from bbllm.bench.log.prices import PriceTable, load_prices
 from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.bench.log.versions import describe_machine, find_versions, hash_prompts
-from bbllm.bench.runner.answering import (
-    Answering,
-    asking,
-    body_for,
-    check_answers,
-    replaying,
-)
+from bbllm.bench.runner.answering import Answering, asking, body_for, check_answers, replaying
 from bbllm.bench.runner.conversations import answers_of, hash_of
 from bbllm.bench.runner.play_here import domain_of, world_of
 from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan
@@ -108,7 +102,17 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         notices += [notice] if notice else []
     plan = RunPlan(
         settings=settings,
-        config=_config(request, answering, prices),
+        config=RunConfig(
+            planner=request.planner,
+            # Decided already: another machine must not decide otherwise.
+            brain=None,
+            body=None,
+            mapping=request.mapping,
+            llm=answering.llm,
+            limits=request.limits,
+            record=request.record is not None,
+            prices=prices.by_model if prices is not None else {},
+        ),
         make_case=lambda task, trial: make_case(suite, task, seed=request.seed, trial=trial),
         replay=replay,
         record=request.record,
@@ -151,20 +155,6 @@ def _settings(
         record=_place(request.record, folder),
         replay=str(request.replay) if request.replay is not None else None,
         replay_sha256=hash_of(request.replay) if request.replay is not None else None,
-    )
-
-
-def _config(request: BenchRequest, answering: Answering, prices: PriceTable | None) -> RunConfig:
-    return RunConfig(
-        planner=request.planner,
-        # Decided already: another machine must not decide otherwise.
-        brain=None,
-        body=None,
-        mapping=request.mapping,
-        llm=answering.llm,
-        limits=request.limits,
-        record=request.record is not None,
-        prices=prices.by_model if prices is not None else {},
     )
 
 

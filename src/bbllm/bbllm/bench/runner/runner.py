@@ -13,7 +13,7 @@ from pathlib import Path
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import NO_CASE, EpisodeKey, EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings, join
-from bbllm.bench.log.store import RunFolder, Session, write_atomically
+from bbllm.bench.log.store import RunFolder, Session, cannot_write, write_atomically
 from bbllm.bench.runner.conversations import RunRecording
 from bbllm.bench.runner.failure_policy import FailurePolicy
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
@@ -128,12 +128,14 @@ class _Session:
     def run(self, hire: Callable[[int], Workers], jobs: int) -> RunEnd:
         """Play until all is on record, or something ends it."""
         self.watch.began(self.progress())
-        try:
-            with closing(hire(jobs)) as workers:
-                self._jobs = workers.size
-                self._play_guarded(workers)
-        except _SessionEndError as end:
-            return self.end(str(end), end.interrupted)
+        with closing(hire(jobs)) as workers:
+            self._jobs = workers.size
+            try:
+                self._play_all(workers)
+            except _SessionEndError as end:
+                return self.end(str(end), end.interrupted)
+            except ConfigError as error:
+                return self.end(str(error))
         return self.end()
 
     def end(self, reason: str = '', interrupted: bool = False) -> RunEnd:
@@ -156,12 +158,6 @@ class _Session:
             lost=sum(result.lost for result in results),
             wall_s=time.monotonic() - self._clock_s,
         )
-
-    def _play_guarded(self, workers: Workers) -> None:
-        try:
-            self._play_all(workers)
-        except ConfigError as error:
-            raise _SessionEndError(str(error)) from error
 
     def _play_all(self, workers: Workers) -> None:
         following: EpisodeSpec | None = None
@@ -223,21 +219,10 @@ class _Session:
         self._keep(EpisodeRecord(result=result, journal=''))
 
     def _keep(self, played: EpisodeRecord) -> None:
-        result = played.result
-        try:
-            if self._recording is not None:
-                self._recording.add(played.recording)
-            self.folder.add(played)
-            self.played += 1
-            self._keep_session()
-        except ConfigError as error:
-            raise _SessionEndError(str(error)) from error
-        self.watch.ended(result, self.progress())
-        why = self._policy.end_of_run(result)
-        if why and (self.waiting or self.under_way):
-            raise _SessionEndError(why)
-
-    def _keep_session(self) -> None:
+        if self._recording is not None:
+            self._recording.add(played.recording)
+        self.folder.add(played)
+        self.played += 1
         # After every episode, so that a session that is killed has an end too.
         session = Session(
             started_s=self._started_s,
@@ -246,14 +231,18 @@ class _Session:
             jobs=self._jobs,
         )
         self.folder.write_sessions([*self._earlier, session])
+        self.watch.ended(played.result, self.progress())
+        why = self._policy.end_of_run(played.result)
+        if why and (self.waiting or self.under_way):
+            raise _SessionEndError(why)
 
     def _fault(self, answer: Failed) -> Path:
         path = self.folder.path / FAULTS / f'{answer.key.name}.txt'
         try:
             path.parent.mkdir(exist_ok=True)
-            write_atomically(path, answer.trace)
         except OSError as error:
-            raise _SessionEndError(f'{path} cannot be written ({error.strerror}).') from error
+            raise cannot_write(path, error) from error
+        write_atomically(path, answer.trace)
         return path
 
 
