@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from bbllm.bench.log.versions import describe_machine, find_versions
 from benchmarks.finetuning.collected import Collected
 from benchmarks.finetuning.collecting import BRAIN, K
+from benchmarks.finetuning.folder import Begun
 from benchmarks.finetuning.pairs import Pair
 from benchmarks.finetuning.reading import read_pair
 from benchmarks.finetuning.tasks import DataTask, starred_share
@@ -25,43 +29,34 @@ FRAMES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """How a data set was made."""
-
-    command: str
-    made: str
-    """When, in words."""
-    seed: int
-    planner: str
-    wordings: str
-    """Who made up the sentences: `grammar`, or the name of a model."""
-    wordings_refused: Mapping[str, int]
-    wall_s: float
-    versions: Mapping[str, str]
-    machine: Mapping[str, str]
-
-
-def make_card(source: Source, tasks: Sequence[DataTask], found: Collected) -> dict[str, Any]:
-    """Return the card as JSON values."""
-    checked = found.checked
+def make_card(
+    begun: Begun, tasks: Sequence[DataTask], found: Collected, wall_s: float
+) -> dict[str, Any]:
+    """Return the card of a data set on which was worked for some time, as JSON values."""
     used = [task for task in tasks if task.name in found.tables]
-    starred = sum(pair.task.endswith('*') for pair in checked.pairs)
     return {
-        **asdict(source),
+        'command': shlex.join(['bbllm', *sys.argv[1:]]),
+        'made': time.strftime('%Y-%m-%d %H:%M %Z'),
+        'seed': begun.settings.seed,
+        'planner': begun.settings.planner,
+        'wordings': begun.wordings,
+        'wordings_refused': dict(begun.refused),
+        'wall_s': round(wall_s, 1),
+        'versions': find_versions(),
+        'machine': describe_machine(),
         'notice': NOTICE,
         'frames': FRAMES,
         'brain': BRAIN,
         'k': K,
-        'pairs': len(checked.pairs),
-        'pairs_of_starred_tasks': starred,
-        'pairs_by_question': dict(Counter(map(_question, checked.pairs)).most_common()),
-        'pairs_by_tag': dict(_tags(checked.pairs)),
-        'exchanges': checked.seen,
-        'refused': checked.refused.total(),
-        'refused_share': round(checked.refused_share, 4),
-        'refused_by_rule': dict(checked.refused.most_common()),
-        'refused_examples': dict(checked.examples),
+        'pairs': len(found.pairs),
+        'pairs_of_starred_tasks': sum(pair.task.endswith('*') for pair in found.pairs),
+        'pairs_by_question': dict(Counter(map(_question, found.pairs)).most_common()),
+        'pairs_by_tag': dict(_tags(found.pairs)),
+        'exchanges': found.seen,
+        'refused': found.refused.total(),
+        'refused_share': round(found.refused_share, 4),
+        'refused_by_rule': dict(found.refused.most_common()),
+        'refused_examples': dict(found.examples),
         'episodes': found.episodes,
         'episodes_by_ending': dict(found.endings.most_common()),
         'ended_early': found.reason,

@@ -22,8 +22,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.recording.replay import parse_recording
-from benchmarks.finetuning.checking import Checked
-from benchmarks.finetuning.collected import Collected, EpisodeNote
+from benchmarks.finetuning.collected import Checked, Collected, EpisodeNote
 from benchmarks.finetuning.pairs import Pair, draw_pairs
 from benchmarks.finetuning.tasks import DataTask, suite_of
 
@@ -126,20 +125,20 @@ class _Collecting:
                     self._found.reason, self._found.stopped = 'Stopped from the keyboard.', True
                 elif not self._enough and self._found.episodes >= most:
                     self._found.reason = (
-                        f'{most} episodes gave {len(self._found.checked.pairs)} pairs of '
+                        f'{most} episodes gave {len(self._found.pairs)} pairs of '
                         f'{self._wanted.pairs}: nearly all are refused. The card says why; mend '
                         'that, and begin anew with another --out.'
                     )
                     self._found.hopeless = True
         except ConfigError as error:
-            if not self._found.checked.pairs:
+            if not self._found.pairs:
                 raise
             self._found.reason = str(error)
         return self._found
 
     @property
     def _enough(self) -> bool:
-        return len(self._found.checked.pairs) >= self._wanted.pairs
+        return len(self._found.pairs) >= self._wanted.pairs
 
     def _submit(self, workers: Workers, most: int) -> None:
         """Keep all workers busy: each task is played once, then each on another table."""
@@ -167,7 +166,7 @@ class _Collecting:
         if isinstance(answer, Refused):
             raise ConfigError(f'Episode {answer.key.name} cannot be played: {answer.reason}')
         # What is had already is known to it, so that nothing is kept twice.
-        checked = Checked(known=self._found.checked.known)
+        checked = Checked(known=self._found.known)
         if isinstance(answer, Done) and case is not None:
             ending = self._draw(answer.played, case, checked)
         else:

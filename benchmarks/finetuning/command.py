@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
-import time
 from contextlib import closing
-from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bbllm.bench.log.store import write_atomically
-from bbllm.bench.log.versions import describe_machine, find_versions
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.cli.support.bench_options import MAX_JOBS
@@ -25,16 +19,20 @@ from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import UnknownNameError
 from bbllm.llm.models.factory import load_config, make_models
-from benchmarks.finetuning.card import Source, card_page, make_card
-from benchmarks.finetuning.checking import Checked
-from benchmarks.finetuning.collected import Collected
+from benchmarks.finetuning.card import card_page, make_card
+from benchmarks.finetuning.collected import Checked, Collected
 from benchmarks.finetuning.collecting import Wanted, collect
-from benchmarks.finetuning.files import CARD, CARD_PAGE, read_pairs, write_pairs
-from benchmarks.finetuning.folder import DataFolder
+from benchmarks.finetuning.folder import (
+    DataFolder,
+    DataSettings,
+    read_pairs,
+    settings_to_resume,
+    write_card,
+    write_pairs,
+)
 from benchmarks.finetuning.kinds import KINDS
 from benchmarks.finetuning.paraphrases import Wordings, ask_wordings
-from benchmarks.finetuning.settings import Begun, DataSettings, begin, settings_to_resume
-from benchmarks.finetuning.tasks import DataTask, check_count, default_count
+from benchmarks.finetuning.tasks import check_count, default_count
 
 app = typer.Typer(
     name='data',
@@ -43,6 +41,7 @@ app = typer.Typer(
     rich_markup_mode='rich',
     help='Make data to tune small models with, measured in the simulator; check such files.',
 )
+PLANNERS = ('ft_cot', 'ft_vanilla')
 EPISODES_A_LINE = 10
 """How often a line is printed without a terminal."""
 SENTENCES = 20
@@ -109,22 +108,23 @@ def generate(
       bbllm data generate --out my-data --resume
     """
     output = Output(json)
-    _check_planner(planner)
+    if planner not in PLANNERS:
+        raise UnknownNameError('planner of a model that is tuned', planner, PLANNERS)
     number = default_count(pairs) if tasks is None else tasks
     asked = DataSettings(pairs=pairs, tasks=number, seed=seed, planner=planner, brain=brain)
     if resume:
         asked = settings_to_resume(out, asked, _given(context))
-    check_count(asked.tasks, asked.seed, asked=_sentences_wanted(asked.brain))
+    sentences = 0 if asked.brain is None else SENTENCES * len(KINDS)
+    check_count(asked.tasks, asked.seed, asked=sentences)
     with DataFolder(out) as folder:
-        begun, chosen = begin(
-            folder.begun, asked, out, lambda: _wordings(output, asked.brain, llm_config)
-        )
+        begun, chosen = folder.begin(asked, lambda: _wordings(output, asked.brain, llm_config))
         if len(chosen) < asked.tasks:
             output.print(f'There are sentences for {len(chosen)} different tasks only.', 'yellow')
-        folder.begin(begun)
         wanted = Wanted(tasks=chosen, pairs=asked.pairs, seed=asked.seed, planner=asked.planner)
         found = _collect(output, folder, wanted, jobs or os.cpu_count() or 1, llm_config)
-        card = _write(folder, begun, chosen, found)
+        card = make_card(begun, chosen, found, folder.wall_s)
+        write_pairs(found.pairs, out)
+        write_card(card, card_page(card), out)
     _close(output, found, card, out)
 
 
@@ -159,35 +159,18 @@ def check(
 
 
 class PairsView(BarView):
-    """
-    Shows how many pairs there are.
-
-    Args:
-        output: Where words go.
-        wanted: How many pairs there shall be.
-    """
-
-    def __init__(self, output: Output, wanted: int):
-        super().__init__(output, wanted)
+    """Shows how many pairs there are."""
 
     def update(self, found: Collected) -> None:
         """Show that one more episode was played."""
         text = (
-            f'{len(found.checked.pairs)} pairs, {found.checked.refused.total()} refused, '
-            f'{found.episodes} episodes'
+            f'{len(found.pairs)} pairs, {found.refused.total()} refused, {found.episodes} episodes'
         )
         if self._bar is not None:
             (task,) = self._bar.task_ids
-            self._bar.update(task, completed=len(found.checked.pairs), description=text)
+            self._bar.update(task, completed=len(found.pairs), description=text)
         elif found.episodes % EPISODES_A_LINE == 0:
             self._output.print(text)
-
-
-def _check_planner(name: str) -> None:
-
-    known = ('ft_cot', 'ft_vanilla')
-    if name not in known:
-        raise UnknownNameError('planner of a model that is tuned', name, known)
 
 
 def _given(context: typer.Context) -> set[str]:
@@ -200,16 +183,10 @@ def _given(context: typer.Context) -> set[str]:
     }
 
 
-def _sentences_wanted(brain: str | None) -> int:
-    """Return for how many sentences a model will be asked, in all."""
-    return 0 if brain is None else SENTENCES * len(KINDS)
-
-
 def _wordings(output: Output, brain: str | None, llm_config: Path | None) -> Wordings | None:
     """Have a model make up sentences, where one is named."""
     if brain is None:
         return None
-
     models = make_models(load_config(llm_config), overrides={'brain': brain, 'body': 'offline'})
     for notice in models.notices:
         output.print(notice, 'yellow')
@@ -220,7 +197,6 @@ def _wordings(output: Output, brain: str | None, llm_config: Path | None) -> Wor
 def _collect(
     output: Output, folder: DataFolder, wanted: Wanted, jobs: int, llm_config: Path | None
 ) -> Collected:
-
     config = load_config(llm_config)
     before = folder.load()
     if before.episodes:
@@ -241,31 +217,9 @@ def _collect(
         )
 
 
-def _write(
-    folder: DataFolder, begun: Begun, chosen: tuple[DataTask, ...], found: Collected
-) -> dict[str, Any]:
-    """Write what trainers take, and the card; return the card."""
-    source = Source(
-        command=shlex.join(['bbllm', *sys.argv[1:]]),
-        made=time.strftime('%Y-%m-%d %H:%M %Z'),
-        seed=begun.settings.seed,
-        planner=begun.settings.planner,
-        wordings=begun.wordings,
-        wordings_refused=begun.refused,
-        wall_s=round(folder.wall_s, 1),
-        versions=find_versions(),
-        machine=describe_machine(),
-    )
-    card = make_card(source, chosen, found)
-    write_pairs(found.checked.pairs, folder.path)
-    write_atomically(folder.path / CARD, dumps(card, ensure_ascii=False, indent=1) + '\n')
-    write_atomically(folder.path / CARD_PAGE, card_page(card))
-    return card
-
-
 def _close(output: Output, found: Collected, card: dict[str, Any], out: Path) -> None:
     output.print(card['notice'], 'yellow')
-    _tell_refused(output, found.checked)
+    _tell_refused(output, found)
     output.print_line(
         f'{card["pairs"]} pairs of {card["episodes"]} episodes and {len(card["tasks"])} tasks '
         f'({card["starred_share"]:.0%} with a star); {card["refused"]} of {card["exchanges"]} '

@@ -2,21 +2,25 @@
 The folder of a data set: what is in it survives the death of the process that makes it.
 
     settings.json    what decides which pairs there are
-    pairs.jsonl      the pairs, as they come
+    pairs.jsonl      the pairs as they come, with where they come from and what the blocks
+                     weighed: for checks, and not to be trained on
     episodes.jsonl   one EpisodeNote a line, each written after its pairs
     sessions.jsonl   one line for each time that somebody worked on it
-    alpaca.json, chat.jsonl, card.json, card.md: at the end
+    alpaca.json      at the end: a list of objects with instruction, input and output
+    chat.jsonl       at the end: on each line the two messages of a chat, the host's prompt to
+                     the letter and the answer
+    card.json, card.md: at the end
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pydantic
 
@@ -27,24 +31,71 @@ from bbllm.bench.log.store import (
     cannot_write,
     cut_torn_line,
     locked,
+    read_json,
     read_lines,
     write_atomically,
 )
-from bbllm.core.errors import ConfigError
+from bbllm.core.errors import ConfigError, ParseError
 from benchmarks.finetuning.collected import Collected, EpisodeNote
-from benchmarks.finetuning.files import ALPACA, CARD, CHAT, PAIRS
-from benchmarks.finetuning.pairs import Pair
-from benchmarks.finetuning.settings import SETTINGS, Begun, read_begun
+from benchmarks.finetuning.pairs import Pair, split_prompt
+from benchmarks.finetuning.paraphrases import Wordings
+from benchmarks.finetuning.tasks import DataTask, count_tasks, generate_tasks
 
+SETTINGS = 'settings.json'
 EPISODES = 'episodes.jsonl'
+ALPACA = 'alpaca.json'
+CHAT = 'chat.jsonl'
+PAIRS = 'pairs.jsonl'
+CARD = 'card.json'
+CARD_PAGE = 'card.md'
+FORMS = 'alpaca.json, chat.jsonl or pairs.jsonl, as `bbllm data generate` writes them'
+T = TypeVar('T')
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSettings:
+    """What a data set is made of."""
+
+    pairs: int
+    """How many are wanted at least; may be another number when it is gone on."""
+    tasks: int
+    seed: int
+    planner: str
+    brain: str | None = None
+    """Who is asked for sentences, as it was said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What a folder says of how its data set was begun."""
+
+    settings: DataSettings
+    chosen: tuple[str, ...]
+    """The tasks, as the card lists them; another version of bbllm may choose others."""
+    wordings: str = 'grammar'
+    """Who made up the sentences: `grammar`, or the name of a model."""
+    kept: Mapping[str, tuple[str, ...]]
+    """Sentences of that model by kind, so that it is asked once."""
+    refused: Mapping[str, int]
+    """How many of its lines were not kept, by why."""
+
+
+class _Message(pydantic.BaseModel):
+    role: str
+    content: str
+
+
+class _Chat(pydantic.BaseModel):
+    messages: list[_Message]
+
+
+_BEGUN = pydantic.TypeAdapter(Begun)
 _NOTE = pydantic.TypeAdapter(EpisodeNote)
 _PAIR = pydantic.TypeAdapter(Pair)
-_T = TypeVar('_T')
+_PAIRS = pydantic.TypeAdapter(list[Pair])
 
 
-class DataFolder:
+class DataFolder(AbstractContextManager['DataFolder']):
     """
     A data set on disk, locked as long as it is open.
 
@@ -52,8 +103,8 @@ class DataFolder:
         path: The folder; it is made.
 
     Raises:
-        ConfigError: It cannot be made, somebody else works in it, or it holds a data set that
-            nobody can go on with.
+        ConfigError: It cannot be made, another process works in it, or it holds a data set that
+            cannot be gone on with.
     """
 
     def __init__(self, path: Path):
@@ -74,21 +125,8 @@ class DataFolder:
         self._played = 0
         self._earlier: list[dict[str, float]] = read_lines(path / SESSIONS)
 
-    def __enter__(self) -> DataFolder:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._lock.close()
-
-    @property
-    def begun(self) -> Begun | None:
-        """How it was begun; None where it is new."""
-        return read_begun(self.path)
 
     @property
     def wall_s(self) -> float:
@@ -96,10 +134,56 @@ class DataFolder:
         earlier_s = sum(item['ended_s'] - item['started_s'] for item in self._earlier)
         return earlier_s + time.monotonic() - self._clock_s
 
-    def begin(self, begun: Begun) -> None:
-        """Keep how it is begun; raises ConfigError where the disk takes no more."""
-        text = json.dumps(asdict(begun), ensure_ascii=False, indent=2) + '\n'
-        write_atomically(self.path / SETTINGS, text)
+    def begin(
+        self, asked: DataSettings, ask: Callable[[], Wordings | None]
+    ) -> tuple[Begun, tuple[DataTask, ...]]:
+        """
+        Return what the data set is begun with, or was, and its tasks; keep that on disk.
+
+        With the sentences of a model there may be fewer tasks than are asked for; then it is of
+        those that there are, since the model is paid.
+
+        Args:
+            asked: What is wanted.
+            ask: Has a model make up sentences, where one shall.
+
+        Raises:
+            ConfigError: What is there is of other settings or of another version of bbllm.
+        """
+        begun = read_begun(self.path)
+        if begun is not None:
+            self._check_same(begun.settings, asked)
+            tasks = generate_tasks(len(begun.chosen), asked.seed, more=begun.kept)
+            if tuple(map(str, tasks)) != begun.chosen:
+                raise ConfigError(
+                    f'{self.path} holds a data set with the tasks of another version of bbllm. '
+                    'Name another --out, or go on with that version.'
+                )
+        else:
+            words = ask() or Wordings('grammar')
+            count = min(asked.tasks, count_tasks(words.kept))
+            tasks = generate_tasks(count, asked.seed, more=words.kept)
+            begun = Begun(
+                settings=asked,
+                chosen=tuple(map(str, tasks)),
+                wordings=words.model,
+                kept=words.kept,
+                refused=dict(words.refused),
+            )
+        write_atomically(self.path / SETTINGS, _pretty(asdict(begun), indent=2))
+        return begun, tasks
+
+    def _check_same(self, was: DataSettings, now: DataSettings) -> None:
+        """Keep pairs of other settings out of the folder; only how many are wanted may differ."""
+        old, new = asdict(was), asdict(now)
+        changed = [name for name in old if name != 'pairs' and old[name] != new[name]]
+        if changed:
+            lines = [f'  {name}: was {old[name]}, is {new[name]}\n' for name in changed]
+            raise ConfigError(
+                f'{self.path} holds a data set with other settings:\n{"".join(lines)}'
+                'Name another --out, or say --resume to go on with the settings that it was begun '
+                'with.'
+            )
 
     def load(self) -> Collected:
         """
@@ -118,7 +202,7 @@ class DataFolder:
             )
         if wanted < len(pairs):
             # Their episode was not told any more, so it is played again.
-            write_atomically(self.path / PAIRS, _lines(pairs[:wanted]))
+            write_atomically(self.path / PAIRS, _lines(map(asdict, pairs[:wanted])))
         found, start = Collected(), 0
         for note in notes:
             found.add(note, pairs[start : start + note.pairs])
@@ -133,21 +217,113 @@ class DataFolder:
             ConfigError: The disk takes no more; what is there stays whole.
         """
         if pairs:
-            append_line(self.path / PAIRS, _lines(pairs))
-        append_line(self.path / EPISODES, _lines([note]))
+            append_line(self.path / PAIRS, _lines(map(asdict, pairs)))
+        append_line(self.path / EPISODES, _lines([asdict(note)]))
         self._played += 1
         # After every episode, so that a session that is killed has an end too.
-        session = {
-            'started_s': self._started_s,
-            'ended_s': self._started_s + time.monotonic() - self._clock_s,
-            'episodes': self._played,
-        }
-        lines = (json.dumps(item) + '\n' for item in (*self._earlier, session))
+        ended_s = self._started_s + time.monotonic() - self._clock_s
+        session = {'started_s': self._started_s, 'ended_s': ended_s, 'episodes': self._played}
         # Written often, and worth no wait for the disk.
-        write_atomically(self.path / SESSIONS, ''.join(lines), durable=False)
+        text = _lines([*self._earlier, session])
+        write_atomically(self.path / SESSIONS, text, durable=False)
 
 
-def _read(path: Path, adapter: pydantic.TypeAdapter[_T]) -> list[_T]:
+def read_begun(path: Path) -> Begun | None:
+    """
+    Return how the data set of a folder was begun, None where there is none.
+
+    Raises:
+        ConfigError: The folder holds something else.
+    """
+    if not (path / SETTINGS).exists():
+        return None
+    try:
+        return _BEGUN.validate_python(read_json(path / SETTINGS))
+    except pydantic.ValidationError as error:
+        raise ConfigError(
+            f'{path / SETTINGS} is not that of a data set that this version of bbllm can go on '
+            f'with ({": ".join(_first_fault(error))}). Name another --out.'
+        ) from None
+
+
+def settings_to_resume(path: Path, asked: DataSettings, given: Collection[str]) -> DataSettings:
+    """
+    Return the settings of what is in a folder, but for those that were given.
+
+    Raises:
+        ConfigError: There is nothing to go on with.
+    """
+    begun = read_begun(path)
+    if begun is None:
+        raise ConfigError(
+            f'{path} holds no data set to go on with; leave --resume out to begin one there.'
+        )
+    changes = {name: value for name, value in asdict(asked).items() if name in given}
+    return replace(begun.settings, **changes)
+
+
+def write_pairs(pairs: Sequence[Pair], folder: Path) -> None:
+    """Write the files with pairs; raises ConfigError where the folder cannot be written."""
+    forms = ('instruction', 'input', 'output')
+    alpaca = [{name: getattr(pair, name) for name in forms} for pair in pairs]
+    chats = (
+        {
+            'messages': [
+                {'role': 'user', 'content': pair.prompt},
+                {'role': 'assistant', 'content': pair.output},
+            ]
+        }
+        for pair in pairs
+    )
+    write_atomically(folder / ALPACA, _pretty(alpaca))
+    write_atomically(folder / CHAT, _lines(chats))
+    write_atomically(folder / PAIRS, _lines(map(asdict, pairs)))
+
+
+def write_card(card: Mapping[str, Any], page: str, folder: Path) -> None:
+    """Write the card; raises ConfigError where the folder cannot be written."""
+    write_atomically(folder / CARD, _pretty(card))
+    write_atomically(folder / CARD_PAGE, page)
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """
+    Read any of the three files with pairs.
+
+    Raises:
+        ConfigError: It cannot be read, or is none of them; names the first line that is not.
+    """
+    try:
+        text = path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or 'it is not text'
+        raise ConfigError(f'Cannot read {path}: {reason}.') from None
+    if text.lstrip().startswith('['):
+        try:
+            return _PAIRS.validate_json(text)
+        except pydantic.ValidationError as error:
+            where, what = _first_fault(error)
+            raise ConfigError(
+                f'{path} is a list, but entry {where} will not do ({what}). It must be {FORMS}.'
+            ) from None
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise ConfigError(f'{path} is empty. It must be {FORMS}.')
+    return [_read_line(line, f'Line {i} of {path}') for i, line in enumerate(lines, start=1)]
+
+
+def _read_line(line: str, where: str) -> Pair:
+    try:
+        if '"messages"' in line[:40]:
+            asked, answered = _Chat.model_validate_json(line).messages
+            instruction, given = split_prompt(asked.content)
+            return Pair(instruction=instruction, input=given, output=answered.content)
+        return _PAIR.validate_json(line)
+    except (ParseError, ValueError):  # pydantic's errors and too many messages are ValueErrors
+        raise ConfigError(f'{where} is no pair. The file must be {FORMS}.') from None
+
+
+def _read(path: Path, adapter: pydantic.TypeAdapter[T]) -> list[T]:
     if not path.exists():
         return []
     cut_torn_line(path)
@@ -157,11 +333,21 @@ def _read(path: Path, adapter: pydantic.TypeAdapter[_T]) -> list[_T]:
             found.append(adapter.validate_json(line))
         except pydantic.ValidationError as error:
             raise ConfigError(
-                f'{path}, line {number} is not what was written ({error.errors()[0]["msg"]}). '
+                f'{path}, line {number} is not what was written ({_first_fault(error)[1]}). '
                 'Put the file back as it was, or name another --out.'
             ) from None
     return found
 
 
-def _lines(items: Sequence[EpisodeNote | Pair]) -> str:
-    return ''.join(json.dumps(asdict(item), ensure_ascii=False) + '\n' for item in items)
+def _first_fault(error: pydantic.ValidationError) -> tuple[str, str]:
+    """Return where the first fault is, and what it is."""
+    fault = error.errors()[0]
+    return '.'.join(map(str, fault['loc'])), fault['msg']
+
+
+def _lines(items: Iterable[object]) -> str:
+    return ''.join(json.dumps(item, ensure_ascii=False) + '\n' for item in items)
+
+
+def _pretty(data: object, indent: int = 1) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=indent) + '\n'

@@ -37,6 +37,11 @@ class Pair:
         """What the host of a tuned model sends, to the letter."""
         return f'{self.instruction}\n{self.input}'
 
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """All that a model is trained on: what makes two pairs the same."""
+        return self.instruction, self.input, self.output
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:

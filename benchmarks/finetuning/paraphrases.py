@@ -89,7 +89,7 @@ def fault_of(sentence: str, kind: Kind) -> str:
     """
     Say why a sentence does not ask for a task of that kind; '' where nothing speaks against it.
 
-    It goes by words and their order (bench.data.sayings), not by what is meant.
+    It goes by words and their order (paraphrase_filters), not by what is meant.
     """
     words = re.findall(r'[a-z]+', sentence.lower())
     if len(sentence) > MOST_CHARACTERS or len(words) < 3:

@@ -2,7 +2,7 @@
 The tasks of a data set: kinds in turn, each with a sentence of its own, as a suite to be played.
 
 LLM-POP, section 4.2, has a model make up tasks. Here kinds and goals are fixed, so that what is
-played can be judged; what a model may make up is how people would say them (bench.data.wordings).
+played can be judged; what a model may make up is how people would say them (paraphrases).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from made_pairs import look, pair, weighing
 
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_actions
 from bbllm.planners.llm_pop.fine_tuned_prompting import FtRound, Question, Vector
-from benchmarks.finetuning.checking import Checked
+from benchmarks.finetuning.collected import Checked
 from benchmarks.finetuning.pairs import Pair
 
 
@@ -105,17 +105,6 @@ def test_observations_that_do_not_fit_what_was_done_are_refused(
     round_: FtRound, rule: str, found: str
 ) -> None:
     assert found in refused(pair(weighed=round_))[rule]
-
-
-def test_the_lifting_round_itself_is_good() -> None:
-    assert refused(pair(weighed=lifted_late(0.08))) == {}
-
-
-def test_without_known_masses_the_force_must_pull_down() -> None:
-    up = after_pick(holds_kg=-0.08)
-
-    assert 'pulls with -0.78 N' in refused(pair(weighed=up, masses_kg={}))['force']
-    assert refused(pair(weighed=after_pick(holds_kg=0.3), masses_kg={})) == {}
 
 
 def test_forces_that_nobody_measured_are_no_data() -> None:

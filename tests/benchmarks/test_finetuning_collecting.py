@@ -12,36 +12,28 @@ from made_collections import TASKS, Here, gather, played
 
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.runner.play_tabletop import play
-from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
+from bbllm.bench.runner.worker_result import Answer, Done, Refused
 from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import Suite
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
 from benchmarks.finetuning import collecting
-from benchmarks.finetuning.card import Source, card_page, make_card
+from benchmarks.finetuning.card import card_page, make_card
 from benchmarks.finetuning.collected import Collected, EpisodeNote
 from benchmarks.finetuning.collecting import EPISODES_FOR_A_PAIR, Wanted, collect
+from benchmarks.finetuning.folder import Begun, DataSettings
 from benchmarks.finetuning.pairs import Pair
 from benchmarks.finetuning.reading import read_pair
 
-
-def test_it_ends_with_the_episode_that_gives_the_last_pair_that_is_wanted() -> None:
-    workers = Here()
-
-    found = gather(workers, 10)
-
-    assert len(found.checked.pairs) == 12
-    assert found.episodes == found.endings['succeeded'] == 3
-    assert found.reason == ''
-    assert found.checked.refused.total() == 0
+SETTINGS = DataSettings(pairs=8, tasks=2, seed=0, planner='ft_cot')
 
 
 def test_the_pairs_are_the_same_however_many_are_played_at_once() -> None:
     one, many = gather(Here(size=1), 20), gather(Here(size=7), 20)
 
-    assert [pair.id for pair in one.checked.pairs] == [pair.id for pair in many.checked.pairs]
-    assert one.checked.pairs == many.checked.pairs
+    assert [pair.id for pair in one.pairs] == [pair.id for pair in many.pairs]
+    assert one.pairs == many.pairs
 
 
 def test_each_task_is_played_once_before_one_is_played_on_another_table() -> None:
@@ -71,29 +63,12 @@ def test_episodes_that_did_not_succeed_knowingly_give_no_pairs_and_are_counted(
         bad = job.key.task == TASKS[1].name
         return played(job, **(changes if bad else {}))
 
-    checked = gather(Here(every_other), 8).checked
+    checked = gather(Here(every_other), 8)
 
     assert not any(TASKS[1].name in pair.id for pair in checked.pairs)
     assert checked.refused == {rule: 4}
     assert found in checked.examples[rule]
     assert checked.refused_share == pytest.approx(4 / 12)
-
-
-def test_an_episode_of_which_nothing_came_back_is_lost_and_the_others_go_on() -> None:
-    def first_dies(job: EpisodeSpec) -> Answer:
-        if job.key.task == TASKS[0].name:
-            return Failed(key=job.key, reason='It died.', error='WorkerDied')
-        return played(job)
-
-    found = gather(Here(first_dies), 4)
-
-    assert found.endings == {'lost': 1, 'succeeded': 1}
-    assert 'It died.' in found.checked.examples['episode lost']
-
-
-def test_where_no_episode_can_be_played_at_all_it_says_why() -> None:
-    with pytest.raises(ConfigError, match='cannot be played: No key'):
-        gather(Here(lambda job: Refused(key=job.key, reason='No key.')), 4)
 
 
 def test_what_there_is_stays_where_no_more_can_be_played() -> None:
@@ -104,7 +79,7 @@ def test_what_there_is_stays_where_no_more_can_be_played() -> None:
 
     found = gather(Here(refused_later, size=1), 100)
 
-    assert len(found.checked.pairs) == 8
+    assert len(found.pairs) == 8
     assert found.reason.endswith('cannot be played: The disk is full.')
     assert not found.stopped
 
@@ -137,20 +112,8 @@ def test_a_table_that_cannot_be_made_is_counted_and_the_others_go_on(
     found = gather(Here(), 16)
 
     assert found.endings == {'succeeded': 4, 'no table': 1}
-    assert found.checked.examples['episode no table'].endswith('There is no room.')
-    assert found.checked.refused.total() == 0
-
-
-def test_it_ends_where_no_table_at_all_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(suite: Suite, task: str, **which: int) -> Case:
-        raise CaseError('There is no room.')
-
-    monkeypatch.setattr(collecting, 'make_case', no_room)
-
-    found = gather(Here(), 2)
-
-    assert found.endings == {'no table': 2 * EPISODES_FOR_A_PAIR}
-    assert found.hopeless
+    assert found.examples['episode no table'].endswith('There is no room.')
+    assert found.refused.total() == 0
 
 
 def test_it_does_not_play_on_for_ever_where_nothing_succeeds() -> None:
@@ -171,27 +134,16 @@ def test_what_there_is_stays_when_somebody_ends_it() -> None:
     found = gather(Here(size=1), 100, on_episode=note, wants_end=lambda: len(told) == 3)
 
     assert told == [1, 2, 3]
-    assert len(found.checked.pairs) == 12
+    assert len(found.pairs) == 12
     assert found.reason == 'Stopped from the keyboard.'
     assert found.stopped
 
 
 def test_a_card_counts_what_is_in_the_set_and_says_that_no_model_answered() -> None:
     found = gather(Here(lambda job: played(job, 'passed')), 8)
-    found.checked.refuse('force', 'pair | 3', 2)
-    source = Source(
-        command='bbllm data generate',
-        made='today',
-        seed=0,
-        planner='ft_cot',
-        wordings='grammar',
-        wordings_refused={},
-        wall_s=12.0,
-        versions={'bbllm': '1'},
-        machine={'cores': '2'},
-    )
-
-    card = make_card(source, TASKS, found)
+    found.refuse('force', 'pair | 3', 2)
+    begun = Begun(settings=SETTINGS, chosen=(), kept={}, refused={})
+    card = make_card(begun, TASKS, found, 12.0)
     page = card_page(card)
 
     assert card['pairs'] == card['pairs_of_starred_tasks'] == 8
@@ -213,7 +165,7 @@ def test_pairs_from_the_simulator_stand_up_to_every_check() -> None:
 
     found = collect(wanted, workers, llm=LlmConfig())
 
-    assert found.checked.examples == {}
-    questions = [read_pair(pair).question.name for pair in found.checked.pairs]
+    assert found.examples == {}
+    questions = [read_pair(pair).question.name for pair in found.pairs]
     assert questions == ['ENOUGH', 'GATHER', 'ENOUGH', 'SOLVE'] * 2
     assert found.endings == {'succeeded': 2}

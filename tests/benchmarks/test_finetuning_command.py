@@ -123,19 +123,3 @@ def test_what_cannot_be_made_is_said_before_anything_is_played(
     assert 'a model is asked for 280 more' in paid.stderr
     assert 'leave --resume out' in lost.stderr
     assert not (tmp_path / 'new').exists()
-
-
-def test_a_stand_in_makes_up_no_sentences(bbllm: Command, tmp_path: Path) -> None:
-    done = bbllm('data', 'generate', '--out', str(tmp_path / 'new'), '--brain', 'offline')
-
-    assert done.exit_code == 2
-    assert 'Name a language model' in done.stderr
-
-
-def test_a_file_that_is_no_data_set_is_refused(bbllm: Command, tmp_path: Path) -> None:
-    (tmp_path / 'notes.txt').write_text('Buy milk.')
-
-    done = bbllm('data', 'check', str(tmp_path / 'notes.txt'))
-
-    assert done.exit_code == 2
-    assert 'is no pair' in done.stderr

@@ -13,7 +13,7 @@ import pytest
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Message
 from bbllm.llm.recording.replay import Exchange
-from benchmarks.finetuning.files import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
+from benchmarks.finetuning.folder import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
 from benchmarks.finetuning.pairs import Drawn, Pair, draw_pairs
 
 
@@ -46,12 +46,6 @@ def test_an_answer_whose_action_failed_is_no_example() -> None:
     ((rule, found),) = drawn.refused
     assert rule == 'an action failed'
     assert 'slipped out of the hand' in found
-
-
-def test_to_find_out_that_a_block_is_fixed_is_an_example() -> None:
-    stuck = made.weighing(made.WEIGHED[:1], 'red_cube did not rise: it took more than 10 N.')
-
-    assert draw(made.exchanges(made.conversation(stuck))).refused == ()
 
 
 def test_an_answer_that_had_to_be_asked_for_twice_is_no_example() -> None:
@@ -126,11 +120,3 @@ def test_a_file_of_another_form_is_refused_with_what_would_do(
         read_pairs(path)
 
     assert 'alpaca.json, chat.jsonl or pairs.jsonl' in str(error.value)
-
-
-def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
-    (tmp_path / 'binary').write_bytes(b'\xff\xfe\x00')
-
-    for name in ('binary', 'missing'):
-        with pytest.raises(ConfigError, match='Cannot read'):
-            read_pairs(tmp_path / name)

@@ -10,7 +10,7 @@ from bbllm.bench.oracle.case_goals import brief_of
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.errors import ConfigError
 from bbllm.llm.scripted import Request, ScriptedModel
-from benchmarks.finetuning.kinds import KINDS, Kind, expand
+from benchmarks.finetuning.kinds import KINDS, Kind
 from benchmarks.finetuning.paraphrases import ask_wordings, fault_of
 from benchmarks.finetuning.tasks import (
     PAIRS_OF_AN_EPISODE,
@@ -27,15 +27,6 @@ from benchmarks.finetuning.tasks import (
 EVERY_KIND = pytest.mark.parametrize('kind', KINDS, ids=lambda kind: kind.name)
 LIGHTER = next(kind for kind in KINDS if kind.name == 'lighter_on_heavier')
 ON_FIXED = next(kind for kind in KINDS if kind.name == 'movable_on_fixed')
-
-
-def test_a_pattern_stands_for_every_choice_in_it() -> None:
-    assert expand('{Put|Set} one # on{| top of} it.')[:4] == [
-        'Put one block on it.',
-        'Put one block on top of it.',
-        'Set one block on it.',
-        'Set one block on top of it.',
-    ]
 
 
 @EVERY_KIND
@@ -69,30 +60,6 @@ def test_no_two_tasks_say_the_same_and_enough_of_them_need_to_find_out(seed: int
     assert {task.kind.name for task in tasks} == {kind.name for kind in KINDS}
 
 
-def test_the_same_seed_gives_the_same_tasks_and_another_seed_others() -> None:
-    assert generate_tasks(40, 5) == generate_tasks(40, 5)
-    assert generate_tasks(40, 5) != generate_tasks(40, 6)
-
-
-def test_a_task_is_told_with_its_tags_and_a_star() -> None:
-    told = {task.kind.name: str(task) for task in generate_tasks(len(KINDS), 0)}
-
-    assert re.fullmatch(r'<weight><three> .*\.\*', told['tower_by_weight'])
-    assert re.fullmatch(r'<move> .*\.\*', told['movable_on_fixed'])
-    assert re.fullmatch(r'<weight> .*\.', told['stack_unlike'])
-    assert not told['stack'].startswith('<')
-
-
-def test_more_tasks_than_there_are_sentences_cannot_be_had() -> None:
-    most = count_tasks()
-
-    assert len(generate_tasks(most, 0)) == most
-    for refuse in (generate_tasks, check_count):
-        with pytest.raises(ConfigError, match=rf'There are {most} .* but {most + 1}') as error:
-            refuse(most + 1, 0)
-        assert f'--tasks {most})' in str(error.value)
-
-
 def test_a_number_of_tasks_is_held_to_what_a_model_could_add_before_it_is_asked() -> None:
     most = count_tasks()
 
@@ -113,11 +80,6 @@ def test_the_number_of_tasks_leaves_several_tables_to_each() -> None:
     assert default_count(100_000) == count_tasks()
     for pairs in (168, 200, 1000, 5000):
         assert pairs / default_count(pairs) >= TABLES_OF_A_TASK * PAIRS_OF_AN_EPISODE
-
-
-def test_so_few_tasks_that_hardly_one_has_a_star_are_refused() -> None:
-    with pytest.raises(ConfigError, match='0% of 3 tasks'):
-        generate_tasks(3, 0)
 
 
 @pytest.mark.parametrize(

@@ -178,8 +178,8 @@ def _differences(data: PlannerComparison, keys: Sequence[str], *, tested: bool) 
     rows = []
     for pair in data.paired:
         found = pair.comparison
-        items = [(metric, found.differences.get(metric.key)) for metric in shown]
-        cells = [_cell(metric, item and item.difference, sign=True) for metric, item in items]
+        given = {key: item.difference for key, item in found.differences.items()}
+        cells = [_cell(metric, given.get(metric.key), sign=True) for metric in shown]
         verdict = [_p_values(found), _VERDICTS[found.verdict]] if tested else []
         rows.append((pair.planner, str(found.pairs - found.lost_pairs), *cells, *verdict))
     what = 'outcomes' if tested else 'costs'
