@@ -20,6 +20,8 @@ from bbllm.llm.config import LlmConfig
 from bbllm.sim.scene_file import load_scene
 
 SLOW_S = 0.15
+DEATHS = {'dies': 99, 'dies_once': 1, 'dies_twice': 2}
+"""How many workers an episode of these tasks kills, where there are marks."""
 MARKS = 'BBLLM_TEST_MARKS'
 """Variable with a folder in which players leave marks."""
 
@@ -31,8 +33,7 @@ def play(job: EpisodeSpec) -> EpisodeRecord:
         time.sleep(SLOW_S)
     if task == 'hangs':
         time.sleep(3600)
-    deaths = {'dies': 99, 'dies_once': 1, 'dies_twice': 2}.get(task, 0)
-    if deaths and _times_before(job) < deaths:
+    if MARKS in os.environ and _times_before(job) < DEATHS.get(task, 0):
         os.kill(os.getpid(), signal.SIGKILL)
     if task == 'litters':
         print(f'Look: {tempfile.mkdtemp()}.', flush=True)
@@ -54,8 +55,6 @@ def play(job: EpisodeSpec) -> EpisodeRecord:
 
 def _times_before(job: EpisodeSpec) -> int:
     """Leave a mark, and return how many there were."""
-    if MARKS not in os.environ:
-        return 0
     path = Path(os.environ[MARKS]) / job.key.name
     times = len(path.read_text()) if path.exists() else 0
     path.write_text('x' * (times + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 import fake_play
 from made_results import make_settings
 
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings
 from bbllm.bench.log.store import RunFolder
 from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress
 from bbllm.bench.runner.runner import RunPlan, run_bench
+from bbllm.bench.runner.worker_result import Answer, Failed, attempt
 from bbllm.bench.runner.workers import LocalWorkers
 
 KS = (0, 1, 2, 3)
@@ -49,7 +52,38 @@ class Notes:
         return self._end_after is not None and len(self.results) >= self._end_after
 
 
-def hire_here(size: int) -> LocalWorkers:
+class Here:
+    """
+    Plays in this process, without the seconds that workers take to start.
+
+    Tasks that kill their worker answer as its death does, and `hangs` never answers.
+    """
+
+    def __init__(self, size: int):
+        self.size = size
+        self._jobs: list[EpisodeSpec] = []
+        self._deaths: Counter[str] = Counter()
+
+    def submit(self, job: EpisodeSpec) -> None:
+        assert len(self._jobs) < self.size
+        self._jobs.append(job)
+
+    def collect(self, timeout_s: float) -> list[Answer]:
+        done = [job for job in self._jobs if job.key.task != 'hangs'][:1]
+        self._jobs = [job for job in self._jobs if job not in done]
+        return [self._play(job) for job in done]
+
+    def close(self) -> None:
+        self._jobs = []
+
+    def _play(self, job: EpisodeSpec) -> Answer:
+        if self._deaths[job.key.name] < fake_play.DEATHS.get(job.key.task, 0):
+            self._deaths[job.key.name] += 1
+            return Failed(key=job.key, reason='SIGKILL.', error='WorkerDied', again=True)
+        return attempt(fake_play.play, job)
+
+
+def hire_processes(size: int) -> LocalWorkers:
     """Get processes of this machine."""
     return LocalWorkers(fake_play.play, size)
 
@@ -68,7 +102,7 @@ def run_fake(
     path: Path,
     *tasks: str,
     notes: Notes | None = None,
-    hire: Callable[[int], Any] = hire_here,
+    hire: Callable[[int], Any] = Here,
     jobs: int = 2,
     ks: tuple[int, ...] = (0, 3),
     trials: int = 2,
@@ -92,4 +126,5 @@ def summary_of(path: Path) -> dict[str, Any]:
 
 if __name__ == '__main__':
     record = Path(sys.argv[1]).with_suffix('.talk.jsonl')
-    run_fake(Path(sys.argv[1]), *sys.argv[2:], ks=KS, trials=TRIALS, record=record)
+    options = {'ks': KS, 'trials': TRIALS, 'record': record, 'hire': hire_processes}
+    run_fake(Path(sys.argv[1]), *sys.argv[2:], **options)

@@ -10,7 +10,6 @@ import pytest
 
 from bbllm.bench.compare.choice import Choice, choose, folder_name, read_planners
 from bbllm.bench.runner.run_setup import BenchRequest, prepare
-from bbllm.bench.suites.suite import list_suites
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
 
@@ -104,16 +103,6 @@ def test_each_gets_the_mapping_and_the_loops_that_it_can_use(tmp_path: Path) -> 
     assert (huang.seed, huang.tasks) == (brain_body.seed, brain_body.tasks)
 
 
-def test_runs_with_options_have_folders_of_their_own() -> None:
-    specs = ['prog_prompt', 'prog_prompt:check=graph', 'prog_prompt:check=graph,grounding=nearest']
-
-    assert [folder_name(spec) for spec in specs] == [
-        'prog_prompt',
-        'prog_prompt-check-graph',
-        'prog_prompt-check-graph-grounding-nearest',
-    ]
-
-
 def test_options_that_differ_in_a_sign_alone_have_folders_of_their_own() -> None:
     specs = ['a:x=1', 'a:x=-1', 'a:x=--1', 'a:x=+1', 'a-x:1', 'a:x=1,y=2', 'a:x=1-y=2']
 
@@ -178,22 +167,6 @@ def test_expert_plays_whoever_it_knows_in_a_suite_and_nobody_else(
     assert set(names(chosen('all', tmp_path, suite=suite, body=body))) == expected
 
 
-@pytest.mark.slow
-def test_in_every_suite_there_is_somebody_to_compare_or_one_line_says_why_not(
-    tmp_path: Path,
-) -> None:
-    for suite in list_suites():
-        if suite.startswith('household_original'):
-            continue  # needs data that is not shipped
-        try:
-            assert len(names(chosen('all', tmp_path, suite=suite))) > 1
-        except ConfigError as error:
-            told = str(error)
-            assert told.startswith(f'No planner can play {suite}. The task ')
-            assert told.count('do not know') == 1
-            assert '\n' not in told
-
-
 def test_one_that_is_alone_in_a_suite_plays_and_is_said_to_be_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,17 +177,6 @@ def test_one_that_is_alone_in_a_suite_plays_and_is_said_to_be_alone(
 
     assert names(choice) == ['huang']
     assert 'Of all planners huang alone can play household here.' in choice.notices
-
-
-def test_who_is_named_beside_all_plays_once(tmp_path: Path) -> None:
-    request = BenchRequest(suite='tabletop', brain='offline', body='offline', trials=1)
-
-    choice = choose(request, 'brain_body,all', tmp_path / 'out')
-
-    assert [item.planner for item in choice.contenders] == ['brain_body', 'base_llm']
-    left_out = [item.planner for item in choice.left_out]
-    assert len(left_out) == len({*left_out})
-    assert 'brain_body' not in left_out
 
 
 def test_that_a_planner_has_no_feedback_loops_is_no_notice_of_a_comparison(

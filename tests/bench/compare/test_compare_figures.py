@@ -14,10 +14,9 @@ from bbllm.bench.compare.plots import curves, growth_figure
 from bbllm.bench.compare.text import closing_line, grids_of, markdown
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.store import SavedRun
-from bbllm.bench.metrics.metrics import growth_of, stable_share, tokens_of_step
+from bbllm.bench.metrics.metrics import growth_of, stable_share
 from bbllm.bench.metrics.task_groups import parts_of
 from bbllm.bench.report.plots import to_png, to_svg
-from bbllm.bench.suites.step_bins import bin_of
 
 N = 30
 PARTS = ({'name': 'EASY', 'difficulty': 'easy'}, {'name': 'HARD', 'difficulty': 'hard'})
@@ -72,15 +71,6 @@ def test_what_is_stable_is_a_share_of_prompts_and_unknown_of_a_single_one() -> N
 
     assert stable_share(make_result(model_calls=2, **values)) == 0.25
     assert stable_share(make_result(model_calls=1, **values)) is None
-
-
-def test_tokens_are_those_that_were_counted_or_else_the_estimate() -> None:
-    counted = make_result(prompt_tokens=900, sent_tokens=900, completion_tokens=100)
-    silent = make_result(prompt_tokens=0, sent_tokens=700, completion_tokens=0)
-
-    assert (counted.tokens, silent.tokens) == (1000, 700)
-    assert tokens_of_step(counted) == pytest.approx(90)
-    assert tokens_of_step(make_result(attempted=0)) is None
 
 
 def test_each_planner_is_held_against_the_first_case_by_case() -> None:
@@ -144,14 +134,6 @@ def test_a_pair_without_a_test_costs_the_others_nothing() -> None:
     assert beyond_luck.holm_p == beyond_luck.mcnemar_p
 
 
-@pytest.mark.parametrize(
-    ('steps', 'expected'),
-    [(1, '<= 10'), (10, '<= 10'), (11, '11-15'), (40, '36-40'), (41, '> 40'), (150, '> 40')],
-)
-def test_every_number_of_steps_has_a_bin(steps: int, expected: str) -> None:
-    assert bin_of(steps) == expected
-
-
 def test_parts_of_a_suite_are_what_divides_its_tasks_in_the_order_of_tables() -> None:
     longer = make_settings(
         tasks=[
@@ -213,12 +195,6 @@ def test_the_picture_has_a_line_for_each_planner_that_it_names() -> None:
     assert to_png(figure).startswith(b'\x89PNG')
 
 
-def test_a_picture_of_nothing_says_so() -> None:
-    figure = growth_figure('tabletop', curves({'a': []}), curves({'a': []}))
-
-    assert to_svg(figure, 'x').count('nothing was measured') == 2
-
-
 def test_a_planner_counts_at_its_largest_k_and_by_those_episodes_alone() -> None:
     results = [
         make_result('EASY', k=0, verdict='failed', model_calls=2),
@@ -237,20 +213,6 @@ def test_limits_of_tasks_are_told_of_where_one_that_was_played_has_its_own() -> 
 
     assert own_limits('a')
     assert not own_limits('b')
-
-
-def test_parts_are_of_what_was_played_each_with_its_own_tasks() -> None:
-    both = entry(
-        'brain_body', [make_result('EASY'), make_result('HARD', verdict='failed')], tasks=PARTS
-    )
-
-    parts = compared(both).parts['difficulty']
-
-    assert list(parts) == ['easy', 'hard']
-    figures = [parts[name]['brain_body'] for name in parts]
-    assert [(part.n, part.sr.value) for part in figures] == [(1, 1.0), (1, 0.0)]
-    one = entry('brain_body', [make_result('EASY')], tasks=PARTS)
-    assert compared(one).parts == {}
 
 
 @pytest.mark.parametrize(('sent', 'estimated'), [(0, False), (1000, False), (1001, True)])

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from fake_run import Notes, hire_here, make_plan
+from fake_run import Here, Notes, make_plan
 from made_results import make_settings
 
 from bbllm.bench.compare.choice import Contender
 from bbllm.bench.compare.run import PlannerRun, claim, play_all
 from bbllm.bench.log.store import read_run
 from bbllm.bench.runner.run_setup import Prepared
-from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.core.errors import ConfigError
 
 
@@ -32,10 +31,10 @@ class Agency:
     """Hires workers and remembers them."""
 
     def __init__(self) -> None:
-        self.hired: list[LocalWorkers] = []
+        self.hired: list[Here] = []
 
-    def hire(self, size: int) -> LocalWorkers:
-        self.hired.append(hire_here(size))
+    def hire(self, size: int) -> Here:
+        self.hired.append(Here(size))
         return self.hired[-1]
 
 
@@ -133,15 +132,3 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match=r"holds something else, 'thesis\.tex'"):
         claim(tmp_path)
-
-
-def test_a_folder_is_claimed_at_once_so_that_a_stopped_comparison_can_go_on(
-    tmp_path: Path,
-) -> None:
-    folder = tmp_path / 'new' / 'out'
-
-    claim(folder)
-    compared(folder, contender('a'))
-    claim(folder)
-
-    assert len(read_run(folder / 'a').results) == 3

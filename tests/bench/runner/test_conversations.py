@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.bench.runner.conversations import RunRecording, refuse_existing, split_recording
-from bbllm.core.errors import ConfigError, ReplayError
+from bbllm.bench.runner.conversations import RunRecording, split_recording
+from bbllm.core.errors import ReplayError
 from bbllm.core.protocols import Message
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
 from bbllm.llm.scripted import ScriptedModel
@@ -40,14 +40,6 @@ def test_what_no_result_stands_for_is_taken_out_before_it_goes_on(path: Path) ->
     assert path.read_text() == lines_of('a', 'a') + lines_of('c', 'c') + lines_of('b', 'again')
 
 
-def test_a_torn_last_line_is_left_out(path: Path) -> None:
-    RunRecording(path, frozenset()).add(lines_of('a', '1'))
-    with path.open('a') as file:
-        file.write('{"episode": "b"')
-
-    assert list(split_recording(path)) == ['a']
-
-
 def test_the_recording_of_a_single_episode_is_none_of_a_run(path: Path) -> None:
     model = RecordingModel(ScriptedModel(['plan']), path, 'brain')
     model.complete([Message('user', 'go')])
@@ -74,14 +66,3 @@ def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, text: str) -> No
 
     with pytest.raises(ReplayError, match=r'talk\.jsonl'):
         split_recording(path)
-
-
-def test_a_new_run_leaves_existing_files_alone(tmp_path: Path) -> None:
-    path = tmp_path / 'talk.jsonl'
-    path.write_text('mine')
-
-    with pytest.raises(ConfigError, match='already holds something'):
-        refuse_existing(path)
-    with pytest.raises(ConfigError, match='is a folder'):
-        refuse_existing(tmp_path)
-    assert path.read_text() == 'mine'

@@ -52,6 +52,7 @@ def run_on_ray(folder: Path, *tasks: str) -> dict[str, object]:
     return data
 
 
+@pytest.mark.slow
 @needs_ray
 def test_two_workers_of_a_local_cluster_play_everything_and_outlive_a_death(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

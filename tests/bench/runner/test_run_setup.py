@@ -42,12 +42,6 @@ def test_a_planner_without_feedback_loops_plays_each_case_once(tmp_path: Path) -
     assert prepared(tmp_path, planner='base_llm', ks=(0,)).notices == ()
 
 
-def test_only_the_tasks_that_were_asked_for_are_played(tmp_path: Path) -> None:
-    settings = prepared(tmp_path, tasks=('plus_sign', 'letter_l')).plan.settings
-
-    assert [task.name for task in settings.tasks] == ['letter_l', 'plus_sign']
-
-
 def test_a_pattern_stands_for_all_tasks_that_fit_it(tmp_path: Path) -> None:
     settings = prepared(tmp_path, tasks=('*_side', 'letter_?')).plan.settings
 
@@ -124,23 +118,6 @@ def test_a_recording_in_the_folder_may_move_with_it(tmp_path: Path) -> None:
 
     assert inside.record == 'talk.jsonl'
     assert outside.record == str(tmp_path / 'talk.jsonl')
-
-
-def test_prices_are_part_of_the_settings(tmp_path: Path) -> None:
-    path = tmp_path / 'prices.yaml'
-    path.write_text('currency: USD\nmodels:\n  m: {prompt: 1.0, completion: 2.0}\n')
-
-    run = prepared(tmp_path, prices=path)
-
-    assert run.plan.settings.currency == 'USD'
-    assert run.plan.config.prices == {'m': (1.0, 2.0)}
-
-
-def test_an_embedder_is_described_in_place_of_the_body(tmp_path: Path) -> None:
-    settings = prepared(tmp_path, mapping='embedding', body='lexical').plan.settings
-
-    assert set(settings.llm) == {'brain', 'embeddings'}
-    assert 'lexical' in settings.body
 
 
 def test_a_recording_of_other_episodes_is_refused_and_one_of_a_part_is_told(

@@ -181,10 +181,7 @@ def test_sessions_sum_up_to_all_episodes(path: Path) -> None:
     assert all(session.ended_s >= session.started_s for session in sessions)
 
 
-def test_an_episode_whose_worker_died_is_played_once_more(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(fake_play.MARKS, str(tmp_path))
+def test_an_episode_whose_worker_died_is_played_once_more(path: Path) -> None:
     notes = Notes()
 
     end = run_fake(path, 'dies_once', ks=(0,), trials=3, notes=notes)
@@ -193,16 +190,6 @@ def test_an_episode_whose_worker_died_is_played_once_more(
     assert end.progress.done == 3
     assert len(notes.warnings) == 3
     assert 'SIGKILL' in notes.warnings[0]
-
-
-def test_an_episode_that_cost_two_workers_their_lives_is_played_a_third_time(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(fake_play.MARKS, str(tmp_path))
-
-    end = run_fake(path, 'dies_twice', ks=(0,), trials=1)
-
-    assert (end.progress.done, end.progress.lost) == (1, 0)
 
 
 def test_workers_that_die_before_they_begin_cost_no_episode_its_tries(path: Path) -> None:
@@ -234,7 +221,7 @@ def test_workers_none_of_which_can_begin_end_the_run_with_the_reason(
 ) -> None:
     monkeypatch.setattr(workers, 'worker_environment', lambda: {'PYTHONHOME': '/nowhere'})
 
-    end = run_fake(path, 'fine', trials=5)
+    end = run_fake(path, 'fine', trials=5, hire=fake_run.hire_processes)
 
     assert '5 workers in a row died before they began an episode' in end.reason
     assert 'exit code 1' in end.reason
@@ -284,23 +271,10 @@ def test_a_run_whose_model_says_nothing_usable_ends_early_and_says_what_to_do(pa
     assert '--retry-lost' not in end.reason
 
 
-def test_lost_episodes_and_silent_models_count_together(path: Path) -> None:
-    end = run_fake(path, 'lost', 'ModelError', ks=(0,), trials=9, give_up_after=4, jobs=1)
-
-    assert end.progress.done == 4
-    assert end.reason
-
-
 def test_a_model_that_talks_nonsense_is_played_on(path: Path) -> None:
     end = run_fake(path, 'ParseError', ks=(0,), trials=6, give_up_after=2, jobs=1)
 
     assert (end.reason, end.progress.done) == ('', 6)
-
-
-def test_lost_episodes_between_others_do_not_end_a_run(path: Path) -> None:
-    end = run_fake(path, 'lost', 'fine', ks=(0,), trials=4, give_up_after=2, jobs=1)
-
-    assert (end.reason, end.progress.done, end.progress.lost) == ('', 8, 4)
 
 
 def test_a_case_that_cannot_be_made_costs_its_own_episodes_only(path: Path) -> None:
@@ -335,16 +309,6 @@ def test_a_case_that_cannot_be_made_costs_its_own_episodes_only(path: Path) -> N
     retried = run_fake(path, 'fine', retry_lost=True, **options)
 
     assert (retried.problem, retried.progress.done, retried.progress.lost) == ('', 6, 0)
-
-
-def test_a_run_of_which_no_case_can_be_made_says_so(path: Path) -> None:
-    def make_case(task: str, trial: int) -> Case:
-        raise CaseError('No scene was found in 100 tries.')
-
-    end = run_fake(path, 'fine', make_case=make_case)
-
-    assert (end.progress.done, end.progress.lost) == (4, 4)
-    assert end.problem.startswith('No table of this run could be made')
 
 
 def test_workers_that_cannot_be_had_end_the_run_with_the_reason(path: Path) -> None:

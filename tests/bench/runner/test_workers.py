@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import fake_play
@@ -21,7 +22,7 @@ from bbllm.core.events import Limits
 WAIT_S = 60.0
 
 
-@pytest.fixture
+@pytest.fixture(scope='module')
 def two() -> Iterator[LocalWorkers]:
     workers = LocalWorkers(fake_play.play, 2)
     yield workers
@@ -60,8 +61,12 @@ def test_every_job_is_played_once(two: LocalWorkers) -> None:
     assert all(isinstance(answer, Done) for answer in answers.values())
 
 
-def test_a_worker_that_dies_takes_only_its_own_episode_with_it(two: LocalWorkers) -> None:
-    answers = play_all(two, make_job('slow'), make_job('dies'), make_job('fine'))
+def test_a_worker_that_dies_takes_only_its_own_episode_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(fake_play.MARKS, str(tmp_path))
+    with closing(LocalWorkers(fake_play.play, 2)) as workers:
+        answers = play_all(workers, make_job('slow'), make_job('dies'), make_job('fine'))
 
     died = answers['dies-t000-k0']
     assert isinstance(died, Failed)
@@ -167,13 +172,14 @@ def test_workers_leave_ctrl_c_to_their_parent(two: LocalWorkers) -> None:
     assert isinstance(answers[0], Done)
 
 
-def test_what_a_killed_worker_leaves_lying_about_is_taken_away(two: LocalWorkers) -> None:
-    answers = play_all(two, make_job('litters'))
+def test_what_a_killed_worker_leaves_lying_about_is_taken_away() -> None:
+    workers = LocalWorkers(fake_play.play, 1)
+    answers = play_all(workers, make_job('litters'))
     died = answers['litters-t000-k0']
     assert isinstance(died, Failed)
     litter = Path(died.reason.rpartition(': ')[2].rstrip('.'))
     assert litter.exists()
 
-    two.close()
+    workers.close()
 
     assert not litter.exists()

@@ -17,11 +17,11 @@ from bbllm.bench.runner.play_here import world_of
 from bbllm.bench.runner.play_household import play_with
 from bbllm.bench.runner.run_setup import BenchRequest, prepare
 from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case, WrongWorldError
+from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import FinalStateGoal
 from bbllm.bench.suites.suite import load_suite
-from bbllm.core.errors import ConfigError, ModelUnavailableError
-from bbllm.core.events import Event, EventKind
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Event
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
@@ -96,24 +96,6 @@ def test_a_part_of_a_goal_counts_for_gcr() -> None:
     assert result.gcr == 0.5
 
 
-def test_a_call_that_a_rule_forbids_is_counted_by_its_code() -> None:
-    result, events = played(
-        "    # 1: start\n    open('fridge')\n    open('fridge')\n    # 2: done"
-    )
-
-    failed = [e.data for e in events if e.kind is EventKind.OUTCOME and e.data.raw]
-    assert {outcome.raw for outcome in failed} == {'not_close'}
-    assert result.codes == {'PRECONDITION': 2}
-    assert result.executable == 0
-
-
-def test_a_server_that_cannot_be_asked_loses_the_episode() -> None:
-    result, _ = played(ModelUnavailableError('No answer from http://x after 3 tries.'))
-
-    assert result.lost
-    assert 'http://x' in result.reason
-
-
 def test_what_is_scored_as_published_is_heated_in_an_open_microwave_and_else_it_is_not() -> None:
     program = """
     # 1: heat it
@@ -155,14 +137,6 @@ def test_partial_sight_leaves_things_unknown_that_are_elsewhere(tmp_path: Path) 
     assert rooms['livingroom']
     assert not rooms['kitchen']
     assert {room for room, passed in rooms.items() if passed} == {'livingroom'}
-
-
-def test_what_belongs_to_tables_says_so() -> None:
-    with pytest.raises(WrongWorldError, match='no table'):
-        _ = case_of(TASK).table
-    table = make_case(load_suite('tabletop'), 'plus_sign', seed=0, trial=0)
-    with pytest.raises(WrongWorldError, match='no house'):
-        _ = table.house
 
 
 def test_a_suite_decides_where_it_is_played() -> None:
