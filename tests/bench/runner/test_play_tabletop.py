@@ -14,7 +14,6 @@ from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Limits
 from bbllm.core.journal import read_episode
 from bbllm.llm.config import LlmConfig, ModelConfig
 
