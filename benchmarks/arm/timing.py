@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbllm.arm.driver import Tolerances
-from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.motion_planner import GraspPlanner
@@ -92,14 +91,13 @@ def time_reachability(count: int, seed: int) -> Timing:
 def time_pick_plan(count: int, seed: int) -> Timing:
     """Plan picks on random tables: grips, postures, a free transit, down and up, all timed."""
     rng = np.random.default_rng(seed)
-    params = ExecutorParams()
     questions: list[Callable[[], object]] = []
-    planner = GraspPlanner(params.ways)
+    planner = GraspPlanner()
     world: TabletopWorld | None = None
     for index in range(count):
         if world is None or index % 8 == 0:
             world = TabletopWorld(_table(rng))
-        questions.append(_pick_question(world, index % 8, planner, params))
+        questions.append(_pick_question(world, index % 8, planner))
     return _timed(lambda index: questions[index](), count)
 
 
@@ -108,7 +106,7 @@ def _table(rng: np.random.Generator) -> SceneFile:
 
 
 def _pick_question(
-    world: TabletopWorld, index: int, planner: GraspPlanner, params: ExecutorParams
+    world: TabletopWorld, index: int, planner: GraspPlanner
 ) -> Callable[[], object]:
     scene = world.observe()
     hand = world.executor.hand()
@@ -116,7 +114,7 @@ def _pick_question(
     call = SkillCall('pick', (name,))
 
     def plan() -> object:
-        motions = plan_motions(call, scene, hand, params.motions)
+        motions = plan_motions(call, scene, hand)
         if isinstance(motions, Rejection):
             return motions
         planner.update(scene, hand)

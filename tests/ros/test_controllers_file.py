@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bbllm.arm.driver import Tolerances
-from bbllm.arm.execution.trajectory_executor import TrajectoryExecutorParams
+from bbllm.arm.execution.trajectory_executor import FINAL_RAD
 from bbllm.arm.limits import DDQ_MAX
 from bbllm.arm.model import ARM_JOINTS, arm_model
 from bbllm.core.paths import config_dir
@@ -80,7 +80,7 @@ def test_constraints_are_those_that_goals_carry_and_the_simulator_checks() -> No
 
 
 def test_what_the_controller_takes_for_reached_is_at_rest_for_the_executor_too() -> None:
-    assert Tolerances().goal_rad < TrajectoryExecutorParams().rest.final_rad
+    assert Tolerances().goal_rad < FINAL_RAD
 
 
 def test_no_joint_brakes_harder_than_the_arm_may() -> None:

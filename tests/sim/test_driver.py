@@ -155,22 +155,6 @@ def test_commands_from_other_threads_get_through_while_time_passes(robot: Simula
     assert asked == sorted(asked)
 
 
-def test_reset_ends_what_runs_and_starts_over(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
-    driver = SimDriver(robot)
-    driver.follow(rest_to_rest(Q_READY, TURNED, 1.0), Tolerances())
-    driver.move_gripper(0.02, 0.1)
-    robot.inject(Fault.REFLEX)
-    robot.reset()
-    before_s = robot.time_s
-    driver.wait(0.5)
-    assert robot.time_s == pytest.approx(before_s + 0.5)
-    assert driver.joint_state().position_rad == pytest.approx(Q_READY, abs=1e-3)
-    assert driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
-    assert driver.follow(rest_to_rest(Q_READY, TURNED, 1.0), Tolerances()).status is (
-        GoalStatus.SUCCEEDED
-    )
-
-
 def test_stop_from_a_callback_ends_the_motion_at_rest_within_a_fifth_of_a_second(
     robot: SimulatedRobot, rest_to_rest: Motion
 ) -> None:
@@ -289,13 +273,6 @@ def test_stop_between_two_motions_ends_the_next_unless_a_new_call_begins(
     assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
 
 
-def test_stop_ends_a_command_of_the_hand(robot: SimulatedRobot) -> None:
-    driver = SimDriver(robot, on_advance=lambda: driver.stop() if robot.time_s > 0.3 else None)
-    result = driver.move_gripper(0.0, 0.04)
-    assert result.status is GoalStatus.CANCELED
-    assert 0.05 < driver.joint_state().width_m < 0.075
-
-
 def test_joint_states_freeze_while_the_driver_hangs(
     robot: SimulatedRobot, turn: TrajectoryGoal
 ) -> None:
@@ -311,15 +288,3 @@ def test_joint_states_freeze_while_the_driver_hangs(
     robot.advance(0.1)
     assert robot.joint_state().stamp_s == pytest.approx(robot.time_s)
     assert pending.done
-
-
-def test_a_goal_under_way_becomes_endless_and_can_still_be_cancelled(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.advance(1.0)
-    robot.inject(Fault.ENDLESS_GOAL)
-    robot.advance(5.0)
-    assert not pending.done
-    robot.cancel_follow()
-    assert pending.result.status is GoalStatus.CANCELED

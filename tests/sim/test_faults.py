@@ -8,30 +8,12 @@ import numpy as np
 import pytest
 from robot_trials import bring_back
 
-from bbllm.arm.driver import FollowError, GoalStatus, GraspGoal
-from bbllm.sim.controllers.manager import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
+from bbllm.arm.driver import GoalStatus, GraspGoal
+from bbllm.sim.controllers.manager import STATE_BROADCASTER, LifeCycle
 from bbllm.sim.controllers.trajectory import DEACTIVATED_TEXT
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, FaultMonitor, RobotMode
 from bbllm.sim.robot import SimulatedRobot
-
-
-def test_a_reflex_aborts_the_motion_and_takes_the_controllers_down(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.advance(1.0)
-    robot.inject(Fault.REFLEX)
-    assert pending.result.status is GoalStatus.ABORTED
-    assert pending.result.error_code is FollowError.INVALID_GOAL
-    assert pending.result.error_string == DEACTIVATED_TEXT
-    assert robot.mode is RobotMode.REFLEX
-    assert not robot.controllers_active
-    assert not robot.monitor.hardware_active
-    assert robot.monitor.last_errors == ('cartesian_reflex',)
-    robot.advance(0.2)
-    assert np.abs(robot.joint_state().velocity_rad_s).max() < 1e-2
-    assert robot.follow(turn).done  # rejected
 
 
 def test_recovery_takes_its_three_steps_in_order(
@@ -49,23 +31,6 @@ def test_recovery_takes_its_three_steps_in_order(
     pending = robot.follow(turn)
     robot.advance(2.2)
     assert pending.result.status is GoalStatus.SUCCEEDED
-
-
-def test_a_user_stop_cannot_be_recovered_from_until_it_is_released(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.advance(0.5)
-    robot.inject(Fault.USER_STOP)
-    assert pending.done
-    assert robot.mode is RobotMode.USER_STOPPED
-    reason = robot.recover_errors()
-    assert reason is not None
-    assert 'User Stop' in reason
-    robot.clear(Fault.USER_STOP)
-    assert robot.recover_errors() is None
-    assert robot.activate_hardware()
-    assert robot.activate_controllers()
 
 
 STOPS = (Fault.REFLEX, Fault.USER_STOP, Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT)
@@ -112,19 +77,6 @@ def test_what_ended_a_motion_can_be_read_after_the_recovery(
     assert robot.monitor.errors == ()
     assert robot.monitor.last_errors == error
     assert robot.mode is RobotMode.MOVE
-
-
-def test_broadcasters_come_up_while_the_robot_is_stopped_but_the_arm_does_not(
-    robot: SimulatedRobot,
-) -> None:
-    robot.inject(Fault.USER_STOP)
-    assert robot.activate_hardware()
-
-    assert robot.switch_controllers((JOINT_BROADCASTER, STATE_BROADCASTER), ()).ok
-
-    assert robot.mode is RobotMode.USER_STOPPED
-    assert not robot.activate_controllers()
-    assert not robot.controllers_active
 
 
 def test_a_user_stop_while_idle_leaves_hardware_and_broadcasters_up(

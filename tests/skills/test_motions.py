@@ -23,11 +23,11 @@ from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import FINGER_LAYERS, Hand
 from bbllm.skills.motions import (
+    HOVER_M,
     CloseOn,
     Descend,
     ExpectHeld,
     LiftOff,
-    MotionParams,
     MoveAbove,
     OpenTo,
     Rise,
@@ -127,7 +127,7 @@ def test_reach_hovers_over_an_object_and_goes_to_a_pose() -> None:
     over = above_of(motions_of(SkillCall('reach', ('red_cube',)), scene))
     at = above_of(motions_of(SkillCall('reach', ('0.4 0.2 0.3',)), scene))
 
-    assert over.grips[0].position_m == pytest.approx((0.5, 0.1, 0.04 + MotionParams().hover_m))
+    assert over.grips[0].position_m == pytest.approx((0.5, 0.1, 0.04 + HOVER_M))
     assert at.grips[0].position_m == pytest.approx((0.4, 0.2, 0.3))
 
 

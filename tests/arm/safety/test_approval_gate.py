@@ -136,26 +136,27 @@ def test_a_plan_is_asked_for_once_and_its_steps_then_go_on() -> None:
     assert asked.lines == tuple(f'{i}: {text}' for i, text in enumerate(STEPS))
 
 
-def test_a_denial_holds_for_all_steps_of_the_plan_and_carries_the_reason() -> None:
-    person, here = asking(NO)
+@pytest.mark.parametrize(
+    ('answer', 'message'),
+    [
+        (NO, 'A person did not approve this plan: the red cube is glued.'),
+        (
+            Answer(granted=False, reason='nobody answered within 300 s'),
+            'A person has to approve this plan, and nobody answered within 300 s.',
+        ),
+    ],
+)
+def test_a_denial_or_no_answer_holds_for_all_steps_of_the_plan_with_its_reason(
+    answer: Answer, message: str
+) -> None:
+    person, here = asking(answer)
 
     refusals = [run(here, step) for step in range(3)]
 
     assert len(person.asked) == 1
     for refusal in refusals:
         assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
-        assert refusal.message == 'A person did not approve this plan: the red cube is glued.'
-
-
-def test_nobody_in_time_is_told_and_holds_for_the_plan_too() -> None:
-    person, here = asking(Answer(granted=False, reason='nobody answered within 300 s'))
-
-    refusals = [run(here, step) for step in range(2)]
-
-    assert len(person.asked) == 1
-    assert {refusal and refusal.message for refusal in refusals} == {
-        'A person has to approve this plan, and nobody answered within 300 s.'
-    }
+        assert refusal.message == message
 
 
 def test_a_repaired_plan_and_another_episode_are_asked_for_anew() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bbllm.arm.driver import N_JOINTS, ArmDriver, Array, JointTrajectory
 from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule, load_envelope, parse_envelope
-from bbllm.arm.execution.skill_execution import ExecutorParams
+from bbllm.arm.execution import skill_execution
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward, pose_of_matrix
@@ -34,7 +34,6 @@ from bbllm.core.paths import config_dir
 from bbllm.core.types import Code, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand
-from bbllm.skills.motions import MotionParams
 from bbllm.worlds.scene.relations import build_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -46,11 +45,11 @@ PICK, PLACE = SkillCall('pick', ('red_cube',)), SkillCall('place', ('location_A'
 class Recorded:
     """A table of which every motion that was sent is kept."""
 
-    def __init__(self, safety: dict[str, Any] | None = None, **more: Any) -> None:
+    def __init__(self, safety: dict[str, Any] | None = None) -> None:
         self.sent: list[JointTrajectory] = []
         envelope = SafetyEnvelope.model_validate(safety or {})
         scene = SceneFile(objects=(RED,), locations=(PLACE_A,))
-        self.world = TabletopWorld(scene, wrap_driver=self._wrap, safety=envelope, **more)
+        self.world = TabletopWorld(scene, wrap_driver=self._wrap, safety=envelope)
 
     def _wrap(self, driver: ArmDriver) -> ArmDriver:
         recorder = RecordingDriver(driver)
@@ -214,13 +213,10 @@ def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
     ('text', 'said'),
     [
         ('', 'holds no safety envelope. It takes the rules workspace, tcp_speed'),
-        ('- 1', 'holds no safety envelope'),
         ('tcp_sped: {max_m_s: 1}', 'unknown key `tcp_sped`. Did you mean `tcp_speed`?'),
         ('tcp_speed: {max_ms: 1}', 'unknown key `tcp_speed.max_ms`. Did you mean `max_m_s`?'),
         ('tcp_speed: {max_m_s: 5}', '`tcp_speed.max_m_s` should be less than or equal to 3'),
-        ('tcp_speed: {max_m_s: fast}', '`tcp_speed.max_m_s` should be a valid number'),
         ('tcp_speed: {max_m_s: .nan}', '`tcp_speed.max_m_s` should be a finite number'),
-        ('grip_force: {max_n: 141}', '`grip_force.max_n` should be less than or equal to 140'),
         ('workspace: {min_m: [0, 0, 0]}', '`workspace.max_m` is missing'),
         (
             'workspace: {min_m: [0, 0, 0], max_m: [1, -1, 1]}',
@@ -239,13 +235,10 @@ def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
         ('tcp_speed: {max_m_s: 1}\ntcp_speed: {max_m_s: 2}', 'line 2: `tcp_speed` stands there'),
         ('tcp_speed: [', 'line 1'),
         ('? [a, b]\n: 3', 'line 1: a list or a mapping stands there as a key'),
-        ('stale_scene:\n  ? {a: b}\n  : 3', 'line 2: a list or a mapping stands there as a key'),
         ('stale_scene: {1: 2}', 'unknown key `stale_scene.1`. Known: max_age_s.'),
-        ('stale_scene: 3', '`stale_scene` should have keys of its own: max_age_s, not 3.'),
         ('tcp_speed: null', '`tcp_speed` should have keys of its own: max_m_s, not null.'),
         ('keep_out: {name: a}', '`keep_out` should be a list.'),
         ('keep_out: [3]', '`keep_out.0` should have keys of its own: min_m, max_m, name, not 3.'),
-        ('workspace: {min_m: 0, max_m: [1, 1, 1]}', '`workspace.min_m` should be a list, not 0.'),
         (
             'workspace: {min_m: [0, 0, 0, 0], max_m: [1, 1, 1]}',
             '`workspace.min_m` should have at most 3 items, not 4.',
@@ -428,9 +421,11 @@ def test_a_hand_does_not_move_on_a_stale_scene(skill: str) -> None:
     assert table.world.driver.joint_state().width_m == pytest.approx(0.05, abs=2e-3)
 
 
-def test_a_force_beyond_what_is_allowed_is_refused_before_the_arm_sets_out() -> None:
-    params = ExecutorParams(motions=MotionParams(force_n=90.0))
-    table = Recorded(params=params)
+def test_a_force_beyond_what_is_allowed_is_refused_before_the_arm_sets_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(skill_execution, 'GRIP_FORCE_N', 90.0)
+    table = Recorded()
 
     outcomes = table.run(PICK, SkillCall('close_gripper'))
 

@@ -51,14 +51,6 @@ def test_a_move_that_cannot_be_done_fails_at_once(
     assert driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
 
 
-def test_homing_finds_the_widest_opening(driver: SimDriver, robot: SimulatedRobot) -> None:
-    driver.move_gripper(0.03, 0.1)
-    result = driver.home_gripper()
-    assert result.success
-    assert result.width_m == pytest.approx(0.08, abs=5e-4)
-    assert robot.max_width_m == pytest.approx(0.08, abs=5e-4)
-
-
 def test_a_grasp_of_nothing_has_no_error_text_and_the_hand_opens_again(driver: SimDriver) -> None:
     result = driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
     assert result.status is GoalStatus.ABORTED
@@ -67,13 +59,6 @@ def test_a_grasp_of_nothing_has_no_error_text_and_the_hand_opens_again(driver: S
     assert result.width_m == pytest.approx(0.0, abs=1e-3)
     driver.wait(1.0)
     assert driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
-
-
-def test_a_grasp_of_a_cube_of_that_width_succeeds(make_arm: Any) -> None:
-    result = at_cube(make_arm).driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
-    assert result.status is GoalStatus.SUCCEEDED
-    assert result.success
-    assert result.width_m == pytest.approx(0.04, abs=5e-4)
 
 
 def test_a_grasp_of_a_cube_outside_the_window_releases_it(make_arm: Any) -> None:
@@ -113,17 +98,6 @@ def test_a_competing_command_aborts_the_old_one(robot: SimulatedRobot) -> None:
     assert new.result.success
 
 
-def test_stop_aborts_and_stays_at_that_width(robot: SimulatedRobot) -> None:
-    pending = robot.move_gripper(0.0, 0.05)
-    robot.advance(0.5)
-    robot.stop_gripper()
-    width_m = robot.joint_state().width_m
-    assert pending.result.error == ABORTED_TEXT
-    robot.advance(1.0)
-    assert robot.joint_state().width_m == pytest.approx(width_m, abs=2e-3)
-    assert 0.03 < width_m < 0.07
-
-
 def test_cancel_stops_and_the_goal_ends_as_canceled(robot: SimulatedRobot) -> None:
     pending = robot.move_gripper(0.0, 0.05)
     robot.advance(0.5)
@@ -161,16 +135,6 @@ def test_a_hand_that_was_never_homed_knows_no_width() -> None:
 
     assert robot.max_width_m == pytest.approx(0.08, abs=5e-4)
     assert driver.move_gripper(0.04, 0.1).success
-
-
-def test_the_hand_goes_on_while_the_arm_is_stopped(
-    robot: SimulatedRobot, driver: SimDriver
-) -> None:
-    robot.inject(Fault.USER_STOP)
-    goal = robot.move_gripper(0.04, 0.1)  # past the driver, which would cancel it
-    driver.wait(1.0)
-    driver.wait(1.0)
-    assert goal.result.success
 
 
 def test_an_injected_miss_meets_the_next_grasp_only(make_arm: Any) -> None:

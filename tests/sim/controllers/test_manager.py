@@ -85,15 +85,6 @@ def test_a_best_effort_switch_does_what_it_can(manager: ControllerManager) -> No
     assert f'Activated controllers: [ {STATE_BROADCASTER} {ARM_CONTROLLER} ]' in switched.message
 
 
-def test_an_error_of_the_hardware_takes_everything_down(
-    manager: ControllerManager, hardware: Hardware
-) -> None:
-    manager.fail_hardware()
-    assert manager.states == dict.fromkeys(KINDS, INACTIVE)
-    assert manager.component is LifeCycle.UNCONFIGURED
-    assert hardware.told == ['stop']
-
-
 @pytest.mark.parametrize('strictness', list(Strictness))
 @pytest.mark.parametrize(
     ('name', 'interface'),
@@ -155,16 +146,3 @@ def test_controllers_are_unloaded_loaded_and_configured_in_this_order_only(
     assert manager.configure(ARM_CONTROLLER)
     assert manager.switch((ARM_CONTROLLER,), ()).ok
     assert not manager.load('nobody')
-
-
-def test_every_change_can_be_noticed(manager: ControllerManager) -> None:
-    seen = [manager.revision]
-    for change in (
-        lambda: manager.switch((), (ARM_CONTROLLER,)),
-        lambda: manager.switch((ARM_CONTROLLER,), ()),
-        manager.fail_hardware,
-        lambda: manager.set_component(ACTIVE),
-    ):
-        change()
-        seen.append(manager.revision)
-    assert seen == sorted(set(seen))

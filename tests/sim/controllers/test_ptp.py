@@ -66,17 +66,6 @@ def test_a_motion_ends_at_its_target_within_its_speed_limits(robot: SimulatedRob
     assert fastest[0] > 0.4  # joint 1 has the longest way, and sets the pace
 
 
-def test_the_arm_holds_the_end_of_the_motion_and_the_controller_takes_over_there(
-    robot: SimulatedRobot,
-) -> None:
-    begun(robot, goal())
-    robot.advance(3.0)
-    end = robot.joint_state().position_rad
-    assert robot.activate_controllers()
-    robot.advance(0.5)
-    np.testing.assert_allclose(robot.joint_state().position_rad, end, atol=2e-3)
-
-
 @pytest.mark.parametrize(
     ('wanted', 'says'),
     [
@@ -129,20 +118,6 @@ def test_a_target_beyond_the_joints_limits_is_a_reflex(robot: SimulatedRobot) ->
     pending = begun(robot, goal(way=np.array([4.0, 0, 0, 0, 0, 0, 0])))
     assert pending.result.message == REFLEX_TEXT
     assert robot.monitor.errors == ('joint_motion_generator_position_limits_violation',)
-
-
-def test_a_soft_arm_lags_behind_where_a_stiff_one_does_not() -> None:
-    lags = []
-    for stiffness in (3000.0, 100.0):
-        robot = SimulatedRobot(Simulation(load_scene('empty_table')))
-        robot.deactivate_controllers()
-        assert robot.order(orders.joint_stiffness_order([stiffness] * 7)) == ''
-        begun(robot, goal(way=np.zeros(7)))
-        body = robot.simulation.model.body('fr3_hand').id
-        robot.simulation.data.xfrc_applied[body, :3] = (0.0, 8.0, 0.0)
-        robot.advance(2.0)
-        lags.append(float(np.abs(robot.joint_state().position_rad - Q_READY).max()))
-    assert lags[1] > 5 * lags[0]
 
 
 def test_a_motion_of_hours_begins_at_once_and_goes_on_without_a_jump(

@@ -85,7 +85,6 @@ class JointState:
     width_m: float
     """Distance between the fingers, 0 to 0.08 [m]."""
     stamp_s: float
-    """On the world's clock [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,6 @@ class Tolerances:
     """Limits that the controller enforces on a goal (all joints alike)."""
 
     path_rad: float = 0.1
-    """Largest position error while moving [rad]."""
     goal_rad: float = 0.015
     """Largest position error at the end; friction leaves joint 7 off by 9 mrad [rad]."""
     goal_time_s: float = 1.0
@@ -150,7 +148,6 @@ class GripperResult:
     error: str = ''
     """The driver's text; empty when a grasp missed its width window."""
     width_m: float = 0.0
-    """Distance between the fingers at the end [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,9 +62,7 @@ class _Corners(_Section):
     """A box along the axes of the base frame."""
 
     min_m: Point
-    """Its corner with the smallest coordinates [m]."""
     max_m: Point
-    """Its corner with the largest coordinates [m]."""
 
     @model_validator(mode='after')
     def _has_inside(self) -> _Corners:
@@ -87,7 +85,6 @@ class JointSpeed(_Section):
     """How fast the joints may turn."""
 
     max_share: Annotated[float, Field(gt=0, le=1.0)] = 1.0
-    """Share of the velocity limits of the data sheet."""
 
 
 class GripForce(_Section):
@@ -110,9 +107,7 @@ class ContactForce(_Section):
     max_n: Annotated[float, Field(gt=0, le=100.0)] = 40.0
     """Force on the hand along each axis; libfranka's own examples go up to 100 [N]."""
     max_nm: Annotated[float, Field(gt=0, le=100.0)] = 35.0
-    """Torque on the hand about each axis [Nm]."""
     max_joint_nm: tuple[Torque, Torque, Torque, Torque, Torque, Torque, Torque] = EXAMPLE_JOINT_NM
-    """Torque from outside on each joint [Nm]."""
 
     @property
     def limits(self) -> ContactLimits:
@@ -146,7 +141,6 @@ class SelfCollision(_Section):
     """Whether the arm may touch itself or the grasped object."""
 
     enabled: bool = True
-    """False lets it."""
 
 
 class StaleScene(_Section):
@@ -170,7 +164,6 @@ class KeepOut(_Corners):
     """A box that no part of arm, hand or grasped object may enter."""
 
     name: Annotated[str, AfterValidator(_plain)]
-    """What refusals call it."""
 
     @property
     def obstacle(self) -> Obstacle:
@@ -219,7 +212,6 @@ def refusal(rule: SafetyRule, activity: str, why: str) -> str:
 
 
 DEFAULT = 'safety'
-"""The file in the configuration that applies by default."""
 
 
 def load_envelope(name_or_path: str | Path = '') -> SafetyEnvelope:

@@ -26,7 +26,6 @@ BACK_OFF_CODES = frozenset(
         Code.REFLEX,
     }
 )
-"""Failures after which the arm is raised; the others leave it unable or not allowed to move."""
 HELD_BACK_CODES = frozenset({Code.PATH_TOLERANCE, Code.GOAL_TOLERANCE})
 """Failures of an arm that may be caught on something."""
 STOPPED_CODES = frozenset(

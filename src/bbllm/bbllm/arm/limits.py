@@ -20,7 +20,6 @@ from bbllm.arm.driver import N_JOINTS, Array
 Q_MAX: Array = np.array([2.7437, 1.7837, 2.9007, -0.1518, 2.8065, 4.5169, 3.0159])
 """Upper position limits: the old ones, which lie inside the current ones [rad]."""
 Q_MIN: Array = np.array([-2.7437, -1.7837, -2.9007, -3.0421, -2.8065, 0.5445, -3.0159])
-"""Lower position limits [rad]."""
 Q_MARGIN_RAD = 0.02
 """What plans keep from the position limits; nearer, the legal velocity falls to zero [rad]."""
 Q_READY: Array = np.array([0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4])

@@ -26,7 +26,6 @@ FLANGE_SITE = 'flange'
 """The driver's fr3_link8."""
 
 MAX_WIDTH_M = 0.08
-"""Widest opening of the fingers [m]."""
 
 
 def robot_spec() -> mujoco.MjSpec:

@@ -43,7 +43,6 @@ class Held:
     """The obstacle that is in the hand and moves with it."""
 
     name: str
-    """Name of an obstacle of the checker."""
     T_tcp_object: Array
     """Pose of its centre in the tool frame, shape (4, 4)."""
 

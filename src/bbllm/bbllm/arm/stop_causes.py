@@ -133,7 +133,6 @@ class Stop:
 
     cause: StopCause = StopCause.UNKNOWN
     errors: tuple[str, ...] = ()
-    """Fields of franka_msgs/Errors that were set."""
     told: bool = True
     """False where the cause was only concluded, from a stop without any error."""
     asked: bool = False

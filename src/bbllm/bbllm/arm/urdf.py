@@ -30,9 +30,7 @@ from bbllm.arm.model import (
 BASE_LINK = 'base'
 """The root; fr3_link0 is fixed to it, at the same place."""
 LOOKS = 2
-"""The geom group that is drawn."""
 WORLD_BIT = 1
-"""The contact bit of the world."""
 
 # franka_description 1.0.1: robots/fr3/dynamics.yaml, robots/common/utils.xacro (franka-limits),
 # end_effectors/common/franka_hand.xacro.
@@ -219,11 +217,8 @@ class FrameJoint:
     parent: str
     child: str
     position_m: Array
-    """Of the child in the parent at zero, shape (3,) [m]."""
     quat_wxyz: Array
-    """The same of its rotation, shape (4,)."""
     axis: Array
-    """In the child's frame, shape (3,)."""
 
     @property
     def moves(self) -> bool:

@@ -96,7 +96,6 @@ def _volume_m3(part: ObjectPart) -> float:
 FLOOR_Z_M = -0.75
 """The table tops are at z = 0; what falls off lies here [m]."""
 CAMERA = 'overview'
-"""Name of the camera that shows the table from in front of the robot."""
 
 CONTACT_STEPS = 5
 """

@@ -30,7 +30,6 @@ from bbllm.sim.robot_settings import collision_order
 CHUNK_S = 0.02
 """Simulated time between checks of a goal, `stop` and `on_advance` [s]."""
 FINE_S = 0.005
-"""The same where `follow` has a `stop_condition` [s]."""
 GIVE_UP_S = 2.0
 """How much longer than planned, and than its tolerance, a trajectory may take [s]."""
 GRIPPER_GIVE_UP_S = 15.0
@@ -63,7 +62,6 @@ class SimDriver:
         self._due_s = time.monotonic()
         self._pull = ForceEstimator()
         self._acted_s = 0.0
-        """When the last goal had ended: what was felt before it did not settle since [s]."""
 
     def now_s(self) -> float:
         return self.robot.time_s

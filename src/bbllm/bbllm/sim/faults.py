@@ -50,7 +50,6 @@ MANUAL_TEXT = (
 PRESSED_TEXT = 'libfranka: Automatic Error Recovery command aborted: User Stop pressed!'
 """Why error recovery fails, in the words of the driver's log."""
 FILTER_S = 0.02
-"""Time constant of the filter on external torques and forces [s]."""
 
 
 class FaultMonitor:
@@ -64,11 +63,9 @@ class FaultMonitor:
         self.upper_accelerating: Array = self.upper.copy()
         """The same while the arm is meant to speed up or slow down, shape (13,)."""
         self.errors: tuple[str, ...] = ()
-        """Names of Errors.msg that are set now."""
         self.last_errors: tuple[str, ...] = ()
         """Those that ended the last motion."""
         self.reachable = True
-        """Whether the robot's packets arrive."""
         self.hardware_active = True
         """Whether the hardware component is active, which the controller manager decides."""
         self._stopped_by: RobotMode | None = None

@@ -17,9 +17,7 @@ from bbllm.skills.containers import FLOOR_M
 from bbllm.skills.shapes import Vector
 
 RING_PARTS = 16
-"""How many flat pieces a round wall is made of."""
 WALL_M = 0.006
-"""Thickness of walls [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +197,6 @@ OBJECT_MODELS: dict[str, ObjectModel] = {
 }
 """Every kind of container and object that a scene file can name beside cube and cylinder."""
 SAME_M = 1e-4
-"""Sizes that differ by less are the same [m]."""
 
 
 def model_like(item: SceneObject) -> ObjectModel | None:

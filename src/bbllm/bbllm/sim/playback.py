@@ -86,20 +86,15 @@ def _load_of(model: mujoco.MjModel, body: int) -> Load:
 
 
 AHEAD_S = 20.0
-"""How much is computed at a time; the robot accepts no command meanwhile [s]."""
 AFTER_S = 0.02
-"""What is computed beyond the end of a motion [s]."""
 SPEEDING_RAD_S2 = 0.1
-"""Above this the arm counts as accelerating, for the collision thresholds [rad/s^2]."""
 SOFTEST_NM_RAD = 1.0
-"""Lowest joint stiffness that is simulated [Nm/rad]."""
 
 
 class Motion(Protocol):
     """A source of desired arm states: the trajectory controller, or the robot itself."""
 
     revision: int
-    """Grows whenever `sample` would answer differently from before."""
 
     @property
     def start_s(self) -> float:

@@ -16,7 +16,6 @@ from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, joined
 from bbllm.sim.simulation import Simulation
 
 FLANGE = 7
-"""Index of fr3_link8 in `link_frames`."""
 STRETCHED_RAD = -0.467002423653011
 """Joint 4 where the arm is fully extended: the elbow flips there [rad]."""
 TOOL_BODIES = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
@@ -48,9 +47,7 @@ class RobotReading:
     """Pose of the tool in the base frame."""
     o_t_ee_d: Array
     f_t_ee: Array
-    """The tool in the flange frame."""
     ee_t_k: Array
-    """The stiffness frame in the tool's."""
     o_dp_ee_d: Array
     """Twist of the tool, base frame [m/s, rad/s]."""
     k_f_ext: Array
@@ -62,7 +59,6 @@ class RobotReading:
     collisions: NDArray[np.bool_]
     """Above the upper one, shape (13,)."""
     load: Load
-    """The load that the robot was given."""
     mode: RobotMode
     errors: tuple[str, ...]
     """Fields of franka_msgs/Errors that are set now."""

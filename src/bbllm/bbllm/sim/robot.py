@@ -47,7 +47,6 @@ from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
 from bbllm.sim.simulation import Simulation, Touch
 
 KEPT = 10_000
-"""How many goals are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +56,10 @@ class GoalSeen:
     kind: str
     """The driver's name of the action or topic, for example follow_joint_trajectory or grasp."""
     stamp_s: float
-    """When, on the robot's clock [s]."""
     mode: RobotMode
-    """The robot's mode at that moment."""
     accepted: bool
     """Whether it was taken; what became of it then is another question."""
     reason: str = ''
-    """Why it was refused."""
     joints: tuple[str, ...] = ()
     """Those that it moves, as it names them."""
     start_s: float | None = None
@@ -75,7 +71,6 @@ class GoalSeen:
 CONTROL_PERIOD_S = 0.01
 """Period of the controllers' checks; set points between two checks are precomputed [s]."""
 HELD_BACK = frozenset({Fault.DRIVER_HANG, Fault.ENDLESS_GOAL})
-"""Faults during which trajectory goals report no result."""
 
 
 class SimulatedRobot:
@@ -112,7 +107,6 @@ class SimulatedRobot:
 
     def _start(self) -> None:
         self.settings = RobotSettings()
-        """What clients have set on the idle robot."""
         self._gripper = Gripper(MAX_WIDTH_M, homed=self._homed)
         self._monitor = FaultMonitor()
         self._frozen: JointState | None = None

@@ -24,12 +24,10 @@ MODE_NAMES = {
     RobotMode.USER_STOPPED: 'User stopped',
     RobotMode.AUTOMATIC_ERROR_RECOVERY: 'Automatic error recovery',
 }
-"""As libfranka prints them."""
 MODE_TEXT = 'libfranka: {} command rejected: command not possible in the current mode ("{}")!'
 ARGUMENT_TEXT = 'libfranka: {} command rejected: invalid argument!'
 
 STIFFNESS_MAX = 14250.0
-"""Of a joint [Nm/rad]."""
 CARTESIAN_MIN: Array = np.array([10.0] * 3 + [1.0] * 3)
 CARTESIAN_MAX: Array = np.array([3000.0] * 3 + [300.0] * 3)
 """Of the tool [N/m, Nm/rad]."""
@@ -55,7 +53,6 @@ class Load:
 
     mass_kg: float = 0.0
     centre_m: Array = field(default_factory=lambda: np.zeros(3))
-    """Centre of mass, shape (3,) [m]."""
     inertia_kg_m2: Array = field(default_factory=lambda: np.zeros((3, 3)))
     """About the centre of mass, shape (3, 3) [kg m^2]."""
 
@@ -145,7 +142,6 @@ class Order:
 
     name: str
     sound: bool
-    """Whether its values make sense."""
     change: Callable[[RobotSettings, FaultMonitor], None]
 
     def carry_out(self, settings: RobotSettings, monitor: FaultMonitor) -> str:

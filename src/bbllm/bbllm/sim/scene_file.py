@@ -51,7 +51,6 @@ from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z, ya
 TOUCH_M = 1e-4
 """Objects that overlap by less than this just touch [m]."""
 GAP_M = 1e-3
-"""How far above its support an object may start [m]."""
 BASE_RADIUS_M = 0.16
 """Around the z axis stands the robot's base [m]."""
 BASE_HEIGHT_M = 0.40
@@ -256,11 +255,8 @@ class TableSpec(FileRecord):
 
     name: Name = 'table'
     xy: tuple[Coordinate, Coordinate] = (0.35, 0.0)
-    """Middle of its top [m]."""
     size: tuple[Length, Length] = (1.2, 1.6)
-    """Extent along x and y [m]."""
     z: Coordinate = 0.0
-    """Height of its top [m]."""
     color: Color = 'burlywood'
 
     @property
@@ -287,11 +283,8 @@ class ObjectSpec(FileRecord):
     size: Length | tuple[Length, Length] | tuple[Length, Length, Length] = DEFAULT_SIZE_M
     """Edge of a cube or [x, y, z]; diameter = height of a cylinder or [diameter, height] [m]."""
     mass: Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)] = DEFAULT_MASS_KG
-    """Mass [kg]."""
     yaw_deg: Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)] = 0.0
-    """Turn about the vertical [deg]."""
     fixed: bool = False
-    """Whether it is bolted to its table; worlds do not show it."""
 
     @model_validator(mode='before')
     @classmethod

@@ -22,7 +22,6 @@ from bbllm.sim.build import build_model
 from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 
 MAX_ACCELERATION = 1e10
-"""MuJoCo's own bound for a state that is still sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,6 @@ class Touch:
     """A robot link (fr3_...), an object, a table or `floor`."""
     second: str
     force_n: float
-    """Normal force [N]."""
 
 
 class WrenchNoise:

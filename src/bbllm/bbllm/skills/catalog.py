@@ -22,7 +22,6 @@ SKILLS: tuple[Skill, ...] = (
     Skill('open_gripper', (), 'open the fingers; what is held is let go where it is'),
     Skill('close_gripper', (), 'close the fingers where the hand is'),
 )
-"""The skills of every table, in the order in which prompts list them."""
 GRAB_AND_PUTIN = Skill(
     'grab_and_putin',
     ('obj1', 'obj2'),

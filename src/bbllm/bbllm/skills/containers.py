@@ -15,7 +15,7 @@ from dataclasses import replace
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Kind, Scene, SceneObject
 from bbllm.skills.catalog import Rejection
-from bbllm.skills.grasps import FINGER_LAYERS, GraspParams, Grip, Hand, NoRoom
+from bbllm.skills.grasps import FINGER_LAYERS, Grip, Hand, NoRoom
 from bbllm.skills.placing import PlaceTarget, place_grips, yaw_like
 from bbllm.skills.shapes import (
     Point,
@@ -30,7 +30,6 @@ from bbllm.skills.shapes import (
 )
 
 FLOOR_M = 0.006
-"""Thickness of a container's floor [m]."""
 RIM_M = 0.028
 """How far from its outer edge a container's floor may end [m]."""
 FINGER_RIM_M = 0.014
@@ -38,7 +37,6 @@ FINGER_RIM_M = 0.014
 DEEP_M = 0.02
 """What stands in a container of this height or more is in it; else it is on it [m]."""
 SPOT_M = 0.015
-"""Distance between the spots that are tried [m]."""
 APART_M = 0.004
 """What is kept from what lies in the container already [m]."""
 SPARE_M = 0.008
@@ -100,13 +98,9 @@ def within(container: SceneObject, points: Sequence[Point], rim_m: float) -> boo
 
 
 def container_place(
-    container: SceneObject, scene: Scene, hand: Hand, params: GraspParams, gap_m: float
+    container: SceneObject, scene: Scene, hand: Hand
 ) -> tuple[PlaceTarget, tuple[Grip, ...]] | Rejection:
-    """
-    Return where in a container the grasped object shall rest, and how to release it there.
-
-    *gap_m* is the height above the floor of the release [m].
-    """
+    """Return where in a container the grasped object shall rest, and how to release it there."""
     assert scene.held is not None  # the caller looked
     held = scene.object(scene.held)
     if not is_upright(container):
@@ -123,7 +117,7 @@ def container_place(
         free = [_swollen(item, spare_m) for item in others if item is not container]
         around = replace(scene, objects=(held, *free))
         for target in targets:
-            grips = place_grips(held, target, around, hand, params, gap_m)
+            grips = place_grips(held, target, around, hand)
             if isinstance(grips, NoRoom):
                 blockers += grips.neighbours
                 continue

@@ -28,11 +28,9 @@ from bbllm.skills.shapes import (
 )
 
 MAX_WIDTH_M = 0.08
-"""Widest opening of the hand [m]."""
 TIP_BELOW_TCP_M = 0.0095
 """How far the finger tips reach below the TCP [m]."""
 ROUND_YAWS = 6
-"""How many directions are tried on an object that is round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +51,21 @@ FINGER_LAYERS = (
     FingerLayer(0.022, 0.025, 0.011),
 )
 HAND_ABOVE_TCP_M = 0.0384
-"""Height of the palm above the TCP [m]."""
 HAND_HALF_M = (0.0315, 0.102)
 """Half extents of the hand across and along the opening direction [m]."""
 PALM_ROOM_M = HAND_ABOVE_TCP_M - 0.005
 """How far what is gripped may reach up above the TCP [m]."""
+SIDE_ROOM_M, LEAST_SIDE_ROOM_M = 0.012, 0.002
+"""How much further than the object each finger opens, and where there is little room [m]."""
+NEIGHBOUR_GAPS_M = (0.002, 0.001)
+"""What fingers keep from neighbours; the second when nothing else is possible [m]."""
+BELOW_TOP_M = 0.008
+"""How far below a low object's top the TCP grips, so that the thick part of the fingers stays
+above neighbours of the same height [m]."""
+BELOW_TALL_TOP_M, TALL_M = 0.02, 0.06
+"""The same for objects that are taller than the second [m]."""
+TIP_GAP_M = 0.002
+"""What the finger tips keep from the surface [m]."""
 _HAND_REACH_M = math.hypot(*HAND_HALF_M) + 0.01
 
 
@@ -68,29 +76,6 @@ class Hand:
     tcp: Pose
     """Pose of the TCP in the world frame; its z axis points out of the fingers."""
     width_m: float
-    """Distance between the fingers [m]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraspParams:
-    """How objects are gripped."""
-
-    side_room_m: float = 0.012
-    """How much further than the object each finger opens, where there is room [m]."""
-    least_side_room_m: float = 0.002
-    """The same where there is little room [m]."""
-    neighbour_gap_m: float = 0.002
-    """What fingers keep from neighbours [m]."""
-    least_neighbour_gap_m: float = 0.001
-    """What they keep when nothing else is possible [m]."""
-    below_top_m: float = 0.008
-    """How far below a low object's top the TCP grips, so that the thick part of the fingers
-    stays above neighbours of the same height [m]."""
-    below_tall_top_m: float = 0.02
-    """The same for objects taller than `tall_m` [m]."""
-    tall_m: float = 0.06
-    tip_gap_m: float = 0.002
-    """What the finger tips keep from the surface [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +85,6 @@ class Grip:
     position_m: Vector
     """Of the TCP, world frame [m]."""
     yaw_rad: float
-    """Turn about the world's z axis [rad]."""
     opening_m: float
     """How far the hand opens before it comes down, or after it has let go [m]."""
     side_room_m: float
@@ -112,7 +96,6 @@ class NoRoom:
     """No grip fits."""
 
     neighbours: tuple[str, ...]
-    """Names of what is in the way, nearest grip first."""
 
 
 def grip_widths(item: SceneObject) -> tuple[float, ...]:
@@ -120,21 +103,19 @@ def grip_widths(item: SceneObject) -> tuple[float, ...]:
     return tuple(extent for _, extent in flat_axes(item))
 
 
-def grips_for(
-    item: SceneObject, others: Iterable[SceneObject], params: GraspParams
-) -> tuple[Grip, ...] | NoRoom:
+def grips_for(item: SceneObject, others: Iterable[SceneObject]) -> tuple[Grip, ...] | NoRoom:
     """Return grips on an object where it lies, roomiest first."""
     x, y, z = item.pose.position_m
     neighbours = [other for other in others if is_solid(other)]
-    heights = sorted({_grip_height(item, params), _highest_grip(item, params)})
+    heights = sorted({_grip_height(item), _highest_grip(item)})
     found: list[Grip] = []
     blockers: list[str] = []
     for height in heights:
         for axis_yaw, extent in _finger_axes(item):
-            if extent + 2 * params.least_side_room_m > MAX_WIDTH_M:
+            if extent + 2 * LEAST_SIDE_ROOM_M > MAX_WIDTH_M:
                 continue
             centre = (x, y, z + height)
-            fit = fit_fingers(centre, axis_yaw - math.pi / 2, extent, neighbours, params)
+            fit = fit_fingers(centre, axis_yaw - math.pi / 2, extent, neighbours)
             if isinstance(fit, Grip):
                 found += [fit, _turned(fit)]
             else:
@@ -151,7 +132,6 @@ def fit_fingers(
     yaw_rad: float,
     extent_m: float,
     neighbours: Sequence[SceneObject],
-    params: GraspParams,
 ) -> Grip | NoRoom:
     """
     Find out how far the hand can open at a pose of the TCP.
@@ -160,9 +140,9 @@ def fit_fingers(
     ones.
     """
     limit, names = _room(tcp_m, yaw_rad, extent_m, neighbours)
-    for gap in (params.neighbour_gap_m, params.least_neighbour_gap_m):
-        room = min(params.side_room_m, limit - gap - extent_m / 2, (MAX_WIDTH_M - extent_m) / 2)
-        if room >= params.least_side_room_m - 1e-9:
+    for gap in NEIGHBOUR_GAPS_M:
+        room = min(SIDE_ROOM_M, limit - gap - extent_m / 2, (MAX_WIDTH_M - extent_m) / 2)
+        if room >= LEAST_SIDE_ROOM_M - 1e-9:
             width = extent_m + 2 * room
             return Grip(position_m=tcp_m, yaw_rad=yaw_rad, opening_m=width, side_room_m=room)
     return NoRoom(names)
@@ -243,24 +223,24 @@ def _finger_axes(item: SceneObject) -> list[tuple[float, float]]:
     return list(axes)
 
 
-def _grip_height(item: SceneObject, params: GraspParams) -> float:
+def _grip_height(item: SceneObject) -> float:
     """Return how far above the centre the TCP grips; what may be round is widest there [m]."""
     half = half_height(item)
     if item.kind is Kind.OTHER:
-        return max(0.0, half - PALM_ROOM_M, _lowest_grip(item, params))
-    below = params.below_tall_top_m if 2 * half > params.tall_m else params.below_top_m
-    return max(half - below, _lowest_grip(item, params))
+        return max(0.0, half - PALM_ROOM_M, _lowest_grip(item))
+    below = BELOW_TALL_TOP_M if 2 * half > TALL_M else BELOW_TOP_M
+    return max(half - below, _lowest_grip(item))
 
 
-def _highest_grip(item: SceneObject, params: GraspParams) -> float:
+def _highest_grip(item: SceneObject) -> float:
     if item.kind is Kind.OTHER:
-        return _grip_height(item, params)
-    return max(half_height(item) - params.below_top_m, _lowest_grip(item, params))
+        return _grip_height(item)
+    return max(half_height(item) - BELOW_TOP_M, _lowest_grip(item))
 
 
-def _lowest_grip(item: SceneObject, params: GraspParams) -> float:
+def _lowest_grip(item: SceneObject) -> float:
     """Return the least height of the TCP above the centre that keeps the tips off the ground."""
-    return bottom_z(item) + TIP_BELOW_TCP_M + params.tip_gap_m - item.pose.position_m[2]
+    return bottom_z(item) + TIP_BELOW_TCP_M + TIP_GAP_M - item.pose.position_m[2]
 
 
 def _turned(grip: Grip) -> Grip:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.text import listed
@@ -30,7 +30,6 @@ from bbllm.skills.grasps import (
     HAND_ABOVE_TCP_M,
     HAND_HALF_M,
     MAX_WIDTH_M,
-    GraspParams,
     Grip,
     Hand,
     NoRoom,
@@ -59,7 +58,6 @@ OVERLAP_M = 0.001
 CLEAR_M = 0.006
 """What the hand keeps from objects on its ways, and a millimetre [m]."""
 HAND_HEIGHT_M = 0.06
-"""Height of the hand that is checked, from the palm [m]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +66,15 @@ class _Part:
 
     name: str
     shape: tuple[Point, ...]
-    """Outline seen from above, counter-clockwise [m]."""
     low_m: float
     high_m: float
 
 
-def reach_target(
-    arg: str, scene: Scene, hand: Hand, hover_m: float
-) -> tuple[str, tuple[Grip, ...]] | Rejection:
+def reach_target(arg: str, scene: Scene, hand: Hand) -> tuple[str, tuple[Grip, ...]] | Rejection:
     """
     Turn the argument of `reach`, a name or a pose literal, into its label and poses of the hand.
 
-    Any of the poses would do. *hover_m* is the height above an object of the hand, or of the
-    grasped object [m].
+    Any of the poses would do.
     """
     held = None if scene.held is None else scene.object(scene.held)
     yaws = [2 * math.pi * index / REACH_YAWS for index in range(REACH_YAWS)]
@@ -98,7 +92,7 @@ def reach_target(
                 Code.ALREADY_HOLDING, f'{arg} is in the hand already, so the hand is at it.'
             )
         x, y, _ = item.pose.position_m
-        position, label = (x, y, top_z(item) + hover_m + _below_tcp(held, hand)), arg
+        position, label = (x, y, top_z(item) + HOVER_M + _below_tcp(held, hand)), arg
     if looks_like_pose(arg):
         overlaps = [_overlap(label, position, yaw, scene, hand) for yaw in yaws]
         if overlaps[0] is not None and None not in overlaps:
@@ -190,21 +184,12 @@ def _rectangle(middle: Point, half_m: tuple[float, float], yaw_rad: float) -> tu
 
 WIDEST_GRASP_M = 0.076
 """Widest object that fits with a little room on both sides [m]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MotionParams:
-    """How far and how hard."""
-
-    hover_m: float = 0.08
-    """Height above a grip from where the tool comes straight down [m]."""
-    place_gap_m: float = 0.0005
-    """How far above the surface an object is let go [m]."""
-    force_n: float = 40.0
-    """Grasp force of both fingers together [N]."""
-    width_window_m: float = 0.005
-    """How much a grasp may end off the expected width [m]."""
-    grasp: GraspParams = field(default_factory=GraspParams)
+HOVER_M = 0.08
+"""Height above a grip from where the tool comes straight down [m]."""
+GRIP_FORCE_N = 40.0
+"""Grasp force of both fingers together [N]."""
+WIDTH_WINDOW_M = 0.005
+"""How much a grasp may end off the expected width [m]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +204,7 @@ class MoveAbove:
     grips: tuple[Grip, ...]
     """In order of liking."""
     hover_m: float
-    """Height above the grip [m]."""
     target: str
-    """What people call the place: the name of an object or location, or the pose."""
     touching: tuple[str, ...] = ()
     """Names of what the fingers or the grasped object may touch on the way down."""
 
@@ -231,7 +214,6 @@ class OpenTo:
     """Open the fingers to a width."""
 
     width_m: float | None = None
-    """None: the opening of the chosen grip [m]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,17 +287,14 @@ Motion = (
 Motions = tuple[Motion, ...]
 
 
-def plan_motions(
-    call: SkillCall, scene: Scene, hand: Hand, params: MotionParams | None = None
-) -> Motions | Rejection:
+def plan_motions(call: SkillCall, scene: Scene, hand: Hand) -> Motions | Rejection:
     """Return the motions of a call that `check_call` has passed, or why it cannot be tried."""
-    params = params or MotionParams()
     if call.skill == 'pick':
-        return _pick(scene.object(call.args[0]), scene, params)
+        return _pick(scene.object(call.args[0]), scene)
     if call.skill == 'place':
-        return _place(call.args[0], scene, hand, params)
+        return _place(call.args[0], scene, hand)
     if call.skill == 'reach':
-        return _reach(call.args[0], scene, hand, params)
+        return _reach(call.args[0], scene, hand)
     if call.skill == 'return_to_base':
         return (MoveToBase(),)
     if call.skill == 'wait':
@@ -327,13 +306,13 @@ def plan_motions(
     return Rejection(Code.UNKNOWN_SKILL, f'The arm has no skill named {call.skill!r}.')
 
 
-def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Rejection:
+def _pick(item: SceneObject, scene: Scene) -> Motions | Rejection:
     name, widths = item.name, grip_widths(item)
     rejection = _unpickable(item, widths, scene)
     if rejection is not None:
         return rejection
     others = [other for other in scene.objects if other.name != name]
-    grips = grips_for(item, others, params.grasp)
+    grips = grips_for(item, others)
     if isinstance(grips, NoRoom):
         near, leave = _in_the_way(grips)
         return Rejection(
@@ -341,7 +320,7 @@ def _pick(item: SceneObject, scene: Scene, params: MotionParams) -> Motions | Re
             f'{name} cannot be picked because {near} {leave} no room for the fingers.',
         )
     return (
-        MoveAbove(grips, params.hover_m, name, (name,)),
+        MoveAbove(grips, HOVER_M, name, (name,)),
         OpenTo(),
         Descend(),
         CloseOn(name, min(widths), max(width for width in widths if width <= MAX_WIDTH_M)),
@@ -392,7 +371,7 @@ def _in_the_way(no_room: NoRoom) -> tuple[str, str]:
     return listed(no_room.neighbours, 'something'), verb
 
 
-def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions | Rejection:
+def _place(arg: str, scene: Scene, hand: Hand) -> Motions | Rejection:
     if scene.held is None:
         return Rejection(
             Code.NOT_HOLDING,
@@ -400,14 +379,14 @@ def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
         )
     held = scene.object(scene.held)
     if not looks_like_pose(arg) and is_container(scene.object(arg)):
-        found = container_place(scene.object(arg), scene, hand, params.grasp, params.place_gap_m)
+        found = container_place(scene.object(arg), scene, hand)
         if isinstance(found, Rejection):
             return found
-        return _put_down(held, *found, params)
+        return _put_down(held, *found)
     target = place_target(arg, held, scene, hand)
     if isinstance(target, Rejection):
         return target
-    grips = place_grips(held, target, scene, hand, params.grasp, params.place_gap_m)
+    grips = place_grips(held, target, scene, hand)
     if isinstance(grips, NoRoom):
         near, leave = _in_the_way(grips)
         return Rejection(
@@ -415,14 +394,12 @@ def _place(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions 
             f'{held.name} cannot be placed at {target.label} because '
             f'{near} {leave} no room for the fingers.',
         )
-    return _put_down(held, target, grips, params)
+    return _put_down(held, target, grips)
 
 
-def _put_down(
-    held: SceneObject, target: PlaceTarget, grips: tuple[Grip, ...], params: MotionParams
-) -> Motions:
+def _put_down(held: SceneObject, target: PlaceTarget, grips: tuple[Grip, ...]) -> Motions:
     return (
-        MoveAbove(grips, params.hover_m, target.label, (held.name, *target.supports)),
+        MoveAbove(grips, HOVER_M, target.label, (held.name, *target.supports)),
         Descend(),
         OpenTo(),
         Rise(),
@@ -430,8 +407,8 @@ def _put_down(
     )
 
 
-def _reach(arg: str, scene: Scene, hand: Hand, params: MotionParams) -> Motions | Rejection:
-    target = reach_target(arg, scene, hand, params.hover_m)
+def _reach(arg: str, scene: Scene, hand: Hand) -> Motions | Rejection:
+    target = reach_target(arg, scene, hand)
     if isinstance(target, Rejection):
         return target
     label, grips = target

@@ -18,7 +18,6 @@ from bbllm.core.types import MOVABLE, Code, Kind, Pose, Scene, SceneObject
 from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import (
     ROUND_YAWS,
-    GraspParams,
     Grip,
     Hand,
     NoRoom,
@@ -42,7 +41,6 @@ from bbllm.skills.shapes import (
 )
 
 SURFACE_SNAP_M = 0.025
-"""How far an object's underside may be from a surface for a pose to mean that surface [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +55,6 @@ class PlaceTarget:
     """Turn of the object about the vertical; what is square may be turned further by 90 degrees
     [rad]."""
     supports: tuple[str, ...] = ()
-    """Names of what it will stand on, without the table."""
     hand_yaw_rad: float | None = None
     """How the hand shall be turned, where the fingers have room; half a turn further is the same
     to them. None where only the object matters [rad]."""
@@ -186,13 +183,14 @@ def _off_surface(
     )
 
 
+PLACE_GAP_M = 0.0005
+"""How far above the surface an object is let go [m]."""
 TOUCHING_M = 0.001
 """Outlines that overlap by more than this cannot stand side by side [m]."""
 SPOT_GRID_M = 0.04
 SPOT_RADII_M = (0.38, 0.62)
 """Radii of the free spots on a surface: well within reach [m]."""
 SPOT_GAP_M = 0.05
-"""What a free spot keeps from everything [m]."""
 
 
 def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> PlaceTarget | Rejection:
@@ -217,14 +215,8 @@ def place_grips(
     target: PlaceTarget,
     scene: Scene,
     hand: Hand,
-    params: GraspParams,
-    gap_m: float,
 ) -> tuple[Grip, ...] | NoRoom:
-    """
-    Return poses of the tool at which the object can be released, roomiest first.
-
-    *gap_m* is the height above the surface of the release [m].
-    """
+    """Return poses of the tool at which the object can be released, roomiest first."""
     centre = in_tool_frame(held.pose.position_m, hand.tcp)
     yaw_now = tool_yaw(hand.tcp)
     neighbours = [item for item in scene.objects if item.name != held.name and is_solid(item)]
@@ -234,7 +226,7 @@ def place_grips(
         yaw = math.remainder(yaw_now + turn, 2 * math.pi)
         offset = from_tcp(centre, yaw)
         x, y, z = (target.centre_m[axis] - offset[axis] for axis in range(3))
-        fit = fit_fingers((x, y, z + gap_m), yaw, hand.width_m, neighbours, params)
+        fit = fit_fingers((x, y, z + PLACE_GAP_M), yaw, hand.width_m, neighbours)
         if isinstance(fit, Grip):
             found.append(fit)
         else:

@@ -102,7 +102,7 @@ class SkillExecutor:
         self._observe = observe
         self._permit = permit
         self._executor = TrajectoryExecutor(
-            driver, self.params.sending, on_activity, guard=guard, ask_person=ask_person
+            driver, on_activity, guard=guard, ask_person=ask_person
         )
         self._planner = GraspPlanner(self.params.ways)
         self._one_at_a_time = threading.Lock()

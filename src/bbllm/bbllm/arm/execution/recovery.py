@@ -27,7 +27,6 @@ STEP = f'setting of the forces at which it stops (safety rule {SafetyRule.CONTAC
 REST_S = 1.0
 """How long an arm that still moves may take to come to rest, on the world's clock [s]."""
 LOOKS = 20
-"""Number of checks in that time."""
 
 
 class ContactLimiter:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from typing import TypeVar
 
-from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor, TrajectoryExecutorParams
+from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import (
     HELD_BACK_CODES,
     SkillError,
@@ -33,6 +33,8 @@ from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
 from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.motions import (
+    GRIP_FORCE_N,
+    WIDTH_WINDOW_M,
     Close,
     CloseOn,
     Descend,
@@ -40,7 +42,6 @@ from bbllm.skills.motions import (
     ExpectHeld,
     LiftOff,
     Motion,
-    MotionParams,
     MoveAbove,
     MoveToBase,
     OpenTo,
@@ -129,7 +130,6 @@ def _felt(read: Callable[[], T], executor: TrajectoryExecutor, name: str) -> T:
 
 
 RETREAT_M = 0.08
-"""How far the arm is raised after a failure [m]."""
 TOO_MUCH_CODES = frozenset({Code.REFLEX, Code.CONTROLLER_ABORTED})
 """Failures of a lift after which the arm stays: with its load it would fail again, and whether the
 load is fixed and must be released is unknown."""
@@ -170,19 +170,19 @@ def back_off(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorParams:
-    """How to move, send and judge."""
+    """How to move and lift."""
 
-    motions: MotionParams = field(default_factory=MotionParams)
     ways: GraspPlannerParams = field(default_factory=GraspPlannerParams)
-    sending: TrajectoryExecutorParams = field(default_factory=TrajectoryExecutorParams)
     lift: LiftParams = field(default_factory=LiftParams)
-    placed_m: float = 0.01
-    """An object that rests further than this from its target is misplaced [m]."""
-    settle_s: float = 0.1
-    """How long an object may settle before it is observed [s]."""
-    weigh_s: float = 0.25
-    """How long the arm rests at the end with a load, so that its weight can be read: the time of
-    the filter in worlds.hand_force, and that to come to rest [s]."""
+
+
+PLACED_M = 0.01
+"""An object that rests further than this from its target is misplaced [m]."""
+SETTLE_S = 0.1
+"""How long an object may settle before it is observed [s]."""
+WEIGH_S = 0.25
+"""How long the arm rests at the end with a load, so that its weight can be read: the time of the
+filter in worlds.hand_force, and that to come to rest [s]."""
 
 
 class SkillRun:
@@ -213,7 +213,7 @@ class SkillRun:
             for motion in motions:
                 self._do(motion)
             if self._carried and moves(self._call):
-                self._executor.wait(self._params.weigh_s, f'weighing {self._carried}')
+                self._executor.wait(WEIGH_S, f'weighing {self._carried}')
         except CallError as error:
             return error.outcome
         except SkillError as failure:
@@ -226,14 +226,14 @@ class SkillRun:
         """Check the call against a scene and turn it into motions."""
         self._call = check_call(self._call, scene)
         hand = self._executor.hand()
-        motions = plan_motions(self._call, scene, hand, self._params.motions)
+        motions = plan_motions(self._call, scene, hand)
         if isinstance(motions, Rejection):
             raise SkillError(motions.code, motions.message, moved=False)
         self._planner.update(scene, hand)
         if self._executor.guard is not None:
             self._executor.guard.update(scene, hand)
             if any(isinstance(motion, CloseOn | Close) for motion in motions):
-                self._executor.guard.check_grip(self._params.motions.force_n, f'{self._call}')
+                self._executor.guard.check_grip(GRIP_FORCE_N, f'{self._call}')
         self._carried = scene.held
         if scene.held is not None:
             self._held_at = self._in_hand(scene, scene.held)
@@ -345,11 +345,10 @@ class SkillRun:
 
     @_do.register
     def _close_on(self, motion: CloseOn) -> None:
-        params = self._params.motions
         middle = (motion.width_m + motion.widest_m) / 2
-        window = params.width_window_m + (motion.widest_m - motion.width_m) / 2
+        window = WIDTH_WINDOW_M + (motion.widest_m - motion.width_m) / 2
         result = self._executor.grasp(
-            middle, params.force_n, window, window, f'closing the hand on {motion.name}'
+            middle, GRIP_FORCE_N, window, window, f'closing the hand on {motion.name}'
         )
         if not result.success:
             raise missed_grasp(motion.name, motion.width_m, result)
@@ -359,8 +358,8 @@ class SkillRun:
     def _grip_again(self, name: str) -> None:
         """Close on what a stop may have left loose; asked for more width, a hand would open."""
         self._touched = True
-        width, window = self._executor.hand().width_m, self._params.motions.width_window_m
-        asked, force = max(0.0, width - window), self._params.motions.force_n
+        width, window = self._executor.hand().width_m, WIDTH_WINDOW_M
+        asked, force = max(0.0, width - window), GRIP_FORCE_N
         activity = f'closing the hand on {name} again'
         result = self._executor.grasp(asked, force, window, 2 * window, activity)
         if not result.success:
@@ -371,9 +370,7 @@ class SkillRun:
         self._executor.check_hand(0.0, 'closing the hand')
         self._touched = True
         # The window is wide open: closing on something is as good as closing on nothing.
-        result = self._executor.grasp(
-            0.0, self._params.motions.force_n, 0.08, 0.08, 'closing the hand'
-        )
+        result = self._executor.grasp(0.0, GRIP_FORCE_N, 0.08, 0.08, 'closing the hand')
         if not result.success:
             raise unclosed(result)
 
@@ -391,8 +388,8 @@ class SkillRun:
 
     @_do.register
     def _expect_at(self, motion: ExpectAt) -> None:
-        self._executor.wait(self._params.settle_s, f'looking where {motion.name} came to rest')
-        failure = misplaced(self._observed(), motion, self._params.placed_m)
+        self._executor.wait(SETTLE_S, f'looking where {motion.name} came to rest')
+        failure = misplaced(self._observed(), motion, PLACED_M)
         if failure is not None:
             raise failure
 

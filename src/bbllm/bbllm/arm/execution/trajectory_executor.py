@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,69 +36,39 @@ INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.E
 """Endings of a goal of the hand that may leave it half-way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrajectoryExecutorParams:
-    """How closely motions are watched, and how fast the fingers move."""
-
-    tolerances: Tolerances = field(default_factory=Tolerances)
-    """The limits that the controller enforces on every trajectory."""
-    rest: RestParams = field(
-        default_factory=lambda: RestParams(final_rad=0.02, still_rad_s=0.05, settle_s=1.0)
-    )
-    """Where and how the arm has to rest after a goal that succeeded."""
-    hold_rad: float = 0.03
-    """A motion starts where the last one ended, if the arm is still this near to it [rad]."""
-    gripper_speed_m_s: float = 0.1
-    """Speed at which the distance between the fingers changes [m/s]."""
-    width_tolerance_m: float = 0.002
-    """How far an opening may be off [m]."""
-
-
+TOLERANCES = Tolerances()
+FINAL_RAD, STILL_RAD_S, REST_S = 0.02, 0.05, 1.0
+"""After a goal that succeeded the arm rests this near to it, slower than that, so soon [s]."""
+HOLD_RAD = 0.03
+"""A motion starts where the last one ended, if the arm is still this near to it [rad]."""
+GRIPPER_SPEED_M_S = 0.1
+"""Speed at which the distance between the fingers changes [m/s]."""
+WIDTH_TOLERANCE_M = 0.002
 CHECK_S = 0.02
 """Period of the checks, on the world's clock [s]."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestParams:
-    """What counts as being at rest at a goal."""
-
-    final_rad: float
-    """Largest joint error [rad]."""
-    still_rad_s: float
-    """An arm slower than this is at rest [rad/s]."""
-    settle_s: float
-    """How long the arm may take to come to rest [s]."""
-
-
-def check_rest(
-    driver: ArmDriver,
-    goal: Array,
-    params: RestParams,
-    activity: str,
-    cancel: CancelToken,
-) -> None:
+def check_rest(driver: ArmDriver, goal: Array, activity: str, cancel: CancelToken) -> None:
     """
     Wait until the arm rests at a goal of shape (7,) [rad]; *cancel* may end the wait.
 
     Raises:
         SkillError: It does not rest there in time.
     """
-    deadline = driver.now_s() + params.settle_s
+    deadline = driver.now_s() + REST_S
     while True:
         state = driver.joint_state()
         errors = np.abs(state.position_rad - goal)
-        moving = float(np.abs(state.velocity_rad_s).max()) > params.still_rad_s
-        if float(errors.max()) <= params.final_rad and not moving:
+        moving = float(np.abs(state.velocity_rad_s).max()) > STILL_RAD_S
+        if float(errors.max()) <= FINAL_RAD and not moving:
             return
         if driver.now_s() >= deadline:
             break
         driver.wait(CHECK_S)
         cancel.raise_if_cancelled()
     if moving:
-        raise SkillError(
-            Code.TIMEOUT,
-            f'the arm did not come to rest within {params.settle_s:.1f} s after {activity}.',
-        )
+        message = f'the arm did not come to rest within {REST_S:.1f} s after {activity}.'
+        raise SkillError(Code.TIMEOUT, message)
     joint = int(errors.argmax())
     raise SkillError(
         Code.GOAL_TOLERANCE,
@@ -123,7 +92,6 @@ class TrajectoryExecutor:
     def __init__(
         self,
         driver: ArmDriver,
-        params: TrajectoryExecutorParams | None = None,
         on_activity: Callable[[str], None] | None = None,
         *,
         guard: EnvelopeGuard | None = None,
@@ -131,7 +99,6 @@ class TrajectoryExecutor:
     ) -> None:
         self.driver = driver
         self.guard = guard
-        self.params = params or TrajectoryExecutorParams()
         self.on_activity = on_activity
         self._cancelled = threading.Event()
         self.grip_interrupted = False
@@ -139,7 +106,7 @@ class TrajectoryExecutor:
         self._commanded: Array | None = None
         self._moved, self._doing = False, ''
         limits = None if guard is None else guard.contact_limits
-        self._limiter = ContactLimiter(driver, limits, self.params.rest.still_rad_s)
+        self._limiter = ContactLimiter(driver, limits, STILL_RAD_S)
         self._recovery = Recovery(driver, ask_person, self.report, self._limiter)
 
     def begin(self) -> None:
@@ -166,7 +133,7 @@ class TrajectoryExecutor:
         """
         measured = self.driver.joint_state().position_rad
         if self._commanded is not None:
-            if float(np.abs(measured - self._commanded).max()) <= self.params.hold_rad:
+            if float(np.abs(measured - self._commanded).max()) <= HOLD_RAD:
                 return self._commanded
             self._commanded = None
         return np.array(measured, dtype=np.float64)
@@ -260,7 +227,7 @@ class TrajectoryExecutor:
             raise self._cause_of(failure, activity)
         self.check(activity)
         cancel = CancelToken(lambda: self.ready(activity))
-        check_rest(self.driver, goal, self.params.rest, activity, cancel)
+        check_rest(self.driver, goal, activity, cancel)
         self._commanded = np.array(goal, dtype=np.float64)
         self._moved = True
 
@@ -271,14 +238,14 @@ class TrajectoryExecutor:
         Raises:
             SkillError: They did not get there.
         """
-        asked = (width_m, self.params.gripper_speed_m_s)
+        asked = (width_m, GRIPPER_SPEED_M_S)
         result = self._send_hand(lambda: self.driver.move_gripper(*asked), width_m, activity)
         failure = gripper_failure(result, activity)
         if failure is not None:
             raise failure
         self.check(activity)
         # The joint states of the hand may be older than its result.
-        if abs(result.width_m - width_m) > self.params.width_tolerance_m:
+        if abs(result.width_m - width_m) > WIDTH_TOLERANCE_M:
             raise SkillError(
                 Code.GRIPPER_FAILED,
                 f'the fingers stopped {result.width_m * 100:.1f} cm apart instead of '
@@ -295,7 +262,7 @@ class TrajectoryExecutor:
         Raises:
             SkillError: The hand could not carry the goal out at all.
         """
-        goal = GraspGoal(width_m, self.params.gripper_speed_m_s, force_n, inner_m, outer_m)
+        goal = GraspGoal(width_m, GRIPPER_SPEED_M_S, force_n, inner_m, outer_m)
         if self.guard is not None:
             self.guard.check_grip(force_n, activity)
         result = self._send_hand(lambda: self.driver.grasp(goal), width_m, activity)
@@ -334,12 +301,12 @@ class TrajectoryExecutor:
         if recovered:
             measured = self.driver.joint_state().position_rad
             off_rad = float(np.abs(measured - trajectory.position_rad[0]).max())
-            if off_rad > self.params.hold_rad:
+            if off_rad > HOLD_RAD:
                 return SkillError(
                     Code.CONTROLLER_ABORTED,
                     f'the robot had stopped and has moved meanwhile, so {activity} was not begun.',
                 )
-        result = self.driver.follow(trajectory, self.params.tolerances, stop_condition)
+        result = self.driver.follow(trajectory, TOLERANCES, stop_condition)
         return follow_failure(result, activity)
 
     def _send_hand(

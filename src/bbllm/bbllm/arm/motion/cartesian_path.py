@@ -39,7 +39,6 @@ _ITERATIONS, _POLISH = 8, 3
 _TOLERANCE = 1e-5
 """Pose error at which mink has done its part [m, rad]."""
 _EXACT = 1e-9
-"""Pose error of the result [m, rad]."""
 _EXTRA_MARGIN_RAD = 0.005
 
 
@@ -109,7 +108,6 @@ class CartesianLine:
 
     T_start: Array
     shift: Array
-    """Way of the TCP, shape (3,) [m]."""
     turn: Array
     """Rotation vector in base axes, shape (3,) [rad]."""
 
@@ -154,7 +152,6 @@ _STRAY_M = 5e-5
 _LONGEST_S = 5.0
 """A line that takes longer than at full speed by more than this is refused [s]."""
 _KNOT_S = 0.02
-"""Longest time between knots [s]."""
 _SAFE = 0.995
 """Share of the joints' limits that is used: they are checked only at the points."""
 

@@ -29,7 +29,6 @@ WIDEST_CLEARANCE_M = 0.02
 WORLD_BIT, ROBOT_BIT = 1, 2
 Size = tuple[float, float, float]
 Form = tuple[str, ObstacleShape, Size]
-"""Name, shape and size: what a model is compiled for."""
 
 _HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
 
@@ -91,7 +90,6 @@ OPEN_WIDTH_M = 0.08
 _LEVER_M: Array = np.array([0.9, 0.9, 0.7, 0.6, 0.35, 0.3, 0.2])
 """How far a turn of each joint moves any part of the arm at most, nearly [m/rad]."""
 _STEP_M = 0.02
-"""Longest way of any part between two samples of a path [m]."""
 _DEEPER_M = 5e-4
 """How much deeper than at the start of a motion counts as deeper, for rounding [m]."""
 

@@ -56,7 +56,6 @@ class LiftParams:
     duration_s: float = 0.22
     """Duration of the first bit; a shorter one exceeds OVERSHOOT [s]."""
     stiffness_nm_rad: tuple[float, ...] = SERVO_STIFFNESS
-    """Stiffness of the joints, shape (7,) [Nm/rad]."""
 
     @classmethod
     def of(cls, *, simulated: bool, cap_n: float) -> LiftParams:

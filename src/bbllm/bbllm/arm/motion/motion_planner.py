@@ -45,7 +45,6 @@ from bbllm.skills.motions import MoveAbove
 
 _CORNER_SAMPLES = 12
 _RISES_M = (0.06, 0.12, 0.2, 0.3)
-"""Heights that are tried for going over objects [m]."""
 
 
 def plan_transit(
@@ -132,7 +131,6 @@ def _blocked(reason: str, contacts: list[Contact]) -> NoPathError:
 
 
 DESCENT_CLEARANCE_M = 0.001
-"""What the hand keeps from objects on its way down [m]."""
 
 _COMFORT_WEIGHTS: Array = np.array([0.0, 0.2, 0.6, 0.1, 0.5, 0.1, 0.0])
 """How much each joint's distance from the ready posture counts: an elbow that swings out
@@ -148,7 +146,6 @@ _LIKING_S = 0.05
 _SPREAD = 4
 """Of the solutions of one pose on one branch, every so many-th is tried, best first."""
 _TRIES = 40
-"""Most candidates that are checked."""
 _WHIRLING_TRIES = 3
 """Most candidates of those that go down a hard way, where there is no other."""
 
@@ -280,30 +277,28 @@ def _cost(hovers: Array, ends: Array, q_now: Array) -> Array:
 TCP_SPEED_M_S = 3.0
 """What the robot allows its tool [m/s]."""
 _SAFE = 0.995
-"""Share of a speed that is aimed at: it is sampled."""
 _SLOWINGS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraspPlannerParams:
-    """How fast, and how many postures to try."""
+    """How fast, and around what."""
 
     scale: float = 0.8
-    """Share of the joint limits to use, in (0, 1]."""
     line_speed_m_s: float = 0.5
-    """Tool speed on straight lines [m/s]."""
     tcp_speed_m_s: float = TCP_SPEED_M_S
     """Tool speed on any way; what would be faster is slowed down as a whole [m/s]."""
     joint_share: float = 1.0
     """Share of their speed limits that joints may take on any way, likewise."""
     keep_out: tuple[KeepOut, ...] = ()
-    """Boxes that all ways lead around."""
-    postures: int = 3
-    """How many postures to try a transit for."""
-    slow_line_s: float = 1.5
-    """Straight parts that take longer justify trying another posture [s]."""
-    escape_m: float = 0.1
-    """How far to rise first where the arm starts in contact with something [m]."""
+
+
+POSTURES = 3
+"""How many postures to try a transit for."""
+SLOW_LINE_S = 1.5
+"""Straight parts that take longer justify trying another posture [s]."""
+ESCAPE_M = 0.1
+"""How far to rise first where the arm starts in contact with something [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,11 +307,9 @@ class GraspPlan:
 
     grip: Grip
     transit: JointTrajectory
-    """From where the arm is to above the grip."""
     descent: JointTrajectory | None = None
     """Straight down; None where hover and grip are one."""
     ascent: JointTrajectory | None = None
-    """Straight up again."""
     up: Array | None = None
     """Joint positions on the way up, evenly spaced, shape (n, 7) [rad]."""
 
@@ -400,13 +393,13 @@ class GraspPlanner:
         """Take the best posture, or where that is slow or blocked, the quickest of a few."""
         problem: NoPathError | None = None
         ways: list[GraspPlan] = []
-        for count in (1, self.params.postures):
+        for count in (1, POSTURES):
             for approach in self._postures(motion, grips, q_now, count):
                 try:
                     ways.append(self._way_by(approach, grips[approach.index], motion, q_now))
                 except NoPathError as error:
                     problem = problem or error
-            if ways and ways[0].line_s <= self.params.slow_line_s:
+            if ways and ways[0].line_s <= SLOW_LINE_S:
                 return ways[0]
         if not ways:
             raise problem or NoPathError('no posture is left')
@@ -466,7 +459,7 @@ class GraspPlanner:
         if not self._checker.clear(q_now):
             return plan_transit(q_now, q_goal, self._checker, scale=scale)
         # Something touches already, as after a failed grasp: rise straight out of it first.
-        rise = self.straight_up(q_now, self.params.escape_m)
+        rise = self.straight_up(q_now, ESCAPE_M)
         return concatenate(
             rise, plan_transit(rise.position_rad[-1], q_goal, self._checker, scale=scale)
         )

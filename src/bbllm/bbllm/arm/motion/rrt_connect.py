@@ -15,7 +15,6 @@ from bbllm.arm.driver import Array
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
 
 Clear = Callable[[Array], bool]
-"""Returns whether straight joint moves through positions, shape (n, 7), touch nothing."""
 
 _STEP_RAD = 0.5
 """Longest branch that is added at once [rad]."""

@@ -41,9 +41,7 @@ class Sweep:
     """A motion, densely sampled."""
 
     position_rad: Array
-    """Shape (n, 7) [rad]."""
     velocity_rad_s: Array
-    """Shape (n, 7) [rad/s]."""
     frames: Array
     """T_base_link, as `link_frames` returns them, shape (n, 10, 4, 4)."""
 
@@ -115,23 +113,21 @@ def corners(size_m: Iterable[float], T_tcp_object: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Solids:
-    """The solid shapes of the moving arm, m of them."""
+    """
+    The solid shapes of the moving arm, m of them: centre (m, 4) and axes (m, 3, 3) in a frame.
+
+    They reach half_m along their axes (m, 3), with the rim of a cylinder and rounded by radius_m;
+    ball_m is the radius of a ball around all of each [m].
+    """
 
     names: tuple[str, ...]
     frame: Array
-    """Index of each one's frame, shape (m,)."""
     centre: Array
-    """Its centre in that frame, homogeneous, shape (m, 4) [m]."""
     rotation: Array
-    """Its axes there, shape (m, 3, 3)."""
     half_m: Array
-    """How far it reaches along its axes, shape (m, 3) [m]."""
     rim_m: Array
-    """Radius of a cylinder's rim, shape (m,) [m]."""
     radius_m: Array
-    """By how much it is rounded on all sides, shape (m,) [m]."""
     ball_m: Array
-    """Radius of a ball around all of it, shape (m,) [m]."""
 
 
 @cache

@@ -33,7 +33,6 @@ from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, velocity_l
 from bbllm.core.errors import BbllmError
 
 _LINES = 8
-"""Lines that stand for the falling part of the bound."""
 _GRID = 24
 """Points on each at which it is kept below the bound."""
 _SHORTEST_PHASE_S = 1e-4
@@ -47,7 +46,6 @@ class Knots:
     """A motion in one dimension, a cubic between any two neighbours."""
 
     time_s: Array
-    """Shape (n,), from 0 [s]."""
     s: Array
     """Way travelled, shape (n,); its derivatives are 0 at both ends."""
     ds: Array
@@ -329,7 +327,6 @@ JERK_SHARE = 0.2
 _SAFE = 0.998
 """Share of every limit that plans use, so that rounding on the way never breaks one."""
 _AT_REST_S = 0.02
-"""Duration of a motion that goes nowhere [s]."""
 
 _OVERLAP_SHARE = 0.6
 """Share of a motion that may overlap with another; the rest stays just as it was planned."""

@@ -138,7 +138,6 @@ class PlanApproval:
     reason: str = ''
     """Why the plan is asked for again, or the message of its denial."""
     tried: set[int] = field(default_factory=set)
-    """The steps that are used up."""
     failed: int | None = None
     """The step that failed first since the plan was approved."""
     stops: int = 0
@@ -182,7 +181,6 @@ def plan_deviation(tried: set[int], failed: int | None, step: int) -> str:
 
 
 Ask = Callable[[ApprovalRequest, CancelToken], Answer]
-"""Waits for the answer to a request, as `ApprovalQueue.ask` does."""
 
 WAS_STOPPED = 'the robot was stopped since it was approved'
 HAS_ENDED = 'its episode has ended'
@@ -225,11 +223,9 @@ class ApprovalGate:
         self._observe = observe
         self._plan: PlanApproval | None = None
         self._call: Provenance | None = None
-        """Where the call that was begun last comes from."""
         self._uses_step: PlanApproval | None = None
         """The plan of which that call uses up a step; None where it uses none."""
         self._stopped_in: set[str] = set()
-        """Ids of the episodes in which the robot stopped."""
         self._lock = threading.Lock()
         """Guards every transition to and from GRANTED, so that none overtakes another."""
         self._revocations, self._revoked_why = 0, ''

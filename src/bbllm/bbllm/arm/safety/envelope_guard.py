@@ -29,7 +29,6 @@ FINGER_STEP_M = 0.005
 HELD = 'held'
 """Name of the grasped object in collision models: objects of one form share one."""
 MOST_FORMS = 8
-"""How many of these models are kept."""
 
 
 def unsafe(rule: SafetyRule, activity: str, why: str) -> SkillError:

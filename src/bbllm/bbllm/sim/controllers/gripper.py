@@ -26,7 +26,6 @@ MAX_FORCE_N = 140.0
 MOVE_FORCE_N = 40.0
 """What moves press with at most [N]."""
 WIDTH_TOLERANCE_M = 0.001
-"""A move has arrived within this [m]."""
 ARRIVED_SPEED_M_S = 0.01
 STALL_SPEED_M_S = 0.001
 STALL_S = 0.015
@@ -58,7 +57,6 @@ class GripperCommand:
     width_m: float
     """Set point of the width at that time [m]."""
     force_n: float
-    """What both fingers together may press with [N]."""
 
 
 class Gripper:
@@ -72,7 +70,6 @@ class Gripper:
         self.fail_next = False
         """Fault for tests of clients: the next command fails."""
         self.miss_next = False
-        """Fault for tests of clients: the next grasp misses its width window."""
         self._set_m = width_m
         self._target_m = width_m
         self._speed_m_s = MAX_SPEED_M_S

@@ -50,9 +50,7 @@ class Strictness(Enum):
     """What a switch does about what it cannot do."""
 
     BEST_EFFORT = 'best effort'
-    """It leaves that out and does the rest."""
     STRICT = 'strict'
-    """It does nothing at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +129,6 @@ class Switched:
 
     ok: bool
     message: str
-    """The manager's own text."""
 
 
 class ControllerManager:

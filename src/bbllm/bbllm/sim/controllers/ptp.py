@@ -28,9 +28,7 @@ REFLEX_TEXT = 'Control aborted due to reflex.'
 USER_STOP_TEXT = 'Control aborted due to user stop.'
 LIMIT_ERROR = 'joint_motion_generator_position_limits_violation'
 STOPPED_RAD_S = 0.01
-"""The target counts as reached below this speed, the norm of all joints [rad/s]."""
 ACCELERATION_SHARE = 0.5
-"""How much of the joints' acceleration limits a motion uses."""
 # Of a quintic from rest to rest over 1 rad in 1 s.
 _PEAK_SPEED, _PEAK_ACCELERATION = 1.875, 10 / np.sqrt(3)
 
@@ -50,7 +48,6 @@ class PtpResult:
 
     status: TargetStatus
     message: str = ''
-    """Why it was aborted."""
 
 
 PtpPending = Pending[PtpResult]
@@ -64,7 +61,6 @@ class PtpGoal:
     max_velocity_rad_s: tuple[float, ...]
     """Of each joint [rad/s]."""
     tolerance_rad: float
-    """How near the target must be, as the norm of all joints [rad]."""
 
 
 class PtpMotion:
@@ -72,9 +68,7 @@ class PtpMotion:
 
     def __init__(self) -> None:
         self.revision = 0
-        """Grows whenever `sample` would answer differently from before."""
         self.start_s = 0.0
-        """When the motion began [s]."""
         self._spline = Spline.still(np.zeros(N_JOINTS))
         self._target: Array = np.zeros(N_JOINTS)
         self._tolerance_rad = 0.0

@@ -62,7 +62,6 @@ class TrajectoryController:
         self.hold_results = False
         """Fault for tests of clients: goals never end by themselves while this is True."""
         self.revision = 0
-        """Grows whenever `sample` would answer differently from before."""
         self._defaults = constraints or Constraints()
         self._limits = self._defaults
         self._pending: TrajectoryPending | None = None

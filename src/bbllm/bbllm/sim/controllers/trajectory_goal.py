@@ -17,11 +17,9 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 
 STOPPED_RAD_S = 0.01
-"""The controller's own stopped_velocity_tolerance [rad/s]."""
 ERASED = -1.0
 """What a goal writes for no limit at all."""
 CONTROLLERS_FILE = 'franka/controllers.yaml'
-"""In config/."""
 
 
 def _none() -> Array:
@@ -147,7 +145,6 @@ class TrajectoryGoal:
     time_s: tuple[float, ...]
     """time_from_start of each point [s]."""
     position_rad: Rows
-    """One row per point [rad]."""
     velocity_rad_s: Rows = ()
     """One row per point, or nothing at all; an empty row means that this point has none."""
     acceleration_rad_s2: Rows = ()
@@ -156,7 +153,6 @@ class TrajectoryGoal:
     start_s: float | None = None
     """header.stamp on the robot's clock; None starts at once [s]."""
     tolerances: AskedTolerances = field(default_factory=AskedTolerances)
-    """How far off the driver's joints may be."""
 
 
 def goal_from_trajectory(trajectory: JointTrajectory, tolerances: Tolerances) -> TrajectoryGoal:

@@ -8,8 +8,8 @@ from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.reachability import reachable_top_down
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.containers import floor_z
-from bbllm.skills.grasps import GraspParams, Grip, grips_for
-from bbllm.skills.motions import MotionParams
+from bbllm.skills.grasps import Grip, grips_for
+from bbllm.skills.motions import HOVER_M
 from bbllm.skills.shapes import yaw_pose
 
 PLACED_EDGE_M = 0.04
@@ -25,8 +25,7 @@ class ReachCache:
     Limits, the table and the arm itself count; other objects do not, since they can be moved.
     """
 
-    def __init__(self, params: MotionParams | None = None) -> None:
-        self._params = params or MotionParams()
+    def __init__(self) -> None:
         self._checker = CollisionChecker()
         self._known: dict[Key, bool] = {}
 
@@ -38,18 +37,18 @@ class ReachCache:
         return self._known[key]
 
     def _ask(self, item: SceneObject) -> bool:
-        grips = _grips(item, self._params.grasp)
+        grips = _grips(item)
         if not grips:
             return False
         return reachable_top_down(
             grips[0].position_m,
             [grip.yaw_rad for grip in grips],
-            hover_m=self._params.hover_m,
+            hover_m=HOVER_M,
             checker=self._checker,
         )
 
 
-def _grips(item: SceneObject, params: GraspParams) -> tuple[Grip, ...]:
+def _grips(item: SceneObject) -> tuple[Grip, ...]:
     if item.kind in (Kind.LOCATION, Kind.CONTAINER):
         x, y, z = item.pose.position_m
         if item.kind is Kind.CONTAINER:
@@ -60,7 +59,7 @@ def _grips(item: SceneObject, params: GraspParams) -> tuple[Grip, ...]:
             pose=yaw_pose((x, y, z + PLACED_EDGE_M / 2), 0.0),
             size_m=(PLACED_EDGE_M, PLACED_EDGE_M, PLACED_EDGE_M),
         )
-    grips = grips_for(item, (), params)
+    grips = grips_for(item, ())
     return grips if isinstance(grips, tuple) else ()
 
 

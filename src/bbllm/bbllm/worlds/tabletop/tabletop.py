@@ -71,7 +71,7 @@ class TabletopWorld:
         self.executor = SkillExecutor(
             self.driver, self._scene, params=params, guard=self.guard, ask_person=ask_person
         )
-        self._reach = ReachCache(params.motions)
+        self._reach = ReachCache()
         self._skills = skills_for(self.robot.objects())
 
     @property
