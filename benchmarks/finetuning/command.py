@@ -158,19 +158,12 @@ def check(
         raise typer.Exit(FAILED)
 
 
-class PairsView(BarView):
-    """Shows how many pairs there are."""
-
-    def update(self, found: Collected) -> None:
-        """Show that one more episode was played."""
-        text = (
-            f'{len(found.pairs)} pairs, {found.refused.total()} refused, {found.episodes} episodes'
-        )
-        if self._bar is not None:
-            (task,) = self._bar.task_ids
-            self._bar.update(task, completed=len(found.pairs), description=text)
-        elif found.episodes % EPISODES_A_LINE == 0:
-            self._output.print(text)
+def show_pairs(bar: BarView, found: Collected) -> None:
+    """Show how many pairs there are; where there is no bar, after every tenth episode."""
+    text = f'{len(found.pairs)} pairs, {found.refused.total()} refused, {found.episodes} episodes'
+    bar.show(len(found.pairs), text)
+    if not bar.live and found.episodes % EPISODES_A_LINE == 0:
+        bar.print(text)
 
 
 def _given(context: typer.Context) -> set[str]:
@@ -203,7 +196,7 @@ def _collect(
         output.print(f'Episodes that are there already: {before.episodes}.', 'dim')
     with (
         interrupts() as counter,
-        PairsView(output, wanted.pairs) as view,
+        BarView(output, wanted.pairs) as bar,
         closing(LocalWorkers(play, jobs)) as workers,
     ):
         return collect(
@@ -212,7 +205,7 @@ def _collect(
             llm=config,
             found=before,
             keep=folder.add,
-            on_episode=view.update,
+            on_episode=lambda found: show_pairs(bar, found),
             wants_end=lambda: counter.count > 0,
         )
 

@@ -8,22 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
 
 from made_results import make_result, make_settings, write_run
 
-from bbllm.cli.commands.bench_diff import diff
-from bbllm.cli.support.verb_group import BAD_INPUT, Commands
+from bbllm.cli.main import app
+from bbllm.cli.support.verb_group import BAD_INPUT
 
 
 def bench_diff(*words: object) -> Result:
-    app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-    app.command()(diff)
-    app.command('other')(lambda: None)  # so that `diff` is a verb and not the whole command
-    return CliRunner().invoke(app, ['diff', *map(str, words)])
+    return CliRunner().invoke(app, ['bench', 'diff', *map(str, words)])
 
 
 def run_of(verdict: str, n: int = 8, k: int = 3, **changes: Any) -> list[Any]:

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from event_examples import STARTED, event
 from rich.table import Table
 from rich.text import Text
-from told_events import STARTED, event
 from typer.testing import Result
 
 from bbllm.cli.support.verb_group import _report

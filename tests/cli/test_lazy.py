@@ -10,8 +10,8 @@ import pytest
 import typer
 
 from bbllm.cli.commands.bench import COMMANDS
-from bbllm.cli.main import VERBS
 from bbllm.cli.support.lazy import command_of
+from bbllm.cli.support.verb_group import VERBS
 
 HELP = """
 import sys

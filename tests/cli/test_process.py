@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from event_examples import event
 from PIL import Image
-from told_events import event
 
 from bbllm.cli.support import stack_session
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted

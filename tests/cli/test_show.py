@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from event_examples import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from told_events import EXAMPLES
 from typer.testing import Result
 
-from bbllm.cli.views.picture_files import progress_of
 from bbllm.cli.views.plain_view import LineView
+from bbllm.cli.views.progress import progress_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import DATA_TYPES, Ending, Event, EventKind
 from bbllm.core.journal import line_of, read_damaged, read_episode, summarize

@@ -287,7 +287,7 @@ def test_a_fault_in_the_program_shows_a_sentence_and_keeps_the_traceback(
     bbllm: Command, script: Script, monkeypatch: pytest.MonkeyPatch, state: Path
 ) -> None:
     script()
-    monkeypatch.setattr('bbllm.cli.support.episode_end.write_pictures', lambda *args: 1 / 0)
+    monkeypatch.setattr('bbllm.cli.support.session.write_pictures', lambda *args: 1 / 0)
 
     result = bbllm('run', TASK, '--world', 'tabletop')
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-from told_events import (
+from event_examples import (
     EXAMPLES,
     FAR,
     PLAN,
@@ -21,6 +20,7 @@ from told_events import (
     states,
     step,
 )
+from rich.console import Console
 
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView, describe

@@ -13,7 +13,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.protocols import Message
 from bbllm.llm.embedding.embeddings import OpenAIEmbedder
 from bbllm.llm.openai.chat import OpenAIChat
-from bbllm.llm.openai.client import Backoff, ModelClient
+from bbllm.llm.openai.client import ModelClient
 from bbllm.llm.openai.settings import OpenAISettings
 
 ASK = [Message('system', 'You plan.'), Message('user', 'Stack the cubes.')]
@@ -38,13 +38,7 @@ class Client:
             retries=2,
         )
         settings = replace(settings, **changes)
-        client = ModelClient(
-            settings,
-            backoff=Backoff(first_s=1.0),
-            sleep=self._sleep,
-            jitter=lambda: 1.0,
-            report=self.reports.append,
-        )
+        client = ModelClient(settings, sleep=self._sleep, report=self.reports.append)
         self.model = OpenAIChat(settings, client)
         self.embedder = OpenAIEmbedder(settings, client)
 

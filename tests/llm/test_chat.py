@@ -138,7 +138,7 @@ def test_a_schema_that_is_insisted_on_is_not_given_up(server: FakeServer) -> Non
     server.will(refuses('response_format', 'response_format is not supported', says('yes')))
 
     with pytest.raises(ModelRefusedError, match='response_format is not supported'):
-        Client(server, schema=True).ask(schema=SCHEMA)
+        Client(server, use_schema=True).ask(schema=SCHEMA)
 
 
 def test_a_prompt_that_is_too_long_is_no_reason_to_drop_the_limit(server: FakeServer) -> None:

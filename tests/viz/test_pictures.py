@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from bbllm.cli.views.picture_files import scenes_of, write_pictures
+from bbllm.cli.views.picture_files import write_pictures
+from bbllm.cli.views.progress import progress_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import episode_of
@@ -264,7 +265,7 @@ def events(*scenes: Scene) -> tuple[Event, ...]:
 def test_scenes_come_back_from_the_record() -> None:
     before = scene()
 
-    assert scenes_of(episode_of(events(before)))['before'] == before
+    assert progress_of(episode_of(events(before))).scenes['before'] == before
 
 
 def test_an_episode_without_an_end_is_drawn_with_its_start_alone(tmp_path: Path) -> None:

@@ -22,16 +22,7 @@ if TYPE_CHECKING:
     from bbllm.core import errors, events
     from bbllm.core.protocols import ChatModel, EpisodeContext, Message, Planner, Reply, World
     from bbllm.core.registry import load_planner
-    from bbllm.core.types import (
-        Outcome,
-        Plan,
-        PlanStep,
-        Scene,
-        Skill,
-        SkillCall,
-        Status,
-        Task,
-    )
+    from bbllm.core.types import Outcome, Plan, PlanStep, Scene, Skill, SkillCall, Status, Task
 
 __version__ = '0.1.0'
 __all__ = [
@@ -58,30 +49,27 @@ __all__ = [
 ]
 
 _PLACES = {
-    **dict.fromkeys(
-        ('ChatModel', 'EpisodeContext', 'Message', 'Planner', 'Reply', 'World'), 'core.protocols'
-    ),
-    **dict.fromkeys(
-        ('Outcome', 'Plan', 'PlanStep', 'Scene', 'Skill', 'SkillCall', 'Status', 'Task'),
-        'core.types',
-    ),
-    'Robot': 'api.robot',
-    'load_planner': 'core.registry',
-    'load_suite': 'bench.suites.suite',
-    'run_episode': 'api.setup',
+    'api.robot': ('Robot',),
+    'api.setup': ('run_episode',),
+    'bench.suites.suite': ('load_suite',),
+    'core': ('errors', 'events'),
+    'core.protocols': ('ChatModel', 'EpisodeContext', 'Message', 'Planner', 'Reply', 'World'),
+    'core.registry': ('load_planner',),
+    'core.types': ('Outcome', 'Plan', 'PlanStep', 'Scene', 'Skill', 'SkillCall', 'Status', 'Task'),
 }
-_MODULES = ('errors', 'events')
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        found: Any = importlib.import_module(f'bbllm.core.{name}')
-    elif name in _PLACES:
-        found = getattr(importlib.import_module(f'bbllm.{_PLACES[name]}'), name)
-    else:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    globals()[name] = found
-    return found
+    for place, names in _PLACES.items():
+        if name in names:
+            module = f'bbllm.{place}'
+            if place == 'core':
+                found: Any = importlib.import_module(f'{module}.{name}')
+            else:
+                found = getattr(importlib.import_module(module), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,6 @@ from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing
 from pathlib import Path
 from queue import SimpleQueue
-from types import TracebackType
 
 from bbllm.api.approved_world import Approve
 from bbllm.api.backends import Backend, LocalBackend, StackBackend
@@ -96,19 +95,18 @@ class Robot:
         self._episode: Episode | None = None
         self._busy = threading.Lock()
         if world == 'ros':
-            at_start = {
-                'scene': scene,
-                'planner': planner,
-                'brain': brain,
-                'body': body,
-                'speed': speed,
-                'seed': seed,
-                'limits': limits,
-                'approve': approve,
-                'record': record,
-                'replay': replay,
-            }
-            _refuse_at_stack([name for name, value in at_start.items() if value is not None])
+            _refuse_at_stack(
+                scene=scene,
+                planner=planner,
+                brain=brain,
+                body=body,
+                speed=speed,
+                seed=seed,
+                limits=limits,
+                approve=approve,
+                record=record,
+                replay=replay,
+            )
             self._backend: Backend = StackBackend(namespace or NAMESPACE, feedback_loops)
             return
         if namespace is not None:
@@ -185,7 +183,6 @@ class Robot:
         try:
             queue = SimpleQueue[Event | None]()
             running = self._backend.begin(make_task(task), queue.put)
-
             future: Future[Episode] = Future()
 
             def work() -> None:
@@ -258,12 +255,7 @@ class Robot:
     def __enter__(self) -> Robot:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -289,8 +281,8 @@ def _no_robot(name: str) -> Exception:
     return UnknownNameError('robot', name, NAMES)
 
 
-def _refuse_at_stack(names: list[str]) -> None:
-    if names:
+def _refuse_at_stack(**options: object) -> None:
+    if names := [name for name, value in options.items() if value is not None]:
         raise ConfigError(
             f'A running stack cannot take {", ".join(names)} any more: these are options of '
             "`bbllm up` and of the launch files. Robot('sim') takes them."

@@ -6,17 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bbllm.api.options import (
-    FEEDBACK_LOOPS,
-    STEPS,
-    AnyModel,
-    AnyPlanner,
-    EpisodeOptions,
-)
+from bbllm.api.options import FEEDBACK_LOOPS, STEPS, AnyModel, AnyPlanner, EpisodeOptions
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits
-from bbllm.core.protocols import EventSink, Planner, World
+from bbllm.core.protocols import ChatModel, EventSink, Planner, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
@@ -73,29 +67,21 @@ class StillWorld:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills of the scene."""
         return self._scene.skills
 
     def observe(self) -> Scene:
-        """Return the scene as it was, whatever was called."""
         return self._scene
 
     def execute(self, call: SkillCall) -> Outcome:
-        """Return success."""
         return Outcome(call=call, status=Status.SUCCEEDED)
 
     def stop(self) -> None:
-        """Nothing moves."""
+        pass
 
 
 def make_setup(options: EpisodeOptions, models: Models, domain: str) -> EpisodeSetup:
     """
-    Check that planner, models and world fit each other.
-
-    Args:
-        options: What was chosen.
-        models: What `make_chosen_models` made of it.
-        domain: The kind of world, `tabletop` or `household`.
+    Check that planner, models and the kind of world, `tabletop` or `household`, fit each other.
 
     Raises:
         BbllmError: They do not fit; the text contains what would have worked.
@@ -128,33 +114,27 @@ def make_chosen_models(options: EpisodeOptions) -> Models:
     from bbllm.llm.models.factory import Models, load_config
     from bbllm.planners.body.mapping import models_for
 
-    brain, body = options.brain, options.body
-    own = {role: model for role, model in (('brain', brain), ('body', body)) if _is_own(model)}
+    own: dict[str, ChatModel] = {
+        role: model
+        for role, model in (('brain', options.brain), ('body', options.body))
+        if not isinstance(model, str | None)
+    }
     if own and (options.record or options.replay):
         raise ConfigError('record and replay are for models that are given by their names.')
-    if own and options.mapping is not MappingMethod.EMBEDDING and body is None:
-        body = brain
-    if isinstance(brain, str | None) and isinstance(body, str | None):
-        return models_for(
-            options.mapping,
-            load_config(options.llm_config),
-            brain=brain,
-            body=body,
-            record=options.record,
-            replay=options.replay,
-        )
-    if not isinstance(brain, str | None) and not isinstance(body, str | None):
-        return Models(brain, body)
+    if own and options.mapping is not MappingMethod.EMBEDDING and options.body is None:
+        own['body'] = own['brain']
+    if len(own) == 2:
+        return Models(own['brain'], own['body'])
     # The name in place of a model that was given is never asked.
     made = models_for(
         options.mapping,
         load_config(options.llm_config),
-        brain=brain if isinstance(brain, str | None) else fallback_name(),
-        body=body if isinstance(body, str | None) else fallback_name(),
+        brain=options.brain if isinstance(options.brain, str | None) else fallback_name(),
+        body=options.body if isinstance(options.body, str | None) else fallback_name(),
+        record=options.record,
+        replay=options.replay,
     )
-    if isinstance(brain, str | None):
-        return made if isinstance(body, str | None) else replace(made, body=body)
-    return replace(made, brain=brain)
+    return replace(made, brain=own.get('brain', made.brain), body=own.get('body', made.body))
 
 
 def run_episode(
@@ -205,10 +185,6 @@ def run_episode(
     run, built = setup.begin(task, [on_event] if on_event is not None else [])
     with heard_by(run):
         return run.execute(built, world)
-
-
-def _is_own(model: AnyModel | None) -> bool:
-    return model is not None and not isinstance(model, str)
 
 
 def _spec_of(planner: AnyPlanner) -> tuple[str, PlannerSpec]:

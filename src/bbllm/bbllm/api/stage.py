@@ -53,9 +53,7 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
         for watch in watchers:
             watch()
 
-    speed = options.speed
-    if speed is None:
-        speed = 1.0 if options.viewer else 0.0
+    speed = float(options.viewer) if options.speed is None else options.speed
     world = TabletopWorld(
         load_scene(options.scene),
         seed=options.seed or 0,

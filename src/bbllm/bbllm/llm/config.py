@@ -58,14 +58,9 @@ def _room_for_prompts(value: int | None, info: ValidationInfo) -> int | None:
 
 
 def _provider(value: str) -> str:
-    if value not in (known := providers()):
+    if value not in (known := (*BUILT_IN, *provider_names())):
         raise ValueError(f'must be one of {", ".join(known)}')
     return value
-
-
-def providers() -> tuple[str, ...]:
-    """Return the providers of chat models: the built-in ones, and those that are installed."""
-    return (*BUILT_IN, *provider_names())
 
 
 _Variable = Annotated[str, AfterValidator(_variable_name)]
@@ -132,10 +127,7 @@ class LlmConfig(BaseModel):
 
 def load_config(path: Path | None = None) -> LlmConfig:
     """
-    Read a file.
-
-    Args:
-        path: The file; None is `llm.yaml` in the project's config folder.
+    Read a file; None is `llm.yaml` in the project's config folder.
 
     Raises:
         ConfigError: It cannot be read or used; names the place and what would be accepted.
@@ -184,19 +176,14 @@ def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfi
 
 def override(section: Section, option: str, text: str) -> Section:
     """
-    Apply an option of the command line.
-
-    Args:
-        section: The section of the file.
-        option: Its name, `brain` or `body`, for messages.
-        text: A provider, the name of a model, or `openai:NAME`.
+    Apply an option of the command line: a provider, the name of a model, or `openai:NAME`.
 
     Raises:
         ConfigError: It is empty, resembles a key or a misspelt provider.
     """
     text = text.strip()
     fields = type(section).model_fields
-    known = get_args(fields['provider'].annotation) or providers()
+    known = get_args(fields['provider'].annotation) or (*BUILT_IN, *provider_names())
     example = fields['model'].default
     # Names of models are long and full of digits too, so only the known shapes of keys count.
     if not text or Redactor().hide(text) != text:
@@ -284,24 +271,17 @@ def _explain(error: ErrorDetails) -> str:
     given: object = error['input']
     if error['type'] == 'extra_forbidden':
         *section, name = (str(part) for part in error['loc'])
-        known = sorted(_known_keys('.'.join(section)))
+        kinds: dict[str, type[BaseModel]] = {'': LlmConfig, 'embeddings': EmbeddingConfig}
+        named = kinds.get('.'.join(section), ModelConfig).model_fields
+        known = sorted({info.alias or key for key, info in named.items()} - {'goal'})
         close = difflib.get_close_matches(name, known, n=1)
         hint = f' Did you mean `{close[0]}`?' if close else ''
         return f'unknown key `{place}`.{hint} Known: {", ".join(known)}.'
     if 'schema' in place:
-        return f'`{_key_of(place)}` must be auto, true or false, not {_show(given)}.'
+        key = '.'.join(place.split('.')[:2])
+        return f'`{key}` must be auto, true or false, not {_show(given)}.'
     message = error['msg'].removeprefix('Value error, ').removeprefix('Input ')
     return f'`{place}` {message[0].lower()}{message[1:]}, not {_show(given)}.'
-
-
-def _known_keys(section: str) -> set[str]:
-    kinds: dict[str, type[BaseModel]] = {'': LlmConfig, 'embeddings': EmbeddingConfig}
-    fields = kinds.get(section, ModelConfig).model_fields
-    return {info.alias or name for name, info in fields.items()} - {'goal'}
-
-
-def _key_of(place: str) -> str:
-    return '.'.join(place.split('.')[:2])
 
 
 def _show(value: object) -> str:

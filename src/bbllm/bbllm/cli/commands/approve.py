@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import typer
 
-from bbllm.api.ros_environment import choose_domain, need_ros
-from bbllm.cli.support.discovery import await_nodes, found_stack
+from bbllm.cli.support.discovery import found_stack
 from bbllm.cli.support.options import JsonOption, StackOptions, seconds
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
@@ -19,10 +20,8 @@ from bbllm.cli.views.question import (
     ask,
     at_terminal,
     can_ask,
-    describe_answer,
     line_to_type,
     person,
-    request_data,
     show,
 )
 from bbllm.core.approval import Answer, ApprovalRequest
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 HINT = 'A simulation asks only with `bbllm up sim --approval plan`.'
 LEAST_HASH = 8
 """How many characters of a hash must be typed."""
+SETTLE_S = 2.0
+"""How long the executor may take to publish an answer, wall clock [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,24 +83,32 @@ def approve(request: ApproveRequest) -> None:
     named = None if request.hash is None else _checked(request.hash)
     if request.watch and (request.json or named is not None or deny is not None):
         raise ConfigError('--watch asks a person: it cannot go with --hash, --deny or --json.')
-    need_ros('bbllm approve')
-    choose_domain(request.stack.domain)
-    namespace = request.stack.namespace
-    with found_stack(namespace, output, hint=HINT, name='bbllm_approve') as client:
-        await_nodes(client, ['fr3_executor'], lambda: client.approvals.heard, output)
+    with found_stack(
+        'bbllm approve',
+        request.stack,
+        output,
+        ['fr3_executor'],
+        attrgetter('approvals.heard'),
+        hint=HINT,
+        name='bbllm_approve',
+    ) as client:
         approvals = client.approvals
         if request.watch:
             _watch(approvals, timeout_s, output)
             return
         if named is not None:
             waiting = _named(approvals, named, timeout_s)
-            answer: Answer | None = _said(deny)
         else:
             waiting = _first(approvals, timeout_s, output)
-            answer = _said(deny) if deny is not None else _asked(approvals, waiting, output)
+        if named is None and deny is None:
+            answer = _asked(approvals, waiting, output)
+        else:
+            reason = ' '.join((deny or '').split())
+            automatic = not at_terminal()
+            answer = Answer(granted=deny is None, reason=reason, by=person(), automatic=automatic)
         if answer is not None:
             _send(approvals, waiting, answer, output)
-    output.result(request_data(waiting, answer))
+    output.result(_values(waiting, answer))
     if answer is None:
         raise typer.Exit(FAILED if can_ask(output) else BAD_INPUT)
 
@@ -177,26 +186,38 @@ def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -
                 except ApprovalError as error:  # it was answered elsewhere
                     output.print(str(error), 'yellow')
             seen = request
-            _settle(approvals, request)
+            # The executor publishes that it was answered.
+            deadline_s = time.monotonic() + SETTLE_S
+            while approvals.waits(request) and time.monotonic() < deadline_s:
+                time.sleep(0.02)
     except KeyboardInterrupt:
         output.print()
-
-
-def _settle(approvals: ApprovalClient, request: ApprovalRequest, within_s: float = 2.0) -> None:
-    """Wait until the executor has published that a request was answered."""
-    deadline_s = time.monotonic() + within_s
-    while approvals.waits(request) and time.monotonic() < deadline_s:
-        time.sleep(0.02)
 
 
 def _send(
     approvals: ApprovalClient, request: ApprovalRequest, answer: Answer, output: Output
 ) -> None:
     approvals.answer(request.hash, answer)
-    output.print(*describe_answer(request, answer))
+    if answer.granted:
+        output.print(f'Approved {request.name}.', 'green')
+    else:
+        reason = f': {answer.reason}' if answer.reason else '.'
+        output.print(f'Denied {request.name}{reason}', 'yellow')
 
 
-def _said(deny: str | None) -> Answer:
-    reason = ' '.join((deny or '').split())
-    automatic = not at_terminal()
-    return Answer(granted=deny is None, reason=reason, by=person(), automatic=automatic)
+def _values(request: ApprovalRequest, answer: Answer | None) -> Mapping[str, object]:
+    """Return a request and its answer as JSON values."""
+    return {
+        'kind': request.kind.value,
+        'hash': request.hash,
+        'title': request.title,
+        'lines': list(request.lines),
+        'reason': request.reason,
+        'episode_id': request.episode_id,
+        'since_s': request.since_s,
+        'timeout_s': request.timeout_s,
+        'answered': answer is not None,
+        'granted': None if answer is None else answer.granted,
+        'denial': None if answer is None or answer.granted else answer.reason,
+        'by': None if answer is None else answer.by,
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import typer
@@ -20,10 +19,10 @@ class BenchGroup(TyperGroup):
         super().__init__(**settings)
         for name, text in COMMANDS.items():
             self.add_command(from_module(name, f'bbllm.cli.commands.bench_{name}', text))
-        for name, item in BENCHMARKS.items():
-            verb = f'bench {name}'
+        for name, (module, text) in BENCHMARKS.items():
+            needs_ros = name in NEED_ROS
             self.add_command(
-                from_checkout(name, verb, item.module, item.help, needs_ros=item.needs_ros)
+                from_checkout(name, f'bench {name}', module, text, needs_ros=needs_ros)
             )
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -36,7 +35,8 @@ class BenchGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, or the one that runs the suite of that name."""
         found = super().get_command(ctx, cmd_name)
-        if found is None and (cmd_name in _suites() or _is_path(cmd_name)):
+        is_path = not cmd_name.startswith('-') and is_yaml_path(cmd_name)
+        if found is None and (cmd_name in _suites() or is_path):
             return _suite_command(cmd_name)
         return found
 
@@ -64,51 +64,38 @@ def bench_command() -> None:
     """Score planners and models on a suite of tasks; measure the arm, and the stack of nodes."""
 
 
-@dataclass(frozen=True)
-class Benchmark:
-    """An engineering benchmark of the folder `benchmarks`, which only a source checkout has."""
-
-    module: str
-    """Its module there, which has a typer app of one command."""
-    help: str
-    needs_ros: bool = False
-
-
 BENCHMARKS = {
-    'arm': Benchmark(
+    'arm': (
         'arm.command',
         'Success, accuracy, speed, limits and planning times of the simulated arm (minutes).',
     ),
-    'weigh': Benchmark(
+    'weigh': (
         'mass_discrimination.command',
         'How well the arm tells which of two cubes is heavier, and how long that takes (minutes).',
     ),
-    'household-speed': Benchmark(
+    'household-speed': (
         'household_speed.command',
         'Steps per second of the household, and of VirtualHome 2.3.0 (needs make extras).',
     ),
-    'sample-goals': Benchmark(
+    'sample-goals': (
         'goals.command',
         'Draw goals for houses in three splits, each proven solvable with its least steps.',
     ),
-    'stack': Benchmark(
+    'stack': (
         'stack.command',
         'Start-up, memory, speed and overhead of the five nodes (needs ROS).',
-        needs_ros=True,
     ),
-    'process-faults': Benchmark(
+    'process-faults': (
         'faults.process',
         'Kill, stop and freeze processes in mid-task, and report how tasks end (needs ROS).',
-        needs_ros=True,
     ),
-    'faults': Benchmark(
+    'faults': (
         'faults.robot',
         'Inject faults into the robot in mid-task, and report how tasks end (needs ROS, minutes).',
-        needs_ros=True,
     ),
 }
-
-
+"""Benchmarks of the folder `benchmarks`: the module with a typer app there, and a help line."""
+NEED_ROS = ('stack', 'process-faults', 'faults')
 COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',
     'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',
@@ -126,10 +113,6 @@ def _suite_command(name: str) -> LazyCommand:
         return command
 
     return LazyCommand(name, f'Score a planner and its models on the suite {name}.', load)
-
-
-def _is_path(name: str) -> bool:
-    return not name.startswith('-') and is_yaml_path(name)
 
 
 def _suites() -> tuple[str, ...]:

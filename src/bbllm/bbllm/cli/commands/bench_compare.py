@@ -16,7 +16,8 @@ from bbllm.cli.support.options import MAX_K, MODELS, count
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
-from bbllm.cli.views.bench_progress import CompareView, print_grid, time_text
+from bbllm.cli.views.bar_view import BarView
+from bbllm.cli.views.bench_progress import ProgressView, print_grid, time_text
 from bbllm.cli.views.output import Output
 from bbllm.core.events import Limits
 from bbllm.core.records import to_json
@@ -90,11 +91,9 @@ def compare(request: CompareRequest) -> None:
     claim(folder)
     _introduce(choice, folder, bench.limits, output)
     names = [item.planner for item in choice.contenders]
-    with (
-        interrupts() as counter,
-        CompareView(output, lambda: counter.count > 0, names) as view,
-    ):
+    with interrupts() as counter, BarView(output) as bar:
         begun_s = time.monotonic()
+        view = ProgressView(bar, lambda: counter.count > 0, names)
         ran = play_all(choice.contenders, folder, hire, bench.workers, view)
         wall_s = time.monotonic() - begun_s
     output.print()
@@ -113,23 +112,17 @@ def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> 
     output.print_path('results', folder)
     for notice in choice.notices:
         output.print(notice, style='yellow')
-    for reason, names in _reasons(choice).items():
+    reasons: dict[str, list[str]] = {}
+    for item in choice.left_out:
+        first = item.reason.partition('. ')[0].removesuffix('.')
+        reason = first.removeprefix(f'The planner {item.planner} ')
+        reasons.setdefault(reason, []).append(item.planner)
+    for reason, names in reasons.items():
         output.print(f'Left out: {", ".join(names)}: {reason}.', 'dim')
     own = any(task.limit_steps for task in choice.suite.tasks)
     budget = budgets_text(to_json(limits), own=own)
     planners = count_of(len(choice.contenders), 'planner')
     output.print(f'{planners}; each episode may use {budget}.')
-
-
-def _reasons(choice: Choice) -> dict[str, list[str]]:
-    """Return the planners that were left out, by reason."""
-    found: dict[str, list[str]] = {}
-    for item in choice.left_out:
-        first = item.reason.partition('. ')[0].removesuffix('.')
-        found.setdefault(first.removeprefix(f'The planner {item.planner} '), []).append(
-            item.planner
-        )
-    return found
 
 
 def _print_results(
@@ -141,6 +134,8 @@ def _print_results(
 ) -> None:
     from bbllm.bench.compare.files import PICTURES, TABLES
 
+    progress = [item.end.progress for item in ran]
+    complete = len(ran) == len(choice.contenders) and all(p.done == p.total for p in progress)
     output.print()
     if compared is None:
         output.print('No episode ended, so that there is nothing to compare yet.')
@@ -154,7 +149,7 @@ def _print_results(
         for told in (item.end.reason, item.end.problem, item.problem):
             if told:
                 output.print(f'{item.planner}: {told}', style='bold red')
-    if not _is_complete(choice, ran):
+    if not complete:
         output.print(f'The same command with --out {folder} goes on from here.')
     if compared is not None:
         output.print_path('tables', folder / TABLES)
@@ -163,14 +158,9 @@ def _print_results(
     output.result(
         {
             **(compared.model_dump(mode='json') if compared else {'planners': []}),
-            'complete': _is_complete(choice, ran),
+            'complete': complete,
             'folder': str(folder),
         }
     )
     if compared is not None:
         output.print_line(closing_line(compared))
-
-
-def _is_complete(choice: Choice, ran: Sequence[PlannerRun]) -> bool:
-    progress = [item.end.progress for item in ran]
-    return len(ran) == len(choice.contenders) and all(p.done == p.total for p in progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -63,7 +63,10 @@ def diff(
       bbllm bench diff runs/gpt-4o runs/offline
       bbllm bench diff runs/gpt-4o runs/gpt-4o --k-a 3 --k-b 0
     """
-    first, second = _read(a), _read(b)
+    first, second = read_run(a), read_run(b)
+    for run in (first, second):
+        if not run.results:
+            raise ConfigError(f'{run.path} has no results: no episode of that run ended yet.')
     k_a, k_b = _choose_ks(first, second, k_a, k_b)
     pairing = pair_up(first.results, second.results, k_a=k_a, k_b=k_b)
     if not pairing.pairs:
@@ -76,13 +79,6 @@ def diff(
         _print(first, second, comparison, output)
 
 
-def _read(path: Path) -> SavedRun:
-    run = read_run(path)
-    if not run.results:
-        raise ConfigError(f'{path} has no results: no episode of that run ended yet.')
-    return run
-
-
 def _unlike(a: SavedRun, b: SavedRun, names: tuple[str, ...]) -> dict[str, tuple[object, object]]:
     """Return which of these settings differ, with both values."""
     values = {name: (getattr(a.settings, name), getattr(b.settings, name)) for name in names}
@@ -93,16 +89,17 @@ def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tu
     """Return which K of A is compared with which K of B."""
     in_a, in_b = ks_of(a.results), ks_of(b.results)
     both = sorted(set(in_a) & set(in_b))
-    if k_a is None and k_b is None and a.settings.planner != b.settings.planner:
-        # Each at its best: a planner without feedback loops has K = 0 alone.
-        k_a, k_b = in_a[-1], in_b[-1]
-    elif k_a is None and k_b is None:
-        if not both:
+    if k_a is None and k_b is None:
+        if a.settings.planner != b.settings.planner:
+            # Each at its best: a planner without feedback loops has K = 0 alone.
+            k_a, k_b = in_a[-1], in_b[-1]
+        elif both:
+            k_a = k_b = both[-1]
+        else:
             raise ConfigError(
                 f'A has episodes with K = {_listed(in_a)}, B with K = {_listed(in_b)}: name one '
                 'of each (--k-a, --k-b).'
             )
-        k_a = k_b = both[-1]
     k_a = k_b if k_a is None else k_a
     k_b = k_a if k_b is None else k_b
     assert k_a is not None and k_b is not None  # one of them was given
@@ -121,9 +118,9 @@ def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tu
 
 
 def _why_nothing_pairs(a: SavedRun, b: SavedRun, other_case: int) -> str:
-    found = _unlike(a, b, OF_CASES)
     reasons = '; '.join(
-        f'{name}: {_brief(one)} in A, {_brief(two)} in B' for name, (one, two) in found.items()
+        f'{name}: {_brief(one)} in A, {_brief(two)} in B'
+        for name, (one, two) in _unlike(a, b, OF_CASES).items()
     )
     if not reasons:
         reasons = (
@@ -135,23 +132,21 @@ def _why_nothing_pairs(a: SavedRun, b: SavedRun, other_case: int) -> str:
     return f'Nothing pairs, since the runs were made of other cases. {reasons}.'
 
 
-def _values(a: SavedRun, b: SavedRun, comparison: Comparison) -> dict[str, Any]:
-    return {
-        'a': _who(a),
-        'b': _who(b),
-        'differ_in': sorted(_unlike(a, b, OF_METHODS)),
-        **comparison.model_dump(mode='json'),
-    }
-
-
-def _who(run: SavedRun) -> dict[str, Any]:
+def _values(a: SavedRun, b: SavedRun, comparison: Comparison) -> dict[str, object]:
     names = {'suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed'}
-    return {'folder': str(run.path), **run.settings.model_dump(include=names)}
+    both = {
+        name: {'folder': str(run.path), **run.settings.model_dump(include=names)}
+        for name, run in (('a', a), ('b', b))
+    }
+    differ = sorted(_unlike(a, b, OF_METHODS))
+    return {**both, 'differ_in': differ, **comparison.model_dump(mode='json')}
 
 
 def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> None:
-    output.print(_title('A', a, comparison.k_a))
-    output.print(_title('B', b, comparison.k_b))
+    for name, run, k in (('A', a, comparison.k_a), ('B', b, comparison.k_b)):
+        keys = ('planner', 'brain', 'body')
+        who = ' '.join(f'{key}={getattr(run.settings, key)}' for key in keys)
+        output.print(f'{name}: {run.path}  {who} K={k}')
     names = handed_the_goal()
     told = {line: None for run in (a, b) for line in notices_about(names, run.settings, {})}
     for line in told:
@@ -172,11 +167,6 @@ def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> 
         output.print(f'Both also have K = {_listed(other)} (--k-a, --k-b).', style='dim')
 
 
-def _title(name: str, run: SavedRun, k: int) -> str:
-    who = ' '.join(f'{key}={getattr(run.settings, key)}' for key in ('planner', 'brain', 'body'))
-    return f'{name}: {run.path}  {who} K={k}'
-
-
 def _table(comparison: Comparison) -> Table:
     table = Table()
     table.add_column('mean', no_wrap=True)
@@ -184,29 +174,17 @@ def _table(comparison: Comparison) -> Table:
         table.add_column(column, justify='right', no_wrap=True)
     table.add_column('meaning')
     for key in comparison.shown():
-        table.add_row(*_row(METRICS[key], comparison.differences[key]))
+        metric, item = METRICS[key], comparison.differences[key]
+        found, interval = item.difference, ''
+        if found.low is not None and found.high is not None:
+            low, high = (metric.write(bound, sign=True) for bound in (found.low, found.high))
+            interval = f'[{low}, {high}]'
+        values = (metric.write(item.a), metric.write(item.b), metric.write(found.value, sign=True))
+        table.add_row(metric.title, *values, interval, str(found.n), _meaning(metric, item))
     return table
 
 
-def _row(metric: Metric, item: PairedDifference) -> tuple[str, ...]:
-    found = item.difference
-    interval = ''
-    if found.low is not None and found.high is not None:
-        low, high = (metric.write(bound, sign=True) for bound in (found.low, found.high))
-        interval = f'[{low}, {high}]'
-    return (
-        metric.title,
-        metric.write(item.a),
-        metric.write(item.b),
-        metric.write(found.value, sign=True),
-        interval,
-        str(found.n),
-        _meaning(metric, item),
-    )
-
-
 def _meaning(metric: Metric, item: PairedDifference) -> str:
-    """Return what a difference means."""
     if item.lost:
         return f'{item.lost} lost'
     if not item.winner:
@@ -222,7 +200,6 @@ def _meaning(metric: Metric, item: PairedDifference) -> str:
 
 
 def _words(comparison: Comparison) -> list[str]:
-    """Return what follows from the table, in sentences."""
     lines = [_verdict(comparison)]
     for name, cases in (('A', comparison.only_a_passed), ('B', comparison.only_b_passed)):
         if cases:

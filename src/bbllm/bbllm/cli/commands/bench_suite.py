@@ -15,6 +15,7 @@ from bbllm.cli.support.options import MAX_K, RecordOptions, planner_option
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.bench_progress import ProgressView
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -93,7 +94,8 @@ def suite(request: SuiteRequest) -> None:
         output.print_path('results', path)
         for notice in prepared.notices:
             output.print(notice, style='yellow')
-        with ProgressView(output, lambda: counter.count > 0) as view:
+        with BarView(output) as bar:
+            view = ProgressView(bar, lambda: counter.count > 0)
             end = run_bench(plan, folder, hire, bench.workers, view)
         finished = finish(folder)
     _print_results(end, finished, path, output)
@@ -103,12 +105,7 @@ def suite(request: SuiteRequest) -> None:
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
-    """
-    Read a list of numbers of feedback loops: `0,1,2,3`, `0-3`.
-
-    Raises:
-        ConfigError: It is none.
-    """
+    """Read a list of numbers of feedback loops: `0,1,2,3`, `0-3`; raises ConfigError."""
     found: set[int] = set()
     for part in text.split(','):
         first, dash, last = (piece.strip() for piece in part.partition('-'))

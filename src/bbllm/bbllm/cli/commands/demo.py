@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bbllm.api.options import EpisodeOptions
-from bbllm.cli.support.episode_end import finish
 from bbllm.cli.support.options import (
     JsonOption,
     MethodOptions,
@@ -19,9 +18,9 @@ from bbllm.cli.support.options import (
     scenes,
 )
 from bbllm.cli.support.requests import fill, option
-from bbllm.cli.support.session import Ran, run_here
+from bbllm.cli.support.session import Ran, finish, run_here
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.picture_files import scenes_of
+from bbllm.cli.views.progress import progress_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
 
@@ -87,7 +86,7 @@ def check(ran: Ran) -> tuple[bool, str]:
     from bbllm.bench.scorers.patterns import check_plus
     from bbllm.core.types import Kind
 
-    scene = ran.settled or scenes_of(ran.episode).get('after')
+    scene = ran.settled or progress_of(ran.episode).scenes.get('after')
     if scene is None:
         return False, 'Check: the scene at the end is not on record.'
     cubes = [item for item in scene.objects if item.kind is Kind.CUBE]

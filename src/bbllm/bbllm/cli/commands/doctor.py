@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -14,6 +14,7 @@ from bbllm.api.ros_environment import choose_domain
 from bbllm.cli.checks.machine import CHECKS, Finding, Level, check_stack
 from bbllm.cli.checks.real_graph import ROBOT_IP, RealArm, check_real_arm
 from bbllm.cli.support.options import DomainOption, JsonOption
+from bbllm.cli.support.requests import flag_of, option
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import checked_namespace
@@ -21,48 +22,34 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json
 
 MARKS = {Level.OK: 'green', Level.WARN: 'yellow', Level.FAIL: 'bold red'}
-
-
 REAL = 'With --real'
 
 
-def doctor(
-    real: Annotated[
-        bool, typer.Option('--real', help='Check a real arm and its driver instead.')
-    ] = False,
-    robot_ip: Annotated[
-        str | None,
-        typer.Option(
-            '--robot-ip',
-            metavar='ADDRESS',
-            help=f"The robot's control; {ROBOT_IP} by default.",
-            rich_help_panel=REAL,
-            show_default=False,
-        ),
-    ] = None,
-    namespace: Annotated[
-        str | None,
-        typer.Option(
-            '--namespace',
-            metavar='NAME',
-            help='Where the names of a stack lie, all stacks by default; with --real those of '
-            "the driver, `bbllm_real` by default, '' for none.",
-            show_default=False,
-        ),
-    ] = None,
-    gripper: Annotated[
-        str | None,
-        typer.Option(
-            '--gripper',
-            metavar='NAME',
-            help="Prefix of the hand's names; `franka_gripper` by default.",
-            rich_help_panel=REAL,
-            show_default=False,
-        ),
-    ] = None,
-    domain: DomainOption = None,
-    json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DoctorRequest:
+    """What `bbllm doctor` was asked for."""
+
+    real: bool = option(False, 'Check a real arm and its driver instead.', '--real')
+    robot_ip: str | None = option(
+        None, f"The robot's control; {ROBOT_IP} by default.", metavar='ADDRESS', panel=REAL
+    )
+    namespace: str | None = option(
+        None,
+        'Where the names of a stack lie, all stacks by default; with --real those of the driver, '
+        "`bbllm_real` by default, '' for none.",
+        metavar='NAME',
+    )
+    gripper: str | None = option(
+        None,
+        "Prefix of the hand's names; `franka_gripper` by default.",
+        metavar='NAME',
+        panel=REAL,
+    )
+    domain: DomainOption = None
+    json: JsonOption = False
+
+
+def doctor(request: DoctorRequest) -> None:
     """
     Check this machine: Python, models, ROS, rendering; print what to do.
 
@@ -71,12 +58,12 @@ def doctor(
     between a plan and a motion; exit code 0 when nothing is in the way of
     using the arm. Nothing moves.
     """
-    output = Output(json)
-    choose_domain(domain)
-    given = {'robot_ip': robot_ip, 'gripper': gripper}
-    chosen = {name: value.strip('/') for name, value in given.items() if value is not None}
+    output, real, namespace = Output(request.json), request.real, request.namespace
+    choose_domain(request.domain)
+    options = {'robot_ip': request.robot_ip, 'gripper': request.gripper}
+    chosen = {name: value.strip('/') for name, value in options.items() if value is not None}
     if chosen and not real:
-        names = ', '.join(f'--{name.replace("_", "-")}' for name in chosen)
+        names = ', '.join(map(flag_of, chosen))
         raise ConfigError(f'{names}: only with --real, as in `bbllm doctor --real`.')
     if namespace and namespace.strip('/'):
         namespace = checked_namespace(namespace)
@@ -84,20 +71,11 @@ def doctor(
         if namespace is not None:
             chosen['namespace'] = namespace.strip('/')
         checks = partial(check_real_arm, RealArm(**chosen))
-        verdicts = ('The arm can be used.', 'The arm cannot be used yet.')
+        key, verdicts = 'arm_ready', ('The arm can be used.', 'The arm cannot be used yet.')
     else:
         checks = partial(check_machine, namespace)
+        key = 'demo_works'
         verdicts = ('`bbllm demo` works here.', '`bbllm demo` does not work here.')
-    _report(output, checks, 'arm_ready' if real else 'demo_works', verdicts)
-
-
-def _report(
-    output: Output,
-    checks: Callable[[Callable[[str], None]], Iterator[Finding]],
-    key: str,
-    verdicts: tuple[str, str],
-) -> None:
-    """Print the findings as they come, then the verdict; exit."""
     findings = []
     status = output.console.status('looking ...') if output.live else None
     with status or nullcontext():

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from bbllm.api.ros_environment import choose_domain, need_ros
-from bbllm.cli.support.discovery import await_nodes, found_stack
-from bbllm.cli.support.options import DomainOption, JsonOption, NamespaceOption
+from operator import attrgetter
+
+from bbllm.cli.support.discovery import found_stack
+from bbllm.cli.support.options import (
+    DomainOption,
+    JsonOption,
+    NamespaceOption,
+    StackOptions,
+)
 from bbllm.cli.views.output import Output
 
 BELIEVER = 'state_estimator'
@@ -12,9 +18,7 @@ HINT = 'One that believes takes --open-state rules, or open_state:=rules.'
 
 
 def forget(
-    domain: DomainOption = None,
-    namespace: NamespaceOption = None,
-    json: JsonOption = False,
+    domain: DomainOption = None, namespace: NamespaceOption = None, json: JsonOption = False
 ) -> None:
     """
     Make a running stack discard its beliefs about objects.
@@ -30,16 +34,9 @@ def forget(
 
       bbllm forget
     """
-    need_ros('bbllm forget')
-    choose_domain(domain)
-    output = Output(json)
-    with found_stack(namespace, output, hint=HINT) as client:
-        await_nodes(
-            client,
-            [BELIEVER],
-            lambda: client.can_forget,
-            output,
-        )
+    output, chosen = Output(json), StackOptions(domain=domain, namespace=namespace)
+    joined = attrgetter('can_forget')
+    with found_stack('bbllm forget', chosen, output, [BELIEVER], joined, hint=HINT) as client:
         forgotten = client.forget()
     output.print(forgotten)
     output.result({'forgotten': forgotten})

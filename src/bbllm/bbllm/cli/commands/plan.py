@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import typer
 
 from bbllm.api.options import EpisodeOptions
-from bbllm.api.ros_environment import choose_domain
 from bbllm.api.setup import make_chosen_models, make_setup
 from bbllm.api.stage import open_stage
 from bbllm.cli.support.options import (
@@ -22,8 +21,7 @@ from bbllm.cli.support.options import (
 from bbllm.cli.support.requests import fill
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.picture_files import progress_of
-from bbllm.cli.views.progress import Progress, StepState
+from bbllm.cli.views.progress import Progress, StepState, progress_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode
 from bbllm.core.journal import summarize
@@ -58,7 +56,6 @@ def plan(request: PlanRequest) -> None:
       bbllm plan 'build a plus sign with the cubes' --scene plus_sign --json
     """
     output = Output(request.json)
-    choose_domain(request.stack.domain)
     if request.ros and request.scene is not None:
         raise ConfigError('--scene and --ros exclude each other: a stack has its own scene.')
     if request.stack.namespace is not None and not request.ros:
@@ -93,7 +90,7 @@ def _observe(request: PlanRequest, options: EpisodeOptions, output: Output) -> S
     if request.ros:
         from bbllm.cli.support.stack_session import open_stack
 
-        with open_stack('bbllm plan --ros', output, request.stack.namespace) as client:
+        with open_stack('bbllm plan --ros', request.stack, output) as client:
             return client.scene()
     with open_stage(options) as stage:
         return stage.world.observe()
@@ -101,12 +98,8 @@ def _observe(request: PlanRequest, options: EpisodeOptions, output: Output) -> S
 
 def _is_first_round(episode: Episode, progress: Progress) -> bool:
     """Whether a planner gave up only because the scene did not change as it expected."""
-    steps = progress.rows
-    return (
-        episode.ending is Ending.GAVE_UP
-        and bool(steps)
-        and all(row.state is StepState.DONE for row in steps)
-    )
+    states = {row.state for row in progress.rows}
+    return episode.ending is Ending.GAVE_UP and states == {StepState.DONE}
 
 
 def _print(progress: Progress, first_round: bool, output: Output) -> None:

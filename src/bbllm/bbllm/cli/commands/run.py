@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bbllm.api.options import HOUSE, STEPS, EpisodeOptions
-from bbllm.api.ros_environment import choose_domain
-from bbllm.cli.support.episode_end import finish
 from bbllm.cli.support.options import (
     HouseOptions,
     JsonOption,
@@ -22,7 +20,7 @@ from bbllm.cli.support.options import (
     seconds,
 )
 from bbllm.cli.support.requests import fill, flag_of, given, option
-from bbllm.cli.support.session import Ran, run_here
+from bbllm.cli.support.session import Ran, finish, run_here
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
@@ -121,11 +119,10 @@ def _run_on_stack(request: RunRequest, output: Output) -> Ran:
             'the stack is started (options of `bbllm up`, arguments of a launch file), or add '
             '--world tabletop to run in this process.'
         )
-    choose_domain(request.stack.domain)
     from bbllm.cli.support.stack_session import open_stack, run_on_stack
 
     task = make_task(request.task)
-    with open_stack('bbllm run', output, request.stack.namespace) as client:
+    with open_stack('bbllm run', request.stack, output) as client:
         return run_on_stack(
             task,
             client,

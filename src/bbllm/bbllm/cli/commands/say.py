@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bbllm.api.ros_environment import choose_domain, need_ros
-from bbllm.cli.support.discovery import await_nodes, found_stack
-from bbllm.cli.support.options import DomainOption, NamespaceOption
+from bbllm.cli.support.discovery import found_stack
+from bbllm.cli.support.options import DomainOption, NamespaceOption, StackOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.tasks import make_task
+
+if TYPE_CHECKING:
+    from bbllm.ros.stack.client import StackClient
 
 TOPIC = 'human_feedback'
 PLANNER = 'brain_planner'
@@ -34,16 +36,12 @@ def say(
       bbllm say 'leave the green cube where it is'
     """
     words = make_task(text).instruction
-    need_ros('bbllm say')
-    choose_domain(domain)
-    output = Output()
-    with found_stack(namespace, output) as client:
-        await_nodes(
-            client,
-            [PLANNER],
-            lambda: client.node.count_subscribers(TOPIC) > 0,
-            output,
-        )
+    output, chosen = Output(), StackOptions(domain=domain, namespace=namespace)
+
+    def joined(client: StackClient) -> bool:
+        return bool(client.node.count_subscribers(TOPIC))
+
+    with found_stack('bbllm say', chosen, output, [PLANNER], joined) as client:
         # In DDS, a node is found before it is joined; the second follows at once.
         time.sleep(SENT_S)
         client.say(words)

@@ -12,8 +12,9 @@ import typer
 from bbllm.cli.support.options import JsonOption, beginning
 from bbllm.cli.support.verb_group import BAD_INPUT
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.picture_files import Pictures, drawn_before, progress_of, write_pictures
+from bbllm.cli.views.picture_files import Pictures, drawn_before, write_pictures
 from bbllm.cli.views.plain_view import LineView
+from bbllm.cli.views.progress import progress_of
 from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, EpisodeEnded
@@ -82,9 +83,8 @@ def show(
         output.result({**summarize(record), 'journal': str(path), **damage})
         raise typer.Exit(BAD_INPUT if faults else 0)
     _print_episode(record, output)
-    missing = drawn_before(path) == ()
     pictures = Pictures(drawn_before(path))
-    if draw or (draw is None and missing):
+    if draw or (draw is None and not pictures.paths):
         try:
             pictures = write_pictures(record, path)
         except ConfigError as error:
@@ -133,30 +133,18 @@ def _print_list(output: Output) -> None:
         output.print(f'No episode is recorded in {folder} yet; `bbllm demo` makes one.')
     rows = [_row(path) for path in journals]
     if not output.json:
-        for row in rows:
-            when = time.strftime(
-                '%Y-%m-%d %H:%M', time.localtime(Path(row['journal']).stat().st_mtime)
-            )
-            output.print(
-                f'{row["episode_id"]:<22} {when}  {row["ending"]:<13} {escape_line(row["task"])}'
-            )
+        for path, row in zip(journals, rows):
+            when = time.strftime('%Y-%m-%d %H:%M', time.localtime(path.stat().st_mtime))
+            task = escape_line(row['task'])
+            output.print(f'{row["episode_id"]:<22} {when}  {row["ending"]:<13} {task}')
     output.result({'episodes': rows})
 
 
 def _row(path: Path) -> dict[str, str]:
     try:
         data = summarize(read_damaged(path)[0])
+        ending, task = data['ending'], data['task']
     except ConfigError as error:
         # A file that is no journal is listed with the reason, so that the others can be seen.
-        return {
-            'episode_id': path.stem,
-            'ending': 'UNREADABLE',
-            'task': str(error),
-            'journal': str(path),
-        }
-    return {
-        'episode_id': path.stem,
-        'ending': str(data['ending']),
-        'task': str(data['task']),
-        'journal': str(path),
-    }
+        ending, task = 'UNREADABLE', str(error)
+    return {'episode_id': path.stem, 'ending': ending, 'task': task, 'journal': str(path)}

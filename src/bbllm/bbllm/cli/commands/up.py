@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -26,7 +25,7 @@ from bbllm.cli.support.options import (
     seed_option,
     viewer_option,
 )
-from bbllm.cli.support.requests import given, option
+from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
@@ -34,7 +33,7 @@ from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace
 from bbllm.core.paths import is_yaml_path
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.stack import Stack, Value
+    from bbllm.ros.stack.stack import Value
 
 POLL_S = 0.2
 
@@ -126,37 +125,32 @@ def up(request: UpRequest) -> None:
         params['mujoco_sim']['clock'] = True
         params = {node: {**params.get(node, {}), 'use_sim_time': True} for node in nodes}
     output = Output()
-    begun_s = time.monotonic()
+    begun_s, ready = time.monotonic(), set[str]()
     config = StackConfig(
         nodes=nodes, params=params, namespace=request.namespace, respawn=request.respawn
     )
     with Stack(config) as stack:
+
+        def print_ready(missing: tuple[str, ...]) -> None:
+            for node in stack.processes:
+                if node not in missing and node not in ready:
+                    ready.add(node)
+                    output.print(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
+
         output.print(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
-        stack.wait_ready(on_progress=_ready_printer(stack, output, begun_s)).close()
-        _print_ready(output, time.monotonic() - begun_s, request.speed)
+        stack.wait_ready(on_progress=print_ready).close()
+        pace = f'{request.speed:g} times real time' if request.speed else 'as fast as it can'
+        spent_s = time.monotonic() - begun_s
+        output.print(
+            f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green'
+        )
         _print_hints(output, request)
-        _wait_for_the_end(stack, output)
+        with interrupts() as counter:
+            # Raises LostNodeError with the end of its log when a node dies.
+            while not counter.count:
+                stack.tend(lambda sentence: output.print(sentence, 'yellow'))
+                time.sleep(POLL_S)
         output.print('Ending the nodes, the arm at rest first ...', 'dim')
-
-
-def _ready_printer(
-    stack: Stack, output: Output, begun_s: float
-) -> Callable[[tuple[str, ...]], None]:
-    """Return what prints a line for each node when it is ready."""
-    ready: set[str] = set()
-
-    def print_ready(missing: tuple[str, ...]) -> None:
-        for node in stack.processes:
-            if node not in missing and node not in ready:
-                ready.add(node)
-                output.print(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
-
-    return print_ready
-
-
-def _print_ready(output: Output, spent_s: float, speed: float) -> None:
-    pace = f'{speed:g} times real time' if speed else 'as fast as it can'
-    output.print(f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green')
 
 
 def _print_hints(output: Output, request: UpRequest) -> None:
@@ -182,14 +176,6 @@ def _print_hints(output: Output, request: UpRequest) -> None:
     output.print('Ctrl-C here ends all nodes.')
 
 
-def _wait_for_the_end(stack: Stack, output: Output) -> None:
-    """Return at Ctrl-C; raises LostNodeError with the end of its log when a node dies."""
-    with interrupts() as counter:
-        while not counter.count:
-            stack.tend(lambda sentence: output.print(sentence, 'yellow'))
-            time.sleep(POLL_S)
-
-
 def _rviz(namespace: str) -> str:
     from bbllm.ros.stack.namespaced_files import view_file
     from bbllm.ros.stack.stack import SIMULATED_REMAPS
@@ -202,30 +188,36 @@ def _rviz(namespace: str) -> str:
 
 def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
     """Return the parameters of the nodes."""
-    models = _values(given(request.models) | given(request.recording))
-    planning = {
-        'planner': request.planner,
-        'feedback_loops': request.k,
-        'step_limit': request.limits.limit_steps,
-    }
-    estimating = {'llm_config': models.get('llm_config'), 'model': request.models.brain}
-    simulating = {
-        'scene': _file(request.scene),
-        'speed': request.speed,
-        'viewer': request.viewer,
-        'seed': request.seed,
-    }
-    safety = {'safety': _file(request.limits.safety)}
+    chosen = request.models
+    models = _values(
+        brain=chosen.brain,
+        body=chosen.body,
+        llm_config=chosen.llm_config,
+        record=request.recording.record,
+        replay=request.recording.replay,
+    )
+    planning = _values(
+        planner=request.planner, feedback_loops=request.k, step_limit=request.limits.limit_steps
+    )
     return {
-        'mujoco_sim': _values(simulating),
-        'brain_planner': {**models, **_values(planning)},
+        'mujoco_sim': _values(
+            scene=_file(request.scene),
+            speed=request.speed,
+            viewer=request.viewer,
+            seed=request.seed,
+        ),
+        'brain_planner': {**models, **planning},
         'body_mapper': models,
-        'state_estimator': {'open_state': request.open_state.value, **_values(estimating)},
-        'fr3_executor': {'approval': request.approval.value, **_values(safety)},
+        'state_estimator': _values(
+            open_state=request.open_state.value, llm_config=chosen.llm_config, model=chosen.brain
+        ),
+        'fr3_executor': _values(
+            approval=request.approval.value, safety=_file(request.limits.safety)
+        ),
     }
 
 
-def _values(options: Mapping[str, Value | Path | None]) -> dict[str, Value]:
+def _values(**options: Value | Path | None) -> dict[str, Value]:
     """Return the options that have a value; files with their whole paths."""
     return {
         name: str(value.expanduser().resolve()) if isinstance(value, Path) else value

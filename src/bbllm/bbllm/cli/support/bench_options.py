@@ -112,14 +112,12 @@ class BenchOptions:
         return fill(
             BenchRequest,
             self,
-            **{
-                'suite': suite,
-                'mapping': self.mapping.value,
-                'tasks': () if self.tasks is None else parse_tasks(self.tasks),
-                'world': '' if self.world is None else self.world.value,
-                'limits': self.limits,
-                **more,
-            },
+            suite=suite,
+            mapping=self.mapping.value,
+            tasks=() if self.tasks is None else parse_tasks(self.tasks),
+            world='' if self.world is None else self.world.value,
+            limits=self.limits,
+            **more,
         )
 
     def folder(self, verb: str, suite: str) -> Path:
@@ -162,12 +160,7 @@ class BenchOptions:
 
 
 def parse_tasks(text: str) -> tuple[str, ...]:
-    """
-    Read a list of names of tasks: `plus_sign,letter_l`.
-
-    Raises:
-        ConfigError: There is none in it.
-    """
+    """Read a list of names of tasks, `plus_sign,letter_l`; raises ConfigError if it has none."""
     names = tuple(filter(None, (name.strip() for name in text.split(','))))
     if not names:
         raise ConfigError(

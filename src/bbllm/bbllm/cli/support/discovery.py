@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbllm.api.ros_environment import choose_domain, need_ros
+from bbllm.cli.support.options import StackOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import LostNodeError
@@ -28,21 +30,33 @@ POLL_S = 0.05
 
 @contextmanager
 def found_stack(
-    namespace: str | None, output: Output, *, hint: str = '', name: str = 'bbllm_client'
+    verb: str,
+    chosen: StackOptions,
+    output: Output,
+    nodes: Sequence[str],
+    joined: Callable[[StackClient], bool],
+    *,
+    hint: str = '',
+    name: str = 'bbllm_client',
 ) -> Iterator[StackClient]:
     """
-    Find the running stack, and yield a client of it.
+    Find the running stack, wait for some of its nodes, and yield a client of it.
 
     Args:
-        namespace: That of the stack; None for the only one there is.
+        verb: The command, for the error where ROS is missing.
+        chosen: Which stack; where nothing is chosen, the only one there is.
         output: Where people read what is waited for, and which stack it is if not the usual one.
+        nodes: Any of these, once it is seen, is waited for longer.
+        joined: Whether they are joined.
         hint: What else can be done where no stack runs, as a sentence.
         name: Of the client's node.
 
     Raises:
-        ConfigError: Several run, and none was named.
-        LostNodeError: None runs.
+        ConfigError: There is no ROS here, or several stacks run, and none was named.
+        LostNodeError: None runs, or its nodes are not joined in time; names them.
     """
+    need_ros(verb)
+    choose_domain(chosen.domain)
     from bbllm.ros.stack.client import StackClient, join_stack
     from bbllm.ros.stack.discovery import (
         await_stacks,
@@ -52,7 +66,7 @@ def found_stack(
         stacks_among,
     )
 
-    namespace = namespace or namespace_of_keys()
+    namespace = chosen.namespace or namespace_of_keys()
     own = join_stack(namespace or NAMESPACE)
     try:
         looker = own.join(f'{name}_looks_{os.getpid()}', '/')
@@ -70,7 +84,26 @@ def found_stack(
         own.close()
         raise
     with client:
+        with _status(output):
+            _await_nodes(client, nodes, joined)
         yield client
+
+
+def _await_nodes(
+    client: StackClient, nodes: Sequence[str], joined: Callable[[StackClient], bool]
+) -> None:
+    from bbllm.ros.stack.discovery import SEE_THERE
+
+    begun_s = time.monotonic()
+    while not joined(client):
+        seen = set(nodes).intersection(client.node.get_node_names())
+        patience_s = SILENT_S if seen else NONE_S
+        if time.monotonic() > begun_s + patience_s:
+            raise LostNodeError(
+                f'The stack under /{client.namespace} does not answer: nothing was heard of '
+                f'{", ".join(nodes)} within {patience_s:g} s. {SEE_THERE}'
+            )
+        time.sleep(POLL_S)
 
 
 def stack_may_run(environ: Mapping[str, str], commands: Sequence[Sequence[str]]) -> bool:
@@ -100,46 +133,11 @@ def _starts_stack(command: Sequence[str]) -> bool:
 
 def running_commands() -> list[list[str]]:
     """Return the command lines of this machine's processes; none where there is no /proc."""
-    texts = (_read(path) for path in Path('/proc').glob('[0-9]*/cmdline'))
-    return [text.split('\0') for text in texts if text]
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding='utf-8', errors='replace')
-    except OSError:  # the process has ended
-        return ''
-
-
-def await_nodes(
-    client: StackClient, nodes: Iterable[str], found: Callable[[], bool], output: Output
-) -> None:
-    """
-    Wait until the nodes of a stack are joined, with a status line on a terminal.
-
-    Args:
-        client: Of the stack.
-        nodes: Any of these, once it is seen, is waited for longer.
-        found: Whether they are joined.
-        output: Where people read.
-
-    Raises:
-        LostNodeError: They are not joined in time; names them.
-    """
-    from bbllm.ros.stack.discovery import SEE_THERE
-
-    wanted = tuple(nodes)
-    begun_s = time.monotonic()
-    with _status(output):
-        while not found():
-            seen = set(wanted).intersection(client.node.get_node_names())
-            patience_s = SILENT_S if seen else NONE_S
-            if time.monotonic() > begun_s + patience_s:
-                raise LostNodeError(
-                    f'The stack under /{client.namespace} does not answer: nothing was heard of '
-                    f'{", ".join(wanted)} within {patience_s:g} s. {SEE_THERE}'
-                )
-            time.sleep(POLL_S)
+    commands = []
+    for path in Path('/proc').glob('[0-9]*/cmdline'):
+        with suppress(OSError):  # the process has ended
+            commands.append(path.read_text(encoding='utf-8', errors='replace').split('\0'))
+    return commands
 
 
 def _status(output: Output) -> AbstractContextManager[object]:

@@ -17,17 +17,9 @@ from bbllm.core.paths import checkout_dir
 
 
 class LazyCommand(TyperCommand):
-    """A command, or a group, whose module is imported when it runs."""
+    """A command, or a group, whose module is imported when it runs: `load` returns it."""
 
     def __init__(self, name: str, help: str, load: Callable[[], Any]):
-        """
-        Make a command.
-
-        Args:
-            name: What is typed.
-            help: Its line in the list of commands.
-            load: Returns the command itself.
-        """
         super().__init__(name, callback=None, help=help)
         self._load = load
 

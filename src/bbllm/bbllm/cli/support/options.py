@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,7 @@ class WorldName(str, Enum):
     household = 'household'
 
 
-def beginning(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
+def beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     """Return what completes the beginning of a name, for the shell."""
 
     def complete(incomplete: str) -> list[str]:
@@ -42,36 +43,34 @@ def beginning(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
     return complete
 
 
-def planners() -> list[str]:
-    """Return the names of the planners."""
+def planners() -> Iterable[str]:
     from bbllm.core.registry import planner_names
 
     return planner_names()
 
 
-def scenes() -> list[str]:
-    """Return the names of the scenes."""
+def scenes() -> Iterable[str]:
     from bbllm.sim.scene_file import list_scenes
 
-    return list(list_scenes())
+    return list_scenes()
 
 
-def _houses() -> list[str]:
+def _houses() -> Iterable[str]:
     from bbllm.worlds.household.houses import list_houses
 
-    return list(list_houses())
+    return list_houses()
 
 
-def _modes() -> list[str]:
+def _modes() -> Iterable[str]:
     from bbllm.worlds.household.household import Mode
 
-    return [mode.value for mode in Mode]
+    return (mode.value for mode in Mode)
 
 
-def _visibilities() -> list[str]:
+def _visibilities() -> Iterable[str]:
     from bbllm.worlds.household.visibility import SEEN
 
-    return list(SEEN)
+    return SEEN
 
 
 def count(default: int | None, help: str, *flags: str, least: int = 1, **more: Any) -> Any:
@@ -79,15 +78,10 @@ def count(default: int | None, help: str, *flags: str, least: int = 1, **more: A
     return option(default, help, *flags, metavar='N', min=least, **more)
 
 
-def seconds(help: str) -> Any:
-    """Return a field that takes a wall time [s]."""
-    return option(None, help, metavar='SECONDS', min=0.001, panel=LIMITS)
-
-
-def file(help: str, *, metavar: str = 'FILE', panel: str = MODELS) -> Any:
-    """Return a field that takes a path, none by default."""
-    return option(None, help, metavar=metavar, panel=panel)
-
+seconds = partial(option, None, metavar='SECONDS', min=0.001, panel=LIMITS)
+"""Called with a help text: a field that takes a wall time [s]."""
+file = partial(option, None, metavar='FILE', panel=MODELS)
+"""Called with a help text: a field that takes a path, none by default."""
 
 JsonOption = Annotated[
     bool,
@@ -168,55 +162,34 @@ class RecordOptions:
     replay: Path | None = file('Answer from such a file instead of asking models.')
 
 
-def planner_option() -> Any:
-    """Return the field that names a planner."""
-    return option(
-        None,
-        'Planning method: brain_body (the default), base_llm, fltrnn, ft_cot, ft_vanilla, huang, '
-        'inner_monologue, lang_prompt, llm_pop, llm_pop_no_evaluator, llm_state, planning_only, '
-        'planning_reasoning or prog_prompt. Options go after a colon: '
-        '`prog_prompt:check=graph,grounding=nearest`; a wrong one is answered with all there are.',
-        metavar='NAME',
-        autocompletion=beginning(planners),
-    )
-
-
-def scene_option() -> Any:
-    """Return the field that names a scene."""
-    return option(
-        None,
-        'Scene to start with: a name (see `bbllm scenes`) or a .yaml file; `tabletop` by default.',
-        metavar='NAME',
-        autocompletion=beginning(scenes),
-    )
-
-
-def seed_option() -> Any:
-    """Return the field for the seed of the sensors."""
-    return count(None, 'Of the noise of the sensors; 0 without it.', least=0)
-
-
-def loops_option() -> Any:
-    """Return the field for K."""
-    return count(
-        None,
-        'How often the Brain may plan anew, 3 by default.',
-        '--feedback-loops',
-        '--k',
-        '-k',
-        least=0,
-        max=MAX_K,
-    )
-
-
-def viewer_option() -> Any:
-    """Return the field that asks for a window."""
-    return option(False, 'Open the MuJoCo viewer (needs a display).', '--viewer')
-
-
-def ros_option() -> Any:
-    """Return the field that asks for nodes."""
-    return option(False, 'Use the nodes of a running stack.', '--ros')
+planner_option = partial(
+    option,
+    None,
+    'Planning method: brain_body (the default), base_llm, fltrnn, ft_cot, ft_vanilla, huang, '
+    'inner_monologue, lang_prompt, llm_pop, llm_pop_no_evaluator, llm_state, planning_only, '
+    'planning_reasoning or prog_prompt. Options go after a colon: '
+    '`prog_prompt:check=graph,grounding=nearest`; a wrong one is answered with all there are.',
+    metavar='NAME',
+    autocompletion=beginning(planners),
+)
+scene_option = partial(
+    option,
+    None,
+    'Scene to start with: a name (see `bbllm scenes`) or a .yaml file; `tabletop` by default.',
+    metavar='NAME',
+    autocompletion=beginning(scenes),
+)
+seed_option = partial(count, None, 'Of the noise of the sensors; 0 without it.', least=0)
+loops_option = partial(
+    count,
+    None,
+    'How often the Brain may plan anew, 3 by default.',
+    *('--feedback-loops', '--k', '-k'),
+    least=0,
+    max=MAX_K,
+)
+viewer_option = partial(option, False, 'Open the MuJoCo viewer (needs a display).', '--viewer')
+ros_option = partial(option, False, 'Use the nodes of a running stack.', '--ros')
 
 
 @dataclass(frozen=True, kw_only=True)

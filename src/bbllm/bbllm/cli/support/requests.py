@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, field, fields, is_dataclass
 from inspect import Parameter, Signature
 from typing import Any, TypeVar, get_type_hints
@@ -23,11 +23,11 @@ def option(default: Any, help: str, *flags: str, panel: str | None = None, **set
         panel: Panel of the help page.
         settings: More arguments of `typer.Option`.
     """
-    shown = default is not None
 
     def declare(name: str) -> Any:
         named = bool(flags) and flags[0].startswith('--')
         names = flags if named else (flag_of(name), *flags)
+        shown = default is not None
         return typer.Option(
             default, *names, help=help, rich_help_panel=panel, show_default=shown, **settings
         )
@@ -36,7 +36,6 @@ def option(default: Any, help: str, *flags: str, panel: str | None = None, **set
 
 
 def flag_of(name: str) -> str:
-    """Return the flag of a field."""
     return f'--{name.replace("_", "-")}'
 
 
@@ -56,34 +55,32 @@ def expand_request(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameters(request: Any) -> Iterator[Parameter]:
-    for name, kind, item in _fields(request):
+    hints = get_type_hints(request, include_extras=True)
+    for item in fields(request):
+        kind = hints[item.name]
         if is_dataclass(kind):
             yield from _parameters(kind)
             continue
         default = Parameter.empty if item.default is MISSING else item.default
         if declare := item.metadata.get('declare'):
-            default = declare(name)
-        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            default = declare(item.name)
+        yield Parameter(item.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
-def _build(request: Any, values: dict[str, Any]) -> Any:
+def _build(request: Any, values: Mapping[str, Any]) -> Any:
+    kinds = get_type_hints(request)
     return request(
         **{
-            name: _build(kind, values) if is_dataclass(kind) else values[name]
-            for name, kind, _ in _fields(request)
+            item.name: _build(kind, values) if is_dataclass(kind) else values[item.name]
+            for item in fields(request)
+            for kind in [kinds[item.name]]
         }
     )
 
 
-def _fields(request: Any) -> Iterator[tuple[str, Any, Any]]:
-    hints = get_type_hints(request, include_extras=True)
-    for item in fields(request):
-        yield item.name, hints[item.name], item
-
-
-def given(request: Any) -> dict[str, Any]:
+def given(request: Any) -> dict[str, object]:
     """Return the options of a group that have a value, by name; groups within it included."""
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for item in fields(request):
         value = getattr(request, item.name)
         if is_dataclass(value):

@@ -1,20 +1,24 @@
-"""One episode in this process: world, models and planner put together, run and stoppable."""
+"""One episode in this process: set up, run and stoppable; and the end of any episode."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
+
+import typer
 
 from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_chosen_models, make_setup
 from bbllm.api.stage import Stage, open_stage
 from bbllm.cli.support.supervision import supervise
+from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.picture_files import rendering_of
-from bbllm.core.errors import BbllmError
-from bbllm.core.events import Episode
-from bbllm.core.journal import JournalWriter, read_episode
+from bbllm.cli.views.picture_files import Pictures, rendering_of, write_pictures
+from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.events import Ending, Episode
+from bbllm.core.journal import JournalWriter, read_episode, summarize
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene
@@ -58,46 +62,84 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
         run, planner = setup.begin(task, [journal, view])
         with view, heard_by(run):
             episode, interrupted = supervise(run, planner, stage.world)
-        if episode is None:
-            # It hangs, and so may the world: there is nothing more to be had of it.
-            return Ran(read_episode(journal.path), journal.path, interrupted)
         if interrupted:
-            # Whoever pressed Ctrl-C wants to go.
-            return Ran(episode, journal.path, interrupted)
-        # Where nothing moved, a rendering would show nothing that the drawing does not.
-        moved = episode.robot_s and not options.house
-        rendering = rendering_of(journal.path) if moved else None
-        settled, hints = _look_around(stage, rendering)
-        video, reasons = _save_video(stage, options, output)
-        hints = (*hints, *reasons, *([journal.broken] if journal.broken else ()))
-    return Ran(episode, journal.path, interrupted, settled, video, hints)
-
-
-def _look_around(stage: Stage, rendering: Path | None) -> tuple[Scene | None, tuple[str, ...]]:
-    """Return the settled scene, and why there is no rendering, if so."""
-    settled: Scene | None = None
-    try:
-        settled = stage.settle()
-        if rendering is not None:
-            stage.render(rendering)
-    except BbllmError as error:
-        # The episode has ended and is on record; a picture is not worth its failure.
-        return settled, (str(error),)
-    return settled, ()
-
-
-def _save_video(
-    stage: Stage, options: EpisodeOptions, output: Output
-) -> tuple[Path | None, tuple[str, ...]]:
-    """Return the video that was asked for, and why there is none, if so."""
-    if stage.recorder is None or options.video is None:
-        return None, ()
-    with BarView(output) as bar:
+            # Whoever pressed Ctrl-C wants to go. An episode that hangs is on record.
+            return Ran(episode or read_episode(journal.path), journal.path, interrupted)
+        assert episode is not None  # only one that was interrupted can hang
+        settled, video = None, None
+        hints = [journal.broken] if journal.broken else []
+        # The episode has ended and is on record; no picture is worth its failure.
         try:
-            return stage.recorder.save(
-                options.video,
-                on_progress=lambda n, total: bar.show_count(n, total, 'frames drawn'),
-            ), ()
+            settled = stage.settle()
+            # Where nothing moved, a rendering would show nothing that the drawing does not.
+            if episode.robot_s and not options.house:
+                stage.render(rendering_of(journal.path))
         except BbllmError as error:
-            # The episode has ended and is on record; a video is not worth its failure.
-            return None, (str(error),)
+            hints.append(str(error))
+        try:
+            video = _save_video(stage, options, output)
+        except BbllmError as error:
+            hints.append(str(error))
+    return Ran(episode, journal.path, interrupted, settled, video, tuple(hints))
+
+
+def _save_video(stage: Stage, options: EpisodeOptions, output: Output) -> Path | None:
+    if stage.recorder is None or options.video is None:
+        return None
+    with BarView(output) as bar:
+        return stage.recorder.save(
+            options.video,
+            on_progress=lambda n, total: bar.show(n, f'{n} of {total} frames drawn', total),
+        )
+
+
+def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) -> NoReturn:
+    """
+    Draw an episode, print where its files are and one JSON object, and exit.
+
+    Args:
+        ran: The episode.
+        output: Where results go.
+        finding: What a check of the result found, as a sentence; empty where there was none.
+        passed: Whether the check passed.
+
+    Raises:
+        typer.Exit: Always; 0 only where the episode finished and its check passed.
+    """
+    pictures = _draw(ran, finding)
+    if finding:
+        style = 'bold green' if passed else 'bold red'
+        output.print()
+        output.print(f'  {"✓" if passed else "✗"} {finding}', style)
+    output.print()
+    for path in pictures.paths:
+        output.print_path('picture', path)
+    if ran.video:
+        output.print_path('video', ran.video)
+    output.print_path('journal', ran.journal)
+    output.print(f'  again    bbllm show {ran.journal.stem}', 'dim')
+    for hint in (*pictures.hints, *ran.hints):
+        output.print(f'  {hint}', 'yellow')
+    output.result(
+        {
+            **summarize(ran.episode),
+            'journal': str(ran.journal),
+            'pictures': [str(path) for path in pictures.paths],
+            **({'video': str(ran.video)} if ran.video else {}),
+            **({'check': {'passed': passed, 'finding': finding}} if finding else {}),
+        }
+    )
+    if ran.interrupted and ran.episode.ending is Ending.CANCELLED:
+        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(0 if ran.episode.ending is Ending.FINISHED and passed else FAILED)
+
+
+def _draw(ran: Ran, finding: str) -> Pictures:
+    """Draw the episode, unless Ctrl-C ended it."""
+    if ran.interrupted:
+        return Pictures((), (f'Nothing was drawn; `bbllm show {ran.journal.stem}` does it.',))
+    try:
+        return write_pictures(ran.episode, ran.journal, finding)
+    except ConfigError as error:
+        # The episode has ended and has its result; a picture is not worth its exit code.
+        return Pictures((), (str(error),))

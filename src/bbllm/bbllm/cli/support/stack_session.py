@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbllm.api.backends import is_whole
 from bbllm.api.ros_environment import need_ros
-from bbllm.cli.support.discovery import await_nodes, found_stack
+from bbllm.cli.support.discovery import found_stack
+from bbllm.cli.support.options import StackOptions
 from bbllm.cli.support.session import Ran
 from bbllm.cli.support.supervision import watch
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.question import ApprovalPrompt
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
-from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, WarningRaised
+from bbllm.core.events import Ending, EpisodeStarted, Event, WarningRaised
 from bbllm.core.journal import JournalWriter, end_journal, episode_of, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.registry import find_provider, with_remark
@@ -30,29 +32,15 @@ WITHOUT = 'Or do without: add --world tabletop.'
 
 
 @contextmanager
-def open_stack(verb: str, output: Output, namespace: str | None) -> Iterator[StackClient]:
-    """
-    Yield a client of the running stack, once all of it is ready.
-
-    Args:
-        verb: The command, for the error where ROS is missing.
-        output: Where people read what is waited for.
-        namespace: That of the stack; None for the only one there is.
-
-    Raises:
-        ConfigError: There is no ROS here, or several stacks run, and none was named.
-        LostNodeError: None runs, or not all of it; names what is missing and what to type.
-    """
+def open_stack(verb: str, chosen: StackOptions, output: Output) -> Iterator[StackClient]:
+    """Yield a client of the running stack once all of it is ready; raises as `found_stack`."""
     need_ros(verb)
     from bbllm.ros.stack.stack import REAL_NODES
 
-    with found_stack(namespace, output, hint=WITHOUT) as client:
-        await_nodes(
-            client,
-            REAL_NODES,
-            lambda: len(client.missing(REAL_NODES)) < len(REAL_NODES),
-            output,
-        )
+    def joined(client: StackClient) -> bool:
+        return len(client.missing(REAL_NODES)) < len(REAL_NODES)
+
+    with found_stack(verb, chosen, output, REAL_NODES, joined, hint=WITHOUT) as client:
         client.wait_ready(REAL_NODES, COMPLETE_S)
         yield client
 
@@ -88,12 +76,9 @@ def run_on_stack(
     def on_event(event: Event) -> None:
         events.append(event)
         view(event)
-        match event.data:
-            case EpisodeStarted(brain=brain) if find_provider(brain) is not None:
-                text = (
-                    f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
-                )
-                view(Event(event.stamp_s, WarningRaised(text)))
+        if isinstance(event.data, EpisodeStarted) and find_provider(brain := event.data.brain):
+            text = f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
+            view(Event(event.stamp_s, WarningRaised(text)))
 
     too_late = threading.Timer(timeout_s or 0.0, client.cancel)
     with view, ApprovalPrompt(client.approvals, task.id, output, view, yes=yes):
@@ -129,28 +114,21 @@ def _ran(episode_id: str, events: list[Event], interrupted: bool) -> Ran:
         ConfigError: The journal cannot be read, and not every event was received.
     """
     path = episodes_dir() / f'{episode_id}.jsonl'
-    received = (
-        bool(events)
-        and isinstance(events[0].data, EpisodeStarted)
-        and isinstance(events[-1].data, EpisodeEnded)
-    )
     try:
-        hint = _keep(path, events)
+        hint = '' if path.exists() else _write(path, events)
         episode = read_episode(path)
-        if episode.ending is not None or not received:
+        if episode.ending is not None or not is_whole(events):
             return Ran(episode, path, interrupted)
     except ConfigError as error:
-        if not received:
+        if not is_whole(events):
             raise
         hint = str(error)
     hint = hint or f'The journal {path} breaks off; what is shown here was heard from the stack.'
     return Ran(episode_of(events), path, interrupted, hints=(hint,))
 
 
-def _keep(path: Path, events: list[Event]) -> str:
+def _write(path: Path, events: list[Event]) -> str:
     """Write the events where the stack's journal is elsewhere; return why that failed."""
-    if path.exists():
-        return ''
     with JournalWriter(path.parent, path.stem) as journal:
         try:
             for event in events:

@@ -26,8 +26,7 @@ POLL_S = 0.05
 class Interrupts:
     """Counts Ctrl-C; the second one ends the process at once."""
 
-    def __init__(self) -> None:
-        self.count = 0
+    count = 0
 
     def take(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal; only counts, because it may come in the middle of anything."""

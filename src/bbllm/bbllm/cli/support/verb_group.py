@@ -14,7 +14,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bbllm.cli.views.stdout_error import StdoutError
+from bbllm.cli.support.lazy import from_checkout, from_module
+from bbllm.cli.views import StdoutError
 from bbllm.core.errors import (
     ApprovalError,
     BbllmError,
@@ -28,6 +29,8 @@ from bbllm.core.text import escape_hidden, json_text
 
 FAILED = 1
 """The episode did not finish, or the program broke."""
+MENDABLE = (ApprovalError, ConfigError, TaskError, UnknownNameError, ReplayError)
+"""What a person can mend by typing something else."""
 BAD_INPUT = 2
 """What was typed, or a file that was named, cannot be used."""
 INTERRUPTED = 130
@@ -36,8 +39,38 @@ UNHEARD = 141
 """The reader of stdout went away, as shells count it: 128 + SIGPIPE."""
 
 
-class Commands(TyperGroup):
-    """Runs one verb; with --json, an error too becomes exactly one object on stdout."""
+VERBS = {
+    'demo': 'Watch a simulated arm build a plus sign from cubes, repairs and all.',
+    'run': 'Carry out one task, given in plain words.',
+    'plan': 'Print the plan for a task and the call that each step becomes; nothing moves.',
+    'show': 'Show an episode as it was: plan, repairs, counts, pictures.',
+    'up': 'Start the stack: five nodes, each in its own process; Ctrl-C ends them.',
+    'say': 'Send the planner of a running stack a message in the middle of a task.',
+    'approve': 'Approve or deny what the arm waits to do: a plan, a call, or to go on.',
+    'forget': 'Make a running stack discard its beliefs about objects.',
+    'scenes': 'List the scenes and houses that a task can start with.',
+    'policies': 'Write the policies of SROS 2 for the processes of a stack.',
+    'doctor': 'Check this machine: Python, models, ROS, rendering; print what to do.',
+    'bench': (
+        'Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.'
+    ),
+}
+"""Help lines of the verbs, so that `bbllm --help` imports none of their modules."""
+DATA = 'Make data to tune small models with, measured in the simulator; check such files.'
+
+
+class Verbs(TyperGroup):
+    """
+    Has the verbs, each of which is imported when it runs, and runs one.
+
+    With --json, an error too becomes exactly one object on stdout.
+    """
+
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
+        for name, text in VERBS.items():
+            self.add_command(from_module(name, f'bbllm.cli.commands.{name}', text))
+        self.add_command(from_checkout('data', 'data', 'finetuning.command', DATA))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Note whether a program is listening before anything can go wrong."""
@@ -76,7 +109,7 @@ class Commands(TyperGroup):
             raise typer.Exit(INTERRUPTED) from None
         except BbllmError as error:
             _report(ctx, str(error), type(error).__name__)
-            raise typer.Exit(exit_code_of(error)) from error
+            raise typer.Exit(BAD_INPUT if isinstance(error, MENDABLE) else FAILED) from error
         except Exception as error:  # the last resort: no person is shown a bare traceback
             if hasattr(error, 'format_message'):
                 # A usage error: typer prints it, with the usage line, better than we could.
@@ -90,12 +123,6 @@ class Commands(TyperGroup):
             text = f'Fault in the program: {type(error).__name__}: {error}'
             _report(ctx, f'{text}\nTraceback: {_save_traceback()}', type(error).__name__)
             raise typer.Exit(FAILED) from error
-
-
-def exit_code_of(error: BbllmError) -> int:
-    """Return 2 for what a person can mend by typing something else, 1 for the rest."""
-    mendable = (ApprovalError, ConfigError, TaskError, UnknownNameError, ReplayError)
-    return BAD_INPUT if isinstance(error, mendable) else FAILED
 
 
 def _report(ctx: Any, text: str, kind: str) -> None:

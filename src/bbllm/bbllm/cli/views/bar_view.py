@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import TypeVar
-
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from bbllm.cli.views.output import Output
 
 _BAR_WIDTH = 30
-_View = TypeVar('_View', bound='BarView')
 
 
 class BarView:
     """
-    What views of long work share; to be used with `with`.
+    A bar that is shown within `with`, and the words beside it.
 
     Args:
         output: Where words go.
@@ -23,34 +19,33 @@ class BarView:
     """
 
     def __init__(self, output: Output, total: int | None = None):
+        self.live = output.live
         self._output = output
-        self._bar: Progress | None = None
-        if output.live:
-            self._bar = Progress(
-                SpinnerColumn(),
-                BarColumn(_BAR_WIDTH),
-                TextColumn('{task.description}', markup=False),
-                console=output.console,
-                transient=True,
-            )
-            self._bar.add_task('beginning ...', total=total)
+        self._bar = Progress(
+            SpinnerColumn(),
+            BarColumn(_BAR_WIDTH),
+            TextColumn('{task.description}', markup=False),
+            console=output.console,
+            transient=True,
+            disable=not self.live,
+        )
+        self._task = self._bar.add_task('beginning ...', total=total)
 
-    def __enter__(self: _View) -> _View:
-        if self._bar is not None:
-            self._bar.start()
+    def __enter__(self) -> BarView:
+        self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
+    def __exit__(self, *error: object) -> None:
+        if self.live:
             self._bar.stop()
 
-    def show_count(self, done: int, total: int, description: str) -> None:
-        """Show how much is done, as in `3 of 9 frames drawn`."""
-        if self._bar is not None:
-            text = f'{done} of {total} {description}'
-            self._bar.update(self._bar.task_ids[0], completed=done, total=total, description=text)
+    def show(self, done: int, text: str, total: int | None = None) -> None:
+        """Show how much is done, in words too; *total* where it has become known."""
+        self._bar.update(self._task, completed=done, total=total, description=text)
+
+    def print(self, text: str, style: str = '') -> None:
+        """Print one sentence, above the bar."""
+        if self.live:
+            self._bar.console.print(text, style=style or None)
+        else:
+            self._output.print(text, style)

@@ -13,9 +13,9 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from bbllm.cli.views import StdoutError
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import LiveView
-from bbllm.cli.views.stdout_error import StdoutError
 from bbllm.core.text import escape_hidden, escape_line, json_text
 
 
@@ -25,7 +25,7 @@ class PlainConsole(Console):
 
     Markup such as `[bold]` is printed as it stands, unless `markup` is set. Characters that are
     not visible are printed as text, whatever renderable they come in: only rich itself emits
-    control sequences.
+    control sequences. Raises BrokenPipeError where the reader has gone away.
     """
 
     def __init__(
@@ -49,12 +49,8 @@ class PlainConsole(Console):
             else:
                 yield Segment(escape_hidden(segment.text), segment.style)
 
-
-class PipeConsole(PlainConsole):
-    """Leaves it to the command what happens when the reader goes away."""
-
     def on_broken_pipe(self) -> None:
-        """Raise, instead of ending the process."""
+        """Leave it to the command what happens."""
         raise BrokenPipeError
 
 
@@ -77,10 +73,9 @@ class Output:
     """Whether stdout carries exactly one JSON object."""
 
     @property
-    def console(self) -> PipeConsole:
+    def console(self) -> PlainConsole:
         """For people; wide without a terminal, so that lines are not broken."""
-        plain = not self.live
-        return PipeConsole(stderr=self.json, soft_wrap=plain)
+        return PlainConsole(stderr=self.json, soft_wrap=not self.live)
 
     @property
     def live(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.cli.views.progress import Progress
+from bbllm.cli.views.progress import Progress, progress_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.paths import write_whole
@@ -29,19 +29,6 @@ class Pictures:
 
     paths: tuple[Path, ...]
     hints: tuple[str, ...] = ()
-
-
-def progress_of(episode: Episode) -> Progress:
-    """Return the state at the end of an episode's record."""
-    progress = Progress()
-    for event in episode.events:
-        progress.take(event)
-    return progress
-
-
-def scenes_of(episode: Episode) -> dict[str, Scene]:
-    """Return the scenes on record: `before` and, where the episode came so far, `after`."""
-    return progress_of(episode).scenes
 
 
 def rendering_of(journal: Path) -> Path:
@@ -89,19 +76,15 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
         text = f'There is no picture: the scenes on record cannot be drawn ({error}).'
         return Pictures((), (text,))
     for path, data in drawn.items():
-        _write(path, data)
-    paths = list(drawn)
+        try:
+            write_whole(path, data)
+        except OSError as error:
+            raise ConfigError(
+                f'The picture {path} cannot be written ({error.strerror or error}); `bbllm show '
+                f'{path.stem} --draw` draws it once that is mended.'
+            ) from error
     rendering = rendering_of(journal)
-    if rendering.exists():
-        paths.append(rendering)
-    return Pictures(tuple(paths))
-
-
-def _draw(progress: Progress, check: str, before: Scene, after: Scene | None) -> Page:
-    if before.domain == 'household':
-        # Its clock counts steps, which are the calls.
-        return draw_house_sheet(caption_of(progress, check, timed=False), before, after)
-    return draw_sheet(caption_of(progress, check), before, after, reach_ring())
+    return Pictures((*drawn, *((rendering,) if rendering.exists() else ())))
 
 
 def _far_away(scene: Scene) -> str:
@@ -112,33 +95,25 @@ def _far_away(scene: Scene) -> str:
     return ''
 
 
-def _write(path: Path, data: bytes) -> None:
-    try:
-        write_whole(path, data)
-    except OSError as error:
-        raise ConfigError(
-            f'The picture {path} cannot be written ({error.strerror or error}); `bbllm show '
-            f'{path.stem} --draw` draws it once that is mended.'
-        ) from error
-
-
-def caption_of(progress: Progress, check: str = '', *, timed: bool = True) -> Caption:
-    """Return the words around the picture, with the robot's time where it has one."""
-    details = ' · '.join(
-        [
-            progress.planner,
-            f'Brain {progress.brain}',
-            f'Body {progress.body}',
-            count_of(progress.calls, 'call'),
-            count_of(progress.repairs, 'repair'),
-            *([f'{progress.robot_s:.0f} s of robot time'] if timed else []),
-        ]
-    )
-    return Caption(
+def _draw(progress: Progress, check: str, before: Scene, after: Scene | None) -> Page:
+    # The clock of a house counts steps, which are the calls.
+    timed = before.domain != 'household'
+    details = [
+        progress.planner,
+        f'Brain {progress.brain}',
+        f'Body {progress.body}',
+        count_of(progress.calls, 'call'),
+        count_of(progress.repairs, 'repair'),
+        *([f'{progress.robot_s:.0f} s of robot time'] if timed else []),
+    ]
+    caption = Caption(
         task=progress.task,
         ending=progress.ending or 'INTERRUPTED',
         message=progress.message,
-        details=details,
+        details=' · '.join(details),
         episode_id=progress.episode_id,
         check=check,
     )
+    if timed:
+        return draw_sheet(caption, before, after, reach_ring())
+    return draw_house_sheet(caption, before, after)

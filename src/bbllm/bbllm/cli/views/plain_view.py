@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import TextIO
 
 from bbllm.cli.views.progress import Progress, counts_text
@@ -26,28 +25,28 @@ class LineView:
 
     def __init__(self, file: TextIO):
         self._file = file
-        self._heard = True
+        self._writable = True
         self.progress = Progress()
 
     def __call__(self, event: Event) -> None:
-        """Print one event."""
+        """Print one event; what was sensed and most replies of models are left to the journal."""
         self.progress.take(event)
-        said = [] if _is_detail(event) else describe(escape_texts(event.data))
+        detail = isinstance(event.data, (ModelReplied, Observed))
+        if isinstance(event.data, ModelCall):
+            detail = event.data.role != 'brain'
+        said = [] if detail else describe(escape_texts(event.data))
         if isinstance(event.data, EpisodeEnded):
             said.append(('total', counts_text(self.progress, self.progress.robot_s)))
         # One event stays one line, whatever is in its texts.
         time_s = max(self.progress.wall_s, self.progress.robot_s)
         lines = [f'{time_s:7.1f} s  {word:<8}  {escape_line(text)}\n' for word, text in said]
-        if self._heard:
-            self._print(''.join(lines))
-
-    def _print(self, text: str) -> None:
-        try:
-            self._file.write(text)
-            self._file.flush()
-        except OSError:
-            # The reader went away or the disk is full; the arm's work goes on, and on record.
-            self._heard = False
+        if self._writable:
+            try:
+                self._file.write(''.join(lines))
+                self._file.flush()
+            except OSError:
+                # The reader went away or the disk is full; the arm's work goes on, and on record.
+                self._writable = False
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -57,17 +56,5 @@ class LineView:
     def __enter__(self) -> LineView:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         return
-
-
-def _is_detail(event: Event) -> bool:
-    """Whether an event is for the journal only: what was sensed, and most replies of models."""
-    if isinstance(event.data, ModelCall):
-        return event.data.role != 'brain'
-    return isinstance(event.data, (ModelReplied, Observed))

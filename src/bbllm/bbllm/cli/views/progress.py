@@ -1,4 +1,4 @@
-"""The state of an episode while its events come in; live view, pictures and show read it."""
+"""The state of an episode while its events come in, and after its end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bbllm.core.events import (
     BeliefsEstimated,
     ConditionChecked,
     Ending,
+    Episode,
     EpisodeEnded,
     EpisodeStarted,
     Event,
@@ -121,20 +122,16 @@ class Progress:
                 if row := self.current:
                     row.call = str(call)
             case StepPassed(index):
-                if row := self._live(index):
-                    row.state = StepState.PASSED
+                self._mark(index, StepState.PASSED)
             case Outcome() as outcome:
                 self._outcome(outcome)
             case RepairBegun(index, cause=cause):
                 self.repairs += 1
-                if row := self._live(index):
-                    row.note = cause
-                    # A person's message replaces a step that was not begun; it stays visible too.
-                    row.state = StepState.RUNNING
+                # A person's message replaces a step that was not begun; it stays visible too.
+                self._mark(index, StepState.RUNNING, cause)
                 self.activity = 'the Brain plans on'
             case StepFailed(index, cause=cause):
-                if row := self._live(index):
-                    row.state, row.note = StepState.FAILED, cause
+                self._mark(index, StepState.FAILED, cause)
             case ApprovalAnswered(text=text):
                 self.activity = text
                 self.approvals.append(text)
@@ -164,22 +161,16 @@ class Progress:
                 assert_never(data)
 
     @property
-    def passes(self) -> int:
-        """How many steps of the plan in force were passed."""
-        return sum(row.state is StepState.PASSED for row in self.rows)
-
-    @property
     def current(self) -> StepRow | None:
         """The step that is worked on, None before the first one and between steps."""
-        for row in self.rows:
-            if row.state is StepState.RUNNING:
-                return row
-        return None
+        return next((row for row in self.rows if row.state is StepState.RUNNING), None)
 
-    def _live(self, index: int) -> StepRow | None:
-        """Return the step in force of that number."""
+    def _mark(self, index: int, state: StepState, note: str | None = None) -> StepRow | None:
+        """Set the state of the step in force of that number, and return it."""
         for row in reversed(self.rows):
             if row.index == index and row.state is not StepState.REPLACED:
+                row.state = state
+                row.note = row.note if note is None else note
                 return row
         return None
 
@@ -200,43 +191,44 @@ class Progress:
 
     def _step(self, index: int, text: str) -> None:
         self._settle()
-        row = self._live(index)
-        if row is None:
-            row = StepRow(index, text)
-            self.rows.append(row)
-        row.state, row.text = StepState.RUNNING, text
+        if row := self._mark(index, StepState.RUNNING):
+            row.text = text
+        else:
+            self.rows.append(StepRow(index, text, StepState.RUNNING))
         self.activity = 'the Body looks for a call'
 
     def _settle(self) -> None:
-        """
-        See what became of a step that was left without a word.
-
-        A planner tells what goes wrong; but to one that goes on from what it observes, a call
-        that failed, or that there was none, is something learned, and no more words are lost.
-        """
-        row = self.current
-        if row is not None:
+        # A planner reports what goes wrong, except one that goes on from what it observes: there
+        # a step ends without a word, and its call or its note shows what became of it.
+        if row := self.current:
             row.state = StepState.DONE if row.call and not row.note else StepState.FAILED
 
     def _outcome(self, outcome: Outcome) -> None:
         self.calls += 1
         self.robot_s += outcome.duration_s
-        row = self.current
-        if row is None:
-            return
-        row.robot_s += outcome.duration_s
-        if outcome.succeeded:
-            row.state = StepState.DONE
-        else:
-            row.note = outcome.message
+        if row := self.current:
+            row.robot_s += outcome.duration_s
+            if outcome.succeeded:
+                row.state = StepState.DONE
+            else:
+                row.note = outcome.message
+
+
+def progress_of(episode: Episode) -> Progress:
+    """Return the state at the end of an episode's record."""
+    progress = Progress()
+    for event in episode.events:
+        progress.take(event)
+    return progress
 
 
 def counts_text(progress: Progress, robot_s: float, wall_s: float | None = None) -> str:
     """Return the counts in one line; *wall_s* where it is newer than the last event [s]."""
     wall_s = progress.wall_s if wall_s is None else wall_s
+    n_passed = sum(row.state is StepState.PASSED for row in progress.rows)
     # Offline models and some servers count none: then they are left out.
     tokens = [f'{progress.tokens:,} tokens'] if progress.tokens else []
-    passed = [f'{count_of(progress.passes, "step")} passed'] if progress.passes else []
+    passed = [f'{count_of(n_passed, "step")} passed'] if n_passed else []
     return ' · '.join(
         [
             count_of(progress.calls, 'call'),

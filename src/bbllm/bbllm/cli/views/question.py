@@ -10,10 +10,9 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
 
 POLL_S = 0.1
 """Period of the check whether a question is still open, wall clock [s]."""
+NEXT_S = 0.2
+"""How long the thread of a prompt waits for a request at a time, wall clock [s]."""
+END_S = 2.0
+"""How long that thread may take to end, wall clock [s]."""
 MOST_BYTES = 4096
 """The longest answer that is read [bytes]."""
 
@@ -72,35 +75,13 @@ def line_to_type(request: ApprovalRequest) -> str:
     return f'bbllm approve --hash {request.hash[:12]}{there}'
 
 
-def request_data(request: ApprovalRequest, answer: Answer | None) -> Mapping[str, object]:
-    """Return a request and its answer as JSON values."""
-    return {
-        'kind': request.kind.value,
-        'hash': request.hash,
-        'title': request.title,
-        'lines': list(request.lines),
-        'reason': request.reason,
-        'episode_id': request.episode_id,
-        'since_s': request.since_s,
-        'timeout_s': request.timeout_s,
-        'answered': answer is not None,
-        'granted': None if answer is None else answer.granted,
-        'denial': None if answer is None or answer.granted else answer.reason,
-        'by': None if answer is None else answer.by,
-    }
-
-
 def ask(request: ApprovalRequest, output: Output, is_open: Callable[[], bool]) -> Answer | None:
     """
-    Ask on the terminal, where only `y` and `yes` approve.
-
-    Args:
-        request: What is asked; it is shown first.
-        output: Where.
-        is_open: Whether the request still waits; the question ends when it does not.
+    Show a request and ask on the terminal, where only `y` and `yes` approve.
 
     Returns:
-        The answer; None where there was none, because the request went away or the terminal did.
+        The answer; None where there was none, because the request went away (`is_open` returns
+        False) or the terminal did.
     """
     show(request, output)
     what = 'The robot may go on' if request.kind is RequestKind.RESUME else 'Approve'
@@ -133,7 +114,9 @@ def _lines(is_open: Callable[[], bool]) -> Iterator[str | None]:
             if not is_open():
                 yield None
             elif select.select([fd], [], [], POLL_S)[0]:
-                piece = _read(fd)
+                piece = b''
+                with suppress(OSError):  # the terminal has gone
+                    piece = os.read(fd, MOST_BYTES)
                 if not piece or len(buffer) > MOST_BYTES:
                     yield None
                 buffer += piece
@@ -141,26 +124,7 @@ def _lines(is_open: Callable[[], bool]) -> Iterator[str | None]:
         yield line.decode(errors='replace')
 
 
-def _read(fd: int) -> bytes:
-    try:
-        return os.read(fd, MOST_BYTES)
-    except OSError:  # the terminal has gone
-        return b''
-
-
-def describe_answer(request: ApprovalRequest, answer: Answer) -> tuple[str, Any]:
-    """Return the line printed after an answer, with its style."""
-    if answer.granted:
-        return f'Approved {request.name}.', 'green'
-    return f'Denied {request.name}' + (f': {answer.reason}' if answer.reason else '.'), 'yellow'
-
-
-POLL_S = 0.2
-END_S = 2.0
-"""How long the thread may take to end, wall clock [s]."""
-
-
-class ApprovalPrompt(AbstractContextManager['ApprovalPrompt']):
+class ApprovalPrompt:
     """
     A thread that answers the requests of one episode: by a person here, or by itself.
 
@@ -193,19 +157,14 @@ class ApprovalPrompt(AbstractContextManager['ApprovalPrompt']):
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._done.set()
         self._thread.join(END_S)
 
     def _work(self) -> None:
         seen: ApprovalRequest | None = None
         while not self._done.is_set():
-            request = self._approvals.next(POLL_S, after=seen)
+            request = self._approvals.next(NEXT_S, after=seen)
             seen = request or seen
             if request is not None and request.episode_id == self._episode_id:
                 self._handle(request)
@@ -214,19 +173,17 @@ class ApprovalPrompt(AbstractContextManager['ApprovalPrompt']):
         self._view.progress.activity = f'waiting for a person: {request.name}'
         if self._yes and self._answer_itself(request):
             return
-        if can_ask(self._output):
-            with self._view.paused():
-                answer = ask(request, self._output, lambda: self._waits(request))
-                if answer is not None:
-                    self._send(request, answer)
-                elif self._waits(request):
-                    self._print_line_to_type(request)
+        elsewhere = f'  In another terminal: {line_to_type(request)}'
+        if not can_ask(self._output):
+            show(request, self._output)
+            self._output.print(elsewhere, 'cyan')
             return
-        show(request, self._output)
-        self._print_line_to_type(request)
-
-    def _print_line_to_type(self, request: ApprovalRequest) -> None:
-        self._output.print(f'  In another terminal: {line_to_type(request)}', 'cyan')
+        with self._view.paused():
+            answer = ask(request, self._output, lambda: self._waits(request))
+            if answer is not None:
+                self._send(request, answer)
+            elif self._waits(request):
+                self._output.print(elsewhere, 'cyan')
 
     def _answer_itself(self, request: ApprovalRequest) -> bool:
         """Answer yes; False where the executor wants a person."""

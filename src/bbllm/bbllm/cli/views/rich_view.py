@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -30,16 +29,15 @@ FOOT_LINES = 5
 
 
 class LiveView:
-    """Shows an episode on a terminal while it runs; the last picture stays."""
+    """
+    Shows an episode on a terminal while it runs; the last picture stays.
+
+    Args:
+        console: The terminal.
+        clock: The world's clock [s]; without one, simulated time moves on with each call.
+    """
 
     def __init__(self, console: Console, clock: Callable[[], float] | None = None):
-        """
-        Make a view.
-
-        Args:
-            console: The terminal.
-            clock: The world's clock [s]; without one, simulated time moves on with each call.
-        """
         self.progress = Progress()
         self._console = console
         self._clock = clock
@@ -67,12 +65,7 @@ class LiveView:
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._live.refresh()
         self._live.stop()
 
@@ -87,25 +80,20 @@ class LiveView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the current state."""
-        width = options.max_width
+        progress = self.progress
         frame = self._spinner.render(console.get_time())
         mark = frame.plain if isinstance(frame, Text) else '▶'
-        above = console.render_lines(head(self.progress), options)
-        height = None if self.progress.ending else console.height - len(above) - FOOT_LINES
-        yield head(self.progress)
-        yield Group(*plan_lines(self.progress.rows, width, mark, height))
-        yield Padding(self._foot(), (1, 0, 0, 2))
-
-    def _foot(self) -> RenderableType:
-        progress = self.progress
+        above = console.render_lines(head(progress), options)
+        height = None if progress.ending else console.height - len(above) - FOOT_LINES
+        yield head(progress)
+        yield Group(*plan_lines(progress.rows, options.max_width, mark, height))
         robot_s = progress.robot_s
         if self._clock is not None and self._clock_start_s is not None and not progress.ending:
             robot_s = max(robot_s, self._clock() - self._clock_start_s)
         wall_s = progress.wall_s if progress.ending else time.time() - progress.started_s
         counts = counts_text(progress, robot_s, wall_s if progress.started_s else 0.0)
-        if progress.ending:
-            return Group(ending_text(progress), Text(counts, 'dim'))
-        return Group(Text(progress.activity, style='cyan'), Text(counts, 'dim'))
+        now = ending_text(progress) if progress.ending else Text(progress.activity, style='cyan')
+        yield Padding(Group(now, Text(counts, 'dim')), (1, 0, 0, 2))
 
 
 def print_progress(console: Console, progress: Progress) -> None:
@@ -139,27 +127,16 @@ def ending_text(progress: Progress) -> Text:
     return text
 
 
-MARKS = {
-    StepState.PENDING: ('·', 'dim'),
-    StepState.RUNNING: ('▶', 'bold cyan'),
-    StepState.DONE: ('✓', 'green'),
-    StepState.PASSED: ('–', 'dim'),
-    StepState.FAILED: ('✗', 'bold red'),
-    StepState.REPLACED: ('↻', 'yellow'),
-    StepState.STOPPED: ('■', 'bold yellow'),
+LOOKS = {
+    StepState.PENDING: ('·', 'dim', '', ''),
+    StepState.RUNNING: ('▶', 'bold cyan', 'bold', ''),
+    StepState.DONE: ('✓', 'green', '', ''),
+    StepState.PASSED: ('–', 'dim', 'dim', ''),
+    StepState.FAILED: ('✗', 'bold red', 'red', ' (given up)'),
+    StepState.REPLACED: ('↻', 'yellow', 'yellow', ' (planned anew)'),
+    StepState.STOPPED: ('■', 'bold yellow', 'yellow', ' (stopped)'),
 }
-TEXT_STYLES = {
-    StepState.RUNNING: 'bold',
-    StepState.REPLACED: 'yellow',
-    StepState.FAILED: 'red',
-    StepState.PASSED: 'dim',
-    StepState.STOPPED: 'yellow',
-}
-WORDS = {
-    StepState.REPLACED: 'planned anew',
-    StepState.FAILED: 'given up',
-    StepState.STOPPED: 'stopped',
-}
+"""By state: the mark and its style, the style of the text, and words after a note."""
 INDENT = 8
 """Columns before a step's text: edge, mark and number."""
 TIME = 9
@@ -174,17 +151,11 @@ _RULER = Console(width=200)
 def plan_lines(
     rows: list[StepRow], width: int, running_mark: str, height: int | None = None
 ) -> list[Text]:
-    """
-    Return the steps as lines, those around the current one where not all fit.
-
-    Args:
-        rows: The steps.
-        width: Columns of the terminal.
-        running_mark: What stands before the step that is worked on.
-        height: Lines there are; None for as many as it takes.
-    """
+    """Return the steps as lines, those around the current one where *height* lines are too few."""
     blocks = [_block(row, width, running_mark) for row in rows]
-    first, last = visible([len(block) for block in blocks], _focus(rows), height)
+    now = (StepState.RUNNING, StepState.PENDING)
+    focus = next((i for i, row in enumerate(rows) if row.state in now), max(0, len(rows) - 1))
+    first, last = visible([len(block) for block in blocks], focus, height)
     lines = [line for block in blocks[first:last] for line in block]
     if first:
         lines.insert(0, _more(first, 'above'))
@@ -220,41 +191,30 @@ def visible(sizes: list[int], focus: int, height: int | None) -> tuple[int, int]
             room -= sizes[first]
 
 
-def _focus(rows: list[StepRow]) -> int:
-    """Return the step that is worked on, or the next one, or the last."""
-    for index, row in enumerate(rows):
-        if row.state in (StepState.RUNNING, StepState.PENDING):
-            return index
-    return max(0, len(rows) - 1)
-
-
 def _block(row: StepRow, width: int, running_mark: str) -> list[Text]:
     """Return one step's lines: its own, broken where it is long, and its note."""
     width = min(width, WIDE)
     # On a narrow terminal the call is left out: the step has the same in words.
     call_width = min(34, (width - INDENT - TIME) * 2 // 5) if width >= NARROW else 0
     text_width = max(LEAST_TEXT, width - INDENT - TIME - call_width - 2)
-    mark, style = MARKS[row.state]
+    mark, style, text_style, word = LOOKS[row.state]
     if row.state is StepState.RUNNING:
         mark = running_mark
-    number_style = 'dim' if row.state is StepState.PENDING else style
-    lines = []
-    for index, part in enumerate(_broken(row.text, text_width)):
-        line = Text('  ', no_wrap=True, overflow='ellipsis')
-        line.append(set_cell_size(mark, 1) if index == 0 else ' ', style)
-        line.append(f'{row.index:>4} ' if index == 0 else '     ', number_style)
-        line.append(set_cell_size(part, text_width), TEXT_STYLES.get(row.state, ''))
-        if index == 0:
-            line.append(f'  {_cut(row.call, call_width)}', 'dim')
-            line.append(f'{row.robot_s:>6.1f} s' if row.robot_s else '', 'dim')
-        lines.append(line)
+    first, *rest = _broken(row.text, text_width)
+    line = Text('  ', no_wrap=True, overflow='ellipsis')
+    line.append(f'{set_cell_size(mark, 1)}{row.index:>4} ', style)
+    line.append(set_cell_size(first, text_width), text_style)
+    line.append(f'  {_cut(row.call, call_width)}', 'dim')
+    line.append(f'{row.robot_s:>6.1f} s' if row.robot_s else '', 'dim')
+    lines = [line]
+    for part in rest:
+        line = Text(' ' * INDENT, no_wrap=True, overflow='ellipsis')
+        lines.append(line.append(set_cell_size(part, text_width), text_style))
     if row.note:
-        word = f' ({WORDS[row.state]})' if row.state in WORDS else ''
-        for index, part in enumerate(
-            _broken(row.note + word, max(LEAST_TEXT, width - INDENT - 3))
-        ):
-            arrow = '↳ ' if index == 0 else '  '
+        arrow = '↳ '
+        for part in _broken(row.note + word, max(LEAST_TEXT, width - INDENT - 3)):
             lines.append(Text(f'{"":{INDENT}}{arrow}{part}', style, no_wrap=True))
+            arrow = '  '
     return lines
 
 

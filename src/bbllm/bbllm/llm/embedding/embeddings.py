@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ModelError
 from bbllm.core.protocols import Embeddings, Usage
-from bbllm.llm.openai.client import ModelClient, Vectors, attempt_limits
+from bbllm.llm.openai.client import ModelClient
 from bbllm.llm.openai.failures import Failure
 from bbllm.llm.openai.settings import OpenAISettings
 
@@ -35,21 +35,19 @@ class OpenAIEmbedder:
         begun_s = time.monotonic()
         vectors: list[tuple[float, ...]] = []
         model, tokens, retries = self.name, 0, 0
+        client = self._client
         for first in range(0, len(texts), BATCH):
-            batch_s, n_failed = time.monotonic(), 0
-            while isinstance(
-                result := await self._client.attempt(self._ask(texts[first : first + BATCH])),
-                Failure,
-            ):
+            batch, batch_s, n_failed = texts[first : first + BATCH], time.monotonic(), 0
+            while isinstance(result := await client.attempt(client.embed(batch)), Failure):
                 n_failed += 1
-                await self._client.wait_after(result, n_failed, batch_s)
+                await client.wait_after(result, n_failed, batch_s)
             found, name, usage = result
             vectors += found
-            model = self._client.redactor.hide(name) or model
+            model = client.redactor.hide(name) or model
             tokens += usage.prompt_tokens if usage else 0
             retries += n_failed
         if len({len(vector) for vector in vectors}) > 1:
-            raise ModelError(f'{self._client.label} answered with vectors of several lengths.')
+            raise ModelError(f'{client.label} answered with vectors of several lengths.')
         return Embeddings(
             vectors=tuple(vectors),
             model=model,
@@ -57,8 +55,3 @@ class OpenAIEmbedder:
             duration_s=time.monotonic() - begun_s,
             retries=retries,
         )
-
-    async def _ask(self, texts: Sequence[str]) -> tuple[Vectors, str, Usage | None]:
-        limit_s = self.settings.timeout_s
-        with attempt_limits(first_s=limit_s, gap_s=limit_s, total_s=limit_s):
-            return await self._client.embed(texts)

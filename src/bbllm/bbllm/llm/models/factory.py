@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.protocols import ChatModel, Embedder
 from bbllm.core.registry import BRAIN_AND_BODY, ModelProvider, fallback_name, find_provider
-from bbllm.llm.config import EmbeddingConfig, LlmConfig, ModelConfig, load_config, parse_config
+from bbllm.llm.config import (
+    EmbeddingConfig,
+    LlmConfig,
+    ModelConfig,
+    Section,
+    load_config,
+    override,
+    parse_config,
+)
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.openai.settings import decide, key_in_clear, openai_settings
+from bbllm.llm.openai.settings import key_in_clear, openai_settings
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
 from bbllm.llm.recording.replay_embeddings import RecordingEmbedder, ReplayEmbedder
 
@@ -29,9 +37,6 @@ __all__ = [
     'resolve',
 ]
 
-ROLES = BRAIN_AND_BODY
-EMBEDDER_ROLE = 'body'
-"""An embedder does a Body's work: so it is called in recordings and on the command line."""
 STAND_IN = 'a deterministic stand-in that compares spelling, not meaning.'
 
 
@@ -89,15 +94,21 @@ def make_models(
             f'{record} already holds a recording. Name another file for --record, or delete it.'
         )
     overrides = overrides or {}
-    roles = ROLES[:1] if embedding else ROLES
-    notices: list[str] = []
+    roles = BRAIN_AND_BODY[:1] if embedding else BRAIN_AND_BODY
+    warnings: list[str] = []
     built: dict[str, ChatModel] = {}
+    by_auto: dict[str, list[str]] = {}
     for role in roles:
         section = resolve(config, role, overrides=overrides, replay=replay, environ=environ)
-        built[role] = _build(section, role, environ, notices)
-        if record is not None:
-            built[role] = RecordingModel(built[role], record, role)
-    told = _auto_notices(config, overrides, replay, environ, roles)
+        built[role] = _build(section, role, environ, warnings)
+        asked = overrides.get(role, _section(config, role).provider).strip()
+        if asked == 'auto' and replay is None:
+            by_auto.setdefault(_auto_notice(section, role, environ), []).append(role)
+    notices = []
+    for notice, named in by_auto.items():
+        who = 'Brain and Body are' if len(named) > 1 else f'the {named[0].title()} is'
+        text = notice.format(who)
+        notices.append(text[0].upper() + text[1:])
     embedder: Embedder | None = None
     if embedding:
         choice = overrides.get('embeddings')
@@ -106,15 +117,11 @@ def make_models(
         )
         embedder = _make_embedder(chosen, environ)
         decided = (choice or config.embeddings.provider).strip() == 'auto'
-        told += _embedder_notices(chosen, decided=decided, environ=environ)
-        if record is not None:
-            embedder = RecordingEmbedder(embedder, record)
-    return Models(
-        built['brain'],
-        built.get('body', built['brain']),
-        (*told, *dict.fromkeys(notices)),
-        embedder,
-    )
+        notices += _embedder_notices(chosen, decided=decided, environ=environ)
+    brain = built['brain']
+    notices += dict.fromkeys(warnings)
+    models = Models(brain, built.get('body', brain), tuple(notices), embedder)
+    return models if record is None else record_models(models, record)
 
 
 def resolve(
@@ -126,14 +133,41 @@ def resolve(
     environ: Mapping[str, str] = os.environ,
 ) -> ModelConfig:
     """Return a role's section with overrides applied and `auto` decided."""
-    return decide(
-        _section(config, role),
-        role,
-        choice=(overrides or {}).get(role),
-        replay=replay,
-        environ=environ,
-        stand_in=fallback_name(),
-    )
+    choice = (overrides or {}).get(role)
+    return _decided(_section(config, role), role, choice, replay, environ, fallback_name())
+
+
+def resolve_embeddings(
+    section: EmbeddingConfig,
+    *,
+    choice: str | None,
+    replay: Path | None,
+    environ: Mapping[str, str],
+) -> EmbeddingConfig:
+    """Return the section likewise; a built-in chat model as the choice is `lexical` here."""
+    choice = 'lexical' if choice is not None and find_provider(choice.strip()) else choice
+    # An embedder does a Body's work: so it is called on the command line.
+    return _decided(section, 'body', choice, replay, environ, 'lexical')
+
+
+def _decided(
+    section: Section,
+    option: str,
+    choice: str | None,
+    replay: Path | None,
+    environ: Mapping[str, str],
+    stand_in: str,
+) -> Section:
+    if choice is not None:
+        section = override(section, option, choice)
+    if replay is not None:
+        section = section.model_copy(update={'provider': 'replay', 'recording': replay})
+    if section.provider == 'auto':
+        named = (environ.get(section.api_key_env, ''), environ.get(section.base_url_env, ''))
+        has_server = section.base_url or any(text.strip() for text in named)
+        provider = 'openai' if has_server else stand_in
+        section = section.model_copy(update={'provider': provider})
+    return section
 
 
 def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
@@ -149,13 +183,11 @@ def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
         ConfigError: There can be no such file.
     """
     embedder = models.embedder
-    if embedder is not None:
-        embedder = RecordingEmbedder(embedder, path, episode=episode)
     return replace(
         models,
         brain=RecordingModel(models.brain, path, 'brain', episode=episode),
         body=RecordingModel(models.body, path, 'body', episode=episode),
-        embedder=embedder,
+        embedder=RecordingEmbedder(embedder, path, episode=episode) if embedder else None,
     )
 
 
@@ -178,32 +210,6 @@ def replay_models(path: Path, *, embedding: bool, text: str | None = None) -> Mo
     )
 
 
-def resolve_embeddings(
-    section: EmbeddingConfig,
-    *,
-    choice: str | None,
-    replay: Path | None,
-    environ: Mapping[str, str],
-) -> EmbeddingConfig:
-    """
-    Return the section with an override applied and `auto` decided.
-
-    Args:
-        section: The section of the file.
-        choice: A provider or a model's name; a built-in chat model is `lexical` here. None: as in
-            the file.
-        replay: A recording that answers, whatever else is configured.
-        environ: Where keys and base URLs come from.
-
-    Raises:
-        ConfigError: The override is no name.
-    """
-    choice = 'lexical' if choice is not None and find_provider(choice.strip()) else choice
-    return decide(
-        section, EMBEDDER_ROLE, choice=choice, replay=replay, environ=environ, stand_in='lexical'
-    )
-
-
 def probe_models(
     config: LlmConfig,
     *,
@@ -212,7 +218,7 @@ def probe_models(
 ) -> tuple[ProbeResult, ...]:
     """Return for each role whether its model can be reached; raises for none that cannot."""
     results = []
-    for role in ROLES:
+    for role in BRAIN_AND_BODY:
         try:
             section = resolve(config, role, overrides=overrides, environ=environ)
             results.append(ProbeResult(role, True, _probe(section, role, environ)))
@@ -233,28 +239,31 @@ def _probe(section: ModelConfig, role: str, environ: Mapping[str, str]) -> str:
 
 
 def _build(
-    section: ModelConfig, role: str, environ: Mapping[str, str], notices: list[str]
+    section: ModelConfig, role: str, environ: Mapping[str, str], warnings: list[str]
 ) -> ChatModel:
     if (provider := find_provider(section.provider)) is not None:
-        return _built_in(provider, section, role, notices)
+        return _built_in(provider, section, role, warnings)
     if section.provider == 'replay':
-        if section.recording is None:
-            raise ConfigError(
-                f'The {role} has `provider: replay` but no file to answer from. Say --replay '
-                'FILE, or set `recording` in config/llm.yaml.'
-            )
-        return ReplayModel(section.recording, role)
+        return ReplayModel(_recording(section.recording, f'The {role}'), role)
     from bbllm.llm.openai.chat import OpenAIChat
 
     settings = openai_settings(section, role, environ)
-    notices += key_in_clear(settings)
+    warnings += key_in_clear(settings)
     return OpenAIChat(settings)
 
 
+def _recording(path: Path | None, who: str) -> Path:
+    if path is None:
+        raise ConfigError(
+            f'{who} has `provider: replay` but no file to answer from. Say --replay FILE, or set '
+            '`recording` in config/llm.yaml.'
+        )
+    return path
+
+
 def _built_in(
-    provider: ModelProvider, section: ModelConfig, role: str, notices: list[str]
+    provider: ModelProvider, section: ModelConfig, role: str, warnings: list[str]
 ) -> ChatModel:
-    """Build a model that is no server."""
     name = section.provider
     if role not in provider.roles:
         raise ConfigError(f'`{name}` can only be the Brain. Use --{role} {fallback_name()}.')
@@ -264,41 +273,18 @@ def _built_in(
                 f'`{name}` works in `bbllm bench` only: it has to be handed the goal of each '
                 f'case, and here there is none. Use --brain {fallback_name()}, or name a model.'
             )
-        notices.append(f'The {role.title()} `{name}` {provider.remark}.')
+        warnings.append(f'The {role.title()} `{name}` {provider.remark}.')
     return provider.build(section.goal)
 
 
-def _auto_notices(
-    config: LlmConfig,
-    overrides: Mapping[str, str],
-    replay: Path | None,
-    environ: Mapping[str, str],
-    roles: Sequence[str],
-) -> tuple[str, ...]:
-    """Return notices of what `auto` became."""
-    if replay is not None:
-        return ()
-    chosen: dict[str, list[str]] = {}
-    for role in roles:
-        if overrides.get(role, _section(config, role).provider).strip() != 'auto':
-            continue
-        section = resolve(config, role, overrides=overrides, environ=environ)
-        if (provider := find_provider(section.provider)) is not None:
-            what = (
-                f'neither ${section.api_key_env} nor ${section.base_url_env} is set, so {{}} '
-                f'`{section.provider}`: {provider.short}.'
-            )
-        else:
-            host = openai_settings(section, role, environ).host
-            what = f'{{}} {section.model} at {host}.'
-        chosen.setdefault(what, []).append(role)
-    return tuple(_sentence(what, roles) for what, roles in chosen.items())
-
-
-def _sentence(what: str, roles: list[str]) -> str:
-    who = 'Brain and Body are' if len(roles) == len(ROLES) else f'the {roles[0].title()} is'
-    text = what.format(who)
-    return text[0].upper() + text[1:]
+def _auto_notice(section: ModelConfig, role: str, environ: Mapping[str, str]) -> str:
+    """Return what `auto` became, with braces for who."""
+    if (provider := find_provider(section.provider)) is None:
+        return f'{{}} {section.model} at {openai_settings(section, role, environ).host}.'
+    return (
+        f'Neither ${section.api_key_env} nor ${section.base_url_env} is set, so {{}} '
+        f'`{section.provider}`: {provider.short}.'
+    )
 
 
 def _section(config: LlmConfig, role: str) -> ModelConfig:
@@ -306,22 +292,10 @@ def _section(config: LlmConfig, role: str) -> ModelConfig:
 
 
 def _make_embedder(section: EmbeddingConfig, environ: Mapping[str, str]) -> Embedder:
-    """
-    Build the embedder of a section in which `auto` is decided.
-
-    Raises:
-        ConfigError: A key is missing, or the recording is not named.
-        ReplayError: The recording cannot be read.
-    """
     if section.provider == 'lexical':
         return LexicalEmbedder()
     if section.provider == 'replay':
-        if section.recording is None:
-            raise ConfigError(
-                'The section `embeddings` has `provider: replay` but no file to answer from. Say '
-                '--replay FILE, or set `recording` in config/llm.yaml.'
-            )
-        return ReplayEmbedder(section.recording, EMBEDDER_ROLE)
+        return ReplayEmbedder(_recording(section.recording, 'The section `embeddings`'))
     from bbllm.llm.embedding.embeddings import OpenAIEmbedder
 
     return OpenAIEmbedder(openai_settings(section, 'embedder', environ))
@@ -330,14 +304,7 @@ def _make_embedder(section: EmbeddingConfig, environ: Mapping[str, str]) -> Embe
 def _embedder_notices(
     chosen: EmbeddingConfig, *, decided: bool, environ: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """
-    Return notices about an embedder.
-
-    Args:
-        chosen: The section in which `auto` is decided.
-        decided: Whether `auto` stood there.
-        environ: Where keys and base URLs come from.
-    """
+    """Return notices about an embedder; *decided*: whether `auto` chose it."""
     if chosen.provider == 'lexical' and decided:
         unset = f'Neither ${chosen.api_key_env} nor ${chosen.base_url_env} is set'
         return (f'{unset}, so steps are matched by `lexical`: {STAND_IN}',)

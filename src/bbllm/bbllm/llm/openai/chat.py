@@ -17,6 +17,7 @@ from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.reply_text import ReplyText, mend
 
 PROBE_S = 5.0
+"""Time limit of each of the two requests of a probe [s]."""
 _EMPTY_RETRIES = 1
 # Most tokens are three to five characters; a reply with many more than this per token of its
 # limit comes from a server that ignores the limit.
@@ -26,17 +27,11 @@ _SHORTEST_S = 0.1
 
 
 class OpenAIChat:
-    """
-    One model on one server.
-
-    Args:
-        settings: Which model and where; see `bbllm.llm.models.factory` for how users set it.
-        client: Sends the requests; by default one with these settings.
-    """
+    """One model on one server; `client` is one with these settings by default."""
 
     def __init__(self, settings: OpenAISettings, client: ModelClient | None = None):
         self.name = settings.model
-        self.supports_schema = settings.schema is not False
+        self.supports_schema = settings.use_schema is not False
         self.prompt_limit_tokens = settings.prompt_limit_tokens
         self.settings = settings
         self._client = client or ModelClient(settings)
@@ -59,10 +54,14 @@ class OpenAIChat:
     async def _complete(
         self, messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
     ) -> Reply:
-        client, begun_s = self._client, time.monotonic()
+        client, settings, begun_s = self._client, self.settings, time.monotonic()
         n_failed = n_empty = n_adapted = 0
+        limit_s = max(settings.hang_timeout_s, self._first_s(begun_s))
         notice = asyncio.get_running_loop().call_later(
-            self.settings.notice_s, self._report_wait, self._first_s(begun_s)
+            settings.notice_s,
+            client.report,
+            f'Waiting for {client.label} for {settings.notice_s:g} s; time-out after '
+            f'{limit_s:g} s.',
         )
         try:
             while True:
@@ -85,7 +84,11 @@ class OpenAIChat:
                 else:
                     n_empty += 1
                     if n_empty > _EMPTY_RETRIES:
-                        raise ModelError(self._empty(n_empty))
+                        raise ModelError(
+                            f'{client.label} gave an empty reply {n_empty} times. Try another '
+                            'model (`--brain NAME`, `--body NAME`), or raise `max_tokens` in '
+                            'config/llm.yaml if it thinks before it writes.'
+                        )
                     client.report(f'{client.label} gave an empty reply; asking again.')
         finally:
             notice.cancel()
@@ -103,9 +106,7 @@ class OpenAIChat:
         text = ReplyText(stop, client.redactor)
         model, usage, finish, refusal = '', Usage(), '', ''
         longest = settings.max_tokens * _CHARACTERS_PER_TOKEN
-        with attempt_limits(
-            first_s=first_s, gap_s=settings.first_token_timeout_s, total_s=settings.timeout_s
-        ) as extend:
+        with attempt_limits(first_s, settings.first_token_timeout_s, settings.timeout_s) as extend:
             async for piece in client.stream(messages, body, stream=self._dialect.stream):
                 extend()
                 notice.cancel()
@@ -136,13 +137,6 @@ class OpenAIChat:
         left_s = begun_s + settings.hang_timeout_s - time.monotonic()
         return min(limit_s, max(round(left_s, 1), _SHORTEST_S)) if again else limit_s
 
-    def _report_wait(self, first_s: float) -> None:
-        limit_s = max(self.settings.hang_timeout_s, first_s)
-        self._client.report(
-            f'Waiting for {self._client.label} for {self.settings.notice_s:g} s; time-out after '
-            f'{limit_s:g} s.'
-        )
-
     def _adapted(self, failure: Failure, sent: Mapping[str, object]) -> bool:
         if failure.status not in (400, 404, 415, 422, 501):
             return False
@@ -152,13 +146,6 @@ class OpenAIChat:
         self.supports_schema = self._dialect.schema
         self._client.report(f'{self._client.label} {change}.')
         return True
-
-    def _empty(self, n_empty: int) -> str:
-        return (
-            f'{self._client.label} gave an empty reply {n_empty} times. Try another model '
-            '(`--brain NAME`, `--body NAME`), or raise `max_tokens` in config/llm.yaml if it '
-            'thinks before it writes.'
-        )
 
     def _endless(self, text: ReplyText) -> str:
         if not text.text.strip():
@@ -173,29 +160,25 @@ class OpenAIChat:
         )
 
 
-def probe(settings: OpenAISettings, *, timeout_s: float = PROBE_S) -> str:
+def probe(settings: OpenAISettings) -> str:
     """
     Return a sentence that a model answers, for `bbllm doctor`.
 
     The list of models is requested, which costs nothing; a server without one is asked a
     question of a few tokens.
 
-    Args:
-        settings: Which model and where.
-        timeout_s: For each of the two requests [s].
-
     Raises:
         ModelError: It does not answer; the text contains why and what would help.
     """
     hurried = replace(
         settings,
-        timeout_s=timeout_s,
-        connect_timeout_s=min(settings.connect_timeout_s, timeout_s),
-        first_token_timeout_s=timeout_s,
+        timeout_s=PROBE_S,
+        connect_timeout_s=min(settings.connect_timeout_s, PROBE_S),
+        first_token_timeout_s=PROBE_S,
         retries=0,
     )
     client, begun_s = ModelClient(hurried), time.monotonic()
-    names = client.run(client.attempt(client.models(timeout_s)))
+    names = client.run(client.attempt(client.models(PROBE_S)))
     spent_s = time.monotonic() - begun_s
     if isinstance(names, Failure):
         if names.status not in (404, 405, 501):

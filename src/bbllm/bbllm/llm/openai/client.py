@@ -29,7 +29,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
@@ -46,12 +46,16 @@ from bbllm.llm.redaction import Redactor
 from bbllm.llm.reply_text import mend
 
 if TYPE_CHECKING:
-    from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 T = TypeVar('T')
 Vectors = tuple[tuple[float, ...], ...]
 
+FIRST_WAIT_S = 0.5
+"""The wait after the first failure, which doubles with each more [s]."""
+LONGEST_WAIT_S = 20.0
+PATIENCE_S = 60.0
+"""A server that asks for a longer wait than this is taken for one that refuses [s]."""
 # These log request options, URLs and headers, which a server may have put the key into.
 _CHATTY = ('openai', 'httpx', 'httpx2', 'httpcore', 'httpcore2')
 # The SDK insists on a key; a server that wants none ignores it.
@@ -73,29 +77,6 @@ class Piece:
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backoff:
-    """Waits that double, with a random part so that many clients do not return at once."""
-
-    first_s: float = 0.5
-    longest_s: float = 20.0
-    patience_s: float = 60.0
-    """A server that asks for a longer wait than this is taken for one that refuses [s]."""
-
-    def wait_s(self, n_failed: int, asked_s: float | None, random: Callable[[], float]) -> float:
-        """
-        Return the wait before the next try [s].
-
-        Args:
-            n_failed: How many tries failed so far, at least 1.
-            asked_s: What the server asked for in Retry-After [s]; it is honoured in full.
-            random: Returns a number from 0 to 1.
-        """
-        wait_s = min(self.first_s * 2.0 ** min(n_failed - 1, 30), self.longest_s)
-        wait_s *= 0.5 + 0.5 * random()
-        return wait_s if asked_s is None else max(asked_s, wait_s)
-
-
 class ModelClient:
     """
     Requests to one model on one server, sent again where that may help.
@@ -106,9 +87,7 @@ class ModelClient:
 
     Args:
         settings: Which model and where; see `bbllm.llm.models.factory` for how users set it.
-        backoff: The waits between attempts.
         sleep: Waits [s].
-        jitter: Returns a number from 0 to 1, the random part of each wait.
         report: Called with one sentence when an attempt failed or the model is waited for.
     """
 
@@ -116,9 +95,7 @@ class ModelClient:
         self,
         settings: OpenAISettings,
         *,
-        backoff: Backoff | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        jitter: Callable[[], float] = random.random,
         report: Callable[[str], None] = log_warning,
     ):
         self.settings = settings
@@ -126,9 +103,7 @@ class ModelClient:
         self.report = report
         self.label = self.redactor.hide(f'{settings.model} at {settings.host}')
         """The model as sentences name it."""
-        self._backoff = backoff or Backoff()
         self._sleep = sleep
-        self._jitter = jitter
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._cleanup = AsyncExitStack()
@@ -181,9 +156,9 @@ class ModelClient:
             ModelError: No attempt makes sense.
         """
         settings = self.settings
-        too_long = failure.wait_s is not None and failure.wait_s > self._backoff.patience_s
+        too_long = failure.wait_s is not None and failure.wait_s > PATIENCE_S
         spent_s = time.monotonic() - begun_s
-        wait_s = self._backoff.wait_s(n_failed, failure.wait_s, self._jitter)
+        wait_s = wait_before(n_failed, failure.wait_s)
         # A server that answers is asked as often as `retries` says, one that hangs is not.
         hangs = not failure.status and spent_s + wait_s >= settings.hang_timeout_s
         if failure.retry and not too_long and not hangs and n_failed <= settings.retries:
@@ -225,7 +200,7 @@ class ModelClient:
             raw = await completions.with_raw_response.create(
                 model=model, messages=asked, stream=False, extra_body=dict(body)
             )
-            yield _piece_of_json(raw.content)
+            yield _whole(raw.content)
             return
         async with await completions.create(
             model=model, messages=asked, stream=True, extra_body=dict(body)
@@ -233,7 +208,7 @@ class ModelClient:
             kind = chunks.response.headers.get('content-type', '')
             if kind.startswith('application/json'):
                 # It ignored `stream`; the reply is all there, but the SDK looks for events.
-                yield _piece_of_json(await chunks.response.aread())
+                yield _whole(await chunks.response.aread())
                 return
             if kind.startswith('text/html'):
                 raise OddReplyError('answered with a web page instead of a reply')
@@ -249,27 +224,29 @@ class ModelClient:
 
         Raises:
             openai.OpenAIError: The request failed.
+            TooLateError: It took longer than `timeout_s`.
             OddReplyError: The answer does not contain one vector for each text.
         """
-        raw = await self._sdk.embeddings.with_raw_response.create(
-            # By default the SDK asks for base64, which few servers but OpenAI's support.
-            model=self.settings.model,
-            input=list(texts),
-            encoding_format='float',
-        )
+        limit_s = self.settings.timeout_s
+        with attempt_limits(limit_s, limit_s, limit_s):
+            raw = await self._sdk.embeddings.with_raw_response.create(
+                # By default the SDK asks for base64, which few servers but OpenAI's support.
+                model=self.settings.model,
+                input=list(texts),
+                encoding_format='float',
+            )
         try:
             answer = _Vectors.model_validate_json(raw.content)
         except pydantic.ValidationError:
-            said = ' '.join(raw.content[:300].decode(errors='replace').split())
+            said = _beginning(raw.content)
             raise OddReplyError(f'answered with something that is no embeddings: {said}') from None
-        if sorted(item.index for item in answer.data) != list(range(len(texts))):
-            raise OddReplyError(f'answered {len(texts)} texts with {len(answer.data)} vectors')
-        vectors = tuple(
-            item.embedding for item in sorted(answer.data, key=lambda item: item.index)
-        )
-        if len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
+        found = sorted(answer.data, key=lambda item: item.index)
+        if [item.index for item in found] != list(range(len(texts))):
+            raise OddReplyError(f'answered {len(texts)} texts with {len(found)} vectors')
+        if len({len(item.embedding) for item in found}) != 1 or not found[0].embedding:
             raise OddReplyError('answered with vectors that are empty or of several lengths')
         used = answer.usage
+        vectors = tuple(item.embedding for item in found)
         return vectors, answer.model or '', Usage(used.prompt_tokens) if used else None
 
     async def models(self, timeout_s: float) -> tuple[str, ...]:
@@ -280,7 +257,7 @@ class ModelClient:
             openai.OpenAIError: The request failed.
             TooLateError: It took longer than `timeout_s` [s].
         """
-        with attempt_limits(first_s=timeout_s, gap_s=timeout_s, total_s=timeout_s):
+        with attempt_limits(timeout_s, timeout_s, timeout_s):
             page = await self._sdk.models.list(timeout=timeout_s)
         return tuple(item.id for item in page.data or ())
 
@@ -301,13 +278,11 @@ class ModelClient:
             # Not in the URL, which ends up in messages and logs.
             login = settings.login.get_secret_value().encode()
             headers['Authorization'] = f'Basic {base64.b64encode(login).decode()}'
+        connect_s = min(settings.connect_timeout_s, settings.timeout_s)
         sdk = openai.AsyncOpenAI(
             api_key=settings.api_key.get_secret_value() if settings.api_key else _NO_KEY,
             base_url=settings.base_url,
-            timeout=openai.Timeout(
-                settings.timeout_s,
-                connect=min(settings.connect_timeout_s, settings.timeout_s),
-            ),
+            timeout=openai.Timeout(settings.timeout_s, connect=connect_s),
             max_retries=0,
             default_headers=headers,
             # A proxy of the environment cannot reach a server on this machine.
@@ -328,10 +303,20 @@ class ModelClient:
             return self._loop
 
 
+def wait_before(n_failed: int, asked_s: float | None) -> float:
+    """
+    Return the wait before the next attempt [s]: it doubles, and is random from half of it on.
+
+    Args:
+        n_failed: How many attempts failed so far, at least 1.
+        asked_s: What the server asked for in Retry-After [s]; it is honoured in full.
+    """
+    wait_s = min(FIRST_WAIT_S * 2.0 ** min(n_failed - 1, 30), LONGEST_WAIT_S)
+    return max(wait_s * random.uniform(0.5, 1.0), asked_s or 0.0)
+
+
 @contextmanager
-def attempt_limits(
-    *, first_s: float, gap_s: float, total_s: float
-) -> Iterator[Callable[[], None]]:
+def attempt_limits(first_s: float, gap_s: float, total_s: float) -> Iterator[Callable[[], None]]:
     """
     Limit the time of one attempt; yields a function to call at each piece of the reply.
 
@@ -394,23 +379,21 @@ def _serve(loop: asyncio.AbstractEventLoop, cleanup: AsyncExitStack) -> None:
     loop.close()
 
 
-def _piece(chunk: ChatCompletionChunk) -> Piece:
-    usage = _usage(chunk.usage)
+def _piece(answer: ChatCompletionChunk | _Completion) -> Piece:
     # Servers differ: the piece with the usage has no choice, the first may have no delta.
-    choice = chunk.choices[0] if chunk.choices else None
-    if choice is None:
-        return Piece(model=chunk.model or '', usage=usage)
-    delta = choice.delta
+    choice = answer.choices[0] if answer.choices else None
+    delta = choice.delta if choice else None
+    used = answer.usage
     return Piece(
         text=(delta.content or '') if delta else '',
         refusal=(delta.refusal or '') if delta else '',
-        finish=choice.finish_reason or '',
-        model=chunk.model or '',
-        usage=usage,
+        finish=(choice.finish_reason or '') if choice else '',
+        model=answer.model or '',
+        usage=Usage(used.prompt_tokens or 0, used.completion_tokens or 0) if used else None,
     )
 
 
-def _piece_of_json(raw: bytes) -> Piece:
+def _whole(raw: bytes) -> Piece:
     """Read a reply that came in one piece, trusting nothing about its shape."""
     try:
         # Pydantic takes no JSON with half a character in it, which a model may well write.
@@ -419,24 +402,15 @@ def _piece_of_json(raw: bytes) -> Piece:
     except (ValueError, RecursionError):  # a ValidationError is a ValueError
         completion = _Completion()
     if not completion.choices:
-        said = ' '.join(raw[:300].decode(errors='replace').split())
-        raise OddReplyError(f'answered with something that is no reply: {said or "nothing"}')
-    choice = completion.choices[0]
-    used = completion.usage
-    return Piece(
-        text=choice.message.content or '',
-        refusal=choice.message.refusal or '',
-        # The answer was whole, so an unnamed end is a plain one.
-        finish=choice.finish_reason or 'stop',
-        model=completion.model or '',
-        usage=Usage(used.prompt_tokens, used.completion_tokens) if used else None,
-    )
+        said = _beginning(raw) or 'nothing'
+        raise OddReplyError(f'answered with something that is no reply: {said}')
+    piece = _piece(completion)
+    # The answer was whole, so an unnamed end is a plain one.
+    return replace(piece, finish=piece.finish or 'stop')
 
 
-def _usage(usage: CompletionUsage | None) -> Usage | None:
-    if usage is None:
-        return None
-    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+def _beginning(raw: bytes) -> str:
+    return ' '.join(raw[:300].decode(errors='replace').split())
 
 
 class _Message(pydantic.BaseModel):
@@ -445,7 +419,7 @@ class _Message(pydantic.BaseModel):
 
 
 class _Choice(pydantic.BaseModel):
-    message: _Message
+    delta: _Message = pydantic.Field(alias='message')
     finish_reason: str | None = None
 
 

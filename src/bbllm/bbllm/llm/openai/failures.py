@@ -24,7 +24,6 @@ from bbllm.core.registry import fallback_name
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import Redactor
 
-_TOO_LONG_HINT = 'Take a model, or start the server, with a longer context.'
 _MEANINGS: Mapping[int, str] = {
     400: 'bad request',
     401: 'not authorised',
@@ -57,7 +56,7 @@ class Failure:
     hint: str = ''
     """What would have worked."""
     kind: type[ModelError] = ModelUnavailableError
-    retry: bool = False
+    retry: bool = True
     wait_s: float | None = None
     """What the server asked for [s]."""
     status: int = 0
@@ -82,41 +81,35 @@ class CutReplyError(Exception):
 
 def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -> Failure:
     """Return the meaning of an exception of a request, without secrets."""
-    if isinstance(error, openai.APIStatusError):
-        return _of_status(error, settings, redactor)
-    if isinstance(error, TooLateError):
-        return Failure(
-            what=f'did not answer in time: {error}',
-            hint='Raise `timeout_s`, `first_token_timeout_s` or `hang_timeout_s` in '
-            f'config/llm.yaml if the model is just slow. {_go_on()}',
-            retry=True,
-        )
-    if isinstance(error, CutReplyError):
-        return Failure(what=f'cut its reply off: {error}', hint=_go_on(), retry=True)
-    if isinstance(error, OddReplyError):
-        return Failure(
-            what=_clean(str(error), redactor),
-            hint=f'Is the base URL right? It usually ends in /v1; {_where(settings)}.',
-        )
-    if isinstance(error, openai.APITimeoutError):
-        return Failure(
-            what='could not be reached in time, or fell silent',
-            hint=f'Check the network and the base URL ({_where(settings)}). {_go_on()}',
-            retry=True,
-        )
-    if isinstance(error, openai.APIConnectionError):
-        return _of_connection(error, settings, redactor)
-    if isinstance(error, openai.APIError):
-        said = _clean(error.message, redactor)
-        return Failure(
-            what=f'broke off with an error: {said}', hint=_go_on(), retry=True, said=said
-        )
-    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
-        return Failure(what='sent a stream that is not JSON', hint=_go_on(), retry=True)
+    where, go_on = f'now {settings.base_url}', _go_on()
+    match error:
+        case openai.APIStatusError():
+            return _of_status(error, settings, redactor)
+        case TooLateError():
+            hint = (
+                'Raise `timeout_s`, `first_token_timeout_s` or `hang_timeout_s` in '
+                f'config/llm.yaml if the model is just slow. {go_on}'
+            )
+            return Failure(what=f'did not answer in time: {error}', hint=hint)
+        case CutReplyError():
+            return Failure(what=f'cut its reply off: {error}', hint=go_on)
+        case OddReplyError():
+            hint = f'Is the base URL right? It usually ends in /v1; {where}.'
+            return Failure(what=_clean(str(error), redactor), hint=hint, retry=False)
+        case openai.APITimeoutError():
+            hint = f'Check the network and the base URL ({where}). {go_on}'
+            return Failure(what='could not be reached in time, or fell silent', hint=hint)
+        case openai.APIConnectionError():
+            return _of_connection(error, settings, redactor)
+        case openai.APIError():
+            said = _clean(error.message, redactor)
+            return Failure(what=f'broke off with an error: {said}', hint=go_on)
+        case json.JSONDecodeError() | UnicodeDecodeError():
+            return Failure(what='sent a stream that is not JSON', hint=go_on)
     # The SDK and what it stands on raise more than they document; the text might hold the key,
     # so it goes no further as it is.
     said = _clean(f'{type(error).__name__}: {error}', redactor)
-    return Failure(what=f'could not be asked: {said}', hint=_go_on(), said=said)
+    return Failure(what=f'could not be asked: {said}', hint=go_on, retry=False)
 
 
 def with_models(failure: Failure, settings: OpenAISettings, names: Sequence[str]) -> Failure:
@@ -124,14 +117,14 @@ def with_models(failure: Failure, settings: OpenAISettings, names: Sequence[str]
     if not names:
         return failure
     close = difflib.get_close_matches(settings.model, names, n=1)
-    nearest = f' Did you mean {close[0]}?' if close else ''
+    nearest = f'Did you mean {close[0]}? ' if close else ''
     listed = ', '.join(sorted(names)[:12])
     more = f' and {len(names) - 12} more' if len(names) > 12 else ''
     hint = (
-        f'{nearest} The server has: {listed}{more}. Set `model` in config/llm.yaml or say '
+        f'{nearest}The server has: {listed}{more}. Set `model` in config/llm.yaml or say '
         '`--brain NAME`, `--body NAME`.'
     )
-    return replace(failure, hint=hint.lstrip())
+    return replace(failure, hint=hint)
 
 
 def _of_status(
@@ -140,45 +133,42 @@ def _of_status(
     status = error.status_code
     said = _clean(_text_of(error.body) or error.response.text, redactor)
     meaning = f' ({_MEANINGS[status]})' if status in _MEANINGS else ''
-    wait_s = retry_after_s(error.response.headers)
     out_of_quota = status == 429 and 'insufficient_quota' in (error.code, error.type)
-    retry = (status in (408, 409, 429) or status >= 500) and not out_of_quota
-    refused = status < 500 and status not in (408, 409)
-    too_long = status in (400, 413, 422) and _TOO_LONG.search(f'{error.code} {said}') is not None
+    passing = status in (408, 409) or status >= 500
+    hint = _hint(status, out_of_quota, settings)
+    kind: type[ModelError] = ModelUnavailableError if passing else ModelRefusedError
+    if status in (400, 413, 422) and _TOO_LONG.search(f'{error.code} {said}'):
+        hint = 'Take a model, or start the server, with a longer context.'
+        kind = PromptTooLongError
+    unwanted = out_of_quota or error.response.headers.get('x-should-retry') == 'false'
     return Failure(
         what=f'answered {status}{meaning}' + (f': {said}' if said else ''),
-        hint=_TOO_LONG_HINT if too_long else _hint(status, out_of_quota, settings),
-        kind=_kind(refused, too_long),
-        retry=retry and error.response.headers.get('x-should-retry') != 'false',
-        wait_s=wait_s,
+        hint=hint,
+        kind=kind,
+        retry=(passing or status == 429) and not unwanted,
+        wait_s=retry_after_s(error.response.headers),
         status=status,
         param=error.param if isinstance(error.param, str) else None,
         said=said,
     )
 
 
-def _kind(refused: bool, too_long: bool) -> type[ModelError]:
-    if too_long:
-        return PromptTooLongError
-    return ModelRefusedError if refused else ModelUnavailableError
-
-
 def _hint(status: int, out_of_quota: bool, settings: OpenAISettings) -> str:
-    if status in (401, 403):
-        if settings.login is not None:
-            return f'Check the user and password in the base URL ({_where(settings)}).'
-        if settings.api_key is None:
-            return f'No key was sent: set ${settings.key_env}. {_go_on()}'
-        return f'Check ${settings.key_env}. {_go_on()}'
+    key, where = f'${settings.api_key_env}', f'now {settings.base_url}'
+    if status in (401, 403) and settings.login is not None:
+        return f'Check the user and password in the base URL ({where}).'
     if status == 404:
-        return f'Check `model`, and the base URL ({_where(settings)}), which usually ends in /v1.'
-    if out_of_quota:
-        return f'The quota behind ${settings.key_env} is used up. {_go_on()}'
-    if status == 429:
-        return f'Wait a while, or raise `retries` in config/llm.yaml. {_go_on()}'
+        return f'Check `model`, and the base URL ({where}), which usually ends in /v1.'
     if status in (400, 413, 422):
         return 'Check `model`, `max_tokens` and `schema` in config/llm.yaml.'
-    return _go_on()
+    hint = ''
+    if status in (401, 403):
+        hint = f'Check {key}. ' if settings.api_key else f'No key was sent: set {key}. '
+    elif out_of_quota:
+        hint = f'The quota behind {key} is used up. '
+    elif status == 429:
+        hint = 'Wait a while, or raise `retries` in config/llm.yaml. '
+    return hint + _go_on()
 
 
 def _of_connection(
@@ -189,20 +179,18 @@ def _of_connection(
     if isinstance(root, OSError) and root.errno and 'Connect call failed' in text:
         # asyncio leaves out what the error number means.
         text = f'[Errno {root.errno}] {os.strerror(root.errno)}'
-    said = _clean(text, redactor)
+    said, where = _clean(text, redactor), f'now {settings.base_url}'
+    if re.search(r'incomplete|peer closed|disconnected|reset', said, re.IGNORECASE):
+        return Failure(what=f'cut the connection: {said}', hint=_go_on())
     if re.search(r'refused', said, re.IGNORECASE):
-        hint = f'Is a server running at {settings.host}? ({_where(settings)})'
+        hint = f'Is a server running at {settings.host}? ({where})'
     elif re.search(r'name|resolve|nodename|getaddrinfo', said, re.IGNORECASE):
-        hint = f'Is the host name right ({_where(settings)}), and is there a network?'
+        hint = f'Is the host name right ({where}), and is there a network?'
     elif re.search(r'certificate|ssl|tls', said, re.IGNORECASE):
-        hint = f'Does the server speak https, and is its certificate trusted? ({_where(settings)})'
+        hint = f'Does the server speak https, and is its certificate trusted? ({where})'
     else:
         hint = 'Check the network.'
-    if re.search(r'incomplete|peer closed|disconnected|reset', said, re.IGNORECASE):
-        return Failure(what=f'cut the connection: {said}', hint=_go_on(), retry=True, said=said)
-    return Failure(
-        what=f'could not be reached: {said}', hint=f'{hint} {_go_on()}', retry=True, said=said
-    )
+    return Failure(what=f'could not be reached: {said}', hint=f'{hint} {_go_on()}')
 
 
 def _root_of(error: BaseException) -> BaseException:
@@ -217,10 +205,6 @@ def _go_on() -> str:
     return f'To go on without a server: `--brain {name} --body {name}`.'
 
 
-def _where(settings: OpenAISettings) -> str:
-    return f'now {settings.base_url}'
-
-
 def _text_of(body: object) -> str:
     """Return the words of an error body, whose shape differs between servers."""
     if isinstance(body, str):
@@ -229,10 +213,7 @@ def _text_of(body: object) -> str:
         for key in ('message', 'error', 'detail', 'msg'):
             if body.get(key):
                 return _text_of(body[key]) or json.dumps(body)
-        return json.dumps(body) if body else ''
-    if isinstance(body, list):
-        return json.dumps(body) if body else ''
-    return ''
+    return json.dumps(body) if body and isinstance(body, (Mapping, list)) else ''
 
 
 def _clean(text: str, redactor: Redactor, limit: int = 300) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, fields
 from typing import Literal
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -13,7 +12,7 @@ from pydantic import SecretStr
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import fallback_name
-from bbllm.llm.config import ModelConfig, Section, ServerConfig, override
+from bbllm.llm.config import ServerConfig
 
 OPENAI_URL = 'https://api.openai.com/v1'
 OPENAI_HOST = 'api.openai.com'
@@ -32,7 +31,7 @@ class OpenAISettings:
     """From the environment; None where the server wants none."""
     login: SecretStr | None = None
     """`user:password` for a server behind basic authentication."""
-    key_env: str = 'OPENAI_API_KEY'
+    api_key_env: str = _DEFAULT_KEY_ENV
     """Name of the variable that the key comes from, for messages."""
     temperature: float = 0.5
     max_tokens: int = 2048
@@ -52,14 +51,13 @@ class OpenAISettings:
     """Silence after which a notice reports the wait [s]."""
     retries: int = 3
     """How often a request that failed is sent again."""
-    schema: Literal['auto'] | bool = 'auto'
+    use_schema: Literal['auto'] | bool = 'auto'
     """Whether replies may be bound to a JSON schema; `auto` tries it and falls back."""
 
     def __post_init__(self) -> None:
         try:
             parts = urlsplit(self.base_url)
-            # Reading the port is what checks it.
-            _ = parts.port
+            _ = parts.port  # reading it checks it
         except ValueError:
             raise _bad_url() from None
         if parts.scheme not in ('http', 'https') or not parts.hostname or '@' in parts.path:
@@ -88,26 +86,12 @@ class OpenAISettings:
         return urlsplit(self.base_url).hostname in _LOOPBACK
 
     @property
-    def is_openai(self) -> bool:
-        """Whether the server is OpenAI's own."""
-        return urlsplit(self.base_url).hostname == OPENAI_HOST
-
-    @property
-    def sends_key_in_clear(self) -> bool:
-        """Whether a key crosses a network without encryption."""
-        has_secret = self.api_key is not None or self.login is not None
-        return has_secret and self.base_url.startswith('http://') and not self.is_local
-
-    @property
     def secrets(self) -> tuple[str, ...]:
         """What must never be seen."""
-        found = []
-        if self.api_key is not None:
-            found.append(self.api_key.get_secret_value())
-        if self.login is not None:
-            login = self.login.get_secret_value()
-            found += [login, login.partition(':')[2]]
-        return tuple(found)
+        key, login = (
+            secret.get_secret_value() if secret else '' for secret in (self.api_key, self.login)
+        )
+        return tuple(filter(None, (key, login, login.partition(':')[2])))
 
 
 def _bad_url() -> ConfigError:
@@ -140,27 +124,15 @@ def openai_settings(
             'may have been copied with a line end or a quotation mark.'
         )
     url = section.base_url or environ.get(section.base_url_env, '').strip() or OPENAI_URL
-    settings = OpenAISettings(
-        model=section.model,
-        base_url=url,
-        api_key=SecretStr(key) if key else None,
-        key_env=section.api_key_env,
-        timeout_s=section.timeout_s,
-        connect_timeout_s=section.connect_timeout_s,
-        retries=section.retries,
-    )
-    if isinstance(section, ModelConfig):
-        settings = replace(
-            settings,
-            temperature=section.temperature,
-            max_tokens=section.max_tokens,
-            context_tokens=section.context_tokens,
-            first_token_timeout_s=section.first_token_timeout_s,
-            hang_timeout_s=section.hang_timeout_s,
-            schema=section.use_schema,
-        )
+    configured = {
+        item.name: getattr(section, item.name)
+        for item in fields(OpenAISettings)
+        if item.name in type(section).model_fields
+    }
+    api_key = SecretStr(key) if key else None
+    settings = OpenAISettings(**{**configured, 'base_url': url, 'api_key': api_key})
     # Servers of one's own mostly want no key; one that was asked for by name must be there.
-    needed = settings.is_openai or section.api_key_env != _DEFAULT_KEY_ENV
+    needed = urlsplit(url).hostname == OPENAI_HOST or section.api_key_env != _DEFAULT_KEY_ENV
     if not key and settings.login is None and needed:
         keyless = '--body lexical' if role == 'embedder' else f'--{role} {fallback_name()}'
         raise ConfigError(
@@ -172,53 +144,11 @@ def openai_settings(
     return settings
 
 
-def decide(
-    section: Section,
-    role: str,
-    *,
-    choice: str | None,
-    replay: Path | None,
-    environ: Mapping[str, str],
-    stand_in: str,
-) -> Section:
-    """
-    Return a section with an override applied and `auto` decided.
-
-    Args:
-        section: The section of the file.
-        role: `brain` or `body`: the option of the override.
-        choice: A provider or a model's name; None: as in the file.
-        replay: A recording that answers, whatever else is configured.
-        environ: Where keys and base URLs come from.
-        stand_in: The provider where there is no server.
-
-    Raises:
-        ConfigError: The override is no name.
-    """
-    if choice is not None:
-        section = override(section, role, choice)
-    if replay is not None:
-        section = section.model_copy(update={'provider': 'replay', 'recording': replay})
-    if section.provider == 'auto':
-        provider = 'openai' if has_server(section, environ) else stand_in
-        section = section.model_copy(update={'provider': provider})
-    return section
-
-
-def has_server(section: ServerConfig, environ: Mapping[str, str]) -> bool:
-    """Whether a key or a base URL is set."""
-    return bool(
-        section.base_url
-        or environ.get(section.api_key_env, '').strip()
-        or environ.get(section.base_url_env, '').strip()
-    )
-
-
 def key_in_clear(settings: OpenAISettings) -> tuple[str, ...]:
     """Return a notice where a key crosses a network unencrypted."""
-    if not settings.sends_key_in_clear:
+    if not settings.secrets or settings.is_local or settings.base_url.startswith('https:'):
         return ()
     return (
-        f'The key in ${settings.key_env} crosses the network unencrypted: the base URL of '
+        f'The key in ${settings.api_key_env} crosses the network unencrypted: the base URL of '
         f'{settings.host} begins with http, not https.',
     )

@@ -12,10 +12,9 @@ import hashlib
 import json
 import os
 import time
-from collections import defaultdict, deque
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -92,12 +91,7 @@ def line_of(exchange: Exchange) -> str:
 
 
 def read_recording(path: Path) -> list[Exchange]:
-    """
-    Return all exchanges of a recording, oldest first.
-
-    Raises:
-        ReplayError: There is no such file, or a line of it is no exchange.
-    """
+    """Return all exchanges of a recording, as `parse_recording`."""
     try:
         text = path.read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as error:
@@ -108,14 +102,10 @@ def read_recording(path: Path) -> list[Exchange]:
 
 def parse_recording(text: str, path: Path) -> list[Exchange]:
     """
-    Return all exchanges in the text of a recording, oldest first.
-
-    Args:
-        text: The lines.
-        path: Where they are from, for messages.
+    Return all exchanges in the lines of a recording, oldest first.
 
     Raises:
-        ReplayError: A line is no exchange.
+        ReplayError: A line is no exchange; *path* is for the message.
     """
     *lines, torn = text.split('\n')
     if torn:
@@ -163,8 +153,7 @@ class RecordingModel:
         episode: Which episode of a run it is for, where the recording is one of a run.
 
     Raises:
-        ConfigError: There can be no such file. What only shows when it is written, as a full
-            disk does, is raised by `complete`.
+        ConfigError: There can be no such file; `complete` raises what shows only later.
     """
 
     def __init__(self, inner: ChatModel, path: Path, role: str, *, episode: str = ''):
@@ -204,33 +193,27 @@ class RecordingModel:
         cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer a conversation and keep it; see `ChatModel.complete`."""
-        supported = self.supports_schema
-        reply: Reply | None = None
-        failure: ModelError | None = None
+        exchange = Exchange(
+            format=FORMAT,
+            role=self._role,
+            name=self.name,
+            supports_schema=self.supports_schema,
+            prompt_limit_tokens=self.prompt_limit_tokens,
+            messages=tuple(messages),
+            stop=tuple(stop),
+            schema_hash=_schema_hash_of(schema),
+            episode=self._episode,
+        )
         try:
             reply = self._inner.complete(messages, stop=stop, schema=schema, cancel=cancel)
-            return reply
         except ModelError as error:
-            failure = error
+            kind = type(error).__name__
+            self._append(replace(exchange, error=kind, error_text=str(error)))
             raise
         finally:
             self.supports_schema = self._inner.supports_schema
-            if reply is not None or failure is not None:
-                exchange = Exchange(
-                    format=FORMAT,
-                    role=self._role,
-                    name=self.name,
-                    supports_schema=supported,
-                    prompt_limit_tokens=self.prompt_limit_tokens,
-                    messages=tuple(messages),
-                    stop=tuple(stop),
-                    schema_hash=_schema_hash_of(schema),
-                    reply=reply,
-                    error=type(failure).__name__ if failure is not None else None,
-                    error_text=str(failure) if failure is not None else '',
-                    episode=self._episode,
-                )
-                self._append(exchange)
+        self._append(replace(exchange, reply=reply))
+        return reply
 
     def _append(self, exchange: Exchange) -> None:
         line = line_of(exchange)
@@ -250,17 +233,16 @@ class ReplayModel:
     Answers from a recording, without a server or a key.
 
     A request is identified by its content; equal requests are answered in the order in which they
-    were recorded.
+    were recorded. A recording without this role is accepted, as long as nothing is asked: some
+    planners have no use for a Body.
 
     Args:
         path: The recording.
         role: Whose part to play: `brain` or `body`.
-        text: The lines that belong to one episode, where they were read before; none are
-            well, as long as nothing is asked.
+        text: The lines that belong to one episode, where they were read before.
 
     Raises:
-        ReplayError: The file cannot be read, or is empty. One without this role is accepted,
-            as long as nothing is asked: some planners have no use for a Body.
+        ReplayError: The file cannot be read, or is empty.
     """
 
     def __init__(self, path: Path, role: str, *, text: str | None = None):
@@ -270,10 +252,9 @@ class ReplayModel:
         if not exchanges and text is None:
             raise ReplayError(f'{path} is empty. {_VALID_FOR}')
         self._exchanges = [item for item in exchanges if item.role == role]
-        self._waiting: dict[str, deque[int]] = defaultdict(deque)
-        for i, item in enumerate(self._exchanges):
-            self._waiting[item.digest].append(i)
-        self._answered: set[int] = set()
+        self._digests = [item.digest for item in self._exchanges]
+        self._open = list(range(len(self._exchanges)))
+        """Which exchanges were not asked for yet."""
         self.name, self.supports_schema = 'replay', False
         self.prompt_limit_tokens: int | None = None
         if self._exchanges:
@@ -293,31 +274,18 @@ class ReplayModel:
         """Answer as recorded; see `ChatModel.complete`."""
         begun_s = time.monotonic()
         digest = _digest_of(self._role, messages, stop, _schema_hash_of(schema))
-        waiting = self._waiting.get(digest)
-        if not waiting:
-            raise ReplayError(self._difference(messages, stop, schema, known=waiting is not None))
-        at = waiting.popleft()
-        self._answered.add(at)
-        following = self._first_waiting()
-        if following is not None:
+        at = next((i for i in self._open if self._digests[i] == digest), None)
+        if at is None:
+            difference = self._difference(messages, stop, schema, known=digest in self._digests)
+            raise ReplayError(f'{difference}. {_VALID_FOR}')
+        self._open.remove(at)
+        if self._open:
             # A server may turn out not to take schemas in mid-conversation.
-            self.supports_schema = self._exchanges[following].supports_schema
+            self.supports_schema = self._exchanges[self._open[0]].supports_schema
         exchange = self._exchanges[at]
         if exchange.reply is None:
             raise _ERRORS.get(exchange.error or '', ModelError)(exchange.error_text)
-        return Reply(
-            text=exchange.reply.text,
-            model=exchange.reply.model,
-            usage=exchange.reply.usage,
-            duration_s=time.monotonic() - begun_s,
-            retries=exchange.reply.retries,
-        )
-
-    def _first_waiting(self) -> int | None:
-        for i in range(len(self._exchanges)):
-            if i not in self._answered:
-                return i
-        return None
+        return replace(exchange.reply, duration_s=time.monotonic() - begun_s)
 
     def _difference(
         self,
@@ -328,17 +296,17 @@ class ReplayModel:
         known: bool,
     ) -> str:
         n = len(self._exchanges)
-        at = self._first_waiting()
-        if at is None:
+        if not self._open:
             return (
                 f'{self._path} holds {n} exchanges of the {self._role}, all of which were '
-                f'answered; now it is asked once more. {_VALID_FOR}'
+                'answered; now it is asked once more'
             )
+        at = self._open[0]
         where = f'Exchange {at + 1} of {n} of the {self._role} in {self._path}'
         if known:
             return (
                 f'{where} is not what is asked now: this request was recorded less often than it '
-                f'is asked. {_VALID_FOR}'
+                'is asked'
             )
         recorded = self._exchanges[at]
         what = _first_difference(recorded.messages, messages)
@@ -346,7 +314,7 @@ class ReplayModel:
             what = f'the stop strings: recorded {list(recorded.stop)}, asked {list(stop)}'
         if what is None and recorded.schema_hash != _schema_hash_of(schema):
             what = 'the JSON schema'
-        return f'{where} differs from what is asked now in {what or "nothing"}. {_VALID_FOR}'
+        return f'{where} differs from what is asked now in {what or "nothing"}'
 
 
 def _cannot_write(path: Path, error: OSError) -> ConfigError:

@@ -1,5 +1,5 @@
 """
-Embeddings in the recordings of `llm.replay`: exchanges whose texts are lists in JSON.
+Embeddings in recordings: exchanges whose texts are lists in JSON.
 
 A recording has one form only: an embedder is recorded as a model that is asked a list of texts
 and answers with a list of vectors. A vector is written in single precision, compressed and in
@@ -21,21 +21,16 @@ from bbllm.core.errors import ReplayError
 from bbllm.core.protocols import ChatModel, Embedder, Embeddings, JsonSchema, Message, Reply
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
 
+ROLE = 'body'
+"""An embedder does a Body's work: so it is called in recordings."""
+
 
 class RecordingEmbedder:
-    """
-    An embedder whose exchanges are appended to a file; see `RecordingModel`.
+    """An embedder whose exchanges are appended to a file; see `RecordingModel`."""
 
-    Args:
-        inner: The embedder that answers.
-        path: The file, which the models share.
-        role: The role in the recording.
-        episode: Which episode of a run it is for, where the recording is one of a run.
-    """
-
-    def __init__(self, inner: Embedder, path: Path, role: str = 'body', *, episode: str = ''):
+    def __init__(self, inner: Embedder, path: Path, *, episode: str = ''):
         self.name = inner.name
-        self._model = RecordingModel(_AsModel(inner), path, role, episode=episode)
+        self._model = RecordingModel(_AsModel(inner), path, ROLE, episode=episode)
 
     def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         """Embed texts and keep them; see `Embedder.embed`."""
@@ -43,18 +38,11 @@ class RecordingEmbedder:
 
 
 class ReplayEmbedder:
-    """
-    Answers from a recording, without a server or a key; see `ReplayModel`.
+    """Answers from a recording, without a server or a key; see `ReplayModel`."""
 
-    Args:
-        path: The recording.
-        role: Whose part to play.
-        text: Lines of a recording, which then come in place of the file's.
-    """
-
-    def __init__(self, path: Path, role: str = 'body', *, text: str | None = None):
+    def __init__(self, path: Path, *, text: str | None = None):
         self._path = path
-        self._model = ReplayModel(path, role, text=text)
+        self._model = ReplayModel(path, ROLE, text=text)
         self.name = self._model.name
 
     def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
