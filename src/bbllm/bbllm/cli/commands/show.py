@@ -143,7 +143,7 @@ def _print_list(output: Output) -> None:
 def _row(path: Path) -> dict[str, str]:
     try:
         data = summarize(read_damaged(path)[0])
-        ending, task = data['ending'], data['task']
+        ending, task = str(data['ending']), str(data['task'])
     except ConfigError as error:
         # A file that is no journal is listed with the reason, so that the others can be seen.
         ending, task = 'UNREADABLE', str(error)
