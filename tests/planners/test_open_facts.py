@@ -8,9 +8,9 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.types import Code, Fact, Outcome, SkillCall, Status
-from bbllm.planners.common.belief.belief_grammar import read_belief
 from bbllm.planners.common.belief.open_facts import (
     open_facts,
+    read_belief,
     with_open_facts,
 )
 from bbllm.planners.common.belief.open_state import OpenState

@@ -33,11 +33,7 @@ def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
 
 
 def check_mapping(planner: str, make: PlannerSpec, mapping: MappingMethod | None) -> None:
-    """
-    Raise ConfigError if a planner needs an embedder and has none.
-
-    `mapping` is None if another process maps the steps.
-    """
+    """Raise ConfigError if a planner lacks an embedder; without mapping, another process maps."""
     if not make.needs_embedder or mapping is MappingMethod.EMBEDDING:
         return
     if mapping is None:

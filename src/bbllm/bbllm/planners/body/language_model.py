@@ -18,13 +18,8 @@ class BodyLLM:
     """
     The paper's second model, with its execution prompt.
 
-    Args:
-        model: The model.
-        prompts: The prompts; new ones by default.
-        schema: Whether replies must obey a JSON schema.
-
     Raises:
-        ConfigError: They must, and the model does not support schemas.
+        ConfigError: Replies must obey a schema, and the model does not support schemas.
     """
 
     def __init__(
@@ -38,12 +33,7 @@ class BodyLLM:
             need_schema(model)
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        """
-        Return a call whose skill and objects are in the scene, or PASS; see `Body`.
-
-        Raises:
-            ConfigError: A schema is required, and the server has just refused it.
-        """
+        """Map a step; raise ConfigError if the server refuses a required schema; see `Body`."""
         call = ask(
             self._model,
             self._prompts.execution(step, scene),
@@ -57,12 +47,7 @@ class BodyLLM:
 
 
 def need_schema(model: ChatModel) -> None:
-    """
-    Refuse a model without JSON schemas, which would invalidate a measurement of them.
-
-    Raises:
-        ConfigError: The model does not support JSON schemas.
-    """
+    """Raise ConfigError for a model that would invalidate a measurement of JSON schemas."""
     if not model.supports_schema:
         raise ConfigError(
             f'The Body {model.name} cannot be held to a JSON schema. Take `--mapping text` or '

@@ -35,16 +35,10 @@ def models_for(
     environ: Mapping[str, str] = os.environ,
 ) -> Models:
     """
-    Build the models for a method; arguments not listed are those of `make_models`.
+    Build the models for a method; see `make_models` for the other arguments.
 
-    Args:
-        method: With `embedding`, `body` names the embedding model, or is `lexical`.
-        config: The contents of config/llm.yaml.
-        brain: A provider or the name of a model, as for `--brain`; None for the configured one.
-        body: Likewise.
-        record: See `make_models`.
-        replay: See `make_models`.
-        environ: See `make_models`.
+    `brain` and `body` are a provider or the name of a model, as for `--brain`; None for the
+    configured one. With `embedding`, `body` names the embedding model, or is `lexical`.
 
     Raises:
         ConfigError: See `make_models`; or the Body does not support the method.
@@ -81,14 +75,7 @@ def body_of(
     known: dict[str, Vector] | None = None,
 ) -> Body:
     """
-    Build a Body outside of an episode.
-
-    Args:
-        method: How it works.
-        model: The model; not used by `embedding`.
-        embedder: The embedder; used by `embedding` only.
-        prompts: See `BodyLLM`.
-        known: See `MatchingBody`.
+    Build a Body outside of an episode; only `embedding` uses the embedder, and not the model.
 
     Raises:
         ConfigError: The model does not support the method, or there is no embedder.

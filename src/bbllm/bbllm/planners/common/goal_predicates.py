@@ -62,8 +62,8 @@ OPPOSED = frozenset(
     }
 )
 """Relations that exclude each other."""
-AT_ONCE: Mapping[GoalRelation, int] = {GoalRelation.HOLDS: 2, GoalRelation.SIT: 1}
-"""Maximum number of objects that a person can have a relation with at once."""
+AT_ONCE = ((GoalRelation.HOLDS, 'hold', 2), (GoalRelation.SIT, 'sit on', 1))
+"""Relations that a person can have with some objects at once, and with how many."""
 FORM = '`on_milk_kitchentable: 3` or `closed_microwave: 1`, with commas between them'
 
 _PREDICATE = re.compile(
@@ -185,12 +185,21 @@ def contradiction(
     goal = tuple(predicates)
 
     def exclusive(first: GoalPredicate, second: GoalPredicate) -> bool:
+        """Return whether no object can satisfy both."""
+        relations = frozenset({first.relation, second.relation})
+        if first.thing != second.thing or relations in OPPOSED:
+            return first.thing == second.thing
+        if counts is None:
+            return False  # there may be enough movable objects
+        if GoalRelation.HOLDS in relations:
+            return bool(relations & PLACING)
         places = frozenset({first.place, second.place})
-        may_be = bool(places & frozenset(portable)) or places in nested
-        return _exclusive(first, second, may_be, counts is not None)
+        both_places = len(places) == 1 or places & frozenset(portable) or places in nested
+        return relations <= PLACING and not both_places
 
     for first, second in combinations(goal, 2):
-        if _each_in_the_other(first, second):
+        placing = {first.relation, second.relation} <= PLACING
+        if placing and (first.thing, first.place) == (second.place, second.thing):
             if counts is None or counts.get(first.thing, 0) <= 1 >= counts.get(first.place, 0):
                 return first, second
         elif exclusive(first, second) and _too_many((first, second), counts):
@@ -205,16 +214,6 @@ def contradiction(
     return None
 
 
-def too_much_for_a_body(predicates: Iterable[GoalPredicate]) -> tuple[GoalPredicate, ...]:
-    """Return predicates that exceed the hands or seats of a person; () without such."""
-    goal = tuple(predicates)
-    for relation, most in AT_ONCE.items():
-        group = tuple(item for item in goal if item.relation is relation)
-        if sum(item.count for item in group) > most:
-            return group
-    return ()
-
-
 Item = TypeVar('Item', bound=Hashable)
 
 
@@ -224,9 +223,7 @@ def nested_places(
     """
     Return pairs of classes of which an object can be in or on both, because one is in the other.
 
-    Args:
-        lies_in: The places of each object.
-        class_of: Returns the class of an object.
+    `lies_in` has the places of each object, of which `class_of` returns the class.
     """
     pairs: set[frozenset[str]] = set()
     for thing in lies_in:
@@ -246,27 +243,6 @@ def _too_many(group: Collection[GoalPredicate], counts: Mapping[str, int] | None
     )
 
 
-def _each_in_the_other(first: GoalPredicate, second: GoalPredicate) -> bool:
-    places = {first.relation, second.relation} <= PLACING
-    return places and (first.thing, first.place) == (second.place, second.thing)
-
-
-def _exclusive(
-    first: GoalPredicate, second: GoalPredicate, both_places: bool, counted: bool
-) -> bool:
-    """Return whether no object can satisfy both; `both_places`: it can be in both places."""
-    relations = frozenset({first.relation, second.relation})
-    if first.thing != second.thing:
-        return False
-    if relations in OPPOSED:
-        return True
-    if not counted:
-        return False  # there may be enough movable objects
-    if GoalRelation.HOLDS in relations:
-        return bool(relations & PLACING)
-    return relations <= PLACING and first.place != second.place and not both_places
-
-
 def _classes_in(
     relation: GoalRelation, words: str, known: Collection[str], part: str
 ) -> tuple[str, str]:
@@ -275,8 +251,8 @@ def _classes_in(
         return words, ''
     places = [i for i, letter in enumerate(words) if letter == '_' and 0 < i < len(words) - 1]
     splits = [(words[:i], words[i + 1 :]) for i in places]
-    best = max((_n_known(split, known) for split in splits), default=0)
-    likely = [split for split in splits if _n_known(split, known) == best]
+    n_known = [sum(word in known for word in split) for split in splits]
+    likely = [split for split, n in zip(splits, n_known, strict=True) if n == max(n_known)]
     if len(likely) == 1:
         return likely[0]
     if not splits:
@@ -288,13 +264,6 @@ def _classes_in(
     raise ParseError(
         f'{part[:80]!r} can mean {choices}. Name classes of the scene: {", ".join(sorted(known))}.'
     )
-
-
-def _n_known(split: tuple[str, str], known: Collection[str]) -> int:
-    return sum(word in known for word in split)
-
-
-_BODILY = {GoalRelation.HOLDS: 'hold', GoalRelation.SIT: 'sit on'}
 
 
 def refuse_empty(scene: Scene) -> None:
@@ -324,20 +293,18 @@ def refuse_contradiction(
     predicates: Sequence[GoalPredicate], scene: Scene, context: EpisodeContext
 ) -> None:
     """
-    Refuse predicates that contradict each other.
+    Raise GaveUpError for predicates that contradict each other.
 
     If only a part of the house is in sight, further objects may exist, so that a contradiction by
     numbers is a warning.
-
-    Raises:
-        GaveUpError: They contradict each other.
     """
-    if greedy := too_much_for_a_body(predicates):
-        relation = greedy[0].relation
-        raise GaveUpError(
-            f'The goal contradicts itself: {_listed(greedy)} want more at once than the '
-            f'{AT_ONCE[relation]} that a person can {_BODILY[relation]}. Fewer could be done.'
-        )
+    for relation, verb, most in AT_ONCE:
+        greedy = [item for item in predicates if item.relation is relation]
+        if sum(item.count for item in greedy) > most:
+            raise GaveUpError(
+                f'The goal contradicts itself: {_listed(greedy)} want more at once than the '
+                f'{most} that a person can {verb}. Fewer could be done.'
+            )
     counts = Counter(map(class_of, scene.names))
     portable = {class_of(f.subject) for f in scene.facts if f.object == 'grabbable'}
     lies_in: dict[str, list[str]] = {}

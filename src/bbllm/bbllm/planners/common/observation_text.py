@@ -2,8 +2,7 @@
 The text of a scene for LLM-State and Inner Monologue: names in lists, and no states.
 
 Source: Chen et al., LLM-State, section III-A and appendix VI-A. States such as open, on or warm
-are
-omitted: the planner has to track them. On a table, where positions matter and objects are few,
+are omitted: the planner has to track them. On a table, where positions matter and objects are few,
 the text is that of the other planners.
 
 Constant parts come first, so that a server can cache the beginning of a prompt: lists are in the
@@ -18,12 +17,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from bbllm.core.naming import class_of
 from bbllm.core.types import Kind, Scene
 from bbllm.planners.common.prompting import environment
-from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, SceneGraph, scene_graph
+from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, scene_graph
 from bbllm.planners.common.short_names import ShortNames
 
 HANDLED = frozenset({'grabbable', 'has_switch'})
 """Affordances of objects, which may be containers or surfaces too."""
-WORDS = {'inside': 'IN', 'on': 'ON'}
 
 
 def observation_text(scene: Scene, names: ShortNames) -> str:
@@ -37,19 +35,16 @@ def lists_text(scene: Scene, names: ShortNames, *, moved: Sequence[str] = ()) ->
     Return the visible rooms, containers, surfaces and objects: `[salmon1 IN fridge1, ...]`.
 
     An object is in each list that it fits; walls and other objects without affordances are in
-    none. Its place is the object that it is on, else the one that it is in, else its room.
-
-    Args:
-        scene: The current scene.
-        names: The names in prompts.
-        moved: Names of the objects that were taken, the latest last; they end their lists,
-            because their places change most.
+    none. Its place is the object that it is on, else the one that it is in, else its room. The
+    objects that were taken, the latest last, end their lists: their places change most.
     """
     if scene.domain != HOUSEHOLD:
         return environment(scene)
     around = scene_graph(scene)
-    rooms = _rooms(scene)
-    affords = _affords(scene)
+    affords: dict[str, set[str]] = {}
+    for fact in scene.facts:
+        if fact.predicate == 'affords':
+            affords.setdefault(fact.subject, set()).add(fact.object)
     listed = [
         name
         for name in names.by_first_sight(scene.names)
@@ -57,10 +52,16 @@ def lists_text(scene: Scene, names: ShortNames, *, moved: Sequence[str] = ()) ->
     ]
     last = {name: i for i, name in enumerate(moved, 1)}
     listed.sort(key=lambda name: last.get(name, 0))
-    places = _places(around, rooms)
+    places = {name: f' IN {names.short(room)}' for name, room in around.rooms.items()}
+    rooms = _rooms(scene)
+    for wanted, word in (('inside', 'IN'), ('on', 'ON')):
+        for name, relation, other in around.placed:
+            if relation == wanted and other not in rooms:
+                places[name] = f' {word} {names.short(other)}'
 
     def line(label: str, chosen: Iterable[str]) -> str:
-        return f'{label}: [{", ".join(_placed(name, places, names) for name in chosen)}]'
+        placed = (names.short(name) + places.get(name, '') for name in chosen)
+        return f'{label}: [{", ".join(placed)}]'
 
     containers = [name for name in listed if 'containers' in affords[name]]
     surfaces = [name for name in listed if 'surfaces' in affords[name]]
@@ -103,31 +104,6 @@ def situation_text(scene: Scene, names: ShortNames) -> str:
 
 def _rooms(scene: Scene) -> list[str]:
     return [item.name for item in scene.objects if item.kind is Kind.LOCATION]
-
-
-def _affords(scene: Scene) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for fact in scene.facts:
-        if fact.predicate == 'affords':
-            found.setdefault(fact.subject, set()).add(fact.object)
-    return found
-
-
-def _places(around: SceneGraph, rooms: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the one place of each object for its list, with `inside` or `on`."""
-    places = {thing: ('inside', room) for thing, room in around.rooms.items()}
-    for wanted in ('inside', 'on'):
-        for thing, relation, other in around.placed:
-            if relation == wanted and other not in rooms:
-                places[thing] = (relation, other)
-    return places
-
-
-def _placed(name: str, places: dict[str, tuple[str, str]], names: ShortNames) -> str:
-    if name not in places:
-        return names.short(name)
-    relation, other = places[name]
-    return f'{names.short(name)} {WORDS[relation]} {names.short(other)}'
 
 
 def _names(chosen: Iterable[str], names: ShortNames) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
 from bbllm.core.events import StepFailed, WordGrounded
@@ -80,7 +80,7 @@ class ProgramPart:
 class Program:
     """The sub-goals of a program, in order; two may have the same comment."""
 
-    sub_goals: tuple[ProgramPart, ...] = field(default=())
+    sub_goals: tuple[ProgramPart, ...] = ()
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -102,14 +102,9 @@ class Referents:
     Decides which objects the words of a program mean, call by call.
 
     As in the published program: a skill that goes to an object chooses by the policy; an object
-    to put somewhere must be in a hand; any other word means the object last gone to if that is of
-    the class, the only one if there is one, and otherwise the choice of the policy.
-
-    Args:
-        policy: How one of several objects of a class is chosen.
-        rng: Source of random choices.
-        context: Receives the choices.
-        put_unheld: Whether to leave it to the world to refuse an object that is in no hand.
+    to put somewhere must be in a hand, unless `put_unheld` leaves it to the world to refuse it;
+    any other word means the object last gone to if that is of the class, the only one if there is
+    one, and otherwise the choice of the policy.
     """
 
     def __init__(
@@ -123,14 +118,11 @@ class Referents:
         self._put_unheld = put_unheld
 
     def resolve(self, call: Call, scene: Scene) -> SkillCall:
-        """
-        Return the call in the scene's own names.
-
-        Raises:
-            CallError: No such skill, no object of that class, or the object is in no hand.
-        """
+        """Return the call in the scene's own names; raise CallError if there is none."""
         made = SkillCall(call.verb, call.args)
-        skill = _skill(call.verb, scene)
+        verb = plain(call.verb)
+        known = (s for s in scene.skills if verb in (plain(s.name), *map(plain, s.aliases)))
+        skill = next(known, None)
         if skill is None or len(call.args) != len(skill.params):
             return check_call(made, scene)  # raises the right error
         args = tuple(
@@ -140,9 +132,20 @@ class Referents:
         return check_call(SkillCall(skill.name, args), scene)
 
     def _object(self, i: int, skill: Skill, word: str, call: SkillCall, scene: Scene) -> str:
-        if skill.name in PUTTING and i == 0 and not self._left_to_world(word, scene):
-            return self._held(word, call, scene)
         names = meant_by(word, scene.names)
+        if skill.name in PUTTING and i == 0:
+            if held := meant_by(word, scene_graph(scene).held):
+                chosen = choose(held, scene, self._policy, self._rng)
+                return self._grounded(word, chosen, 'held', len(held))
+            if names and not self._put_unheld:
+                raise CallError(
+                    call,
+                    Code.NOT_HOLDING,
+                    f'{word[:60]} is not in a hand, so {call.skill} can put it nowhere; it has to '
+                    'be grabbed before.',
+                )
+            if not self._put_unheld:
+                raise _unknown(word, call, scene)
         if skill.name not in GOING and self.found in names:
             assert self.found is not None
             return self._grounded(word, self.found, 'found', len(names))
@@ -150,27 +153,10 @@ class Referents:
         if name is None:
             if plain(word) in map(plain, lost_names(scene)):
                 return word  # `check_call` reports where it was last seen
-            raise CallError(call, Code.UNKNOWN_OBJECT, _nothing_of(word, scene))
+            raise _unknown(word, call, scene)
         if skill.name in GOING:
             self.found = name
         return name
-
-    def _left_to_world(self, word: str, scene: Scene) -> bool:
-        return self._put_unheld and not meant_by(word, scene_graph(scene).held)
-
-    def _held(self, word: str, call: SkillCall, scene: Scene) -> str:
-        held = meant_by(word, scene_graph(scene).held)
-        if held:
-            name = choose(held, scene, self._policy, self._rng)
-            return self._grounded(word, name, 'held', len(held))
-        if not meant_by(word, scene.names):
-            raise CallError(call, Code.UNKNOWN_OBJECT, _nothing_of(word, scene))
-        raise CallError(
-            call,
-            Code.NOT_HOLDING,
-            f'{word[:60]} is not in a hand, so {call.skill} can put it nowhere; it has to be '
-            'grabbed before.',
-        )
 
     def _grounded(self, word: str, name: str, policy: str, among: int) -> str:
         if name != word:
@@ -195,9 +181,7 @@ def attempt(call: Call, referents: Referents, world: World) -> CallFailure | Non
     except CallError as error:
         return CallFailure(str(error), error.code)
     outcome = world.execute(made)
-    if outcome.succeeded:
-        return None
-    return CallFailure(failure_cause(outcome, made))
+    return None if outcome.succeeded else CallFailure(failure_cause(outcome, made))
 
 
 def carry_out(
@@ -209,18 +193,12 @@ def carry_out(
         context.emit(StepFailed.of(step, failed.cause, code=failed.code))
 
 
-def _skill(verb: str, scene: Scene) -> Skill | None:
-    for skill in scene.skills:
-        if plain(verb) in (plain(skill.name), *map(plain, skill.aliases)):
-            return skill
-    return None
-
-
 def _names(param: str, word: str) -> bool:
     """Return whether an argument names an object: seconds and poses do not."""
     return param != 'seconds' and not (param == 'target' and looks_like_pose(word))
 
 
-def _nothing_of(word: str, scene: Scene) -> str:
-    near = nearest_first(word, classes(scene))[:NAMES_LISTED]
-    return f'There is no {word[:60]!r} in the scene. The nearest names: {", ".join(near)}.'
+def _unknown(word: str, call: SkillCall, scene: Scene) -> CallError:
+    near = ', '.join(nearest_first(word, classes(scene))[:NAMES_LISTED])
+    why = f'There is no {word[:60]!r} in the scene. The nearest names: {near}.'
+    return CallError(call, Code.UNKNOWN_OBJECT, why)

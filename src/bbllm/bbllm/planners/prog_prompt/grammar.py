@@ -66,8 +66,14 @@ def parse_program(text: str) -> Program:
         GaveUpError: The line `cannot: <reason>` in place of a program.
     """
     block = _FENCED.search(text)
+    lines = [line for line in (block[1] if block else text).splitlines() if line.strip()]
+    if len(lines) > MAX_LINES:
+        raise ParseError(
+            f'The program has {len(lines)} lines; at most {MAX_LINES} are accepted. Write a '
+            'shorter one.'
+        )
     reader = _Reader()
-    for raw in _lines(block[1] if block else text):
+    for raw in lines:
         if not reader.take(raw.strip()):
             break
     return reader.close()
@@ -92,16 +98,6 @@ def parse_rest(text: str) -> Program:
             f'nothing is left to do, the line `done` alone. Each line of a program is {FORMS}.'
         )
     return program
-
-
-def _lines(code: str) -> list[str]:
-    lines = [line for line in code.splitlines() if line.strip()]
-    if len(lines) > MAX_LINES:
-        raise ParseError(
-            f'The program has {len(lines)} lines; at most {MAX_LINES} are accepted. Write a '
-            'shorter one.'
-        )
-    return lines
 
 
 class _Reader:
@@ -180,10 +176,7 @@ class _Reader:
         if text.startswith('(') and text.endswith(')'):
             text = text[1:-1].strip()
         words, at = [], 0
-        while at < len(text):
-            found = _WORD.match(text, at)
-            if found is None:
-                break
+        while at < len(text) and (found := _WORD.match(text, at)):
             words.append((found[1] or found[2] or found[3] or '').strip())
             at = found.end()
         condition = _condition_of(words) if at == len(text) else None
@@ -203,9 +196,8 @@ class _Reader:
 
     def _why_no_call(self, text: str) -> str:
         first = re.match(r'\w*', text)
-        word = first[0] if first else ''
-        if word in _NOT_HERE:
-            return f'is {_NOT_HERE[word]}'
+        if first and first[0] in _NOT_HERE:
+            return f'is {_NOT_HERE[first[0]]}'
         if re.match(r'[^\W\d]\w*\s*\.', text):
             return 'reaches into something with a dot'
         if re.match(r'[^\W\d]\w*\s*=', text):
@@ -215,8 +207,7 @@ class _Reader:
 
 def _condition_of(words: list[str]) -> ProgramCondition | None:
     negated = 'not' in words
-    if negated:
-        words = [word for word in words if word != 'not']
+    words = [word for word in words if word != 'not']
     if len(words) != 3 or not all(words):
         return None
     first, relation, last = words

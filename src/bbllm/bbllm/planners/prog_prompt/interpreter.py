@@ -38,12 +38,7 @@ class Interpreter:
     """
     Executes one program after the other, and checks their assertions.
 
-    Args:
-        world: Where calls are executed.
-        context: Receives plans and steps.
-        referents: Decide the meaning of words in the programs.
-        check: Decides whether an assertion is true.
-        stops: Whether a failed call ends its program. In the paper it is skipped.
+    If `stops`, a failed call ends its program. In the paper it is skipped.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ lines that tell a chat model, which completes nothing, to reply with the body of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
@@ -18,7 +18,6 @@ from bbllm.planners.common.prompting import declared, one_line, source, template
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
-    SceneGraph,
     classes,
     meant_by,
     scene_graph,
@@ -45,26 +44,15 @@ def is_true(condition: ProgramCondition, scene: Scene, found: str | None) -> boo
     """
     Return whether a condition is true by the facts of a scene.
 
-    A word means any object of its class. For a state it means the object last gone to if that
-    fits, else the close objects of the class, else all of them.
-
-    Args:
-        condition: The condition.
-        scene: The current scene.
-        found: The object that the program last went to.
+    A word means any object of its class. For a state it means the object `found`, which the
+    program last went to, if that fits, else the close objects of the class, else all of them.
     """
+    return _is_so(condition, scene, found) is not condition.negated
+
+
+def _is_so(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
     around = scene_graph(scene)
     names = meant_by(condition.subject, scene.names)
-    return _is_so(condition, scene, around, names, found) is not condition.negated
-
-
-def _is_so(
-    condition: ProgramCondition,
-    scene: Scene,
-    around: SceneGraph,
-    names: list[str],
-    found: str | None,
-) -> bool:
     if condition.relation == 'close':
         return any(name in around.close or name in around.held for name in names)
     if condition.relation == 'is':
@@ -99,25 +87,19 @@ def state_text(condition: ProgramCondition, scene: Scene) -> str:
     def relevant(*names: str) -> bool:
         return any({squeezed(name), squeezed(class_of(name))} & about for name in names)
 
-    items = [_with_states(name, around) for name in seen if relevant(name)]
+    items = []
+    for name in filter(relevant, seen):
+        states = ' and '.join(around.states.get(name, ()))
+        items.append(class_of(name) + (f' is {states}' if states else ''))
     shown = {*seen, *around.held}
     items += [
         f'{class_of(thing)} {relation} {class_of(other)}'
         for thing, relation, other in around.placed
         if thing in shown and other in shown and relevant(thing, other)
     ]
-    held = [class_of(name) for name in around.held if relevant(name)]
-    have = f' You have: {", ".join(_once(held))}.' if held else ''
-    return f'You see: {", ".join(_once(items)) or "nothing of this"}.{have}'
-
-
-def _with_states(name: str, around: SceneGraph) -> str:
-    states = around.states.get(name, ())
-    return class_of(name) + (f' is {" and ".join(states)}' if states else '')
-
-
-def _once(items: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(items))
+    held = ', '.join(dict.fromkeys(map(class_of, filter(relevant, around.held))))
+    have = f' You have: {held}.' if held else ''
+    return f'You see: {", ".join(dict.fromkeys(items)) or "nothing of this"}.{have}'
 
 
 GRAB_AND_PUTIN = 'grab_and_putin'

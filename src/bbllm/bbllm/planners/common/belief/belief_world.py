@@ -10,7 +10,6 @@ from bbllm.core.events import BeliefsEstimated
 from bbllm.core.observation import observed
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
-from bbllm.planners.common.belief.belief_grammar import REFUSED
 from bbllm.planners.common.belief.interaction_history import (
     InteractionHistory,
     MotionDetector,
@@ -20,6 +19,7 @@ from bbllm.planners.common.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.common.belief.open_facts import (
     LONGEST,
     MOST_WORDS,
+    REFUSED,
     malformed_beliefs,
     with_open_facts,
 )

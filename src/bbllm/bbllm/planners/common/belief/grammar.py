@@ -14,7 +14,8 @@ executed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bbllm.planners.common.prompting import one_line
@@ -75,11 +76,7 @@ def parse_attention(text: str) -> Attention:
 
 def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> StateEstimate:
     """
-    Parse a summary and attributes of objects.
-
-    Args:
-        text: The reply.
-        functions: Which of the two may be called; an ablation omits one.
+    Parse a summary and attributes of objects; `functions` may be called, an ablation omits one.
 
     Raises:
         LostReplyError: No call, and no `none`.
@@ -127,22 +124,19 @@ def _calls(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the function of each call, the text in its brackets, and its beginning."""
     n_calls = 0
-    lines = _NEXT_CALL.sub('\n', text).splitlines()
-    i = 0
-    while i < len(lines):
-        found = _BEGIN.fullmatch(lines[i])
-        i += 1
-        if found is None:
-            if _HOLDS_CALL.search(lines[i - 1]):
-                discarded.append(
-                    RejectedLine(one_line(lines[i - 1])[:SHOWN], 'No call begins it.')
-                )
+    lines = deque(_NEXT_CALL.sub('\n', text).splitlines())
+    while lines:
+        line = lines.popleft()
+        if (found := _BEGIN.fullmatch(line)) is None:
+            if _HOLDS_CALL.search(line):
+                discarded.append(RejectedLine(one_line(line)[:SHOWN], 'No call begins it.'))
             continue
         name = ALIASES.get(found['name'], found['name'])
         parts = [found['rest']]
         if name == REASON:
-            parts = _summary_lines(found['rest'], lines[i:])
-            i += len(parts) - 1
+            parts = _summary_lines(found['rest'], lines)
+            for _ in parts[1:]:
+                lines.popleft()
         whole = one_line(f'{found["name"]}({" ".join(parts)}')[:SHOWN]
         body, bracket = _body(' '.join(parts), name)
         n_calls += 1
@@ -168,7 +162,7 @@ def _body(rest: str, name: str) -> tuple[str, str]:
     return body, bracket
 
 
-def _summary_lines(first: str, others: Sequence[str]) -> list[str]:
+def _summary_lines(first: str, others: Iterable[str]) -> list[str]:
     """
     Return the lines of a summary; the last one ends with a bracket.
 

@@ -42,7 +42,6 @@ class InteractionHistory:
         return tuple(self._history)
 
     def add(self, outcome: Outcome) -> None:
-        """Add an outcome."""
         self._history.append(outcome)
 
     def sense(self, seen: Observed) -> None:
@@ -70,9 +69,7 @@ class InteractionHistory:
         Actions that determine the contents of the hand are kept.
         """
         gone = set(names)
-        kept = [
-            _without(outcome, gone) for outcome in self._history if not _only_of(outcome, gone)
-        ]
+        kept = (_without(o, gone) for o in self._history if not _only_of(o, gone))
         self._history = deque(kept, maxlen=self._history.maxlen)
         for name in gone:
             self._forces_n.pop(name, None)
@@ -81,12 +78,8 @@ class InteractionHistory:
         """
         Forget failures of a place with objects that have moved; return whether there were any.
 
-        A failed grasp may itself push the object aside: failures of the newest calls are kept,
+        A failed grasp may itself push the object aside: failures of the `newest` calls are kept,
         and so are the same failures with the same object before.
-
-        Args:
-            names: The objects that have moved.
-            newest: How many of the newest calls may have moved them.
         """
         moved = set(names)
         just = list(self._history)[max(len(self._history) - newest, 0) :]
@@ -104,7 +97,6 @@ class InteractionHistory:
         return changed
 
     def clear(self) -> None:
-        """Forget everything."""
         self._history.clear()
         self._forces_n.clear()
 

@@ -30,9 +30,7 @@ class OpenState:
 
     def with_objects(self, names: Iterable[str]) -> OpenState:
         """Add objects without attributes; those already present stay unchanged."""
-        new: dict[str, tuple[str, ...]] = {
-            name: () for name in names if name not in self.attributes
-        }
+        new = {name: self.attributes.get(name, ()) for name in names}
         return OpenState({**self.attributes, **new}, self.summary)
 
     def with_attributes(self, name: str, words: Sequence[str]) -> OpenState:
@@ -53,16 +51,13 @@ class OpenStateEstimator(Protocol):
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
         """
-        Return the current beliefs.
+        Return the current beliefs about all objects of `state`, and possibly others of the scene.
 
         Args:
             state: The relevant objects and the previous beliefs; an estimator that starts anew
                 each time, as the paper's does, reads only the objects.
             history: All outcomes since the start of the episode, oldest first.
             scene: The current scene.
-
-        Returns:
-            All objects of `state`, and possibly others of the scene.
 
         Raises:
             ModelError: An estimator that asks a model received no reply.

@@ -111,7 +111,6 @@ class _Story:
     """The heater of each object."""
 
     def add(self, outcome: Outcome) -> None:
-        """Add an outcome."""
         objects = objects_of(outcome)
         self.names.update(dict.fromkeys(objects))
         if outcome.succeeded:
@@ -120,7 +119,6 @@ class _Story:
             self._failed(outcome, objects)
 
     def words(self, name: str) -> Iterator[str]:
-        """Yield the attributes of an object."""
         if count := self.failed_grasps[name]:
             yield 'failed_grasp_once' if count == 1 else 'failed_grasp_twice'
         attributes: tuple[tuple[set[str], tuple[str, ...]], ...] = (
@@ -144,7 +142,10 @@ class _Story:
             self.inside.pop(first, None)
             self.held = first
         if skill in ('put', 'putin', 'putback') and len(objects) == 2:
-            self._put(*objects)
+            thing, place = objects
+            if class_of(place) in HEATERS:
+                self.inside[thing] = place
+                self.warm.update([thing] if place in self.heating else [])
         if skill in GIVING:
             self.held = None
         if first is None:
@@ -179,12 +180,6 @@ class _Story:
             self.stuck.add(first)
         if empties_hand(outcome):
             self.held = None
-
-    def _put(self, thing: str, place: str) -> None:
-        if class_of(place) in HEATERS:
-            self.inside[thing] = place
-            if place in self.heating:
-                self.warm.add(thing)
 
 
 def _names(message: str, name: str) -> bool:

@@ -7,7 +7,7 @@ import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from functools import partial
 
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event
@@ -18,30 +18,14 @@ from bbllm.planners.common.belief.interaction_history import InteractionHistory,
 from bbllm.planners.common.belief.open_facts import with_open_facts
 from bbllm.planners.common.belief.open_state import OpenState, OpenStateEstimator
 
-EVERYTHING = None
-"""In place of lost names: forget all."""
-
-
-@dataclass(frozen=True, slots=True)
-class MovedObjects:
-    """Objects that have moved."""
-
-    names: frozenset[str]
-    newest: int
-    """How many of the newest previous calls may have moved them."""
-
-
-News = Outcome | Observed | MovedObjects | frozenset[str] | None
-"""An outcome, an observation, moved or lost objects, or a request to forget all."""
-
 
 class StateKeeper:
     """
     Receives outcomes, and adds the beliefs of an estimator to scenes.
 
-    An estimator may be slow: no other method waits for it, and scenes have the latest beliefs.
-    Actions on an object are forgotten when it is lost, and its failures when it has moved. The
-    estimator runs in the keeper's thread, from `start` on.
+    The estimator runs in the keeper's thread, from `start` on, and may be slow: scenes have the
+    latest beliefs. Actions on an object are forgotten when it is lost, and its failures when it
+    has moved.
 
     Args:
         estimator: Estimates in the keeper's thread.
@@ -67,7 +51,8 @@ class StateKeeper:
         self._on_trouble = on_trouble
         self._on_fault = on_fault
         self._feels = feels
-        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[Callable[[], bool]] = queue.SimpleQueue()
+        """What the thread has to do; each returns whether it requires another estimate."""
         self._lock = threading.Lock()
         self._state = OpenState()
         self._at_fault = False
@@ -99,9 +84,9 @@ class StateKeeper:
                 case Outcome() as outcome:
                     self._busy = frozenset()
                     self._n_unseen += 1
-                    self._news.put(outcome)
+                    self._news.put(partial(self._add, outcome))
                 case Observed() as sensed:
-                    self._news.put(sensed)
+                    self._news.put(partial(self._sense, sensed))
                 case EpisodeStarted() | EpisodeEnded():
                     self._busy = frozenset()
 
@@ -116,9 +101,9 @@ class StateKeeper:
             if gone:
                 self._to_forget.update(gone)
                 self._state = _without(self._state, gone)
-                self._news.put(gone)
+                self._news.put(partial(self._lose, gone))
             if moved := self._resting.moved(self._state.attributes, scene, self._busy):
-                self._news.put(MovedObjects(moved, self._n_unseen))
+                self._news.put(partial(self._experience.move, moved, newest=self._n_unseen))
             self._n_unseen = 0
             state = self._state
         self._seen.set()
@@ -129,16 +114,16 @@ class StateKeeper:
         with self._lock:
             forgotten, self._state = self._state, OpenState()
             self._to_clear += 1
-            self._news.put(EVERYTHING)
+            self._news.put(self._clear)
         return forgotten
 
     def _run(self) -> None:
         try:
             while True:
-                matters = self._take(self._news.get())
+                matters = self._news.get()()
                 self._seen.wait()
                 while not self._news.empty():
-                    matters = self._take(self._news.get()) or matters
+                    matters = self._news.get()() or matters
                 if matters and self._experience.history:
                     self._estimate()
         except Exception:  # outdated beliefs must not seem current
@@ -149,25 +134,25 @@ class StateKeeper:
                 f'scenes go on without. Start the node again.\n{traceback.format_exc()}'
             )
 
-    def _take(self, news: News) -> bool:
-        """Process one piece of news; return whether it requires another estimate."""
-        if news is EVERYTHING:
-            self._experience.clear()
-            with self._lock:
-                self._to_clear -= 1
-            return False
-        if isinstance(news, MovedObjects):
-            return self._experience.move(news.names, newest=news.newest)
-        if isinstance(news, frozenset):
-            self._experience.forget(news)
-            with self._lock:
-                self._to_forget -= Counter(news)
-            return False
-        if isinstance(news, Outcome):
-            self._experience.add(news)
-            return True
-        self._experience.sense(news)
+    def _add(self, outcome: Outcome) -> bool:
+        self._experience.add(outcome)
+        return True
+
+    def _sense(self, seen: Observed) -> bool:
+        self._experience.sense(seen)
         return self._feels
+
+    def _lose(self, names: frozenset[str]) -> bool:
+        self._experience.forget(names)
+        with self._lock:
+            self._to_forget -= Counter(names)
+        return False
+
+    def _clear(self) -> bool:
+        self._experience.clear()
+        with self._lock:
+            self._to_clear -= 1
+        return False
 
     def _estimate(self) -> None:
         with self._lock:
@@ -189,13 +174,8 @@ class StateKeeper:
 def _without(state: OpenState, names: Container[str]) -> OpenState:
     """Return a state without some objects, and without comparisons with them."""
     kept = {
-        name: tuple(word for word in words if not _last_of(word, names))
+        name: tuple(word for word in words if word.partition(' ')[2].split(' ')[-1] not in names)
         for name, words in state.attributes.items()
         if name not in names
     }
     return OpenState(kept, state.summary)
-
-
-def _last_of(word: str, names: Container[str]) -> bool:
-    parts = word.split()
-    return len(parts) > 1 and parts[-1] in names
