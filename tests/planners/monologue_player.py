@@ -1,4 +1,4 @@
-"""Models that go on with the monologue of Inner Monologue, for a table and as rules say."""
+"""Models that go on with the monologue of Inner Monologue as rules say."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable
 from bbllm.core.text import without_delimiters
 from bbllm.llm.scripted import Request, ScriptedModel
 
-_WANTED = re.compile(r'the ([a-z]+) (cube|cylinder) on (location_\w)')
 _STEP = re.compile(r'^Robot action: (.*)\nSuccess: (yes|no)', re.MULTILINE)
 
 
@@ -30,20 +29,3 @@ def told(prompt: str) -> str:
 def taken(monologue: str) -> list[tuple[str, str]]:
     """Return the actions that a monologue tells, each with `yes` or `no` for its success."""
     return _STEP.findall(monologue)
-
-
-def monologue_player() -> ScriptedModel:
-    """Return a model that puts things on locations of a table, and stops when that fails."""
-    return monologuist(_place)
-
-
-def _place(monologue: str) -> str:
-    task = monologue.partition('\n')[0]
-    wanted = [(f'{color}_{kind}', place) for color, kind, place in _WANTED.findall(task)]
-    if not wanted:
-        return 'cannot: nothing in the task is a cube that goes somewhere'
-    steps = taken(monologue)
-    if steps and steps[-1][1] == 'no':
-        return f'cannot: {steps[-1][0]} has failed'
-    calls = [call for name, place in wanted for call in (f'pick({name})', f'place({place})')]
-    return [*calls, 'done'][len(steps)]

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from symbolic_table import Diary, busy_table
 
-from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Pass
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
@@ -86,14 +85,3 @@ def test_a_line_that_is_no_call_never_reaches_the_world_and_counts_as_a_failed_s
     assert world.calls == ['return_to_base()']
     assert context.lines[1:3] == [f'step 0: {line}', 'failed 0']
     assert cause in context.failed[0][1]
-
-
-def test_a_reply_without_a_line_is_asked_for_once_more() -> None:
-    world, context = busy_table(), Diary()
-
-    run(ScriptedModel(['Certainly!', PROGRAM]), world, context)
-
-    assert world.on('red_cube') == 'location_A'
-    assert len(context.warnings) == 1
-    with pytest.raises(ParseError, match='asked twice'):
-        run(ScriptedModel(['Certainly!', 'Of course!']), busy_table(), Diary())

@@ -12,12 +12,11 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
 from bbllm.core.types import PlanStep, SkillCall, Task
-from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.models.factory import Models, parse_config
+from bbllm.llm.models.factory import parse_config
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.body.language_model import BodyLLM
-from bbllm.planners.body.mapping import MappingMethod, body_name, body_of, make_body, models_for
+from bbllm.planners.body.mapping import MappingMethod, body_of, models_for
 from bbllm.planners.brain_body.base_llm import BASE_LLM
 from bbllm.planners.brain_body.planner import BRAIN_BODY
 
@@ -73,22 +72,6 @@ def test_a_server_that_turns_schemas_down_ends_what_was_to_measure_them() -> Non
 
     with pytest.raises(ConfigError, match='JSON schema'):
         body.map(STEP, busy_table().observe())
-
-
-@pytest.mark.parametrize(
-    ('method', 'name'),
-    [
-        (MappingMethod.AUTO, 'gpt'),
-        (MappingMethod.TEXT, 'gpt (text)'),
-        (MappingMethod.SCHEMA, 'gpt (schema)'),
-        (MappingMethod.EMBEDDING, 'lexical matching'),
-    ],
-)
-def test_reports_and_bodies_agree_on_the_name(method: MappingMethod, name: str) -> None:
-    gpt = ScriptedModel(name='gpt', supports_schema=True)
-    models = Models(gpt, gpt, (), LexicalEmbedder())
-
-    assert body_name(method, models) == make_body(method, new_run(), models).name == name
 
 
 def test_requests_of_an_embedder_are_on_the_account() -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
 from random import Random
 from typing import Any
 
 import pytest
-from house_player import id_of
 
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.naming import class_of
-from bbllm.core.protocols import Embeddings
-from bbllm.core.types import SkillCall
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.planners.fltrnn.context_selection import (
@@ -32,23 +27,7 @@ from bbllm.planners.fltrnn.named_classes import MOST, SOME, mentions
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
 from bbllm.worlds.household.world import HouseholdWorld
 
-RINSE = 'rinse it, please'
 HOUSES = ('cottage', 'family_flat', 'old_house', 'shared_flat', 'studio', 'townhouse')
-
-
-class Meaning:
-    """An embedder that knows what one rinses with, whatever the words look like."""
-
-    name = 'meaning'
-
-    def embed(self, texts: Sequence[str], *, cancel: Any = None) -> Embeddings:
-        vectors = tuple(self._vector(text) for text in texts)
-        return Embeddings(vectors=vectors, model=self.name)
-
-    def _vector(self, text: str) -> tuple[float, ...]:
-        if text in (RINSE, 'faucet', 'sink'):
-            return (1.0, 0.0, 0.0)
-        return (0.0, 1.0, 0.0) if text in ('rinse', 'please', 'rinseplease') else (0.0, 0.0, 1.0)
 
 
 def graph_of(house: str = 'studio') -> MemoryGraph:
@@ -82,39 +61,6 @@ def test_no_more_is_told_than_finds_room_and_what_is_left_out_is_named(
     assert useful - {'floor'} <= classes_in(text) | {*left_out}
 
 
-def test_what_the_sentence_names_is_told_with_all_of_its_class_and_all_that_it_is_in() -> None:
-    graph = graph_of()
-    text, left_out = tell('put the milk and three plates on the coffee table', 1700)
-
-    assert [
-        shown for shown in map(id_of, ('milk', 'fridge', 'kitchen')) if shown not in text
-    ] == []
-    assert text.count('plate(id:') == len(graph.of_class('plate')) > 1
-    assert f"'INSIDE', '{id_of('fridge')}'" in text
-    assert re.search(rf'{re.escape(id_of("fridge"))}[^;]* (is|are) closed', text)
-    assert 'toothbrush' in left_out
-
-
-def test_an_embedder_that_knows_meanings_brings_what_the_words_do_not_spell() -> None:
-    text, left_out = tell(RINSE, 1300, embedder=Meaning())
-
-    assert {'faucet', 'sink'} <= classes_in(text)
-    assert 'book' in left_out
-    telling = ContextSelector(Meaning())
-    first = telling.first(graph_of(), RINSE)[0][:2]
-    assert {class_of(name) for name in first} == {'faucet', 'sink'}
-
-
-def test_of_one_class_what_is_at_hand_comes_before_what_is_shut_in() -> None:
-    graph = graph_of('family_flat')
-    names, _ = ContextSelector(LexicalEmbedder()).first(graph, 'read a book, drink from a mug')
-
-    for word in ('mug', 'plate'):
-        shut = [graph.closed_around(n) is not None for n in names if class_of(n) == word]
-        assert True in shut and False in shut
-        assert all(first <= second for first, second in pairwise(shut)), word
-
-
 @pytest.mark.parametrize('house', HOUSES)
 def test_who_is_told_no_classes_is_told_of_one_of_each_that_is_taken_filled_or_switched(
     house: str,
@@ -137,16 +83,6 @@ def test_a_goal_in_predicates_tells_all_of_its_classes_and_names_nothing_else() 
 
     assert classes_in(text) >= {'milk', 'fridge', 'kitchen', 'coffeetable'}
     assert LEFT_OUT not in text and MORE not in text and 'juice' not in text
-
-
-def test_what_is_held_is_told_whatever_the_sentence_says() -> None:
-    graph = graph_of()
-    (plum, *_) = graph.of_class('plum')
-    graph.apply(SkillCall('grab', (plum,)))
-
-    text = ContextSelector(LexicalEmbedder(), longest=1700).of(graph, 'switch on the tv', None)
-
-    assert "'HELD', 'hand'" in text and 'plum' in classes_in(text)
 
 
 def n_told(text: str, word: str) -> int:

@@ -2,46 +2,107 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from ft_player import ft_player
-from monologue_player import monologue_player
-from pop_player import pop_player
 from pop_runs import Scales
-from prog_player import lang_player, prog_player
-from state_player import state_player
 from symbolic_table import busy_table
 
 from bbllm.bench.oracle.model import offline
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
-from bbllm.core.protocols import ChatModel, Message, Planner, Reply, Situation, in_episode
+from bbllm.core.protocols import (
+    ChatModel,
+    Message,
+    Planner,
+    PromptRequest,
+    Reply,
+    Situation,
+    in_episode,
+)
 from bbllm.core.registry import load_planner, load_planners
-from bbllm.core.types import Task
+from bbllm.core.types import Outcome, Scene, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.common.methods import MappingMethod
 
-PLAYERS: dict[str, Callable[[], Any]] = {
-    'ft_cot': ft_player,
-    'ft_vanilla': ft_player,
-    'huang': lang_player,
-    'inner_monologue': monologue_player,
-    'lang_prompt': lang_player,
-    'llm_pop': pop_player,
-    'llm_pop_no_evaluator': pop_player,
-    'llm_state': state_player,
-    'prog_prompt': prog_player,
-}
-"""What answers planners whose prompts `offline` does not know."""
+WANTED = re.compile(r'the (\w+) (cube|cylinder) on (location_\w)')
+
+
 TASK = 'put the red cube on location_A and the blue cube on location_B'
 ON_TABLES = [name for name, make in load_planners()[0].items() if 'tabletop' in make.domains]
 """Those that cannot be imported fail in tests/core/test_registry.py."""
+
+
+class Player:
+    """Answers any planner for tasks like TASK, by the scenes of its requests."""
+
+    supports_schema = False
+    name = 'player'
+
+    def __init__(self, situation: Situation | None = None):
+        self._situation = situation
+
+    def in_episode(self, situation: Situation) -> ChatModel:
+        by_offline = situation.planner in ('brain_body', 'base_llm')
+        return in_episode(offline(), situation) if by_offline else Player(situation)
+
+    def refusal(self, planner: str) -> str:
+        return ''
+
+    def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
+        request = messages[0].request
+        assert request is not None and request.scene is not None
+        if request.kind == 'call' or self._situation is None:
+            return offline().complete(messages, **options)
+        return Reply(text=self._answer(request, request.scene, self._situation), model=self.name)
+
+    def _answer(self, request: PromptRequest, scene: Scene, situation: Situation) -> str:
+        found = WANTED.findall(situation.task.instruction)
+        pairs = [(f'{color}_{kind}', place) for color, kind, place in found]
+        failed = [e.data for e in situation.events() if isinstance(e.data, Outcome)][-1:]
+        left = [pair for pair in pairs if not scene.has(pair[0], 'on', pair[1])]
+        kind = request.kind
+        if kind in ('attention', 'estimate'):
+            return 'none'
+        if kind == 'enough':
+            return 'EXPLAIN: Yes.\nACTION: <nooutput>'
+        if kind == 'evaluate':
+            return 'FAIL\nNot all stand there.' if left or not pairs else 'SUCCESS'
+        if not pairs or (failed and not failed[0].succeeded):
+            reason = f'cannot: {failed[0].message if failed else "there is nothing to place"}'
+            return f'Robot action: {reason}' if kind == 'next_action' else reason
+        at = {item.name: item.pose.position_m for item in scene.objects}
+
+        def written(pick: str, place: str) -> list[str]:
+            """Write what is left to do; a form has `name`, and `x` and `y` of a place."""
+            lines = []
+            for thing, where in left:
+                lines += [pick.format(name=thing)] if thing != scene.held else []
+                lines += [place.format(name=where, x=at[where][0], y=at[where][1])]
+            return lines
+
+        if kind == 'next_action':
+            return f'Robot action: {[*written("pick({name})", "place({name})"), "done"][0]}'
+        if kind == 'actions':
+            return '\n'.join(written('pick({name})', 'place({name})')) or 'done'
+        if kind == 'program':
+            return '\n'.join(['# 1: place them', *written("pick('{name}')", "place('{name}')")])
+        if kind in ('steps', 'next_step'):
+            steps = [*written('pick {name}', 'place it at {name}'), 'Done']
+            numbered = [f'{i}: {text}' for i, text in enumerate(steps)]
+            return numbered[request.start] if kind == 'next_step' else '\n'.join(numbered)
+        if kind == 'plan':
+            actions = written('PICK {name}', 'PLACE [{x} {y} 0.02 1 0 0 0]')
+            return '\n'.join(['EXPLAIN', 'Each on its place.', 'EXECUTE', *(actions or ['DONE'])])
+        calls = written("pick('{name}')", 'place([{x}, {y}, 0.02], [1, 0, 0, 0])')
+        listed = f'[{", ".join(calls)}]' if calls else '<nooutput>'
+        return f'EXPLAIN: So.\nACTION: {listed}'
 
 
 class Overheard:
@@ -71,7 +132,7 @@ def play(request: pytest.FixtureRequest) -> Callable[..., Episode]:
     """Return what plays an episode with a planner, each of those that are installed."""
 
     def run(world: Any, model: Any = None, task: str = TASK, **limits: int) -> Episode:
-        model = model or PLAYERS.get(request.param, offline)()
+        model = model or Player()
         episode_run = EpisodeRun(
             Task('t', task), planner=request.param, brain='b', body='b', limits=Limits(**limits)
         )
@@ -157,7 +218,7 @@ def test_the_limit_of_calls_ends_the_episode(play: Callable[..., Episode]) -> No
 
 @pytest.mark.parametrize('name', ON_TABLES)
 def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(name: str) -> None:
-    brain = Overheard(PLAYERS.get(name, offline)())
+    brain = Overheard(Player())
     body = Overheard(offline())
     world = Scales(busy_table(), dict.fromkeys(['red_cube', 'blue_cube', None], 7.77))
     run = EpisodeRun(Task('t', TASK), planner=name, brain='b', body='b', limits=Limits())

@@ -103,41 +103,9 @@ def test_a_file_with_an_unknown_action_or_thing_is_refused_with_the_nearest(
         read_demonstrations(path)
 
 
-def test_a_file_that_is_none_is_refused_with_its_name(tmp_path: Path) -> None:
-    with pytest.raises(DemonstrationError, match=r'no\.yaml cannot be read'):
-        read_demonstrations(tmp_path / 'no.yaml')
-    path = tmp_path / 'odd.yaml'
-    path.write_text('demonstrations: [')
-    with pytest.raises(DemonstrationError, match=r'odd\.yaml cannot be read'):
-        read_demonstrations(path)
-
-
-GOOD_HELD = {
-    'goal': 'turnon_tv: 1',
-    'things': ['tv(id:2) inside den(id:1)'],
-    'plan': "walk('tv(id:2)')\nswitchon('tv(id:2)')\n# done",
-}
-
-
-def read(folder: Path, **changes: object) -> Demonstration:
-    path = folder / 'mine.yaml'
-    path.write_text(yaml.safe_dump({'demonstrations': [{**GOOD_HELD, **changes}]}))
-    (item,) = read_demonstrations(path)
-    return item
-
-
 def test_fixed_ones_are_the_first_of_the_file_and_random_ones_go_by_the_dice() -> None:
     assert chooser('fixed', LexicalEmbedder(), Random(0))('any') == ALL[:3]
     drawn = [chooser('random', LexicalEmbedder(), Random(n % 8))('any') for n in range(9)]
     assert all(len({item.goal for item in three}) == 3 for three in drawn)
     assert len({tuple(item.goal for item in three) for three in drawn}) > 1
     assert drawn[0] == drawn[8]
-
-
-@pytest.mark.parametrize(
-    ('said', 'state'), [(True, 'on'), (False, 'off'), ('off open', 'off open')]
-)
-def test_states_are_words_and_what_yaml_takes_for_a_truth_value_is_on_or_off(
-    tmp_path: Path, said: str | bool, state: str
-) -> None:
-    assert read(tmp_path, states={'tv(id:2)': said}).states == {'tv_2': tuple(state.split())}

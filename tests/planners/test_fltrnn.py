@@ -22,15 +22,16 @@ from house_player import (
 )
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.events import Ending, EventKind
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.reply_diagnostics import LostReplyError
+from bbllm.planners.fltrnn.baselines import PlanningOnly, PlanningReasoning
 from bbllm.planners.fltrnn.grammar import parse_calls
 from bbllm.planners.fltrnn.planner import FLTRNN, ROUNDS
-from bbllm.planners.fltrnn.prompting import SPLIT
+from bbllm.planners.fltrnn.prompting import SPLIT, WHOLE
 from bbllm.worlds.household.visibility import Visibility
 
 MILK = 'on_milk_coffeetable: 1'
@@ -361,10 +362,6 @@ def test_rules_that_are_left_out_do_not_come_back_with_a_refusal(
 FETCHED = (call('walk', 'fridge'), call('open', 'fridge'), *bring('milk', 'coffeetable'))
 
 
-def events_of(episode: Episode, kind: EventKind) -> list[Any]:
-    return [event.data for event in episode.events if event.kind is kind]
-
-
 def retries(model: ScriptedModel) -> list[str]:
     """Return what the model was told against a reply, in order."""
     return [r.messages[-1].content for r in model.requests if len(r.messages) > 1]
@@ -390,27 +387,43 @@ def test_a_sub_goal_that_is_never_reached_is_planned_three_times_and_then_given_
     )
 
 
-def test_of_several_calls_that_are_refused_the_first_is_said_and_the_others_counted() -> None:
-    refused = (call('grab', 'tv'), call('open', 'tv'), call('switchoff', 'tv'))
-    model = planning((call('walk', 'livingroom'), *refused), FETCHED)
-
-    episode = play(FLTRNN, model, MILK, Studio())
-
-    (said,) = retries(model)
-    assert 'grab(tv' in said and ' 2 more calls cannot be done either.' in said
-    assert 'Write a plan that keeps all rules.' in said
-    assert len(discarded(episode)) == 3
-    assert not [text for text in episode_calls(episode) if 'tv' in text]
+GOAL = 'on_plum_coffeetable: 1, turnon_tv: 1'
+TV = [call('walk', 'tv'), call('switchon', 'tv')]
 
 
-def episode_calls(episode: Episode) -> list[str]:
-    return [str(data.call) for data in events_of(episode, EventKind.OUTCOME)]
+def test_planning_only_asks_once_and_carries_all_of_it_out() -> None:
+    world = Studio()
+    model = ScriptedModel(['\n'.join([*bring('plum', 'coffeetable'), *TV])])
 
-
-def test_of_a_plan_that_nobody_can_read_a_verified_sub_goal_is_planned_anew() -> None:
-    model = planning(('robot.walk(milk)',), ('robot.walk(milk)',), FETCHED)
-
-    episode = play(FLTRNN, model, MILK, Studio())
+    episode = play(PlanningOnly, model, GOAL, world)
 
     assert episode.ending is Ending.FINISHED, episode.message
-    assert 'none of its 1 lines can be read as a call' in cells(model)[-1]
+    assert world.has('plum', 'on', 'coffeetable') and world.has('tv', 'is', 'on')
+    (request,) = model.requests
+    assert request.prompt.startswith(WHOLE)
+    assert request.prompt.count('# The goal: ') == 4  # three demonstrations
+    assert 'Only one thing may be held' in request.prompt
+    assert 'Rule thought' not in request.prompt and 'Long-term' not in request.prompt
+
+
+def test_planning_only_does_not_know_that_a_call_failed_and_goes_on() -> None:
+    world = Studio()
+    model = ScriptedModel(['\n'.join([*bring('milk', 'coffeetable'), 'wash(tv)', *TV])])
+
+    episode = play(PlanningOnly, model, 'on_milk_coffeetable: 1, turnon_tv: 1', world)
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'inside other closed thing' in episode.message
+    assert world.has('tv', 'is', 'on') and len(world.calls) == 6
+    assert discarded(episode) == ['wash(tv)']
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize('planner', [PlanningOnly, PlanningReasoning])
+def test_what_cannot_be_reached_is_refused_before_any_request(planner: type) -> None:
+    model = ScriptedModel([])
+
+    episode = play(planner, model, 'turnon_tv: 1, turnoff_tv: 1', Studio())
+
+    assert episode.ending is Ending.GAVE_UP
+    assert 'contradicts itself' in episode.message and model.requests == []

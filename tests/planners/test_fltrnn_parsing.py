@@ -12,8 +12,6 @@ from bbllm.planners.fltrnn.grammar import (
     MAX_REPORTED,
     parse_calls,
     parse_sub_goals,
-    parse_thing,
-    shown,
 )
 from bbllm.planners.fltrnn.sub_goals import Goal, decompose
 
@@ -84,12 +82,6 @@ def test_no_sub_goals_and_too_many_are_refused() -> None:
         parse_sub_goals('subgoal{make toast} ' * 41)
     with pytest.raises(GaveUpError, match='the tv is broken'):
         parse_sub_goals('cannot: the tv is broken')
-
-
-def test_a_thing_is_read_as_it_is_shown() -> None:
-    assert shown('kitchen_cabinet_12') == 'kitchen_cabinet(id:12)'
-    assert parse_thing(shown('kitchen_cabinet_12')) == 'kitchen_cabinet_12'
-    assert parse_thing('hand') is None
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pop_runs import NoBody, Scales
-from symbolic_table import Diary, SymbolicTabletop, busy_table
+from pop_runs import NoBody
+from symbolic_table import Diary, busy_table
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.prompt_history import PromptHistory
-from bbllm.planners.llm_pop.fine_tuned import FTCoT, FTVanilla
+from bbllm.planners.llm_pop.fine_tuned import FTCoT
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction
 from bbllm.planners.llm_pop.fine_tuned_prompting import (
     HISTORY,
@@ -38,7 +38,6 @@ ACT = (
     "EXPLAIN: The red one goes there.\nACTION: [pick('red_cube'), "
     "place('red_cube', [0.54, -0.18, 0.02], [1, 0, 0, 0]), reset()]"
 )
-NOTHING = 'EXPLAIN: It is done.\nACTION: <nooutput>'
 WEIGHED = [
     'pick(red_cube)',
     'place(0.35 0.12 0.02 1 0 0 0)',
@@ -81,20 +80,6 @@ def test_it_finds_out_and_asks_again_before_it_acts() -> None:
     assert context.lines[0] == 'plan from 0'
     assert context.lines[5:7] == ['repair 4', 'plan from 4']
     assert context.failed == []
-
-
-def test_what_was_felt_after_each_action_is_in_the_past() -> None:
-    table = SymbolicTabletop({'red_cube': (0.35, 0.12), 'blue_cube': (0.51, 0.12)})
-    model = ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
-
-    cot(model, Scales(table, {'red_cube': 0.6, 'blue_cube': 1.1}))
-
-    told = parse_past(past(model.requests[2]))
-    assert [item.words for item in told] == ['No. The weights are not known.', 'Lift both.']
-    assert len(told[1].actions) == 4
-    assert [vector[-3] for vector in told[1].vectors] == [-0.6, 0.0, -1.1, 0.0]
-    assert {len(vector) for vector in told[1].vectors} == {26}
-    assert past(model.requests[3]).splitlines()[-1] == 'Round 3: [Yes. red_cube is lighter.] [] []'
 
 
 def test_what_fails_ends_the_list_and_its_reason_is_in_the_past() -> None:
@@ -153,17 +138,6 @@ def test_what_a_person_says_in_between_is_a_round_and_the_rest_is_left() -> None
         'A person said: the red one is lighter (really)',
     ]
     assert world.calls == WEIGHED[:2] + ACTED
-
-
-def test_vanilla_asks_one_question_until_there_is_nothing_to_do() -> None:
-    world, model = busy_table(), ScriptedModel([WEIGH, ACT, NOTHING])
-
-    context = Diary()
-    FTVanilla(model, NoBody()).run(TASK, world, context)
-
-    assert questions(model) == [Question.NEXT] * 3
-    assert world.calls == WEIGHED + ACTED
-    assert context.repairs == ['The red one goes there.']
 
 
 PICK = FtAction(Verb.PICK, 'red_cube')

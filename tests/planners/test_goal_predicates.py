@@ -8,7 +8,6 @@ from house_player import Studio, play
 from bbllm.core.errors import ParseError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.naming import class_of
-from bbllm.core.types import Kind, SkillCall
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
@@ -17,7 +16,6 @@ from bbllm.planners.common.goal_predicates import (
     nested_places,
     parse_goal,
 )
-from bbllm.planners.common.scene_graph import scene_graph
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.llm_state.planner import LLMState
@@ -122,36 +120,6 @@ def read(text: str) -> tuple[GoalPredicate, ...]:
     return goal
 
 
-@pytest.mark.parametrize(
-    ('text', 'counts'),
-    [
-        # Nobody knows how many there are, and each can have its own.
-        ('on_milk_table: 1, inside_milk_fridge: 1', None),
-        ('holds_milk: 1, inside_milk_fridge: 1', None),
-        # Of two classes, or of a hand and a state, both can be so.
-        ('closed_microwave: 1, open_fridge: 1', None),
-        ('closed_microwave: 1, open_fridge: 1', {'microwave': 1, 'fridge': 1}),
-        ('holds_milk: 1, open_milk: 1', {'milk': 1}),
-        # The second milk is in the microwave, which is on the shelf.
-        ('on_milk_table: 1, inside_milk_microwave: 1, on_milk_shelf: 1', {'milk': 2}),
-    ],
-)
-def test_what_can_be_so_at_once_is_no_contradiction(
-    text: str, counts: dict[str, int] | None
-) -> None:
-    nested = {frozenset({'microwave', 'shelf'})}
-
-    assert contradiction(read(text), counts, (), nested) is None
-
-
-def test_what_lies_in_something_lies_in_all_around_it_however_deep() -> None:
-    lies_in = {'toaster_1': ['cabinet_2'], 'cabinet_2': ['counter_3'], 'counter_3': ['kitchen_4']}
-
-    nested = nested_places(lies_in, class_of)
-
-    assert {frozenset(pair) for pair in (('toaster', 'counter'), ('toaster', 'kitchen'))} < nested
-
-
 def test_a_ring_of_things_that_lie_in_each_other_ends() -> None:
     assert nested_places({'bag_1': ['box_2'], 'box_2': ['bag_1']}, class_of) == {
         frozenset({'bag', 'box'})
@@ -191,21 +159,6 @@ def test_where_a_second_one_may_be_out_of_sight_the_pair_is_warned_of(planner: t
 
     assert 'only a test' in episode.message
     assert '`turnon_tv: 1` and `turnoff_tv: 1` cannot both be so' in warnings(episode)
-
-
-def test_who_has_been_everywhere_and_in_one_cupboard_has_not_seen_all() -> None:
-    world = Studio(Visibility(reach='room', hides='not_open', accumulating=True))
-    for room in [item.name for item in world.observe().objects if item.kind is Kind.LOCATION]:
-        world.execute(SkillCall('walk', (room,)))
-    fridge = next(name for name in world.observe().names if class_of(name) == 'fridge')
-    for action in ('walk', 'open', 'close'):
-        assert world.execute(SkillCall(action, (fridge,))).succeeded
-
-    episode = play(InnerMonologue, ScriptedModel([GIVES_UP[InnerMonologue]]), ON_AND_OFF, world)
-
-    assert scene_graph(world.observe()).hidden
-    assert 'only a test' in episode.message
-    assert 'in closed things, that nobody has looked into yet' in warnings(episode)
 
 
 @PLANNERS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -19,12 +18,12 @@ from bbllm.core.naming import class_of
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.low_level_plan import MAX_LINE, LowLevelCall
+from bbllm.planners.common.low_level_plan import LowLevelCall
 from bbllm.planners.common.observation_text import GONE, NOTHING_NEW, changes
 from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.scene_graph import CHARACTER
 from bbllm.planners.common.short_names import ShortNames
-from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, THOUGHT_KEPT, parse_next
+from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
 from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.inner_monologue.prompting import Monologue
 from bbllm.worlds.household.world import HouseholdWorld
@@ -106,39 +105,6 @@ def test_a_window_forgets_what_was_done_so_that_a_search_begins_anew() -> None:
     assert len(whole.calls) == 7
     assert forgetting.ending is Ending.OUT_OF_BUDGET
     assert part.calls.count('walk(table_30)') > 1
-
-
-def test_a_prompt_of_a_window_begins_with_the_scene_before_its_oldest_step() -> None:
-    model = saying(*SALMON[:2], *['move(chair1)', 'move(sink1)'] * 5, 'done')
-
-    play(model, window='5')
-
-    first = told(prompts(model)[-1])
-    assert '(7 steps that were taken before are no longer told.)' in first
-    assert len(taken(first)) == 5
-    scene = first[first.index('Scene: ') : first.index('Robot thought:')]
-    assert 'Current Holding: [salmon1]' in scene  # it was taken in a step that is forgotten
-    assert 'salmon1 ON table1' not in first
-    lengths = [len(prompt) for prompt in prompts(model)]
-    assert max(lengths[-4:]) - min(lengths[-4:]) < 200
-
-
-def test_why_a_step_failed_is_told_only_where_messages_are_asked_for() -> None:
-    def careful(monologue: str) -> str:
-        """Open the fridge only when told that this is what is wrong."""
-        steps = taken(monologue)
-        if (SALMON[3], 'yes') in steps and (SALMON[4], 'yes') not in steps:
-            return SALMON[4]
-        if re.search(r'Success: no: fridge1 is not open', monologue) and steps[-1][1] == 'no':
-            return SALMON[3]
-        done = sum(how == 'yes' for _, how in steps)
-        return (*SALMON[:3], SALMON[4], SALMON[4], 'done')[min(done, 5)]
-
-    with_messages = play(monologuist(careful), messages='yes', steps=20)
-    without = play(monologuist(careful), steps=20)
-
-    assert with_messages.ending is Ending.FINISHED, with_messages.message
-    assert without.ending is Ending.OUT_OF_BUDGET
 
 
 def test_an_action_that_there_is_not_is_left_out_and_told_to_the_model() -> None:
@@ -232,13 +198,6 @@ def test_a_reply_without_an_action_cannot_be_read_and_cannot_gives_up() -> None:
     assert isinstance(parse_next('Robot action: fly()', ACTIONS).call, RejectedLine)
 
 
-def test_a_thought_that_begins_with_cannot_is_no_end_where_an_action_follows() -> None:
-    read = parse_next('cannot: carry both, so I take one\nRobot action: move(a1)', ACTIONS)
-
-    assert read.call == LowLevelCall('move', ('a1',))
-    assert read.thought.startswith('cannot: carry both')
-
-
 def test_only_what_is_new_is_told_of_a_scene() -> None:
     before = 'Object List: [a IN b, c ON d]\nCurrent Holding: []\nRoom List: [k, l]'
 
@@ -280,16 +239,6 @@ def test_who_walks_about_in_a_house_that_is_in_sight_is_told_of_nothing_gone() -
     scenes = [step[-1] for step in talk.steps]
     assert any('close to: [' in scene and 'wall' in scene for scene in scenes)
     assert not [scene for scene in scenes if GONE in scene]
-
-
-def test_a_long_thought_is_cut_and_a_long_action_is_none() -> None:
-    step = parse_next(f'{"so " * THOUGHT_KEPT}\nRobot action: move(mug1)', ACTIONS_HELD)
-    long = parse_next(f'So.\nRobot action: move({"x" * MAX_LINE})', ACTIONS_HELD)
-
-    assert len(step.thought) == THOUGHT_KEPT
-    assert step.call == LowLevelCall('move', ('mug1',))
-    assert not isinstance(long.call, LowLevelCall)
-    assert f'more than {MAX_LINE} characters' in str(long.call)
 
 
 def test_of_lines_behind_the_action_some_are_told_and_the_others_counted() -> None:

@@ -106,15 +106,6 @@ def test_the_zero_shot_planner_takes_the_nearest_action_of_each_step() -> None:
     assert 'What is there' not in last
 
 
-def test_without_correction_all_steps_are_asked_for_at_once() -> None:
-    world, context, model = SmallHouse(), Diary(), ScriptedModel([NUMBERED])
-
-    zero_shot(model, correction='no').run(TASK, world, context)
-
-    assert world.calls == CALLS
-    assert len(model.requests) == 1
-
-
 def test_a_model_that_is_never_done_is_asked_for_so_many_steps() -> None:
     world, context = SmallHouse(), Diary()
     model = ScriptedModel([f'{i}: find the mug' for i in range(99)])

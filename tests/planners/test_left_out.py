@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 from house_player import Studio, call, lines, play, player
-from small_house import SmallHouse
-from state_player import roles
 
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.llm.scripted import Request, ScriptedModel
@@ -18,7 +16,6 @@ from bbllm.planners.common.reply_diagnostics import (
     says_done,
 )
 from bbllm.planners.fltrnn.planner import FLTRNN
-from bbllm.planners.llm_state.planner import LLMState
 
 GOAL = 'turnon_tv: 1'
 TV = [call('walk', 'tv'), call('switchon', 'tv')]
@@ -73,19 +70,6 @@ def test_what_fltrnn_cannot_read_is_malformed_and_what_its_checks_refuse_is_not(
         "grab('milk')": False,
         'walk(milk_99999)': True,
     }
-
-
-def test_what_a_lost_reply_of_the_estimator_wanted_counts_too() -> None:
-    model = roles(
-        by_turns('done'),
-        attention=by_turns('none'),
-        estimator=by_turns('update_state("sink1")', 'update_state("sink1")\nupdate_state("mug1")'),
-    )
-
-    episode = play(LLMState, model, 'put a salmon in the fridge', SmallHouse())
-
-    assert episode.ending is Ending.MODEL_FAILED
-    assert kinds(episode) == [('update_state("sink1")', False), ('update_state("mug1")', False)]
 
 
 FLY, SWIM = RejectedLine('fly(mug1)', 'No.'), RejectedLine('swim(mug1)', 'No.')

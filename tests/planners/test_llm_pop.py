@@ -92,20 +92,6 @@ def test_when_the_rounds_are_used_up_the_evaluator_has_the_last_word(k: int) -> 
     assert len(model.requests) == 2 * (k + 1) + 1
 
 
-def test_without_evaluator_the_planner_says_itself_when_it_is_done() -> None:
-    world, context = busy_table(), Diary()
-    model = ScriptedModel([WEIGH, ACT, 'EXPLAIN\nIt stands there.\nEXECUTE\nDONE'])
-
-    run(model, world, context, evaluator=False)
-
-    assert world.on('red_cube') == 'location_A'
-    assert all(request.prompt.endswith('\nPlan:') for request in model.requests)
-    assert not any('[Evaluation]' in request.prompt for request in model.requests)
-    assert all('write DONE' in request.prompt for request in model.requests)
-    assert context.repairs == ['The red one goes to location_A.']
-    assert context.held_done
-
-
 def test_without_evaluator_more_actions_than_rounds_are_not_carried_out() -> None:
     world = busy_table()
 
@@ -114,15 +100,6 @@ def test_without_evaluator_more_actions_than_rounds_are_not_carried_out() -> Non
 
     assert world.calls[:3] == BOTH
     assert len(world.calls) == 8
-
-
-def test_with_an_evaluator_the_planner_is_not_offered_done() -> None:
-    model = ScriptedModel([UNKNOWN, 'EXECUTE\nDONE', ACT, DONE])
-
-    run(model, busy_table(), Diary())
-
-    assert 'write DONE' not in model.requests[1].prompt
-    assert 'the evaluator says the task is not done' in model.requests[2].prompt
 
 
 @pytest.mark.parametrize('replies', [['eh?', 'eh?'], [UNKNOWN, 'eh?', 'eh?']])
@@ -163,19 +140,6 @@ def test_what_a_person_says_within_a_round_ends_it_and_is_heard_in_the_next() ->
         'Person: leave the blue one alone',
     ]
     assert context.plans[1].steps[1].text == 'RESET'
-
-
-def test_a_history_longer_than_its_budget_is_shortened_and_that_is_said_once() -> None:
-    context = Diary()
-    model = ScriptedModel([UNKNOWN, WEIGH] * 4 + [DONE])
-
-    run(model, busy_table(), context, history=4500)
-
-    assert len(context.warnings) == 1
-    assert 'longer than the 4500 characters' in context.warnings[0]
-    history = section(model.requests[-1], 'History')
-    assert history.startswith('Round 0 in short: PICK red_cube done, force z -1.00; PLACE')
-    assert '\n== Round 3 ==\n' in history
 
 
 def test_a_prompt_that_the_model_finds_too_long_is_sent_with_less_history() -> None:

@@ -86,16 +86,6 @@ def test_a_step_that_fails_ends_the_plan_and_the_history_says_that_it_failed_and
     assert (repair.index, 'is not close to' in repair.cause) == (1, True)
 
 
-def test_a_new_plan_takes_the_place_of_the_step_that_failed() -> None:
-    model = roles(in_turn('1. move(mug1)\n2. open(fridge1)', '1. move(fridge1)', DONE))
-
-    episode = play(model, SmallHouse())
-
-    plans = told(episode, EventKind.PLAN)
-    assert [plan.steps for plan in plans][-1] == ('move(mug1)', 'move(fridge1)')
-    assert [plan.start for plan in plans] == [0, 1]
-
-
 def test_things_are_only_ever_added() -> None:
     attention = in_turn('add_related_objects("fridge1")', 'add_related_objects("salmon2")', 'none')
     model = roles(in_turn('1. move(mug1)', '1. move(mug1)', DONE), attention=attention)
@@ -233,19 +223,6 @@ def salmon_is_hot(plans: list[str]) -> ScriptedModel:
     )
 
 
-def test_with_messages_the_estimator_too_is_told_why_a_step_failed() -> None:
-    plans = ['1. pickup(salmon1)', 'done']
-    model = salmon_is_hot([*plans])
-    silent = salmon_is_hot([*plans])
-
-    play_held(model, messages='yes')
-    play_held(silent)
-
-    told = block('robot actions', prompts_of(model, 'memory')[1])
-    assert told.startswith('pickup(salmon1) Fail: ') and 'close' in told
-    assert block('robot actions', prompts_of(silent, 'memory')[1]) == 'pickup(salmon1) Fail'
-
-
 @pytest.mark.parametrize(
     ('options', 'hot', 'summary'),
     [({}, True, True), ({'summary': 'no'}, True, False), ({'objects': 'no'}, False, True)],
@@ -278,122 +255,6 @@ def test_a_summary_without_quotes_ends_with_its_line_whatever_stands_behind_the_
     )
 
 
-LIMIT = 30
-"""How many steps an episode may have here; who does not get on uses them all."""
-FETCH = '1. move(salmon1)\n2. pickup(salmon1)\n3. move(kitchencabinet1)'
-PUT = '1. placein(salmon1, kitchencabinet1)'
-OPEN_FIRST = '1. open(kitchencabinet1)\n2. placein(salmon1, kitchencabinet1)'
-WASH = '1. move(mug1)\n2. pickup(mug1)\n3. move(sink1)\n4. placein(mug1, sink1)'
-RINSE = '1. move(faucet1)\n2. switchon(faucet1)\n3. switchoff(faucet1)'
-
-
-def play_ablations(model: ScriptedModel, world: Any, **options: Any) -> Episode:
-    run = EpisodeRun(
-        Task('t', 'work'), planner='llm_state', brain='b', body='b', limits=Limits(steps=LIMIT)
-    )
-    return run.execute(
-        LLMState(run.model(model, 'brain'), NOBODY, options=chosen('llm_state', **options)), world
-    )
-
-
-def puts_away(sees_cause: Role) -> ScriptedModel:
-    """
-    Return a model that finds a closed cabinet closed only where it is told that it is.
-
-    Args:
-        sees_cause: Returns the part of a policy's prompt in which it looks for that.
-    """
-
-    def policy(prompt: str) -> str:
-        done = block('history actions', prompt)
-        if 'placein(salmon1, kitchencabinet1) Success' in done:
-            return 'done'
-        if 'pickup(salmon1) Success' not in done:
-            return FETCH
-        return OPEN_FIRST if 'not open' in sees_cause(prompt) else PUT
-
-    def estimator(prompt: str) -> str:
-        done = block('robot actions', prompt)
-        lines = ['update_state("salmon1", "in hand")'] if 'update_state("' in prompt else []
-        if 'update_reasoning("' in prompt and 'placein(' in done:
-            lines += ['update_reasoning("It could not put it in. The cabinet may be not open.")']
-        return '\n'.join(lines) or 'none'
-
-    def attention(prompt: str) -> str:
-        return 'add_related_objects("salmon1")\nadd_related_objects("kitchencabinet1")'
-
-    return roles(policy, attention=attention, estimator=estimator)
-
-
-def washes(believes: Role) -> ScriptedModel:
-    """
-    Return a model that has lost count of what it did, and knows what is clean by the state only.
-
-    Args:
-        believes: Returns the part of a policy's prompt in which it looks for that.
-    """
-
-    def policy(prompt: str) -> str:
-        if 'mug1: washed' in believes(prompt):
-            return 'done'
-        return RINSE if 'placein(mug1, sink1) Success' in prompt else WASH
-
-    def estimator(prompt: str) -> str:
-        rinsed = 'switchon(faucet1) Success' in block('robot actions', prompt)
-        lines = ['update_reasoning("It works at the sink.")']
-        if 'update_state("' in prompt and rinsed:
-            lines += ['update_state("mug1", "washed")']
-        return '\n'.join(lines)
-
-    def attention(prompt: str) -> str:
-        return 'add_related_objects("mug1")'
-
-    return roles(policy, attention=attention, estimator=estimator)
-
-
-def state_of(prompt: str) -> str:
-    return block('current state', prompt) if '==== current state ====' in prompt else ''
-
-
-def test_with_a_summary_the_cause_of_a_failure_is_in_the_next_plan_s_prompt() -> None:
-    world = SmallHouse()
-
-    episode = play_ablations(puts_away(state_of), world)
-
-    assert episode.ending is Ending.FINISHED
-    assert world.has('salmon_13', 'inside', 'kitchencabinet_31')
-
-
-def test_without_a_summary_the_same_step_is_tried_until_the_steps_run_out() -> None:
-    world = SmallHouse()
-
-    episode = play_ablations(puts_away(state_of), world, summary='no')
-
-    assert episode.ending is Ending.OUT_OF_BUDGET
-    assert world.calls.count('putin(salmon_13, kitchencabinet_31)') == LIMIT - 3
-    assert not world.has('salmon_13', 'inside', 'kitchencabinet_31')
-
-
-def test_with_attributes_it_is_known_what_has_become_of_a_thing() -> None:
-    world = SmallHouse()
-
-    episode = play_ablations(washes(state_of), world)
-
-    assert episode.ending is Ending.FINISHED
-    assert world.calls.count('switchon(faucet_35)') == 1
-    assert world.has('mug_12', 'is', 'washed')
-
-
-@pytest.mark.parametrize('option', ['objects', 'states'])
-def test_without_attributes_it_is_washed_again_and_again(option: str) -> None:
-    world = SmallHouse()
-
-    episode = play_ablations(washes(state_of), world, **{option: 'no'})
-
-    assert episode.ending is Ending.OUT_OF_BUDGET
-    assert world.calls.count('switchon(faucet_35)') > 5
-
-
 TASK_REPLIES = Task('t', 'put salmon1 in the fridge')
 
 
@@ -414,12 +275,3 @@ def test_plans_that_only_wait_end_it_with_a_reason_before_the_limit_of_plans() -
     assert episode.ending is Ending.GAVE_UP
     assert 'In 3 rounds in a row' in episode.message
     assert len(episode.model_calls) == 6
-
-
-def test_actions_of_a_reply_that_is_refused_are_told_with_what_is_wrong_with_them() -> None:
-    episode = play_replies(['1. fly(fridge1)', '1. fly(fridge1)\n2. swim(sink1)'])
-
-    told = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
-    assert episode.ending is Ending.MODEL_FAILED
-    assert [data.text for data in told] == ['1. fly(fridge1)', '2. swim(sink1)']
-    assert {data.code.name for data in told} == {'UNKNOWN_SKILL'}

@@ -8,19 +8,17 @@ import pytest
 from chosen import chosen
 from hypothesis import given
 from hypothesis import strategies as st
-from made_scenes import made_scene
 from small_house import SmallHouse
 from symbolic_table import busy_table
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import Ending, Episode, EventKind, PlanMade
+from bbllm.core.events import Ending, Episode
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Code, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.low_level_hands import MAX_WAITS, GrowingPlan
+from bbllm.planners.common.low_level_hands import MAX_WAITS
 from bbllm.planners.common.low_level_plan import (
-    MAX_LINES,
     LowLevelCall,
     as_planned,
     in_world,
@@ -212,7 +210,6 @@ def test_no_reply_is_more_than_data(text: str) -> None:
 
 
 NOBODY: Any = None
-ACTIONS_HELD = low_level_actions(SmallHouse().observe())
 
 
 def play(*replies: str, world: SmallHouse | None = None) -> Episode:
@@ -225,20 +222,6 @@ def play(*replies: str, world: SmallHouse | None = None) -> Episode:
     return run.execute(planner, world or SmallHouse())
 
 
-def told(episode: Episode, kind: EventKind) -> list[Any]:
-    return [event.data for event in episode.events if event.kind is kind]
-
-
-def test_lines_that_are_not_read_are_told_with_what_they_stand_behind() -> None:
-    long = parse_low_level_plan('move(mug1)\n' * (MAX_LINES + 4), ACTIONS_HELD)
-    done = parse_low_level_plan('move(mug1)\ndone\nmove(mug1)\nmove(mug1)', ACTIONS_HELD)
-
-    assert [(item.text, item.why) for item in (*long.discarded, *done.discarded)] == [
-        ('4 more lines', f'Left out behind line {MAX_LINES}.'),
-        ('2 more lines', 'Left out behind a line `done`.'),
-    ]
-
-
 @pytest.mark.parametrize(('more', 'ending'), [(0, Ending.FINISHED), (1, Ending.GAVE_UP)])
 def test_waiting_ends_an_episode_after_its_limit_and_not_at_it(more: int, ending: Ending) -> None:
     n_each = 15  # fewer than a plan may have, with the call that follows them
@@ -248,32 +231,3 @@ def test_waiting_ends_an_episode_after_its_limit_and_not_at_it(more: int, ending
 
     assert MAX_WAITS % n_each == 0
     assert episode.ending is ending, episode.message
-
-
-def test_a_name_of_the_world_means_that_thing_and_a_short_name_the_one_that_was_given_it() -> None:
-    names = ShortNames()
-    names.see(made_scene('cup_9 cup_1'))
-
-    assert [names.name(word) for word in ('cup_1', 'cup1', 'cup_9', 'cup2')] == [
-        'cup_1',
-        'cup_9',
-        'cup_9',
-        'cup_1',
-    ]
-
-
-def test_a_plan_that_goes_on_keeps_its_steps_and_numbers_the_new_ones_behind_them() -> None:
-    told: list[tuple[list[str], int]] = []
-
-    class Listener:
-        def emit(self, made: PlanMade) -> None:
-            told.append((list(made.steps), made.start))
-
-    plan = GrowingPlan(Listener())  # type: ignore[arg-type]  # all of a context that it uses
-    plan.go_on(['a', 'b', 'c'])
-    plan.next = 2
-
-    steps = plan.go_on(['d', 'e'])
-
-    assert [(step.index, step.text) for step in steps] == [(2, 'd'), (3, 'e')]
-    assert told == [(['a', 'b', 'c'], 0), (['a', 'b', 'd', 'e'], 2)]

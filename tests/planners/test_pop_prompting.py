@@ -14,7 +14,7 @@ from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
 from symbolic_table import Diary, busy_table
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.observation import LostObject, Observed, lost_facts
+from bbllm.core.observation import Observed
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
@@ -31,7 +31,6 @@ from bbllm.planners.llm_pop.prompting import (
     TriedAction,
     evaluator_prompt,
     planner_prompt,
-    situation,
 )
 from bbllm.worlds.scene.transforms import rotate
 
@@ -72,15 +71,6 @@ def planner(evaluation: str | None = 'red is lighter', history: str = 'None.') -
 def test_the_evaluator_is_not_told_that_a_guess_does_not_count() -> None:
     # Whether a planner finds out or guesses is what the suite `partial` measures.
     assert not re.search(r'guess|found out and not', evaluator(), re.IGNORECASE)
-
-
-def test_what_was_lost_is_said_to_be() -> None:
-    item = LostObject(name='pink_cube', position_m=(0.4, 0.1, 0.02), seen_s=1.0)
-    scene = Scene(SCENE.objects, (), lost_facts([item], 13.0), 13.0)
-
-    assert 'Lost: pink_cube is lost: it was last seen at 0.400 0.100 0.020 12 s ago.' in situation(
-        scene
-    )
 
 
 def test_the_examples_are_what_the_grammar_takes() -> None:
@@ -149,12 +139,6 @@ def test_oldest_rounds_shrink_to_a_line_each_when_it_is_too_long_and_that_is_sai
     assert f'longer than the {full - 1} characters' in said[0]
 
 
-def test_in_short_a_failure_keeps_its_reason_and_what_was_not_tried_goes() -> None:
-    assert BROKEN.in_short(3) == (
-        'Round 3 in short: PLACE [0 0 0 1 0 0 0] failed: It is out of reach., force z -1.23'
-    )
-
-
 def test_rounds_go_when_a_line_each_is_still_too_long_but_never_the_newest() -> None:
     history, _ = history_of(*[WEIGHED] * 5, BROKEN, budget=1)
 
@@ -174,18 +158,6 @@ def test_it_fits_its_budget_wherever_the_newest_round_does(n_older: int, budget:
     assert text.endswith(BROKEN.in_full(n_older))
     assert len(text) <= max(budget, len(shortest))
     assert bool(said) == ('in short' in text or 'left out' in text)
-
-
-def test_it_shrinks_until_only_the_newest_round_is_left() -> None:
-    history, _ = history_of(*[WEIGHED] * 4)
-    lengths = [len(history.text())]
-
-    while history.shrink():
-        lengths.append(len(history.text()))
-
-    assert lengths == sorted(lengths, reverse=True)
-    assert len(lengths) > 1
-    assert history.text().endswith(WEIGHED.in_full(3))
 
 
 ROUNDS = 6
@@ -247,14 +219,6 @@ def test_things_of_a_class_are_numbered_as_they_are_seen_and_keep_their_numbers(
         'bed2',
     ]
     assert [names.name(word) for word in ('cup2', 'Cup 2', 'cup_2')] == ['cup_2'] * 3
-
-
-def test_a_thing_that_was_never_seen_has_no_short_name() -> None:
-    names = seen('cup_9')
-
-    assert names.name('cup2') is None
-    assert names.name('') is None
-    assert names.short('cup_2') == 'cup_2'
 
 
 def test_two_things_never_share_a_name_though_a_class_ends_in_a_digit() -> None:

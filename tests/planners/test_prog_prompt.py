@@ -112,28 +112,6 @@ def test_a_part_makes_ten_calls_and_the_rest_of_it_is_left_out() -> None:
     assert context.lines[-2] == "step 16: find('fridge')"
 
 
-def test_recoveries_count_among_the_calls_of_a_part() -> None:
-    world = SmallHouse()
-    lost = "assert('unicorn' in 'hands')\n" + "else: find('mug')\n" * 7
-
-    play(f"# 1: look\n{lost}{lost}find('lime')\n# 2: go on\nfind('fridge')", world, Diary())
-
-    assert world.calls == ['find(mug_12)'] * STEPS_OF_A_SUB_GOAL + ['find(fridge_33)']
-
-
-def test_the_model_is_asked_about_what_is_asserted() -> None:
-    world = SmallHouse()
-    model = ScriptedModel([FRIDGE, 'False', '`True`.'])
-
-    context = play(model, world, Diary(), check='model')
-
-    assert world.has('salmon_13', 'inside', 'fridge_33')
-    first, second = (request.prompt for request in model.requests[1:])
-    assert first.rstrip().endswith("You see: nothing of this.\nassert('close' to 'salmon')")
-    assert "You have: salmon.\nassert('salmon' in 'hands')" in second
-    assert "'salmon' in 'hands': True by model" in context.lines
-
-
 def test_a_verdict_that_nobody_can_read_runs_the_recovery_and_is_told() -> None:
     world = SmallHouse()
     program = "assert('close' to 'mug')\nelse: find('mug')\ngrab('mug')"
@@ -143,15 +121,6 @@ def test_a_verdict_that_nobody_can_read_runs_the_recovery_and_is_told() -> None:
     assert world.calls == ['find(mug_12)', 'grab(mug_12)']
     assert len(context.warnings) == 2
     assert 'taken not to hold' in context.warnings[-1]
-
-
-def test_two_replies_that_are_no_program_end_it_before_anything_moves() -> None:
-    world = SmallHouse()
-
-    with pytest.raises(ParseError, match='was asked twice'):
-        play(ScriptedModel(['import os', "grab('mug')\n" * 10_000]), world, Diary())
-
-    assert world.calls == []
 
 
 SHUT = """# 1: take the salmon
@@ -219,25 +188,6 @@ def test_a_call_that_fails_ends_its_program_and_is_told_without_its_reason() -> 
     plans = [event.data for event in episode.events if event.kind is EventKind.PLAN]
     assert plans[1].start == 3  # it takes the place of the step that failed
     assert plans[1].steps[3:] == ("open('fridge')", "putin('salmon', 'fridge')")
-
-
-def test_a_program_that_went_well_is_followed_by_another_until_the_model_is_done() -> None:
-    parts = [
-        "find('salmon')\ngrab('salmon')",
-        "find('fridge')\nopen('fridge')",
-        '# nothing is left\n# done',
-    ]
-    model, world = ScriptedModel(parts), SmallHouse()
-
-    episode = replan(model, world)
-
-    assert episode.ending is Ending.FINISHED
-    assert episode.feedback_loops == 0
-    assert len(model.requests) == len(parts)
-    (last,) = [event.data for event in episode.events if event.kind is EventKind.PLAN][-1:]
-    assert last.steps == (
-        *("find('salmon')", "grab('salmon')", "find('fridge')", "open('fridge')"),
-    )
 
 
 def test_the_model_can_give_up_in_the_middle_and_one_that_never_ends_is_ended() -> None:

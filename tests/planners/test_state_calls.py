@@ -129,20 +129,6 @@ def test_a_bracket_at_the_end_of_a_line_does_not_end_a_summary_in_quotes(reply: 
     assert found.discarded == ()
 
 
-def test_a_note_behind_a_summary_is_no_part_of_it() -> None:
-    assert parse_estimate('update_reasoning("So.") # I hope\nGood luck!').summary == 'So.'
-
-
-def test_several_calls_on_a_line_are_all_read() -> None:
-    found = parse_estimate(
-        'update_state("a1", "hot") update_state("b1", "wet"); update_state(c1,)'
-    )
-    things = parse_attention('add_related_objects("a1") add_related_objects("b1")').things
-
-    assert found.attributes == (('a1', ('hot',)), ('b1', ('wet',)), ('c1', ()))
-    assert things == ('a1', 'b1')
-
-
 def test_a_call_with_something_before_it_is_left_out_and_told() -> None:
     found = parse_estimate('state.update_state("a1", "hot")\nupdate_state("b1", "wet")\nBye.')
 

@@ -21,9 +21,9 @@ from symbolic_table import busy_table
 from bbllm.core import registry
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.events import Ending, Episode
 from bbllm.core.registry import load_planner, load_planners
-from bbllm.core.types import Code, Task
+from bbllm.core.types import Task
 from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
@@ -143,22 +143,6 @@ def test_its_planner_plays_on_a_table_and_calls_things_by_their_names() -> None:
         'Your note: A is free\nYour last action: place(location_A) succ'
         in brain.requests[2].prompt
     )
-
-
-@pytest.mark.usefixtures('installed')
-def test_what_its_planner_may_not_do_is_told_to_the_model_and_counted() -> None:
-    world = busy_table(unreachable=['blue_cube'])
-    replies = ['do: pick(teapot)', 'do: pick(blue_cube)', 'cannot: the cube is too far away']
-
-    episode, brain = play(world, replies)
-
-    assert (episode.ending, episode.message) == (Ending.GAVE_UP, 'the cube is too far away')
-    assert world.calls == ['pick(blue_cube)']
-    told = [request.prompt.partition('Your last action: ')[2] for request in brain.requests]
-    assert told[1].startswith("pick(teapot) was not tried. There is no object named 'teapot'")
-    assert told[2] == 'pick(blue_cube) failed. blue_cube is out of the workspace of the robot.'
-    repairs = [event.data for event in episode.events if event.kind is EventKind.REPAIR]
-    assert [data.code for data in repairs] == [Code.UNKNOWN_OBJECT, None]
 
 
 def answer(handler: Handler, body: dict[str, Any]) -> None:
