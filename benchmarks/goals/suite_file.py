@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from bbllm.bench.suites.step_bins import bin_of
+from bbllm.bench.metrics.task_groups import bin_of
 from benchmarks.goals.sampling import CONSTRAINTS, SUITE, Drawing, Sampled
 
 LIMIT_STEPS = 100

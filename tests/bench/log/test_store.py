@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import resource
 import signal
@@ -89,17 +88,6 @@ def test_an_episode_is_never_kept_twice(path: Path) -> None:
     assert len((path / 'results.jsonl').read_text().splitlines()) == 1
 
 
-def test_of_a_key_that_is_there_twice_the_first_counts(path: Path) -> None:
-    kept = filled(path, 1)
-    results = path / 'results.jsonl'
-    line = json.loads(results.read_text())
-    with results.open('a') as file:
-        file.write(json.dumps({**line, 'verdict': 'failed'}) + '\n')
-
-    with RunFolder(path) as folder:
-        assert list(folder.results.values()) == kept
-
-
 def test_a_line_in_the_middle_that_is_no_result_is_named(path: Path) -> None:
     filled(path, 1)
     results = path / 'results.jsonl'
@@ -119,15 +107,6 @@ def test_dropped_episodes_can_be_played_again(path: Path) -> None:
         assert list(folder.results) == [kept[0].key, kept[2].key]
         folder.add(played(1, verdict='failed'))
         assert folder.results[kept[1].key].verdict == 'failed'
-
-
-def test_an_episode_without_a_journal_leaves_none_of_an_earlier_try(path: Path) -> None:
-    (key,) = (result.key for result in filled(path, 1))
-    with RunFolder(path) as folder:
-        folder.drop([key])
-        folder.add(replace(played(0, verdict='lost'), journal=''))
-
-        assert not folder.journal(key).exists()
 
 
 def test_journals_of_a_session_lie_together_and_those_of_an_earlier_try_go(path: Path) -> None:
@@ -191,9 +170,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         (errno.ENOSPC, 'Make room, and say the same command again'),
         (errno.EDQUOT, 'Make room'),
         (errno.EEXIST, 'A file is where a folder is needed: name another place (--out'),
-        (errno.EISDIR, 'A folder is where a file is needed'),
         (errno.EROFS, 'You may not write there: name another place (--out; --record'),
-        (errno.EACCES, 'You may not write there'),
         (errno.EIO, 'Mend that'),
     ],
 )
@@ -202,13 +179,6 @@ def test_advice_fits_what_kept_a_file_from_being_written(number: int, advice: st
 
     assert f'run/x cannot be written ({os.strerror(number)}). {advice}' in text
     assert ('room' in text) is (number in (errno.ENOSPC, errno.EDQUOT))
-
-
-def test_a_file_in_place_of_the_folder_is_told_as_that(tmp_path: Path) -> None:
-    (tmp_path / 'run').touch()
-
-    with pytest.raises(ConfigError, match='A file is where a folder is needed'):
-        RunFolder(tmp_path / 'run')
 
 
 def test_a_full_disk_is_an_error_that_loses_nothing(path: Path) -> None:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_results import make_result, make_settings, write_run
+from made_results import make_result
 from test_play_household import played
 
-from bbllm.bench.compare.figures import PlannerResults, comparison_of
-from bbllm.bench.compare.text import grids_of
-from bbllm.bench.log.results import EpisodeResult, read_results
-from bbllm.bench.log.store import SavedRun
 from bbllm.bench.metrics.metrics import Figures, executability, goal_recall
-from bbllm.bench.report.write import write_report
-from bbllm.core.records import to_json
 
 conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
 
@@ -28,12 +18,6 @@ def test_gcr_is_the_share_of_the_conditions_that_were_made_true() -> None:
     assert goal_recall(start, {'pot on table': False, 'cake on table': False}) == 0
     assert goal_recall(start, {'pot on table': True, 'cake on table': False}) == 0.5
     assert goal_recall(start, {'pot on table': True, 'cake on table': True}) == 1
-
-
-def test_what_holds_from_start_to_end_is_nobody_s_merit() -> None:
-    start = {'a': True, 'b': True, 'c': False}
-
-    assert goal_recall(start, {'a': True, 'b': True, 'c': False}) == 0
 
 
 def test_what_was_spoilt_is_missing() -> None:
@@ -92,18 +76,6 @@ def test_lost_episodes_have_no_table_and_no_part_in_gcr_exec_and_loops() -> None
     assert figures.rate('loops').value == 2
 
 
-def test_exec_is_the_mean_over_episodes_that_tried_a_step() -> None:
-    figures = Figures.of(
-        [
-            make_result(trial=0, executable=1, attempted=1),
-            make_result(trial=1, executable=0, attempted=9),
-            make_result(trial=2, executable=0, attempted=0),
-        ]
-    )
-
-    assert (figures.rate('exec').value, figures.rate('exec').n) == (0.5, 2)
-
-
 def test_tokens_of_lost_episodes_are_on_the_bill() -> None:
     figures = Figures.of([make_result(trial=0), make_result(trial=1, verdict='lost')])
 
@@ -156,18 +128,6 @@ def test_codes_are_added_and_the_most_frequent_comes_first() -> None:
     assert list(figures.codes.items()) == [('NO_CALL', 3), ('COVERED', 1), ('OCCUPIED', 1)]
 
 
-def test_no_episodes_have_no_figures_but_a_count() -> None:
-    figures = Figures.of([])
-
-    assert figures.n == 0
-    assert (figures.rate('sr').value, figures.rate('gcr').value, figures.rate('exec').value) == (
-        None,
-        None,
-        None,
-    )
-    assert pytest.approx((figures.rate('sr').low, figures.rate('sr').high)) == (0, 1)
-
-
 BOTH = make_result(trial=0, discarded=3, malformed=2, refused=1)
 
 
@@ -179,36 +139,3 @@ def test_the_kinds_of_what_is_left_out_are_counted_apart() -> None:
     assert (result.discarded, result.malformed, result.refused) == (2, 1, 1)
     figures = Figures.of([result, BOTH])
     assert (figures.discarded, figures.malformed, figures.refused) == (5, 3, 2)
-
-
-@pytest.mark.parametrize('verdict', ['lost', 'failed'])
-def test_an_episode_that_left_out_nothing_hides_the_kinds_of_no_other(verdict: str) -> None:
-    figures = Figures.of([make_result(trial=1, verdict=verdict), BOTH])
-
-    assert (figures.malformed, figures.refused) == (2, 1)
-
-
-def test_a_report_tells_both_kinds(tmp_path: Path) -> None:
-    page = write_report(write_run(tmp_path / 'run', [BOTH])).read_text()
-
-    assert '2 malformed, 1 refused' in page
-
-
-def test_a_comparison_has_a_column_for_each_kind_that_there_is() -> None:
-    def outcomes(*results: EpisodeResult) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        run = SavedRun(Path('run'), make_settings(), results)
-        data = comparison_of([PlannerResults('p', run)], against='p')
-        grid = grids_of(data)[0]
-        return grid.header, grid.rows[0], grid.caption
-
-    header, row, caption = outcomes(BOTH)
-    assert 'A planner that does not read replies line by line has 0' in caption
-    assert dict(zip(header, row, strict=True))['malformed'] == '2'
-    assert dict(zip(header, row, strict=True))['refused'] == '1'
-    assert 'malformed' not in outcomes(make_result())[0]
-
-
-def test_kinds_are_kept_in_the_file(tmp_path: Path) -> None:
-    (tmp_path / 'results.jsonl').write_text(json.dumps(to_json(BOTH)) + '\n')
-
-    assert [*read_results(tmp_path / 'results.jsonl').values()] == [BOTH]

@@ -13,7 +13,7 @@ from solved_cases import objects_of
 
 from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.metrics.pairs import PairedDifference, compare, pair_up
+from bbllm.bench.metrics.pairs import PairedDifference, compare
 from bbllm.bench.report.plots import both_kinds, by_task, over_k
 from bbllm.bench.report.summary import closing_line
 from bbllm.bench.report.write import write_report
@@ -165,7 +165,7 @@ def test_the_closing_line_tells_informed_success_only_where_something_is_needed(
 def test_runs_are_compared_by_informed_success_too() -> None:
     knowing = [make_result(trial=trial, **KNOWING) for trial in range(12)]
     lucky = [make_result(trial=trial, **GUESSED) for trial in range(12)]
-    comparison = compare(pair_up(knowing, lucky, k_a=3, k_b=3))
+    comparison = compare(knowing, lucky, k_a=3, k_b=3)
     informed = comparison.differences['informed']
 
     assert comparison.verdict == 'equal'
@@ -176,14 +176,14 @@ def test_runs_are_compared_by_informed_success_too() -> None:
 
 
 def measures(a: list[EpisodeResult], b: list[EpisodeResult]) -> dict[str, PairedDifference]:
-    return compare(pair_up(a, b, k_a=3, k_b=3)).differences
+    return compare(a, b, k_a=3, k_b=3).differences
 
 
 def test_informed_success_is_compared_only_where_both_suites_ask_for_it() -> None:
     """The fingerprint of a case does not say what has to be found out."""
     asked = [make_result(trial=0, **KNOWING), make_result(trial=1, **GUESSED)]
     not_asked = [make_result(trial=0), make_result(trial=1, **GUESSED)]
-    comparison = compare(pair_up(asked, not_asked, k_a=3, k_b=3))
+    comparison = compare(asked, not_asked, k_a=3, k_b=3)
     informed = comparison.differences['informed']
 
     assert (informed.a, informed.b, informed.difference.n) == (0, 0, 1)

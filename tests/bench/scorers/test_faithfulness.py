@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
-from household_cases import SCRIPTS, TASKS, Person, case_of, world_of
-from made_results import make_result, make_settings, write_run
+from household_cases import case_of, world_of
+from made_results import make_result, make_settings
 from made_results import printed as text_of
 from test_play_household import played
 
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.metrics.metrics import Figures
-from bbllm.bench.metrics.pairs import compare, pair_up
 from bbllm.bench.report.summary import summarize_run
-from bbllm.bench.report.write import write_report
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.faithfulness import RULES, Broken, Faithfulness, faithfulness_of
 from bbllm.bench.suites.case import Case
@@ -28,7 +24,6 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import EpisodeContext, Planner, World
-from bbllm.core.records import from_json, to_json
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.fltrnn.baselines import PlanningOnly
@@ -77,7 +72,6 @@ def rules(found: Faithfulness) -> list[tuple[str, int]]:
 @pytest.mark.parametrize(
     ('calls', 'broken'),
     [
-        (['find salmon', 'grab salmon'], []),
         (['find salmon', 'grab salmon', 'find cereal', 'grab cereal'], [('two_at_once', 3)]),
         (['find microwave', 'open microwave', 'open microwave'], [('already_open', 2)]),
         (['find microwave', 'open microwave', 'switchon microwave'], [('on_while_open', 2)]),
@@ -85,14 +79,12 @@ def rules(found: Faithfulness) -> list[tuple[str, int]]:
         (['levitate salmon', 'find salmon'], [('unknown_action', 0)]),
         # It failed because it is far, and would have been unfaithful all the same.
         (['find toilet', 'grab salmon'], [('not_in_room', 1)]),
-        (['find toilet', 'open fridge'], [('not_in_room', 1)]),
         (['find toilet', 'switchon tv'], [('not_in_room', 1)]),
         (
             ['find salmon', 'grab salmon', 'find toilet', 'putin salmon fridge'],
             [('not_in_room', 3)],
         ),
         (['find toilet', 'turnto salmon', 'watch tv'], []),
-        (['find toilet', 'find salmon', 'grab salmon'], []),
     ],
 )
 def test_each_rule_is_broken_by_the_call_that_breaks_it(
@@ -122,17 +114,6 @@ def test_what_is_carried_along_is_in_no_other_room_under_any_rules() -> None:
         world = HouseholdWorld(house.build(), mode=mode)
 
         assert rules(judged(case, *calls, world=world)) == [], mode
-
-
-@pytest.mark.parametrize('task', TASKS)
-def test_who_does_a_task_as_a_person_would_breaks_at_most_the_rule_of_one_hand(task: str) -> None:
-    case = case_of(task, trial=1)
-    world = world_of(case)
-    person = Person(world)
-    SCRIPTS[task](person)
-    lines = [f'{outcome.call.skill} {" ".join(outcome.call.args)}' for outcome in person.outcomes]
-
-    assert {rule for rule, _ in rules(judged(case, *lines))} <= {'two_at_once'}
 
 
 def test_a_name_that_cannot_be_grounded_breaks_a_rule_though_the_world_never_hears_of_it():
@@ -230,16 +211,6 @@ def test_figures_are_over_the_episodes_that_were_held_against_the_rules() -> Non
     assert figures.discarded == 2
 
 
-def test_what_was_broken_is_kept_in_the_file_and_lines_of_before_were_not_judged() -> None:
-    line = json.loads(json.dumps(to_json(MIXED[1])))
-    assert from_json(EpisodeResult, line) == MIXED[1]
-
-    for name in ('broken_rules', 'first_broken', 'discarded'):
-        del line[name]
-    old = from_json(EpisodeResult, line)
-    assert (old.faithful, old.first_broken, old.discarded) == (None, None, 0)
-
-
 def printed(*results: EpisodeResult, **settings: Any) -> str:
     return text_of(summarize_run(make_settings(**settings), results, []), width=220)
 
@@ -257,29 +228,6 @@ def test_the_table_of_a_household_has_faithfulness_others_where_a_rule_broke() -
     assert 'faithful' not in printed(make_result(broken_rules={})).lower()
 
 
-def test_runs_are_compared_by_faithfulness_where_a_rule_was_broken() -> None:
-    def differences(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-        a, b = ([make_result(trial=i, **side) for i in range(12)] for side in (one, other))
-        return compare(pair_up(a, b, k_a=3, k_b=3)).differences
-
-    found = differences({'broken_rules': {}}, BROKE)['faithful']
-    assert (found.a, found.b, found.winner, found.certain) == (1, 0, 'A', True)
-    assert 'faithful' not in differences({'broken_rules': {}}, {'broken_rules': {}})
-    assert 'faithful' not in differences({}, BROKE)  # one of them was not judged
-
-
-def test_the_report_tells_which_rules_were_broken_and_where(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / 'run', MIXED, make_settings(world='household'))
-
-    page = write_report(folder).read_text('utf-8')
-
-    assert '<th scope="row"><code>already_open</code></th>' in page
-    assert re.search(r'<dt>Faithful</dt><dd><data value="0.33\d+">0.33</data>', page)
-    assert 'two hands allowed 0.67' in page
-    assert 'broke two_at_once × 2, first in call 3' in page
-    assert '<dt>Lines left out</dt><dd><data value="2">2</data>' in page
-
-
 # --- Faithfulness: the rules of a grab are rules of no other action, and the first rule is first
 
 KITCHEN = {'rooms': {'kitchen': [{'closet': {'inside': ['microwave']}}, 'plum', 'lime*2']}}
@@ -290,15 +238,6 @@ def case(house: dict[str, Any]) -> Case:
     return dataclasses.replace(salmon, scene=salmon.house.model_copy(update={'graph': house}))
 
 
-def test_to_open_what_is_shut_in_is_no_grab_of_it() -> None:
-    start = case(build(KITCHEN, 'made up').to_dict())
-
-    found = judged(start, 'find microwave', 'open microwave', 'switchon microwave')
-
-    assert rules(found) == []
-    assert found.steps == 3
-
-
 def test_to_open_something_with_a_thing_in_the_hand_is_to_take_no_second_one() -> None:
     start = case(build(KITCHEN, 'made up').to_dict())
 
@@ -307,15 +246,6 @@ def test_to_open_something_with_a_thing_in_the_hand_is_to_take_no_second_one() -
     assert rules(found) == [('two_at_once', 4)]
     assert dict(found.counts) == {'two_at_once': 1}
     assert found.first == 4
-
-
-def test_the_first_rule_that_was_broken_is_the_first() -> None:
-    start = case(build(KITCHEN, 'made up').to_dict())
-
-    found = judged(start, 'grab unicorn', 'find closet', 'open closet', 'open closet')
-
-    assert rules(found) == [('unknown_object', 0), ('already_open', 3)]
-    assert found.first == 0
 
 
 # --- What is held against the rules of faithfulness, and what cannot be
@@ -358,15 +288,6 @@ def test_a_call_is_judged_however_a_world_lets_it_be_spelled(spelled: tuple[str,
 
     assert len(world.lines) == 2, 'the world accepts the spelling'
     assert rules(found) == [('already_open', 2)]
-
-
-def test_a_spelling_that_the_world_accepts_loses_no_episode() -> None:
-    fridge = named('fridge').replace('_', ' ')
-
-    result, _ = played(f'1. move({fridge})\n2. open({fridge})', 'done', planner=STATELESS)
-
-    assert (result.verdict, result.error, result.executable) == ('failed', '', 2)
-    assert result.faithful is True
 
 
 def test_a_journal_that_cannot_be_done_again_leaves_only_faithfulness_unjudged(
@@ -467,10 +388,8 @@ def fltrnn_judged(
     ('calls', 'rules'),
     [
         (('walk salmon', 'grab salmon', 'walk cereal', 'grab cereal'), {'two_at_once'}),
-        (('fly tv',), {'unknown_action'}),
         (('walk unicorn',), {'unknown_object'}),
         (('walk microwave', 'open microwave', 'open microwave'), {'already_open'}),
-        (('walk microwave', 'open microwave', 'switchon microwave'), {'on_while_open'}),
         (('walk livingroom', 'grab salmon'), {'not_in_room'}),
     ],
 )
@@ -484,13 +403,3 @@ def test_the_same_plan_breaks_the_same_rules_with_and_without_a_memory_graph(
 
     assert rules <= set(alone.counts)
     assert set(refused.counts) == set(alone.counts)
-
-
-def test_a_plan_that_breaks_a_rule_and_is_mended_when_told_was_broken_all_the_same() -> None:
-    bad = write('walk salmon', 'grab salmon', 'walk cereal', 'grab cereal')
-    good = write('walk salmon', 'grab salmon', 'walk fridge', 'open fridge', 'putin salmon fridge')
-
-    found = fltrnn_judged(FLTRNN, [f'subgoal{{{GOAL}}}', bad, good])
-
-    assert found.counts == {'two_at_once': 1}
-    assert fltrnn_judged(FLTRNN, [f'subgoal{{{GOAL}}}', good]).counts == {}

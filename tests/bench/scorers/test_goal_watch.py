@@ -7,11 +7,10 @@ import dataclasses
 from typing import Any
 
 from household_cases import case_of
-from made_results import make_result, make_settings, printed
+from made_results import make_result
 from test_play_household import PROGRAM, played
 
 from bbllm.bench.metrics.metrics import Figures
-from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.suites.case import Case
 
 SPOILT = f"{PROGRAM.rstrip()}\n    open('fridge')\n    grab('salmon')\n"
@@ -63,24 +62,6 @@ def there(*, at_hand: bool = False) -> Case:
         graph['edges'] += [edge(one, 'CLOSE', other) for one, other in pairs]
         graph['edges'].append(edge(who, 'INSIDE', nodes['kitchen']))
     return dataclasses.replace(case, scene=case.house.model_copy(update={'graph': graph}))
-
-
-def test_the_share_is_over_all_episodes_as_that_of_success_is() -> None:
-    results = [
-        make_result(trial=0, held_once=True),
-        make_result(trial=1, verdict='failed', held_once=True),
-        make_result(trial=2, verdict='failed', held_once=False),
-        make_result(trial=3, verdict='lost'),
-    ]
-
-    figures = Figures.of(results)
-    text = printed(summarize_run(make_settings(), results, []))
-
-    assert (figures.rate('held_once').value, figures.rate('held_once').n) == (
-        2 / 4,
-        figures.rate('sr').n,
-    )
-    assert 'after some step, with K = 3: 0.50 [' in text
 
 
 def test_where_somebody_did_not_look_there_is_no_share() -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import Spot, assert_fails, assert_passes, leaning, moved
+from layouts import Spot, assert_fails, assert_passes, moved
 from unseen_layouts import (
     CORNERS,
     HEAVIEST,
@@ -38,7 +38,6 @@ def corner_now(spots: dict[str, Spot], **unseen: list[str]) -> FinalState:
 
 CORNER_PASSING = {
     'both': (CORNERS, corner_now(BOTH)),
-    'on one side of the table': (CORNERS, corner_now({**BOTH, 'green_cube': (0.64, 0.26)})),
     'nearest to each other': (
         CORNERS,
         corner_now({'red_cube': (0.36, -0.26), 'green_cube': (0.64, -0.26)}),
@@ -49,28 +48,12 @@ CORNER_PASSING = {
 
 CORNER_FAILING = {
     'none': (CORNERS, corner_now(CORNER_START), 'red_cube is 23.9 cm from the nearest corner'),
-    'one of two': (CORNERS, corner_now(RED), 'green_cube is'),
     'both at one': (
         CORNERS,
         corner_now({'red_cube': (0.34, 0.28), 'green_cube': (0.375, 0.25)}),
         'red_cube and green_cube are at the same corner',
     ),
     'along an edge only': (CORNERS, corner_now({**BOTH, 'red_cube': (0.32, 0.2)}), '10.0 cm'),
-    'above the corner': (
-        CORNERS,
-        corner_now(moved(BOTH, 'red_cube', 0, 0, 0.1)),
-        'above the table',
-    ),
-    'off the corner': (
-        CORNERS,
-        corner_now({**BOTH, 'red_cube': (0.3, 0.32)}),
-        'not over the table',
-    ),
-    'on an edge of its own': (
-        CORNERS,
-        leaning(corner_now(BOTH), 'red_cube', 45, 0.008),
-        'red_cube is tipped',
-    ),
     'still in the hand': (
         CORNERS,
         weighing(small_table(BOTH, start=CORNER_START), held='red_cube'),
@@ -135,7 +118,6 @@ HOLD_FAILING = {
         hold_now(moved(HOLD_START, 'red_cube', 0, 0, 0.04)),
         'red_cube is 4.0 cm above the table, not 5.0 cm',
     ),
-    'still on the table': (hold_now(HOLD_START), 'red_cube is 0.0 cm above the table'),
     'another one in the air': (hold_now(moved(UP, 'blue_cube', 0, 0, 0.1)), 'blue_cube is'),
     'another one gone': (
         hold_now({name: spot for name, spot in UP.items() if name != 'blue_cube'}),

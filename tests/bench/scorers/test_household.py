@@ -173,28 +173,6 @@ def test_all_conditions_must_hold_and_each_is_one_of_gcr(graph: Graph) -> None:
     }
 
 
-def test_a_reason_says_how_things_are_instead(graph: Graph) -> None:
-    graph.add(1, Relation.HOLDS_RH, 20)
-
-    judgement = judged(graph, {'thing': 'salmon', 'inside': 'fridge'}, derived={(21, 'heated')})
-
-    assert judgement.reason == (
-        'It is not so: salmon inside fridge. Salmon_20 is in a hand; salmon_21 is inside '
-        'kitchen_2, heated.'
-    )
-
-
-def test_a_reason_counts_and_tells_of_three_things_at_most(graph: Graph) -> None:
-    for node_id in (20, 21, 22):
-        graph.nodes[node_id].class_name = 'book'
-    graph.add(24, Relation.ON, 11)
-
-    reason = judged(graph, {'thing': 'book', 'on': 'sofa', 'count': 2}).reason
-
-    assert reason.startswith('Only 1: book on sofa (at least 2). Book_20 is inside kitchen_2; ')
-    assert reason.endswith(', and 2 more.')
-
-
 def test_a_final_state_is_judged_by_classes_with_what_has_become_of_things(graph: Graph) -> None:
     goal = FinalStateGoal(
         kind='final_state',

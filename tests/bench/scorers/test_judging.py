@@ -61,11 +61,6 @@ every_goal = pytest.mark.parametrize(('goal', 'done'), DONE.values(), ids=DONE.k
 
 
 @every_goal
-def test_a_goal_that_is_reached_passes(goal: Goal, done: dict[str, Spot]) -> None:
-    assert_passes(goal, table(done))
-
-
-@every_goal
 def test_nothing_may_be_in_the_air(goal: Goal, done: dict[str, Spot]) -> None:
     spots = {**done, 'olive_cylinder': (0.9, 0.5, 0.3)}
 
@@ -141,18 +136,6 @@ def test_a_cube_on_its_edge_does_not_stand() -> None:
     assert found.reason == 'red_cube is tipped onto an edge.'
 
 
-def test_a_cube_rolled_onto_another_face_stands() -> None:
-    rolled = dataclasses.replace(
-        thing('red_cube', (0.4, -0.2)),
-        pose=Pose(position_m=(0.4, -0.2, 0.02), quat_xyzw=(math.sqrt(0.5), 0, 0, math.sqrt(0.5))),
-    )
-    situation = table({'red_cube': (0.4, -0.2)})
-
-    found = judge(CUBES_RIGHT, dataclasses.replace(situation, objects={'red_cube': rolled}))
-
-    assert found.verdict is Verdict.PASSED
-
-
 @pytest.mark.parametrize(
     ('goal', 'done'), [DONE['pairs_a_side'], DONE['segregated']], ids=['pairs', 'segregated']
 )
@@ -161,19 +144,11 @@ def test_a_toppled_cylinder_does_not_stand(goal: Goal, done: dict[str, Spot]) ->
     assert_passes(goal, leaning(table(done), 'grey_cylinder', 10))
 
 
-def test_the_goal_s_own_height_counts() -> None:
-    loose = CUBES_RIGHT.model_copy(update={'level_m': 0.02})
-    high = table(moved({'red_cube': (0.4, -0.2)}, 'red_cube', 0, 0, 0.015))
-
-    assert_fails(CUBES_RIGHT, high, '1.5 cm above')
-    assert_passes(loose, high)
-
-
 @pytest.mark.parametrize(('height', 'stands'), [(0.0095, True), (0.0105, False), (-0.0105, False)])
 def test_standing_means_within_a_centimetre_of_the_table(height: float, stands: bool) -> None:
     situation = table(moved({'red_cube': (0.4, -0.2)}, 'red_cube', 0, 0, height))
 
-    assert Table(situation, **STANDING).stands('red_cube') is stands
+    assert (not Table(situation, **STANDING).fall('red_cube')) is stands
 
 
 def test_without_a_table_the_frame_s_origin_is_its_height() -> None:

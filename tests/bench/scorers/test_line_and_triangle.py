@@ -55,30 +55,16 @@ PAIR: dict[str, Spot] = {
 }
 
 LINE_PASSING = {
-    'exact': table(LINE_DONE),
     'all seven colours': table(line_line(RAINBOW, 0.06)),
-    'two cubes': table(line_line(('green', 'violet'))),
     'cubes that touch': table(line_line(pitch=0.04)),
     'uneven gaps': table(moved(moved(LINE_DONE, 'orange_cube', 0, 0.02), 'green_cube', 0, -0.02)),
-    'a cube a little further away': table(moved(LINE_DONE, 'green_cube', 0.015, 0)),
-    'some millimetres off each': table(
-        moved(
-            moved(moved(LINE_DONE, 'red_cube', 0.01, 0), 'blue_cube', -0.01, 0),
-            'green_cube',
-            0.01,
-            0,
-        )
-    ),
-    'off the centre a little': table(line_line(x=0.55, y=0.05)),
     'its middle is midway between its ends': table(uneven(0.14, 0.10, 0.06, 0.02, -0.08)),
-    'as loose as allowed': table(line_line(pitch=0.10)),
     'closed up where one dropped out': table(
         {**line_line(('red', 'orange', 'green', 'blue'), y=0.035), 'yellow_cube': (1.0, 0.1)},
         beyond=['yellow_cube'],
     ),
     'one out of reach elsewhere': table(LINE_WITH_FAR, beyond=['violet_cube']),
     'cylinders about': table({**LINE_DONE, **LINE_CYLINDER}),
-    'a white cube elsewhere': table({**LINE_DONE, 'white_cube': (0.6, 0.3)}),
     'a white cube beyond an end': table({**LINE_DONE, 'white_cube': (0.5, 0.22)}),
     'two cubes of one colour': table(PAIR),
     'two cubes of one colour the other way': table(
@@ -87,39 +73,15 @@ LINE_PASSING = {
 }
 
 LINE_FAILING: dict[str, tuple[FinalState, str]] = {
-    'mirrored': (table(line_line(('blue', 'green', 'yellow', 'orange', 'red'))), 'right of'),
     'two exchanged': (
         table(line_line(('red', 'yellow', 'orange', 'green', 'blue'))),
         'orange_cube is 7.0 cm right of yellow_cube',
-    ),
-    'the ends exchanged': (
-        table(line_line(('blue', 'orange', 'yellow', 'green', 'red'))),
-        'right',
     ),
     'a line away from the robot': (
         table({name: (0.36 + 0.07 * i, 0.0) for i, name in enumerate(LINE_DONE)}),
         'off the line',
     ),
-    'aslant': (
-        table(
-            {name: (0.42 + 0.04 * i, spot[1]) for i, (name, spot) in enumerate(LINE_DONE.items())}
-        ),
-        'off the line',
-    ),
-    'one cube out of the line': (
-        table(moved(LINE_DONE, 'green_cube', 0.03, 0)),
-        'green_cube is 3.0',
-    ),
-    'one cube missing from the line': (
-        table({**LINE_DONE, 'violet_cube': (0.7, 0.1)}),
-        'violet_cube',
-    ),
-    'too near to each other': (
-        table(moved(LINE_DONE, 'orange_cube', 0.01, -0.035)),
-        'orange_cube is 3.5 cm left of yellow_cube',
-    ),
     'too far from the centre': (table(line_line(x=0.62)), 'the middle of the line is 12.0 cm'),
-    'too far to the left': (table(line_line(y=0.11)), 'the middle of the line is 11.0 cm'),
     'the middle between its ends too far off': (
         table(uneven(0.24, 0.14, 0.05, 0.01, -0.03)),
         'the middle of the line is 10.5 cm',
@@ -128,38 +90,13 @@ LINE_FAILING: dict[str, tuple[FinalState, str]] = {
         table({**LINE_DONE, 'yellow_cube': (1.0, 0.1)}, beyond=['yellow_cube']),
         'a hole of 14.0 cm between orange_cube and green_cube; 10.0 cm are allowed.',
     ),
-    'a hole in a tight line': (
-        table(uneven(0.14, 0.10, 0.06, -0.05, -0.09)),
-        'a hole of 11.0 cm between yellow_cube and green_cube',
-    ),
     'a cylinder in the hole': (
         table({**uneven(0.14, 0.10, 0.06, -0.05, -0.09), 'grey_cylinder': (0.5, 0.005)}),
         'a hole of 11.0 cm between yellow_cube and green_cube',
     ),
-    'an end too far from the others': (
-        table(uneven(0.16, 0.04, 0.0, -0.04, -0.08)),
-        'a hole of 12.0 cm between red_cube and orange_cube',
-    ),
     'two of one colour with a hole between them': (
         table({**PAIR, 'red_cube': (0.5, 0.14)}),
         'a hole of 11.0 cm between red_cube and red_cube_2',
-    ),
-    'none in line with another': (
-        table(
-            {
-                name: (0.3 + 0.1 * i, spot[1])
-                for i, (name, spot) in enumerate(line_line(pitch=0.06).items())
-            }
-        ),
-        'off the line',
-    ),
-    'one on another': (
-        table({**LINE_DONE, 'orange_cube': (*LINE_DONE['yellow_cube'][:2], 0.06)}),
-        'orange_cube is 4.0 cm above',
-    ),
-    'one in the hand': (
-        table(moved(LINE_DONE, 'red_cube', 0, 0, 0.2)),
-        'red_cube is 20.0 cm above',
     ),
     'one pushed along that was out of reach': (
         table({**LINE_WITH_FAR, 'violet_cube': (0.5, 0.035)}, beyond=['violet_cube']),
@@ -255,20 +192,14 @@ def tri_corners(*points: Spot) -> dict[str, Spot]:
 
 TRI_PASSING = {
     'exact': table(TRI_DONE),
-    'pointing at the robot': table(tri_corners((0.4, -0.2), (0.48, -0.14), (0.48, -0.26))),
-    'aslant': table(tri_corners((0.4, -0.1), (0.55, -0.12), (0.45, -0.25))),
-    'large': table(tri_corners((0.35, -0.05), (0.55, -0.05), (0.45, -0.25))),
     'as small as allowed': table(tri_corners((0.5, -0.2), (0.5, -0.26), (0.552, -0.23))),
-    'an acute one': table(tri_corners((0.4, -0.2), (0.6, -0.16), (0.6, -0.26))),
     'a fourth reddish one on the left': table({**TRI_DONE, 'crimson_cube': (0.4, 0.1)}),
     'a fourth one out of reach on the right': table(TRI_FAR, beyond=['crimson_cube']),
-    'other cubes on the right, apart': table({**TRI_DONE, 'green_cube': (0.35, -0.4)}),
     'another cube just apart enough': table({**TRI_DONE, 'green_cube': (0.399, -0.2)}),
 }
 
 TRI_FAILING: dict[str, tuple[FinalState, str]] = {
     'mirrored to the left': (table(relaid(TRI_DONE, lambda x, y: (x, -y))), 'only 0 cubes'),
-    'two only': (table({**TRI_DONE, 'red_cube': (0.5, 0.3)}), 'only 2 cubes'),
     'a single one': (
         table({**TRI_DONE, 'red_cube': (0.5, 0.3), 'pink_cube': (0.4, 0.3)}),
         'only 1 cube of the colours stands on the right.',
@@ -278,30 +209,17 @@ TRI_FAILING: dict[str, tuple[FinalState, str]] = {
         table(tri_corners((0.4, -0.2), (0.5, -0.2), (0.6, -0.2))),
         'smallest angle is 0',
     ),
-    'nearly in a line': (
-        table(tri_corners((0.4, -0.2), (0.5, -0.23), (0.6, -0.2))),
-        'smallest angle is 17',
-    ),
     'too small': (table(tri_corners((0.5, -0.2), (0.5, -0.25), (0.543, -0.225))), 'are 5.0 cm'),
     'too large': (table(tri_corners((0.3, -0.05), (0.56, -0.05), (0.45, -0.25))), 'are 26.0 cm'),
-    'a blue cube for a red one': (
-        table({**TRI_DONE, 'red_cube': (0.4, 0.3), 'blue_cube': (0.56, -0.2)}),
-        'only 2 cubes',
-    ),
     'four reddish ones on the right': (
         table({**TRI_DONE, 'crimson_cube': (0.4, -0.5)}),
         '4 cubes of the colours',
-    ),
-    'four reddish ones as a square': (
-        table({**tri_corners((0.4, -0.1), (0.4, -0.2), (0.5, -0.1)), 'crimson_cube': (0.5, -0.2)}),
-        'crimson_cube',
     ),
     'another cube in it': (table({**TRI_DONE, 'blue_cube': (0.51, -0.2)}), 'blue_cube is 0.0 cm'),
     'another cube beside a corner': (
         table({**TRI_DONE, 'blue_cube': (0.60, -0.14)}),
         'blue_cube is 7.2 cm',
     ),
-    'another cube beside a side': (table({**TRI_DONE, 'blue_cube': (0.41, -0.2)}), 'is 7.0 cm'),
     'one out of reach beside it': (
         table({**TRI_DONE, 'crimson_cube': (0.60, -0.14)}, beyond=['crimson_cube']),
         'crimson_cube',
@@ -310,11 +228,6 @@ TRI_FAILING: dict[str, tuple[FinalState, str]] = {
         table({**TRI_DONE, 'blue_cube': (0.56, -0.2, 0.06)}),
         'blue_cube',
     ),
-    'a corner on another cube': (
-        table({**moved(TRI_DONE, 'red_cube', 0, 0, 0.04), 'blue_cube': (0.56, -0.2)}),
-        'only 2 cubes',
-    ),
-    'a corner in the air': (table(moved(TRI_DONE, 'red_cube', 0, 0, 0.2)), 'only 2 cubes'),
     'a corner that is out of reach': (table(TRI_DONE, beyond=['red_cube']), 'only 2 cubes'),
 }
 

@@ -32,10 +32,6 @@ FIVE = (0, 1, 2, -1j, -2j)
 
 SEVEN = (0, 1, 2, 3, 4, -1j, -2j)
 
-L_FAR = (0.2, 0.3)
-
-SIX_CENTIMETRES = pattern(FIVE)
-
 
 def l_with_cube(spots: dict[str, Spot], x: float, y: float, z: float = 0.02) -> dict[str, Spot]:
     """Add a white cube, seen from the corner of the letter."""
@@ -45,22 +41,8 @@ def l_with_cube(spots: dict[str, Spot], x: float, y: float, z: float = 0.02) -> 
 L_PASSING = {
     'five cubes': table(pattern(FIVE)),
     'four cubes': table(pattern(L_SMALL)),
-    'seven cubes': table(pattern(SEVEN)),
     'a foot longer than the upright': table(pattern((0, 1, 2, -1j, -2j, -3j))),
     'cubes that touch': table(pattern(FIVE, 0.04)),
-    'as wide as allowed': table(pattern(FIVE, 0.0999)),
-    'turned a little': table(pattern(FIVE, turn_deg=9)),
-    'turned a little the other way': table(pattern(FIVE, turn_deg=-9)),
-    'one cube off by a centimetre': table(moved(pattern(FIVE), 'orange_cube', 0.006, 0.008)),
-    'every cube off by some millimetres': table(
-        moved(
-            moved(moved(pattern(FIVE), 'red_cube', 0.004, -0.003), 'blue_cube', 0, 0.005),
-            'green_cube',
-            -0.004,
-            0.003,
-        )
-    ),
-    'another cube far away': table(l_with_cube(pattern(FIVE), 0.0, 0.3)),
     'another cube more than a pitch away': table(l_with_cube(pattern(FIVE), 0.0, 0.075)),
     'cylinders beside it': table({**pattern(FIVE), 'grey_cylinder': (0.56, -0.16)}),
     'one out of reach elsewhere': table(
@@ -71,28 +53,20 @@ L_PASSING = {
 
 L_FAILING: dict[str, tuple[FinalState, str]] = {
     'mirrored': (table(pattern((0, 1, 2, 1j, 2j))), ''),
-    'mirrored, of four': (table(pattern((0, 1, 2, 1j))), ''),
     'upside down': (table(pattern((0, -1, -2, -1j, -2j))), ''),
     'turned by a right angle': (table(pattern((0, -1j, -2j, -1, -2))), ''),
-    'turned by two right angles': (table(pattern((0, -1, -2, 1j, 2j))), ''),
     'lying: one up and two to the right': (table(pattern((0, 1, -1j, -2j))), ''),
     'a long bar with a foot of one': (
         table(pattern((0, 1, 2, 3, -1j))),
         'cube',
     ),
-    'three cubes': (table(pattern((0, 1, -1j))), ''),
     'a bar': (table(pattern((0, 1, 2, 3))), '3 of 4'),
     'a square': (table(pattern((0, 1, -1j, 1 - 1j))), '3 of 4'),
     'a T on its head': (table(pattern((0, 1, 2, 1j, -1j))), 'stay free'),
-    'a plus sign': (table(pattern((0, 1, -1, 1j, -1j))), ''),
-    'an L with a bar at its top': (table(pattern((0, 1, 2, -1j, -2j, 2 - 1j, 2 - 2j))), ''),
     'a U': (table(pattern((0, 1, 2, -1j, -2j, 1 - 2j, 2 - 2j))), 'stay free'),
-    'a full block': (table(pattern((0, 1, 2, -1j, -2j, 1 - 1j))), 'stay free'),
     'turned too far': (table(pattern(FIVE, turn_deg=13)), 'turned by 13 degrees'),
-    'turned too far the other way': (table(pattern(FIVE, turn_deg=-13)), 'turned by -13'),
     'too wide': (table(pattern(FIVE, 0.105)), 'its pitch is 10.5 cm'),
     'too narrow': (table(pattern(FIVE, 0.037)), 'its pitch is 3.7 cm'),
-    'a gap in the upright': (table(pattern((0, 2, 3, -1j, -2j))), '4 places'),
     'a foot that is off the corner': (table(pattern((0, 1, 2, -2j, -3j))), '4 places'),
     'a corner that is not a right angle': (
         table(
@@ -102,21 +76,15 @@ L_FAILING: dict[str, tuple[FinalState, str]] = {
         ),
         '',
     ),
-    'one cube sideways': (table(moved(pattern(L_SMALL), 'yellow_cube', 0, 0.03)), ''),
     'the corner missing': (table(pattern((1, 2, -1j, -2j))), ''),
     'another cube in the angle': (
         table(l_with_cube(pattern(FIVE), 0.06, -0.06)),
         'white_cube is 6.0',
     ),
-    'another cube on top': (
-        table(l_with_cube(pattern(FIVE), 0.06, 0, 0.06)),
-        'white_cube is 0.0 cm',
-    ),
     'a cube on the table missing under another': (
         table(moved(pattern(L_SMALL), 'yellow_cube', 0, 0, 0.04)),
         '3 of 4',
     ),
-    'one cube in the hand': (table(moved(pattern(L_SMALL), 'yellow_cube', 0, 0, 0.2)), '3 of 4'),
     'one cube out of reach': (table(pattern(L_SMALL), beyond=['red_cube']), 'places'),
     'one beside it that is out of reach': (
         table(l_with_cube(pattern(FIVE), 0.0, 0.06), beyond=['white_cube']),
@@ -127,14 +95,6 @@ L_FAILING: dict[str, tuple[FinalState, str]] = {
         '',
     ),
 }
-
-
-def test_a_goal_of_six_cubes_takes_no_five() -> None:
-    six = LETTER.model_copy(update={'least_cubes': 6})
-
-    assert_fails(six, table(pattern(FIVE)), '5 of 6')
-    assert_passes(six, table(pattern((0, 1, 2, 3, -1j, -2j))))
-    assert_passes(six, table(pattern((0, 1, 2, -1j, -2j, -3j))))
 
 
 def test_the_goal_says_how_many_cubes_each_bar_needs() -> None:
@@ -224,35 +184,22 @@ def plus_with_cube(x: float, y: float, z: float = 0.02) -> dict[str, Spot]:
 
 
 PLUS_PASSING = {
-    'exact': table(PLUS_DONE),
     'cubes that touch': table(pattern(CROSS, 0.04)),
-    'arms as far as allowed': table(pattern(CROSS, 0.0999)),
-    'turned a little': table(pattern(CROSS, turn_deg=14)),
-    'turned a little the other way': table(pattern(CROSS, turn_deg=-14)),
-    'one arm off by a centimetre': table(moved(PLUS_DONE, 'orange_cube', 0.01, 0.005)),
     'another more than a pitch and a tolerance away': table(plus_with_cube(-0.1325, 0.0)),
-    'others elsewhere': table(plus_with_cube(0.0, 0.4)),
     'cylinders between the arms': table({**PLUS_DONE, 'grey_cylinder': (0.56, -0.16)}),
     'one out of reach elsewhere': table(
         {**PLUS_DONE, 'aqua_cube': (1.0, 0.1)}, beyond=['aqua_cube']
     ),
-    'on the left': table(pattern(CROSS, at=0.5 + 0.2j)),
 }
 
 PLUS_FAILING: dict[str, tuple[FinalState, str]] = {
-    'four cubes': (table(pattern((0, 1, -1, 1j))), '4 of 5 places'),
     'five cubes, one of them out of reach': (
         table(PLUS_DONE, beyond=['blue_cube']),
         '4 of 5 places',
     ),
-    'an L': (table(pattern((0, 1, 2, -1j, -2j))), ''),
-    'a T': (table(pattern((0, 1, 1j, -1j, -2))), ''),
-    'a line': (table(pattern((0, 1, 2, -1, -2))), ''),
     'an X': (table(pattern((0, 1 + 1j, 1 - 1j, -1 + 1j, -1 - 1j))), 'turned'),
     'a ring without a middle': (table(pattern((1, -1, 1j, -1j, 3j))), ''),
-    'turned too far': (table(pattern(CROSS, turn_deg=17)), 'turned by 17'),
     'arms too far out': (table(pattern(CROSS, 0.103)), '10.3 cm'),
-    'one arm too far out': (table(moved(PLUS_DONE, 'orange_cube', 0.04, 0)), ''),
     'unlike arms': (table(pattern((0, 1, -1, 1.7j, -1.7j))), ''),
     'the middle off': (table(moved(PLUS_DONE, 'red_cube', 0.02, 0)), 'from its place'),
     'a Latin cross: a sixth cube a pitch beyond an arm': (
@@ -264,18 +211,12 @@ PLUS_FAILING: dict[str, tuple[FinalState, str]] = {
         'white_cube is 6.0 cm',
     ),
     'a cube in a corner': (table(plus_with_cube(0.06, 0.06)), 'white_cube lies within'),
-    'one out of reach in a corner': (
-        table(plus_with_cube(0.06, 0.06), beyond=['white_cube']),
-        'white_cube lies within',
-    ),
-    'a cube on top': (table(plus_with_cube(0.06, 0.0, 0.06)), 'white_cube lies within'),
     'an arm on another cube': (
         table(
             {**moved(PLUS_DONE, 'orange_cube', 0, 0, 0.04), 'white_cube': PLUS_DONE['orange_cube']}
         ),
         'orange_cube lies within',
     ),
-    'an arm in the hand': (table(moved(PLUS_DONE, 'orange_cube', 0, 0, 0.1)), '4 of 5 places'),
     'a whole plus sign on top of other cubes': (
         table(
             {
@@ -288,16 +229,6 @@ PLUS_FAILING: dict[str, tuple[FinalState, str]] = {
     'a cylinder as its middle': (
         table({**pattern((1, -1, 1j, -1j, 4j)), 'grey_cylinder': (0.5, -0.1)}),
         '',
-    ),
-    'a full square of nine': (
-        table(
-            {
-                f'red_cube_{3 * i + j}': (0.5 + 0.06 * i, 0.06 * j)
-                for i in range(3)
-                for j in range(3)
-            }
-        ),
-        'within the plus sign',
     ),
 }
 
@@ -314,16 +245,6 @@ def test_the_goal_s_own_tolerances_count() -> None:
     assert_passes(askew, table(pattern(CROSS, turn_deg=25)))
 
 
-def test_a_sixth_cube_beside_it_spoils_a_condition_of_its_own() -> None:
-    broken = [
-        one.text
-        for one in judged(PLUS, table(plus_with_cube(-0.12, 0.0))).conditions
-        if not one.holds
-    ]
-
-    assert broken == ['no other cube in it or beside it']
-
-
 def test_how_far_arms_are_above_the_centre_is_the_goal_s() -> None:
     loose = PLUS.model_copy(update={'level_edges': 0.5})
     steps = moved(moved(PLUS_DONE, 'red_cube', 0, 0, -0.008), 'orange_cube', 0, 0, 0.008)
@@ -331,16 +252,6 @@ def test_how_far_arms_are_above_the_centre_is_the_goal_s() -> None:
     assert_passes(PLUS, table(moved(PLUS_DONE, 'orange_cube', 0, 0, 0.008)))
     assert_fails(PLUS, table(steps))
     assert_passes(loose, table(steps))
-
-
-def test_places_are_counted_as_they_fill() -> None:
-    def filled(count: int) -> int:
-        spots = {name: PLUS_DONE[name] for name in list(PLUS_DONE)[:count]}
-        far = {f'grey_cube_{i}': (1.0 - 0.3 * i, 0.6) for i in range(5 - count)}
-        conditions = judged(PLUS, table({**spots, **far})).conditions
-        return sum(one.holds for one in conditions if one.text.startswith('place'))
-
-    assert [filled(count) for count in (3, 4, 5)] == [3, 4, 5]
 
 
 def test_four_of_five_places_already_have_a_shape() -> None:

@@ -8,9 +8,8 @@ import pytest
 from paper_table import BOTH, Literal, Paper, Raises, job_of, play
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.scene_sampling.generator import fingerprint
 from bbllm.bench.scorers import scoring
-from bbllm.bench.scorers.scoring import NO_CALL, lost, prompt_growth, score
+from bbllm.bench.scorers.scoring import NO_CALL, prompt_growth, score
 from bbllm.bench.suites.scores import Condition, FinalState, Score, Verdict
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -25,9 +24,9 @@ from bbllm.core.errors import (
     PromptTooLongError,
     ReplayError,
 )
-from bbllm.core.events import Ending, Episode, Event, Limits, LineDiscarded, ModelCall, StepBegun
+from bbllm.core.events import Ending, Episode, Event, LineDiscarded, ModelCall
 from bbllm.core.protocols import EpisodeContext, Reply, Usage, World
-from bbllm.core.types import Outcome, PlanStep, SkillCall, Status, Task
+from bbllm.core.types import Outcome, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.planner import BrainBody
 
@@ -57,14 +56,6 @@ def test_half_of_the_goal_is_half_of_gcr() -> None:
     assert 'blue_cube' in result.reason
     assert result.conditions['red_cube on location_A']
     assert not result.conditions['blue_cube on location_B']
-
-
-def test_what_stood_there_before_is_no_merit() -> None:
-    """Both cubes are on the table at the start; only the third condition is to be made true."""
-    on = {'red_cube': 'table', 'blue_cube': 'location_B'}
-
-    assert play('0: pick(red_cube)', job=job_of(on)).gcr == 0
-    assert play('0: pick(blue_cube)\n1: place(location_B)', job=job_of(on)).gcr == 1
 
 
 def test_where_two_formulations_disagree_it_did_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,19 +98,6 @@ def test_a_step_that_has_no_call_is_attempted_whether_it_is_repaired_or_stays_fa
     assert dict(left.codes) == {NO_CALL: 2}
 
 
-def test_a_step_without_a_call_counts_also_where_the_planner_says_nothing_of_it() -> None:
-    class Silent:
-        def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-            context.emit(StepBegun.of(PlanStep(0, 'mumble')))
-            context.emit(StepBegun.of(PlanStep(1, 'pick(red_cube)')))
-            world.execute(SkillCall('pick', ('red_cube',)))
-            context.emit(StepBegun.of(PlanStep(2, 'mumble')))
-
-    result = play(planner=lambda run: Silent())
-
-    assert (result.executable, result.attempted) == (1, 3)
-
-
 def test_what_people_say_between_two_steps_is_no_step() -> None:
     """Their words go back to the Brain as a repair of a step that was not tried."""
 
@@ -137,21 +115,6 @@ def test_what_people_say_between_two_steps_is_no_step() -> None:
 
     assert (result.executable, result.attempted, result.loops) == (1, 1, 1)
     assert dict(result.codes) == {}
-
-
-def test_a_step_that_the_budget_cut_off_was_not_tried_and_the_table_is_judged() -> None:
-    result = play(BOTH, limits=Limits(steps=2))
-
-    assert (result.ending, result.error) == ('OUT_OF_BUDGET', 'BudgetError')
-    assert (result.verdict, result.gcr) == ('failed', 0.5)
-    assert (result.executable, result.attempted) == (2, 2)
-
-
-def test_a_planner_that_gives_up_is_judged() -> None:
-    result = ended_by(GaveUpError('There is no such cube.'))
-
-    assert (result.verdict, result.ending, result.gcr) == ('failed', 'GAVE_UP', 0)
-    assert result.attempted == 0
 
 
 @pytest.mark.parametrize(
@@ -246,20 +209,6 @@ def test_tokens_names_and_money_come_from_the_model_calls() -> None:
     assert result.model_s == 1.5
     assert dict(result.models) == {'brain': 'gpt-x-2026-01-01'}
     assert play(reply).cost is None
-
-
-def test_a_job_of_which_nothing_came_back_is_lost_with_its_reason() -> None:
-    job = job_of()
-
-    result = lost(job.key, 'The process died.', 'BrokenProcessPool', least_loops=2, case=job.case)
-
-    assert (result.verdict, result.reason) == ('lost', 'The process died.')
-    assert (result.error, result.ending) == ('BrokenProcessPool', 'INTERRUPTED')
-    assert result.key == job.key
-    assert result.cost is None
-    assert result.least_loops == 2
-    # It pairs with the same case in another run.
-    assert result.case_hash == fingerprint(job.case) == play(BOTH).case_hash
 
 
 def call(role: str = 'brain', counted: int = 0, sent: int = 0) -> Event:

@@ -38,33 +38,20 @@ RIGHT_FAR: dict[str, Spot] = {**RIGHT_DONE, 'aqua_cube': (1.0, 0.3)}
 
 RIGHT_PASSING = {
     'all cubes on the right': table(RIGHT_DONE),
-    'a cube just past the margin': table(moved(RIGHT_DONE, 'blue_cube', 0, 0.0799)),
     'a cube exactly at the margin': table({**RIGHT_DONE, 'blue_cube': (0.5, -0.02)}),
     'one out of reach stays on the left': table(RIGHT_FAR, beyond=['aqua_cube']),
     'a cylinder moved by millimetres': table(
         moved(RIGHT_DONE, 'grey_cylinder', 0.005, 0.005), start=RIGHT_DONE
     ),
-    'a cube moved about on the right': table(
-        moved(RIGHT_DONE, 'red_cube', 0.05, -0.05), start=RIGHT_DONE
-    ),
     'a cylinder a little askew': leaning(table(RIGHT_DONE), 'grey_cylinder', 17),
     'a cylinder upside down': leaning(table(RIGHT_DONE), 'grey_cylinder', 180),
-    'a cube not quite level': table(moved(RIGHT_DONE, 'red_cube', 0, 0, 0.004)),
 }
 
 RIGHT_FAILING: dict[str, tuple[FinalState, str]] = {
-    'mirrored: all on the left': (table(relaid(RIGHT_DONE, lambda x, y: (x, -y))), 'red_cube'),
-    'one on the left': (
-        table(moved(RIGHT_DONE, 'blue_cube', 0, 0.2)),
-        'blue_cube is 10.0 cm left',
-    ),
     'one within the margin': (
         table(moved(RIGHT_DONE, 'blue_cube', 0, 0.085)),
         'only 1.5 cm right',
     ),
-    'one on the middle line': (table(moved(RIGHT_DONE, 'blue_cube', 0, 0.1)), 'blue_cube'),
-    'one on another': (table({**RIGHT_DONE, 'blue_cube': (0.4, -0.2, 0.06)}), '4.0 cm above'),
-    'one in the air': (table(moved(RIGHT_DONE, 'blue_cube', 0, 0, 0.2)), 'above the table'),
     'one on the floor': (
         table({**RIGHT_DONE, 'blue_cube': (0.5, -1.2, -0.7)}),
         'not over the table',
@@ -73,19 +60,7 @@ RIGHT_FAILING: dict[str, tuple[FinalState, str]] = {
         table(moved(RIGHT_DONE, 'grey_cylinder', 0.01, 0.01), start=RIGHT_DONE),
         'grey_cylinder has moved by 1.4 cm',
     ),
-    'a cylinder tipped onto its side in place': (
-        leaning(table(RIGHT_DONE), 'grey_cylinder', 90),
-        'grey_cylinder is where it was, but tipped over by 90 degrees',
-    ),
     'a cylinder that leans': (leaning(table(RIGHT_DONE), 'grey_cylinder', 19), 'by 19 degrees'),
-    'a cylinder taken along': (
-        table(moved(RIGHT_DONE, 'grey_cylinder', 0, -0.5), start=RIGHT_DONE),
-        'grey_cylinder',
-    ),
-    'a cylinder on a cube': (
-        table({**RIGHT_DONE, 'grey_cylinder': (0.4, -0.2, 0.06)}, start=RIGHT_DONE),
-        'grey_cylinder',
-    ),
     'cylinders that changed places': (
         table(
             {**RIGHT_DONE, 'grey_cylinder': (0.5, -0.4), 'white_cylinder': (0.4, 0.2)},
@@ -170,9 +145,7 @@ APART_FAR: dict[str, Spot] = {**APART_DONE, 'aqua_cube': (1.0, -0.3), 'black_cyl
 APART_MIRRORED = relaid(APART_DONE, lambda x, y: (x, -y))
 
 APART_PASSING = {
-    'cubes left, cylinders right': table(APART_DONE),
     'cubes right, cylinders left': table(APART_MIRRORED),
-    'just past the margin': table({**APART_DONE, 'blue_cube': (0.5, 0.021)}),
     'both exactly at the margin': table(
         {**APART_DONE, 'blue_cube': (0.5, 0.02), 'white_cylinder': (0.5, -0.02)}
     ),
@@ -184,32 +157,19 @@ APART_PASSING = {
 
 APART_FAILING: dict[str, tuple[FinalState, str]] = {
     'a cube among the cylinders': (table(moved(APART_DONE, 'red_cube', 0, -0.5)), 'red_cube'),
-    'a cylinder among the cubes': (table(moved(APART_DONE, 'grey_cylinder', 0, 0.5)), 'grey_cyl'),
     'one of each in the wrong half': (
         table(moved(moved(APART_DONE, 'grey_cylinder', 0, 0.5), 'red_cube', 0, -0.5)),
         'belong on the',
     ),
     'all on one side': (table(relaid(APART_DONE, lambda x, y: (x, abs(y)))), 'cylinder'),
-    'all on one side, apart along y': (
-        table(relaid(APART_DONE, lambda x, y: (x, y + 0.25))),
-        'cylinder',
-    ),
     'apart along x only': (
         table({'red_cube': (0.3, 0.1), 'blue_cube': (0.3, -0.1), 'grey_cylinder': (0.6, 0.1)}),
         'middle line',
-    ),
-    'a cube on the middle line': (table({**APART_DONE, 'blue_cube': (0.5, 0.0)}), 'blue_cube'),
-    'a cube within the margin': (table({**APART_DONE, 'blue_cube': (0.5, 0.018)}), 'only 1.8 cm'),
-    'a cube on a cube': (table({**APART_DONE, 'blue_cube': (0.4, 0.2, 0.06)}), 'above the table'),
-    'a cylinder in the air': (
-        table({**APART_DONE, 'grey_cylinder': (0.4, -0.2, 0.2)}),
-        'grey_cylinder is 18.0 cm above',
     ),
     'one in the wrong half that is within reach': (
         table(APART_FAR, beyond=['black_cylinder']),
         'aqua_cube',
     ),
-    'no cylinder': (table({'red_cube': (0.4, 0.2)}), 'no cylinder is within reach'),
     'no cylinder within reach': (
         table(APART_DONE, beyond=['grey_cylinder', 'white_cylinder']),
         'no cylinder is within reach',
@@ -256,18 +216,7 @@ PAIR_DONE: dict[str, Spot] = {
 PAIR_FAR: dict[str, Spot] = {**PAIR_DONE, 'aqua_cube': (1.0, 0.4), 'black_cylinder': (1.0, -0.3)}
 
 PAIR_PASSING = {
-    'exact': table(PAIR_DONE),
-    'cubes outside': table(
-        {
-            **PAIR_DONE,
-            'red_cube': (0.4, 0.3),
-            'grey_cylinder': (0.4, 0.1),
-            'blue_cube': (0.4, -0.3),
-            'white_cylinder': (0.4, -0.1),
-        }
-    ),
     'another location': table({**PAIR_DONE, 'red_cube': (0.55, 0.2)}),
-    'a centimetre off its location': table(moved(PAIR_DONE, 'red_cube', 0.01, -0.01)),
     'exactly as far off as allowed': table(moved(PAIR_DONE, 'red_cube', 0.02, 0)),
     'others out of reach on both sides': table(PAIR_FAR, beyond=['aqua_cube', 'black_cylinder']),
     'a third cube in the middle, on its own location': table(
@@ -280,18 +229,6 @@ PAIR_FAILING: dict[str, tuple[FinalState, str]] = {
         table({**PAIR_DONE, 'blue_cube': (0.55, 0.2)}),
         'on the left is 2 cubes (red_cube, blue_cube)',
     ),
-    'cubes left, cylinders right': (
-        table({**PAIR_DONE, 'blue_cube': (0.4, 0.3), 'grey_cylinder': (0.4, -0.1)}),
-        'on the left is',
-    ),
-    'one off its location': (
-        table(moved(PAIR_DONE, 'red_cube', 0.02, 0.015)),
-        'red_cube stands on no location',
-    ),
-    'one beside all locations': (
-        table({**PAIR_DONE, 'red_cube': (0.6, 0.35)}),
-        'red_cube stands on no location',
-    ),
     'two on one location, one on the other': (
         table({**PAIR_DONE, 'grey_cylinder': (0.4, 0.1, 0.06)}),
         'grey_cylinder is 4.0 cm above the table',
@@ -300,12 +237,10 @@ PAIR_FAILING: dict[str, tuple[FinalState, str]] = {
         table({**PAIR_DONE, 'red_cube': (0.5, 0.0)}),
         'on the left is no cube',
     ),
-    'one in the air over its location': (table(moved(PAIR_DONE, 'red_cube', 0, 0, 0.1)), 'above'),
     'a third cube on one side': (
         table({**PAIR_DONE, 'green_cube': (0.55, 0.2)}),
         'on the left is 2 cubes',
     ),
-    'a third cube that is no longer out of reach': (table(PAIR_FAR), 'on the left is 2 cubes'),
     'a side without a cylinder': (
         table({name: spot for name, spot in PAIR_DONE.items() if name != 'white_cylinder'}),
         'on the right is no cylinder',

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
-from pydantic import ValidationError
 
-from bbllm.bench.optimal.house_state import HouseState
-from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
-from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.suites.house_suite import can_be, can_be_held
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict
@@ -23,7 +17,6 @@ from bbllm.bench.suites.suite import Suite, load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.paths import config_dir
 from bbllm.worlds.household.graph import Graph, Node
-from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.houses import list_houses, load_house
 from bbllm.worlds.household.vocabulary import Property, Relation, State
 
@@ -63,17 +56,16 @@ def test_the_suite_has_the_ten_tasks_of_both_papers_in_the_first_three_houses() 
 
 @pytest.mark.parametrize('task', TASKS)
 def test_each_task_begins_unsolved_and_can_be_done_in_each_house(task: str) -> None:
-    for seed in (0, 1):
-        for trial in TRIALS:
-            case = case_of(task, trial, seed)
-            world = world_of(case)
-            before = judge_household(case.house_goal, world.graph, world.derived.now)
+    for trial in TRIALS:
+        case = case_of(task, trial)
+        world = world_of(case)
+        before = judge_household(case.house_goal, world.graph, world.derived.now)
 
-            SCRIPTS[task](Person(world))
+        SCRIPTS[task](Person(world))
 
-            after = judge_household(case.house_goal, world.graph, world.derived.now)
-            assert before.verdict is Verdict.FAILED
-            assert after.verdict is Verdict.PASSED, (seed, trial, after.reason)
+        after = judge_household(case.house_goal, world.graph, world.derived.now)
+        assert before.verdict is Verdict.FAILED
+        assert after.verdict is Verdict.PASSED, (trial, after.reason)
 
 
 def test_trials_take_the_houses_in_turn_and_differ_within_one() -> None:
@@ -86,15 +78,6 @@ def test_trials_take_the_houses_in_turn_and_differ_within_one() -> None:
         for graph in (case.house.build() for case in cases[::3])
     }
     assert len(rooms) > 1
-
-
-def test_a_case_is_the_same_each_time_and_travels() -> None:
-    case = case_of('make_toast', 4, 7)
-
-    assert case == case_of('make_toast', 4, 7)
-    assert fingerprint(case) != fingerprint(case_of('make_toast', 4, 8))
-    assert pickle.loads(pickle.dumps(case)) == case
-    json.dumps(case.house.graph)
 
 
 def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph() -> None:
@@ -112,26 +95,11 @@ def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph()
         assert held == []
 
 
-def test_what_is_so_at_first_is_so_of_all_things_of_the_class() -> None:
-    for trial in TRIALS:
-        graph = case_of('put_salmon_in_the_fridge', trial).house.build()
-        salmons = [n for n, node in graph.nodes.items() if node.class_name == 'salmon']
-
-        assert salmons
-        for node_id in salmons:
-            tables = [graph.nodes[n].class_name for n in graph.targets(node_id, Relation.ON)]
-            assert tables == ['kitchencounter']
-            around = [graph.nodes[n].class_name for n in graph.targets(node_id, Relation.INSIDE)]
-            assert around == ['kitchen']
-
-
 @pytest.mark.parametrize(
     ('changes', 'told'),
     [
         ({'goal': {'kind': 'household', 'all': [{'thing': 'salmn', 'on': 'sofa'}]}},
          "no class of things in studio named 'salmn'. Did you mean 'salmon'?"),
-        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon', 'inside': 'frige'}]}},
-         "Did you mean 'fridge'?"),
         ({'goal': {'kind': 'household', 'all': [{'thing': 'tv', 'is': 'onn'}]}},
          "nothing can be 'onn'. Did you mean 'on'?"),
         ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon'}]}},
@@ -146,8 +114,6 @@ def test_what_is_so_at_first_is_so_of_all_things_of_the_class() -> None:
          'studio has only 1 salmon'),
         ({'goal': {'kind': 'household', 'all': [{'held': 'book'}, {'held': 'book'}]}},
          "'book in a hand' is given twice"),
-        ({'goal': {'kind': 'household', 'all': []}}, 'at least 1 item'),
-        ({'goal': {'kind': 'household', 'any': [], 'all': [{'held': 'book'}]}}, "field 'any'"),
         ({'goal': {'kind': 'houshold', 'all': []}},
          "no kind 'houshold'; did you mean 'household'"),
         ({'houses': ['studioo']}, "no house named 'studioo'. Did you mean 'studio'?"),
@@ -157,8 +123,6 @@ def test_what_is_so_at_first_is_so_of_all_things_of_the_class() -> None:
         ({'goal': {'kind': 'segregated', 'margin_m': 0.1, 'level_m': 0.01, 'tilt_deg': 1}},
          'segregated cannot be that of a task in houses'),
         ({'at_first': [{'thing': 'salmon', 'is': 'heated'}]}, 'only things in or on others'),
-        ({'at_first': [{'held': 'salmon'}]}, 'only things in or on others'),
-        ({'at_first': [{'thing': 'book', 'on': 'book'}]}, 'a book cannot be in or on itself'),
         ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon', 'inside': 'salmon'}]}},
          'studio has only 1 salmon; name another place'),
         ({'goal': {'kind': 'household', 'all': [{'held': 'sofa'}]}},
@@ -174,10 +138,7 @@ def test_what_is_so_at_first_is_so_of_all_things_of_the_class() -> None:
         ({'goal': {'kind': 'household', 'all': [{'held': 'book'}], 'same': ['book']}},
          'ties two conditions or more that speak of one book'),
         (goal_of({'thing': 'apple', 'is': 'on'}), 'no apple of studio can come to be on'),
-        (goal_of({'thing': 'sofa', 'is': 'sitting'}), 'no sofa of studio can come to be sitting'),
         (goal_of({'thing': 'book', 'is': 'heated'}), 'no book of studio can come to be heated'),
-        (goal_of({'thing': 'tv', 'is': 'used'}), 'no tv of studio can come to be used'),
-        (goal_of({'thing': 'tv', 'is': 'dirty'}), 'no tv of studio can come to be dirty'),
         (goal_of({'thing': 'sofa', 'inside': 'fridge'}), 'no sofa of studio can be carried'),
         (goal_of({'person': 'sitting', 'on': 'kitchencounter'}),
          'on a kitchencounter of studio; name a thing with the property SITTABLE'),
@@ -244,38 +205,6 @@ def test_a_start_in_which_things_would_be_in_each_other_in_a_ring_is_none(
         make_case(suite(at_first=at_first), 'a', seed=0, trial=0)
 
 
-@pytest.mark.parametrize(
-    'said',
-    [
-        [{'thing': 'book', 'on': 'book'}],
-        [{'held': 'book'}],
-        [{'thing': 'lightswitch', 'is': 'on'}, {'thing': 'lightswitch', 'is': 'off'}],
-        [{'thing': 'sofa', 'inside': 'livingroom'}, {'thing': 'tv', 'is': 'plugged_out'}],
-        [{'thing': 'character', 'inside': 'bathroom'}, {'thing': 'milk', 'is': 'heated'}],
-        [{'thing': 'character', 'is': 'sitting'}, {'thing': 'plate', 'is': 'clean'}],
-        [{'thing': 'unicorn', 'on': 'sofa', 'count': 3, 'not': True}],
-    ],
-)
-def test_a_goal_that_can_be_reached_is_taken(said: list[dict[str, Any]], tmp_path: Path) -> None:
-    (tmp_path / 'hut.yaml').write_text(
-        """
-        rooms:
-          livingroom: [sofa, tv, lightswitch*2, book*2, milk, plate, unicorn, microwave]
-          bathroom: [sink]
-        classes: {unicorn: Props}
-        """
-    )
-
-    assert suite(str(tmp_path / 'mine.yaml'), houses=['hut.yaml'], **goal_of(*said))
-
-
-def test_a_state_that_the_task_gives_at_first_can_be_asked_for_and_undone() -> None:
-    dirty = {'thing': 'plate', 'is': 'dirty'}
-
-    assert suite(**goal_of(dirty), at_first=[dirty])
-    assert suite(**goal_of({'thing': 'plate', 'is': 'clean'}), at_first=[dirty])
-
-
 def test_a_house_of_ones_own_lies_beside_the_suite_and_its_content_counts(tmp_path: Path) -> None:
     file = tmp_path / 'mine.yaml'
     hashes = set()
@@ -290,14 +219,6 @@ def test_a_house_of_ones_own_lies_beside_the_suite_and_its_content_counts(tmp_pa
     assert len(hashes) == 2
 
 
-def test_a_graph_in_virtualhomes_json_is_a_house_too(tmp_path: Path) -> None:
-    (tmp_path / 'theirs.json').write_text(json.dumps(load_house('studio').graph.to_dict()))
-
-    mine = suite(str(tmp_path / 'mine.yaml'), houses=['theirs.json'])
-
-    assert make_case(mine, 'a', seed=0, trial=0).house.build().character == 1
-
-
 def test_the_hash_is_of_rules_and_sight_too() -> None:
     plain = suite().sha256
 
@@ -309,20 +230,6 @@ def test_the_hash_is_of_rules_and_sight_too() -> None:
 
 
 # --- What is taken for possible in a house, at the ends of what a suite's table of errors shows
-
-
-@pytest.mark.parametrize(
-    ('said', 'told'),
-    [
-        ({'person': 'sitting', 'count': 2}, 'of a person only what it is on'),
-        ({'thing': 'salmon', 'inside': 'fridge', 'on': 'sofa'}, 'one of inside, on and is'),
-        ({'thing': 'salmon', 'room': 'kitchen'}, 'one of inside, on and is'),
-        ({'held': 'salmon', 'room': 'kitchen'}, 'room goes with a thing'),
-    ],
-)
-def test_a_condition_says_one_thing(said: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
-        HouseCondition.model_validate(said)
 
 
 def test_water_a_child_and_what_is_held_at_first_can_be_held_whatever_their_properties() -> None:
@@ -342,17 +249,6 @@ def test_what_is_neither_on_nor_off_cannot_be_switched_unless_the_task_says_what
 
     graph.nodes[1].states = {State.OFF}
     assert can_be(graph, 1, 'on', frozenset())
-
-
-def test_what_a_task_speaks_of_stays_where_it_is_in_every_trial() -> None:
-    for trial in range(30):
-        case = case_of('throw_away_apple', trial)
-        house, drawn = load_house(case.house.name).graph, case.house.build()
-
-        for node_id, node in house.nodes.items():
-            if node.class_name in ('apple', 'garbagecan'):
-                for word in (Relation.ON, Relation.INSIDE):
-                    assert drawn.targets(node_id, word) == house.targets(node_id, word)
 
 
 # --- Goals that no household can fulfil are refused with the pair; those that one can are taken
@@ -429,14 +325,6 @@ def test_a_goal_that_the_house_cannot_fulfil_is_refused_with_the_reason(
     assert told in str(caught.value)
 
 
-def test_what_is_told_to_be_missing_is_not_told_to_contradict_itself_too(tmp_path: Path) -> None:
-    on_desk = {'thing': 'milk', 'on': 'desk', 'count': 2}
-
-    with pytest.raises(SuiteFileError, match='has only 1 milk') as caught:
-        suite_of(tmp_path, on_desk, {'thing': 'milk', 'inside': 'fridge'})
-    assert 'never hold' not in str(caught.value)
-
-
 def test_what_a_start_adds_can_be_asked_for(tmp_path: Path) -> None:
     at_first = [{'thing': 'salmon', 'on': 'desk', 'count': 3}]
     held = {'held': 'salmon', 'count': 2}
@@ -447,13 +335,3 @@ def test_what_a_start_adds_can_be_asked_for(tmp_path: Path) -> None:
         suite_of(
             tmp_path, held, {'thing': 'salmon', 'inside': 'fridge', 'count': 2}, at_first=at_first
         )
-
-
-def test_conditions_that_say_the_same_on_the_way_are_searched_for() -> None:
-    goal = HouseholdGoal.model_validate({
-        'kind': 'household',
-        'all': [{'held': 'magazine'}, {'held': 'magazine', 'count': 2}],
-    })  # fmt: skip
-
-    start = HouseState.beginning(Household(load_house('studio').graph))
-    assert len(plan_for(start, goal, shortest=False).lines) > 1

@@ -23,7 +23,7 @@ from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import SEEN
-from bbllm.worlds.household.vocabulary import Action, Relation, State
+from bbllm.worlds.household.vocabulary import Action, Relation
 
 SUITE = load_suite('household_long')
 
@@ -51,18 +51,6 @@ def test_there_are_eight_simple_and_seven_hard_tasks_in_five_houses_each() -> No
         assert task.limit_steps == LIMITS.get(task.name, 30)
     assert [bool(task.constraints) for task in SUITE.tasks] == [False] * 13 + [True] * 2
     assert [task.split for task in SUITE.tasks] == ['simple'] * 8 + ['hard'] * 7
-
-
-def test_no_lamp_of_a_room_stays_bright_or_dark_beside_its_switch() -> None:
-    for task in ('light_in_bedroom_off', 'all_lights_off'):
-        for trial in range(5):
-            case = make_case(SUITE, task, seed=2, trial=trial)
-            shining = [
-                node.class_name
-                for node in case.house.build().nodes.values()
-                if node.class_name.endswith('lamp') and State.ON in node.states
-            ]
-            assert shining == []
 
 
 def played(task: str, *lines: str) -> str:
@@ -102,13 +90,6 @@ def test_who_still_holds_what_was_on_the_table_has_not_taken_it_away() -> None:
     assert put.startswith('passed')
 
 
-def test_the_description_tells_how_many_houses_there_are() -> None:
-    played_in = {house.name for task in TASKS for house in SUITE.houses[task]}
-
-    assert len(played_in) == 6
-    assert 'each in five of six houses of our own' in SUITE.description
-
-
 @pytest.mark.parametrize(
     'trial', [0, *(pytest.param(trial, marks=pytest.mark.slow) for trial in (1, 2, 3, 4))]
 )
@@ -128,15 +109,6 @@ def test_each_task_is_solved_within_its_limit_as_told_in_classes(task: str, tria
     assert start.verdict is Verdict.FAILED
     assert end.verdict is Verdict.PASSED, end.reason
     assert len(after.lines) <= (case.limit_steps or 0)
-
-
-def test_exactly_what_the_task_lists_is_on_the_table_at_first() -> None:
-    for trial in range(10):
-        graph = make_case(SUITE, 'take_away_three', seed=3, trial=trial).house.build()
-        tables = [n for n, node in graph.nodes.items() if node.class_name == 'kitchentable']
-        lying = [graph.nodes[n].class_name for t in tables for n in graph.sources(t, Relation.ON)]
-
-        assert sorted(lying) == ['bowl', 'crackers', 'fryingpan', 'lime', 'remotecontrol']
 
 
 def test_there_are_as_many_slices_as_the_task_counts_and_all_others_keep_their_ids() -> None:
@@ -202,15 +174,11 @@ def test_every_trial_of_every_run_begins_the_same_where_the_start_has_a_seed() -
 @pytest.mark.parametrize(
     ('changes', 'told'),
     [
-        ({'limit_steps': 0}, 'limit_steps'),
         ({'constraints': [{'not_graspable': {'thing': 'gitar'}}]}, 'there is no gitar'),
         ({'constraints': [{}]}, 'a constraint is one of'),
         ({'houses': [], 'goal': SIDES, 'scene': 'tabletop', 'start_seed': 1}, 'start_seed'),
         ({'at_first': [{'thing': 'anything', 'on': 'desk'}]}, 'a surface that is empty'),
         ({'at_first': [{'thing': 'salmon', 'is': 'clean', 'count': 2}]}, 'can be arranged'),
-        ({'goal': {'kind': 'household', 'all': [
-            {'thing': 'fridge', 'is': 'open'}, {'thing': 'fridge', 'is': 'closed'}]}},
-         'fridge is open and fridge is closed: both can never hold at once in studio'),
         ({'goal': {'kind': 'household', 'all': [
             {'thing': 'milk', 'inside': 'fridge'}, {'thing': 'milk', 'on': 'desk'}]}},
          'milk inside fridge and milk on desk: both can never hold at once'),
@@ -223,8 +191,6 @@ def test_every_trial_of_every_run_begins_the_same_where_the_start_has_a_seed() -
          'no milk of studio can come to be heated by toaster'),
         ({'goal': {'kind': 'household', 'all': [
             {'thing': 'fridge', 'is': 'open', 'by': 'fridge'}]}}, 'by names the device beside'),
-        ({'goal': {'kind': 'household', 'all': [
-            {'person': 'sitting'}, {'person': 'lying'}]}}, 'can never hold at once'),
     ],
 )  # fmt: skip
 def test_a_bad_task_is_told_what_would_have_worked(changes: dict[str, Any], told: str) -> None:
@@ -242,28 +208,8 @@ def wanted(*conditions: dict[str, Any]) -> HouseholdGoal:
     return HouseholdGoal.model_validate({'kind': 'household', 'all': conditions})
 
 
-def test_one_thing_may_be_in_a_device_and_on_what_that_stands_on() -> None:
-    stands = {'kitchencounter': {'on': ['toaster']}}
-    both = wanted(
-        {'thing': 'plum', 'on': 'kitchencounter'}, {'thing': 'plum', 'inside': 'toaster'}
-    )
-
-    assert clashing(both, made_up(stands, {'stool': {'on': ['plum']}})) is None
-    apart = made_up('kitchencounter', 'toaster', {'stool': {'on': ['plum']}})
-    assert clashing(both, apart) == both.all
-
-
 def test_three_places_for_two_things_are_a_contradiction_though_each_two_are_none() -> None:
     three = wanted(*({'thing': 'apple', 'on': place} for place in ('stool', 'desk', 'bed')))
 
     assert clashing(three, made_up('desk', 'bed', {'stool': {'on': ['apple*2']}})) == three.all
     assert clashing(three, made_up('desk', 'bed', {'stool': {'on': ['apple*3']}})) is None
-
-
-def test_a_goal_that_many_things_of_a_class_can_reach_together_is_no_contradiction() -> None:
-    both = [{'thing': 'book', 'on': 'desk'}, {'thing': 'book', 'on': 'bed'}]
-
-    assert mine(goal={'kind': 'household', 'all': both})
-    left = [{'thing': 'book', 'on': 'desk', 'count': 1},
-            {'thing': 'book', 'on': 'desk', 'count': 3, 'not': True}]  # fmt: skip
-    assert mine(goal={'kind': 'household', 'all': left})

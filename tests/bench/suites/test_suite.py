@@ -109,13 +109,11 @@ def test_an_unknown_suite_and_an_unknown_task_are_told_with_the_nearest() -> Non
     [
         ('tasks: [\n  {name: a\n', ('not valid YAML', 'line 3')),
         ('- a', ('holds no suite', 'tasks')),
-        ('', ('holds no suite',)),
         ('tasks: []', ('tasks: a suite needs a task',)),
         ('tsks: []', ("'tasks' is missing", "unknown field 'tsks'", "did you mean 'tasks'")),
         ('tasks: 3', ('tasks', 'expected a list')),
         ('tasks: [4]', ('tasks: 0', 'expected the fields name, instruction')),
         ('1: 2\ntasks: []', ('mine.yaml', '1')),
-        ('tasks: [{name: }]', ('tasks[0]', "'instruction' is missing")),
     ],
 )
 def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> None:
@@ -133,21 +131,16 @@ def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> 
         (task(instruction=''), ('instruction', 'at least 3 characters')),
         (task(difficulty='harder'), ('difficulty', "'easy', 'medium' or 'hard'")),
         (task(least_loops='x'), ('least_loops', 'integer')),
-        (task(least_loops=-1), ('least_loops', '-1')),
         (task(goal=3), ('goal', 'expected the fields kind')),
         (task(goal={}), ("goal: the field 'kind' is missing",)),
         (task(goal={'kind': 'one_sid'}), ("'one_sid'", "mean 'one_side'", 'letter_l, color_line')),
         (task(goal=goal('one_side', margin_m=None)), ('goal: margin_m', 'number')),
-        (task(goal=goal('one_side', margin_m=-1)), ('goal: margin_m', 'greater than 0')),
         (task(goal=goal('one_side', margn=1)), ("field 'margn'", "mean 'margin_m'", 'still_m')),
-        (task(goal=goal('one_side', things='ball')), ('goal: things', "'cube' or 'cylinder'")),
         (task(goal=goal('color_line', centre=[0])), ('goal, centre: the list is too short',)),
         (task(goal=goal('color_line', colors='red')), ('goal: colors', 'expected a list')),
-        (task(goal=goal('color_line', gap_m=[0.1, 0.04])), ('gap_m', 'first: [0.04, 0.1]')),
         (task(scene=None), ('either scene', 'or generate')),
         (task(generate={'objects': [{'kind': 'cube', 'count': 1}]}), ('and not both',)),
         (task(scene='plus_sing'), ('scene: There is no scene', "mean 'plus_sign'")),
-        (task(scene='no.yaml'), ('scene: Scene file /x/no.yaml cannot be read',)),
         (generated(objects=[]), ('generate, objects: a table needs a group',)),
         (
             generated(objects=[{'kind': 'cube', 'cont': 3}]),
@@ -155,23 +148,14 @@ def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> 
         ),
         (generated(objects=[{'kind': 'cube', 'count': [3, 2]}]), ('objects[0]', '3 > 2')),
         (generated(objects=[{'kind': 'ball', 'count': 1}]), ('kind', "'cube' or 'cylinder'")),
-        (generated(objects=[{'kind': 'cube', 'count': 20}]), ('20 cubes', '14 colours')),
-        (
-            generated(objects=[{'kind': 'cube', 'count': 3, 'area': 'lft'}]),
-            ("area = 'lft'", "'left', 'right' or 'anywhere'", 'list'),
-        ),
         (
             generated(objects=[{'kind': 'cube', 'count': 3, 'area': [0.3, 0.2, 0, 1]}]),
             ('least x, greatest x',),
         ),
         (generated(locations=[{'pattern': 'plus', 'count': 3}]), ('plus has 5 places',)),
         (generated(locations=[{'pattern': 'row'}]), ('count is missing', 'row')),
-        (generated(locations=[{'pattern': 'ring'}]), ("'scattered', 'row', 'plus'",)),
-        (generated(locations=[{'patern': 'row'}]), ("'patern'", "mean 'pattern'")),
         (generated(locations=[{'count': 3, 'centre': [0.5, 0]}]), ('only a pattern',)),
         (generated(locations=[{'count': 20}, {'count': 20}]), ('40 locations', 'location_Z')),
-        (generated(reach_m=[0.7, 0.3]), ('generate: reach_m', '0.7 >= 0.3')),
-        (generated(spacing=3), ("'spacing'", "mean 'spacing_m'")),
         (generated(table={'xyz': 1}), ('generate, table', "mean 'xy'")),
     ],
 )
@@ -201,19 +185,6 @@ def test_a_task_name_that_comes_twice_is_told() -> None:
         (
             task(goal=goal('resting', on={'red_cube': 'location_Z'})),
             ("'location_Z'", 'location_J', 'grey_cylinder'),
-        ),
-        (
-            task(goal=goal('resting', on={'location_A': 'table'})),
-            ("'location_A'", 'red_cube'),
-        ),
-        (
-            generated() | {'goal': goal('resting', on={'rd_cube': 'table'})},
-            ("'rd_cube'", "mean 'red_cube'"),
-        ),
-        (
-            generated(locations=[{'count': 2}])
-            | {'goal': goal('resting', on={'red_cube': 'location_C'})},
-            ("'location_C'", 'location_A, location_B'),
         ),
         (
             task(goal=goal('resting', on={'red_cube': 'red_cube'})),
@@ -263,7 +234,6 @@ def test_a_task_name_that_comes_twice_is_told() -> None:
         ),
         (task(goal=goal('pairs_a_side')), ('two cubes and two cylinders',)),
         (task(goal=goal('plus_sign'), scene='empty_table'), ('plus_sign needs 5 cubes',)),
-        (task(goal=goal('segregated'), scene='tower'), ('segregated needs',)),
     ],
 )
 def test_a_goal_that_speaks_of_what_its_scene_lacks_is_told(

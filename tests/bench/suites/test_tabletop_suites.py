@@ -10,16 +10,14 @@ import pytest
 import yaml
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import Earlier, EpisodeKey, EpisodeResult
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.scene_sampling.generator import fingerprint, make_case
-from bbllm.bench.scorers.session_history import earlier_lines
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.journal import read_episode
-from bbllm.core.records import from_json, to_json
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 
@@ -71,13 +69,6 @@ def test_with_as_many_loops_as_there_are_such_things_only_who_believes_succeeds(
     assert (forgetful.verdict, forgetful.loops) == ('failed', 3)
 
 
-def test_with_more_loops_both_succeed_and_who_believes_needs_fewer() -> None:
-    believing, forgetful = played('red_triangle', 'rules', 6), played('red_triangle', 'no', 6)
-
-    assert (believing.verdict, forgetful.verdict) == ('passed', 'passed')
-    assert (believing.loops, forgetful.loops) == (3, 5)
-
-
 # --- Sessions: episodes one after the other at one table, of which the last is judged
 
 SESSIONS = load_suite('tabletop_sessions')
@@ -119,15 +110,6 @@ def test_what_the_first_episode_found_out_is_known_in_the_next_to_who_reads_beli
     assert (reading.verdict, blind.verdict) == ('passed', 'passed')
     assert reading.loops == 0
     assert blind.loops >= 3
-
-
-def test_first_episode_of_a_session_is_one_like_any_other() -> None:
-    first, second = (task.earlier for task in SESSIONS.tasks[:2])
-    alone = replace(case_of_sessions('second'), earlier=())
-
-    assert first == ()
-    assert len(second) == 1
-    assert in_session(alone, 'rules').result.loops == 3
 
 
 def test_only_the_last_episode_is_on_record_and_counts() -> None:
@@ -185,20 +167,6 @@ def test_a_server_that_is_down_before_the_judged_episode_loses_it() -> None:
     assert list(game.journals) == ['third-t000-k6-before0.jsonl']
     assert game.result.earlier is not None
     assert game.result.earlier.episodes == 1
-
-
-def test_an_account_of_episodes_before_is_told_in_one_sentence() -> None:
-    result = in_session(case_of_sessions('first'), 'rules').result
-    assert earlier_lines([result], 'USD') == []
-
-    took = Earlier(episodes=2, model_calls=30, tokens=1200, cost=0.125)
-    assert earlier_lines([result, replace(result, earlier=took)] * 2, 'USD') == [
-        'The 4 episodes before the judged ones took 60 model calls, 2,400 tokens, 0.25 USD more, '
-        'which no other figure counts.'
-    ]
-    unknown = replace(result, earlier=replace(took, cost=None))
-    assert '0.125' not in earlier_lines([unknown, replace(result, earlier=took)], 'USD')[0]
-    assert from_json(EpisodeResult, to_json(unknown)) == unknown
 
 
 def test_what_came_before_makes_another_case_and_another_suite() -> None:

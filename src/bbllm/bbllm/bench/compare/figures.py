@@ -29,7 +29,7 @@ from bbllm.bench.metrics.metrics import (
     SummaryRecord,
     tokens_of_step,
 )
-from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
+from bbllm.bench.metrics.pairs import Comparison, compare, ks_of
 from bbllm.bench.metrics.task_groups import parts_of
 
 
@@ -175,9 +175,7 @@ def _paired(
     entries: Sequence[PlannerResults], first: PlannerResults
 ) -> tuple[PlannerDifference, ...]:
     found = {
-        entry.planner: compare(
-            pair_up(entry.results, first.results, k_a=entry.k, k_b=first.k), times=False
-        )
+        entry.planner: compare(entry.results, first.results, k_a=entry.k, k_b=first.k, times=False)
         for entry in entries
     }
     # A verdict by no pair at all is no test, and must not cost the others anything.

@@ -14,7 +14,7 @@ from bbllm.bench.compare.text import markdown
 from bbllm.bench.log.store import cannot_write, read_run, write_atomically
 from bbllm.bench.oracle.notices import roles_of, stand_ins
 from bbllm.bench.report.plots import to_png, to_svg
-from bbllm.bench.scorers.session_history import earlier_lines
+from bbllm.bench.scorers.scoring import earlier_lines
 
 TABLES = 'compare.md'
 PICTURES = ('prompts.svg', 'prompts.png')

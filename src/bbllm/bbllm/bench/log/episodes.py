@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bbllm.bench.suites.case import Case
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.suites.case import Case
 from bbllm.core.events import Limits
 from bbllm.llm.config import LlmConfig
 

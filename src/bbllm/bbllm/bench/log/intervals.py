@@ -54,7 +54,7 @@ class Estimate:
     """Over how many episodes or pairs."""
 
 
-def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
+def wilson(successes: int, n: int) -> Interval:
     """
     Return the score interval of a rate; of no trials at all, everything from 0 to 1.
 
@@ -67,12 +67,11 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
         return (0.0, 1.0)
     from scipy.stats import binomtest
 
-    interval = binomtest(successes, n).proportion_ci(confidence, method='wilson')
+    interval = binomtest(successes, n).proportion_ci(CONFIDENCE, method='wilson')
     return (float(interval.low), float(interval.high))
 
 
 def rate_of(successes: int, n: int) -> Estimate:
-    """Return a rate with Wilson's interval."""
     return Estimate(successes / n if n else None, *wilson(successes, n), n)
 
 
@@ -121,10 +120,19 @@ def paired_rate_difference(both: int, only_a: int, only_b: int, neither: int) ->
         return Estimate(None, None, None, 0)
     a, b = (both + only_a) / n, (both + only_b) / n
     (a_low, a_high), (b_low, b_high) = wilson(both + only_a, n), wilson(both + only_b, n)
-    phi = _phi(both, only_a, only_b, neither)
+    # The correlation of the two outcomes, a positive one corrected for continuity.
+    product = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
+    excess = float(both * neither - only_a * only_b)
+    excess = max(excess - n / 2, 0.0) if excess > 0 else excess
+    phi = excess / math.sqrt(product) if product else 0.0
+
+    def spread(first: float, second: float) -> float:
+        # Rounding may leave a hair less than nothing where phi is 1.
+        return math.sqrt(max(first**2 - 2 * phi * first * second + second**2, 0.0))
+
     difference = (only_a - only_b) / n
-    low = difference - _add_squares(a - a_low, b_high - b, phi)
-    high = difference + _add_squares(a_high - a, b - b_low, phi)
+    low = difference - spread(a - a_low, b_high - b)
+    high = difference + spread(a_high - a, b - b_low)
     return Estimate(difference, max(low, -1.0), min(high, 1.0), n)
 
 
@@ -134,20 +142,3 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
     n = only_a + only_b
     return float(binomtest(only_a, n).pvalue) if n else 1.0
-
-
-def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
-    """Return the correlation of the two outcomes, a positive one corrected for continuity."""
-    n = both + only_a + only_b + neither
-    product = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
-    if product == 0:
-        return 0.0
-    excess = float(both * neither - only_a * only_b)
-    if excess > 0:
-        excess = max(excess - n / 2, 0.0)
-    return excess / math.sqrt(product)
-
-
-def _add_squares(first: float, second: float, phi: float) -> float:
-    # Rounding may leave a hair less than nothing where phi is 1.
-    return math.sqrt(max(first**2 - 2 * phi * first * second + second**2, 0.0))

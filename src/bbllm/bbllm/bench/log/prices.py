@@ -66,28 +66,24 @@ class PriceTable(BaseModel):
 
 
 def load_prices(path: Path) -> PriceTable:
-    """
-    Read a price table.
-
-    Raises:
-        ConfigError: There is no such file, or it is no price table; names the wrong entry.
-    """
+    """Read a price table; raises ConfigError where it is none, and names the wrong entry."""
     try:
-        data = yaml.safe_load(path.read_text('utf-8'))
+        return PriceTable.model_validate(yaml.safe_load(path.read_text('utf-8')))
     except OSError as error:
-        raise ConfigError(
-            f'The price table {path} cannot be read ({error.strerror}). {FORM}'
-        ) from error
+        fault = f'cannot be read ({error.strerror}). '
     except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f'The price table {path} is no YAML: {error}\n{FORM}') from error
-    try:
-        return PriceTable.model_validate(data)
+        fault = f'is no YAML: {error}\n'
     except ValidationError as error:
-        faults = '\n'.join(
-            f'    {".".join(map(str, fault["loc"])) or "the file"}: {fault["msg"]}'
-            for fault in error.errors()
-        )
-        raise ConfigError(f'The price table {path} is wrong:\n{faults}\n{FORM}') from error
+        fault = 'is wrong:\n    ' + '\n    '.join(faults_in(error)) + '\n'
+    raise ConfigError(f'The price table {path} {fault}{FORM}')
+
+
+def faults_in(error: ValidationError) -> list[str]:
+    """Return each wrong entry of a file with its fault."""
+    return [
+        f'{".".join(map(str, fault["loc"])) or "the file"}: {fault["msg"]}'
+        for fault in error.errors()
+    ]
 
 
 def cost_of(
@@ -96,17 +92,16 @@ def cost_of(
     asked: Mapping[str, str],
 ) -> float | None:
     """
-    Return the cost of calls, None where it cannot be computed.
+    Return the cost of the calls of an episode, None where it cannot be computed.
 
     It cannot without a price table, for a model that the table lacks, and where the
     server of one role never counted its tokens: a part is not given for the whole.
 
     Args:
-        calls: All calls of an episode.
+        calls: All of them.
         prices: By model, of a million prompt and of a million completion tokens.
-        asked: By role, what reports call who was asked, see `asked_model`. A server may call
-            `gpt-4o` by the date of its release; a price under either name counts, the server's
-            own first.
+        asked: By role, what reports call who was asked. A server may call `gpt-4o` by the date of
+            its release; a price under either name counts, the server's own first.
     """
     if not prices:
         return None

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer, field_validator
 
-from bbllm.bench.log.prices import PriceTable
+from bbllm.bench.log.prices import PriceTable, faults_in
 from bbllm.bench.log.results import EpisodeKey
-from bbllm.core.events import Limits
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import Limits
 
 MAY_DIFFER = ('machine', 'replay', 'versions.commit')
 """What changes no episode: where it is made, how a recording's file is called."""
 MAY_GROW = ('ks', 'trials', 'tasks')
 """More episodes change nothing about those that are there."""
+_REMARKS = {'label', 'split', 'least_steps'}
+"""What may differ of a task: how it is called, and what is proven of it."""
 
 
 class TaskSettings(BaseModel):
@@ -36,15 +37,6 @@ class TaskSettings(BaseModel):
     """Length of its shortest plan, where that is proven."""
     limit_steps: int | None = None
     """Calls of an episode, where the suite limits them; a run may allow fewer."""
-
-    def same_episodes(self, other: TaskSettings | None) -> bool:
-        """Whether the task is played as the other one: labels and proven lengths may differ."""
-        return other is not None and self.model_dump(exclude=_REMARKS) == other.model_dump(
-            exclude=_REMARKS
-        )
-
-
-_REMARKS = {'label', 'split', 'least_steps'}
 
 
 class RunSettings(BaseModel):
@@ -105,63 +97,47 @@ class RunSettings(BaseModel):
         return prices.model_dump() if prices else {}  # the form of the file
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedSetting:
-    """One setting that is not what it was."""
-
-    field: str
-    was: object
-    now: object
-
-    def __str__(self) -> str:
-        return f'{self.field}: was {_show(self.was)}, is {_show(self.now)}'
-
-
 def read_settings(data: object, source: str) -> RunSettings:
-    """
-    Return the settings that a file has.
-
-    Raises:
-        ConfigError: These are no settings of a run.
-    """
+    """Return the settings that a file has; raises ConfigError where these are none of a run."""
     try:
         return RunSettings.model_validate(data)
     except ValidationError as error:
-        faults = '; '.join(
-            f'{".".join(map(str, fault["loc"])) or "the file"}: {fault["msg"]}'
-            for fault in error.errors()
-        )
         raise ConfigError(
-            f'{source} holds no settings that this version of bbllm can go on from ({faults}). '
-            'Name another folder: --out.'
+            f'{source} holds no settings that this version of bbllm can go on from '
+            f'({"; ".join(faults_in(error))}). Name another folder: --out.'
         ) from error
 
 
-def differences(was: RunSettings, now: RunSettings) -> tuple[ChangedSetting, ...]:
-    """Return what keeps results of both settings from standing in one folder."""
+def _differences(was: RunSettings, now: RunSettings) -> Iterator[str]:
+    """Yield what keeps results of both settings from standing in one folder."""
+    free = (*MAY_DIFFER, *MAY_GROW)
     old, new = (dict(_flat(item.model_dump(mode='json'))) for item in (was, now))
-    fixed = [
-        ChangedSetting(name, old.get(name), new.get(name))
-        for name in dict.fromkeys((*old, *new))
-        if old.get(name) != new.get(name) and not _is_free(name)
-    ]
-    return (*fixed, *_shrunk(was, now))
-
-
-def _is_free(name: str) -> bool:
-    return any(name == free or name.startswith(f'{free}.') for free in (*MAY_DIFFER, *MAY_GROW))
-
-
-def _shrunk(was: RunSettings, now: RunSettings) -> Iterator[ChangedSetting]:
-    """Yield what of the episodes that were asked for is no longer asked for."""
+    for name in dict.fromkeys((*old, *new)):
+        is_free = any(name == each or name.startswith(f'{each}.') for each in free)
+        if old.get(name) != new.get(name) and not is_free:
+            yield _change(name, old.get(name), new.get(name))
+    # Of the episodes that were asked for all must be asked for still.
     if now.trials < was.trials:
-        yield ChangedSetting('trials', was.trials, now.trials)
+        yield _change('trials', was.trials, now.trials)
     if not set(was.ks) <= set(now.ks):
-        yield ChangedSetting('ks', list(was.ks), list(now.ks))
-    new = {task.name: task for task in now.tasks}
+        yield _change('ks', was.ks, now.ks)
+    tasks = {task.name: task for task in now.tasks}
     for task in was.tasks:
-        if not task.same_episodes(new.get(task.name)):
-            yield ChangedSetting(f'tasks.{task.name}', task.name, new.get(task.name))
+        other = tasks.get(task.name)
+        if other is None or other.model_dump(exclude=_REMARKS) != task.model_dump(
+            exclude=_REMARKS
+        ):
+            yield _change(f'tasks.{task.name}', task.name, other)
+
+
+def _change(name: str, was: object, now: object) -> str:
+    return f'{name}: was {_show(was)}, is {_show(now)}'
+
+
+def _show(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ', '.join(map(str, value)) or 'none'
+    return 'none' if value is None else str(value)
 
 
 def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
@@ -178,9 +154,8 @@ def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
     """
     if was is None:
         return now
-    found = differences(was, now)
-    if found:
-        listed = '\n  '.join(str(item) for item in found)
+    if found := list(_differences(was, now)):
+        listed = '\n  '.join(found)
         raise ConfigError(
             f'{folder} holds a run with other settings:\n  {listed}\nName another folder (--out), '
             'or go on with the settings that it was made with; trials, values of K and tasks may '
@@ -191,18 +166,10 @@ def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
     return was.model_copy(update=grown)
 
 
-def _flat(data: Mapping[str, Any], place: str = '') -> Iterator[tuple[str, object]]:
+def _flat(data: Mapping[str, object], place: str = '') -> Iterator[tuple[str, object]]:
     for key, value in data.items():
         name = f'{place}.{key}' if place else key
         if isinstance(value, Mapping):
             yield from _flat(value, name)
         else:
             yield name, value
-
-
-def _show(value: object) -> str:
-    if value is None:
-        return 'none'
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ', '.join(map(str, value)) or 'none'
-    return str(value)

@@ -3,7 +3,7 @@ The folder of one run: what is in it survives the death of the process that fill
 
     settings.json         all that decides what the results mean
     results.jsonl         one EpisodeResult a line, each key once
-    episodes/<key>.jsonl  journals, each written before its result; see also `EpisodeRecord.journals`
+    episodes/<key>.jsonl  journals, each written before its result; see `EpisodeRecord.journals`
     sessions.jsonl        one line for each time that the program worked on it
     summary.json, report.html
 """
@@ -16,15 +16,13 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 from bbllm.bench.log.episodes import EpisodeRecord
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.log.results import read_results
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult, read_results
 from bbllm.bench.log.run_settings import RunSettings, read_settings
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import from_json, to_json
@@ -74,36 +72,25 @@ class RunFolder:
 
     def __init__(self, path: Path):
         self.path = path
-        self._results: dict[EpisodeKey, EpisodeResult] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._refuse_other_things()
-            self._lock = locked(path / LOCK)
+            with ExitStack() as stack:
+                stack.enter_context(locked(path / LOCK))
+                (path / EPISODES).mkdir(exist_ok=True)
+                cut_torn_line(path / RESULTS)
+                self._results = read_results(path / RESULTS)
+                self._lock = stack.pop_all()
         except OSError as error:
             raise cannot_write(path, error) from error
-        try:
-            (path / EPISODES).mkdir(exist_ok=True)
-            self._load()
-        except OSError as error:
-            self.close()
-            raise cannot_write(path, error) from error
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
-        """Let others work in it."""
         self._lock.close()
 
     def __enter__(self) -> RunFolder:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property
@@ -119,16 +106,14 @@ class RunFolder:
 
     @property
     def sessions(self) -> tuple[Session, ...]:
-        """The sessions that worked on it."""
         return read_sessions(self.path / SESSIONS)
 
     def journal(self, key: EpisodeKey) -> Path:
-        """Return where an episode's journal is."""
         return self.path / EPISODES / f'{key.name}.jsonl'
 
     def write_settings(self, settings: RunSettings) -> None:
-        """Keep what the results mean; raises ConfigError where the disk takes no more."""
-        write_atomically(self.path / SETTINGS, _pretty(settings.model_dump(mode='json')))
+        text = json.dumps(settings.model_dump(mode='json'), ensure_ascii=False, indent=2)
+        write_atomically(self.path / SETTINGS, f'{text}\n')
 
     def write_sessions(self, sessions: Sequence[Session]) -> None:
         """Keep the sessions; raises ConfigError where the disk takes no more."""
@@ -152,32 +137,19 @@ class RunFolder:
         for path in self.path.glob(f'{EPISODES}/{key.name}[.-]*'):
             if path.name not in played.journals:
                 path.unlink(missing_ok=True)
-        append_line(self.path / RESULTS, _line(to_json(played.result)))
+        append_line(self.path / RESULTS, _lines([to_json(played.result)]))
         self._results[key] = played.result
 
     def drop(self, keys: Iterable[EpisodeKey]) -> None:
-        """Forget episodes, so that they can be played again."""
         gone = set(keys)
         kept = {key: result for key, result in self._results.items() if key not in gone}
         write_atomically(self.path / RESULTS, _lines(to_json(item) for item in kept.values()))
         self._results = kept
 
-    def _load(self) -> None:
-        path = self.path / RESULTS
-        cut_torn_line(path)
-        self._results = read_results(path)
-
     def _refuse_other_things(self) -> None:
-        """Refuse a folder that has other content than a run."""
-        if (self.path / SETTINGS).exists():
-            return
-        ours = {LOCK, EPISODES}
-        others = [
-            name
-            for name in sorted(item.name for item in self.path.iterdir())
-            if name not in ours and not name.startswith('.tmp-')
-        ]
-        if others:
+        names = sorted(item.name for item in self.path.iterdir() if item.name[:5] != '.tmp-')
+        others = [name for name in names if name not in (LOCK, EPISODES)]
+        if others and SETTINGS not in names:
             raise ConfigError(
                 f'{self.path} is no folder of a run: it holds something else, {others[0]!r}, and '
                 f'no {SETTINGS}. Name a new folder: --out.'
@@ -201,14 +173,11 @@ class SavedRun:
 
 
 def read_run(path: Path) -> SavedRun:
-    """
-    Read settings, results and sessions of a run, also of one that is under way.
-
-    Raises:
-        ConfigError: There is no such folder, or it has no run.
-    """
+    """Read a run, also one that is under way; raises ConfigError where there is none."""
     if not path.is_dir():
-        raise ConfigError(f'There is no folder {path}; `bbllm bench tabletop --out DIR` makes one.')
+        raise ConfigError(
+            f'There is no folder {path}; `bbllm bench tabletop --out DIR` makes one.'
+        )
     file = path / SETTINGS
     if not file.exists():
         raise ConfigError(
@@ -261,26 +230,20 @@ def cannot_write(path: Path, error: OSError) -> ConfigError:
     """Return the error for a file that could not be written, with what helps against it."""
     place = 'name another place (--out; --record for a recording)'
     again = 'say the same command again: what is there is whole, and the run goes on from it'
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        advice = f'Make room, and {again}.'
-    elif error.errno in (errno.EEXIST, errno.ENOTDIR):
-        advice = f'A file is where a folder is needed: {place}.'
-    elif error.errno == errno.EISDIR:
-        advice = f'A folder is where a file is needed: {place}.'
-    elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        advice = f'You may not write there: {place}, or make it writable and {again}.'
-    else:
-        advice = f'Mend that and {again}; or {place}.'
+    denied = f'You may not write there: {place}, or make it writable and {again}.'
+    in_the_way = f'A file is where a folder is needed: {place}.'
+    full = f'Make room, and {again}.'
+    advice = {
+        **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), full),
+        **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), in_the_way),
+        errno.EISDIR: f'A folder is where a file is needed: {place}.',
+        **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), denied),
+    }.get(error.errno or 0, f'Mend that and {again}; or {place}.')
     return ConfigError(f'{path} cannot be written ({error.strerror}). {advice}')
 
 
 def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
-    """
-    Write a file that is there as a whole or not at all.
-
-    Raises:
-        ConfigError: It cannot be written.
-    """
+    """Write a file that is there as a whole or not at all; raises ConfigError."""
     draft = path.with_name(f'.tmp-{path.name}')
     try:
         with draft.open('wb') as file:
@@ -296,12 +259,7 @@ def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
 
 
 def append_line(path: Path, line: str) -> None:
-    """
-    Append whole lines that are on disk when this returns, or nothing.
-
-    Raises:
-        ConfigError: It cannot be written.
-    """
+    """Append whole lines that are on disk when this returns, or nothing; raises ConfigError."""
     try:
         with path.open('ab', buffering=0) as file:
             size = file.tell()
@@ -320,9 +278,7 @@ def append_line(path: Path, line: str) -> None:
 
 def cut_torn_line(path: Path) -> None:
     """Take away a last line that a crash left without its end."""
-    if not path.exists():
-        return
-    data = path.read_bytes()
+    data = path.read_bytes() if path.exists() else b''
     whole = data.rfind(b'\n') + 1
     if whole < len(data):
         try:
@@ -355,13 +311,5 @@ def read_lines(path: Path) -> list[Any]:
     return values
 
 
-def _line(data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False) + '\n'
-
-
 def _lines(items: Iterable[Any]) -> str:
-    return ''.join(_line(item) for item in items)
-
-
-def _pretty(data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False, indent=2) + '\n'
+    return ''.join(json.dumps(item, ensure_ascii=False) + '\n' for item in items)

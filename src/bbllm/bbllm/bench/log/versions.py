@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,11 +16,8 @@ import bbllm
 
 OF_MOTIONS = ('mujoco', 'numpy', 'ruckig', 'mink')
 PACKAGES = (*OF_MOTIONS, 'openai', 'pydantic')
-NOT_INSTALLED = 'not installed'
 NO_CHECKOUT = 'no checkout'
 _ROOT = Path(bbllm.__file__).resolve().parent
-_PLANNERS = _ROOT / 'planners'
-_GIT_S = 5.0
 
 
 @cache
@@ -30,68 +28,59 @@ def find_versions() -> dict[str, str]:
     `source` is a hash over this package's modules, models and prompts: unlike `commit` it also
     covers uncommitted changes, and is the same where only a document changed.
     """
+    source = hashlib.sha256()
+    for path in sorted(
+        {path for kind in ('*.py', '*.xml', '*.j2', '*.md') for path in _ROOT.rglob(kind)}
+    ):
+        source.update(path.relative_to(_ROOT).as_posix().encode() + b'\0')
+        source.update(hashlib.sha256(path.read_bytes()).digest())
     return {
         'bbllm': bbllm.__version__,
-        'source': _hash_of(_files('*.py', '*.xml', '*.j2', '*.md')),
+        'source': source.hexdigest()[:16],
         'commit': _commit(),
         'python': platform.python_version(),
-        **{package: _version_of(package) for package in PACKAGES},
+        **_installed(PACKAGES),
     }
 
 
 def hash_prompts() -> dict[str, str]:
     """Return the sha256 of every file of prompts, by its path below `planners`."""
+    planners = _ROOT / 'planners'
     return {
-        path.relative_to(_PLANNERS).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(_PLANNERS.glob('*/prompts/**/*'))
+        path.relative_to(planners).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(planners.glob('*/prompts/**/*'))
         if path.is_file()
     }
 
 
 def describe_machine() -> dict[str, str]:
     """Return processor, cores, system and versions, in words."""
-    return {
-        'processor': _processor(),
-        'cores': str(os.cpu_count() or 0),
-        'system': f'{platform.system()} {platform.release()}',
-        'python': platform.python_version(),
-        **{package: _version_of(package) for package in OF_MOTIONS},
-    }
-
-
-def _processor() -> str:
     try:
         lines = Path('/proc/cpuinfo').read_text('utf-8').splitlines()
     except OSError:
         lines = []  # no Linux
     names = [line.split(':', 1)[1].strip() for line in lines if line.startswith('model name')]
-    return names[0] if names else platform.processor() or platform.machine()
+    return {
+        'processor': names[0] if names else platform.processor() or platform.machine(),
+        'cores': str(os.cpu_count() or 0),
+        'system': f'{platform.system()} {platform.release()}',
+        'python': platform.python_version(),
+        **_installed(OF_MOTIONS),
+    }
 
 
-def _version_of(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return NOT_INSTALLED
-
-
-def _files(*patterns: str) -> list[Path]:
-    return sorted({path for pattern in patterns for path in _ROOT.rglob(pattern)})
-
-
-def _hash_of(paths: Iterable[Path]) -> str:
-    whole = hashlib.sha256()
-    for path in paths:
-        whole.update(path.relative_to(_ROOT).as_posix().encode() + b'\0')
-        whole.update(hashlib.sha256(path.read_bytes()).digest())
-    return whole.hexdigest()[:16]
+def _installed(packages: Iterable[str]) -> dict[str, str]:
+    found = dict.fromkeys(packages, 'not installed')
+    for package in found:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 def _commit() -> str:
-    """Return the commit of the checkout that this package is run from."""
     command = ['git', '-C', str(_ROOT), 'describe', '--always', '--dirty', '--abbrev=12']
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_GIT_S)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5.0)
     except (OSError, subprocess.TimeoutExpired):
         return NO_CHECKOUT
     return done.stdout.strip() if done.returncode == 0 else NO_CHECKOUT

@@ -83,7 +83,7 @@ def stable_share(result: EpisodeResult) -> float | None:
     return result.stable_chars / result.prompt_chars
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Metric:
     """One metric: how to measure an episode, and how to present it."""
 
@@ -117,7 +117,6 @@ class Metric:
 
     @property
     def heading(self) -> str:
-        """The label with a capital."""
         return self.label[0].upper() + self.label[1:]
 
     def write(self, value: float | None, *, sign: bool = False) -> str:
@@ -125,56 +124,40 @@ class Metric:
         return '' if value is None else f'{value:{"+" if sign else ""},.{self.digits}f}'
 
 
-def _informed(result: EpisodeResult) -> float | None:
-    return None if result.informed is None else result.informed_success
-
-
-def _state(result: EpisodeResult) -> float | None:
-    return None if result.informed is None else result.passed
-
-
 # fmt: off
 _METRICS = (
-    Metric(key='sr', label='SR', title='success rate', of=lambda r: r.passed, better='higher',
-           interval='rate', counts_lost=True),
-    Metric(key='sr_judged', label='SR, none lost', title='success, none lost',
-           of=lambda r: r.passed, better='higher', interval='rate'),
-    Metric(key='state', label='State', title='success where something had to be found out',
-           of=_state, better='higher', interval='rate', counts_lost=True),
-    Metric(key='informed', label='Informed', title='informed success', of=_informed,
-           better='higher', interval='rate', counts_lost=True),
-    Metric(key='false_success', label='False success', title='false success',
-           of=lambda r: r.false_success, better='lower', interval='rate', usual=0,
-           less='has fewer'),
-    Metric(key='faithful', label='faithful', title='faithful', of=lambda r: r.faithful,
-           better='higher', interval='rate', usual=1),
-    Metric(key='faithful_two_hands', label='two hands', title='faithful, two hands allowed',
-           of=lambda r: r.faithful_two_hands, better='higher', interval='rate'),
-    Metric(key='held_once', label='held once', title='goal held once',
-           of=lambda r: r.held_once is True, better='higher', interval='rate', counts_lost=True),
-    Metric(key='gcr', label='GCR', title='goal conditions', of=lambda r: r.gcr, better='higher'),
-    Metric(key='exec', label='EXEC', title='executable steps',
-           of=lambda r: executability(r.executable, r.attempted), better='higher'),
-    Metric(key='loops', label='loops', title='feedback loops', of=lambda r: r.loops,
-           better='lower'),
-    Metric(key='model_calls', label='calls', title='model calls', of=lambda r: r.model_calls,
-           better='lower', digits=1),
-    Metric(key='tokens', label='tokens', title='tokens', of=lambda r: r.tokens, better='lower',
+    Metric('sr', 'SR', 'success rate', lambda r: r.passed, 'higher', 'rate', counts_lost=True),
+    Metric('sr_judged', 'SR, none lost', 'success, none lost', lambda r: r.passed, 'higher',
+           'rate'),
+    Metric('state', 'State', 'success where something had to be found out',
+           lambda r: None if r.informed is None else r.passed, 'higher', 'rate', counts_lost=True),
+    Metric('informed', 'Informed', 'informed success',
+           lambda r: None if r.informed is None else r.informed_success, 'higher', 'rate',
+           counts_lost=True),
+    Metric('false_success', 'False success', 'false success', lambda r: r.false_success, 'lower',
+           'rate', usual=0, less='has fewer'),
+    Metric('faithful', 'faithful', 'faithful', lambda r: r.faithful, 'higher', 'rate', usual=1),
+    Metric('faithful_two_hands', 'two hands', 'faithful, two hands allowed',
+           lambda r: r.faithful_two_hands, 'higher', 'rate'),
+    Metric('held_once', 'held once', 'goal held once', lambda r: r.held_once is True, 'higher',
+           'rate', counts_lost=True),
+    Metric('gcr', 'GCR', 'goal conditions', lambda r: r.gcr, 'higher'),
+    Metric('exec', 'EXEC', 'executable steps', lambda r: executability(r.executable, r.attempted),
+           'higher'),
+    Metric('loops', 'loops', 'feedback loops', lambda r: r.loops, 'lower'),
+    Metric('model_calls', 'calls', 'model calls', lambda r: r.model_calls, 'lower', digits=1),
+    Metric('tokens', 'tokens', 'tokens', lambda r: r.tokens, 'lower', digits=0),
+    Metric('cost', 'cost', 'cost', lambda r: r.cost, 'lower', digits=4),
+    Metric('robot_s', 'robot, s', 'robot time, s', lambda r: r.robot_s, 'lower', digits=1),
+    Metric('model_s', 'model, s', 'model time, s', lambda r: r.model_s, 'lower'),
+    Metric('wall_s', 'wall, s', 'wall time, s', lambda r: r.wall_s, 'lower'),
+    Metric('steps', 'steps', 'steps', lambda r: r.attempted, 'lower'),
+    Metric('step_tokens', 'a step', 'prompt tokens for each step', tokens_of_step, 'lower',
            digits=0),
-    Metric(key='cost', label='cost', title='cost', of=lambda r: r.cost, better='lower', digits=4),
-    Metric(key='robot_s', label='robot, s', title='robot time, s', of=lambda r: r.robot_s,
-           better='lower', digits=1),
-    Metric(key='model_s', label='model, s', title='model time, s', of=lambda r: r.model_s,
-           better='lower'),
-    Metric(key='wall_s', label='wall, s', title='wall time, s', of=lambda r: r.wall_s,
-           better='lower'),
-    Metric(key='steps', label='steps', title='steps', of=lambda r: r.attempted, better='lower'),
-    Metric(key='step_tokens', label='a step', title='prompt tokens for each step',
-           of=tokens_of_step, better='lower', digits=0),
-    Metric(key='growth', label='grows', title='tokens by which prompts grow for each step',
-           of=growth_of, better='lower', digits=1),
-    Metric(key='stable_share', label='stable', title='share of the prompts that an earlier began',
-           of=stable_share, better='higher'),
+    Metric('growth', 'grows', 'tokens by which prompts grow for each step', growth_of, 'lower',
+           digits=1),
+    Metric('stable_share', 'stable', 'share of the prompts that an earlier began', stable_share,
+           'higher'),
 )
 # fmt: on
 METRICS: Mapping[str, Metric] = {metric.key: metric for metric in _METRICS}
@@ -203,6 +186,11 @@ class SummaryRecord(BaseModel):
 
 
 F = TypeVar('F', bound='Figures')
+_SUMS = (
+    *('passed', 'passes', 'false_success', 'discarded', 'malformed', 'refused'),
+    *('model_calls', 'prompt_tokens', 'completion_tokens', 'tokens'),
+)
+"""Fields of results that are added up."""
 
 
 class Figures(SummaryRecord):
@@ -265,12 +253,9 @@ class Figures(SummaryRecord):
         **more: Any,
     ) -> F:
         """
-        Sum up episodes; their order does not matter.
+        Sum up episodes, whose order does not matter, and estimate some metrics by their keys.
 
-        Args:
-            results: The episodes.
-            metrics: Keys of the metrics to estimate.
-            more: Fields of a subclass, or values in place of the sums.
+        *more* are fields of a subclass, or values in place of the sums.
         """
         group = sorted(results, key=lambda result: result.key)
         judged = [result for result in group if not result.lost]
@@ -280,18 +265,13 @@ class Figures(SummaryRecord):
             # A share of the episodes in which that was watched would be one of easier episodes.
             estimates['held_once'] = rate_of(0, 0)
         values = {
+            **{key: sum(getattr(result, key) for result in group) for key in _SUMS},
             'n': len(group),
-            'passed': sum(result.passed for result in group),
             'disputed': sum(result.verdict == 'disputed' for result in group),
             'infrastructure_failures': len(group) - len(judged),
             'metrics': estimates,
             'least_loops': mean_of(result.least_loops for result in judged).value,
             'least_loops_met': sum(r.passed and r.loops <= r.least_loops for r in group),
-            'passes': sum(result.passes for result in group),
-            'model_calls': sum(result.model_calls for result in group),
-            'prompt_tokens': sum(result.prompt_tokens for result in group),
-            'completion_tokens': sum(result.completion_tokens for result in group),
-            'tokens': sum(result.tokens for result in group),
             'tokens_estimated': any(result.sent_tokens > result.prompt_tokens for result in group),
             'cost': _total([result.cost for result in group]),
             'robot_s': math.fsum(result.robot_s for result in group),
@@ -301,11 +281,7 @@ class Figures(SummaryRecord):
             'endings': _added({result.ending: 1} for result in group),
             'errors': _added({result.error: 1} for result in group if result.error),
             'lost_errors': _added({r.error or r.ending: 1} for r in group if r.lost),
-            'false_success': sum(result.false_success for result in group),
             'broken_rules': _added(result.broken_rules or {} for result in judged),
-            'discarded': sum(result.discarded for result in group),
-            'malformed': sum(result.malformed for result in group),
-            'refused': sum(result.refused for result in group),
         }
         return cls(**{**values, **more})
 
@@ -324,7 +300,6 @@ class Figures(SummaryRecord):
         return self.metrics.get(key) or Estimate(None, None, None, 0)
 
     def value(self, key: str) -> float | None:
-        """Return the value of a metric."""
         return self.rate(key).value
 
 
@@ -335,7 +310,6 @@ def _total(costs: Sequence[float | None]) -> float | None:
 
 
 def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Add counts by name, the most frequent first."""
     total: Counter[str] = Counter()
     for part in counts:
         total.update(part)

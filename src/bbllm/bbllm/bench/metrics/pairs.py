@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bbllm.bench.log.intervals import Estimate, Figure, mcnemar, mean_of, paired_rate_difference
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.metrics.metrics import METRICS, PAIRED, TIMES, Metric, SummaryRecord
 
 Verdict = Literal['A', 'B', 'equal', 'luck', 'unclear', 'none']
@@ -36,7 +36,6 @@ class Pair:
 
     @property
     def case(self) -> PairedCase:
-        """Task and trial."""
         return (self.a.key.task, self.a.key.trial)
 
     @property
@@ -44,19 +43,10 @@ class Pair:
         """Whether infrastructure failed in one of them."""
         return self.a.lost or self.b.lost
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pairing:
-    """Which episodes pair, and which do not."""
-
-    k_a: int
-    k_b: int
-    pairs: tuple[Pair, ...]
-    """By task and trial."""
-    other_case: tuple[PairedCase, ...] = ()
-    """Cases of the same name in both, but with another table, goal or instruction."""
-    only_a: tuple[PairedCase, ...] = ()
-    only_b: tuple[PairedCase, ...] = ()
+    @property
+    def same_case(self) -> bool:
+        """Whether they were the same; without a fingerprint nothing says that they were."""
+        return bool(self.a.case_hash) and self.a.case_hash == self.b.case_hash
 
 
 class PairedDifference(SummaryRecord):
@@ -77,7 +67,6 @@ class PairedDifference(SummaryRecord):
 
     @property
     def excludes_0(self) -> bool:
-        """Whether the interval excludes 0."""
         return _excludes_0(self.difference)
 
 
@@ -137,36 +126,30 @@ class Comparison(SummaryRecord):
         ]
 
 
-def pair_up(
-    a: Sequence[EpisodeResult], b: Sequence[EpisodeResult], *, k_a: int, k_b: int
-) -> Pairing:
+def compare(
+    a: Sequence[EpisodeResult],
+    b: Sequence[EpisodeResult],
+    *,
+    k_a: int,
+    k_b: int,
+    times: bool = True,
+) -> Comparison:
     """
-    Pair the episodes of A with K = k_a and those of B with K = k_b by task and trial.
+    Compare the episodes of A with K = k_a and those of B with K = k_b, which may be the same run.
 
-    Episodes pair only where the fingerprints of their cases agree. A and B may be the same run.
-    """
-    first, second = _of_k(a, k_a), _of_k(b, k_b)
-    both = sorted(first.keys() & second.keys())
-    same = [case for case in both if _same_case(first[case], second[case])]
-    return Pairing(
-        k_a=k_a,
-        k_b=k_b,
-        pairs=tuple(Pair(first[case], second[case]) for case in same),
-        other_case=tuple(case for case in both if case not in set(same)),
-        only_a=tuple(sorted(first.keys() - second.keys())),
-        only_b=tuple(sorted(second.keys() - first.keys())),
-    )
-
-
-def compare(pairing: Pairing, *, times: bool = True) -> Comparison:
-    """
-    Return the differences over pairs.
+    They pair by task and trial, where the fingerprints of their cases agree. Without any pair all
+    figures are empty.
 
     Args:
-        pairing: At least one pair, or all figures are empty.
+        a: Results of A.
+        b: Results of B.
+        k_a: Which of A count.
+        k_b: Which of B count.
         times: Whether to compare wall times too, which no second run repeats.
     """
-    pairs = pairing.pairs
+    first, second = _of_k(a, k_a), _of_k(b, k_b)
+    both = [Pair(first[case], second[case]) for case in sorted(first.keys() & second.keys())]
+    pairs = [pair for pair in both if pair.same_case]
     judged = [pair for pair in pairs if not pair.lost]
     found = {
         key: _difference(METRICS[key], pairs if key == 'sr' else judged)
@@ -177,8 +160,8 @@ def compare(pairing: Pairing, *, times: bool = True) -> Comparison:
     only_b = tuple(pair.case for pair in judged if pair.b.passed and not pair.a.passed)
     p = mcnemar(len(only_a), len(only_b))
     return Comparison(
-        k_a=pairing.k_a,
-        k_b=pairing.k_b,
+        k_a=k_a,
+        k_b=k_b,
         pairs=len(pairs),
         lost_pairs=len(pairs) - len(judged),
         lost_a=sum(pair.a.lost for pair in pairs),
@@ -190,9 +173,9 @@ def compare(pairing: Pairing, *, times: bool = True) -> Comparison:
         other_needs=tuple(
             pair.case for pair in judged if (pair.a.informed is None) != (pair.b.informed is None)
         ),
-        other_case=pairing.other_case,
-        only_a=pairing.only_a,
-        only_b=pairing.only_b,
+        other_case=tuple(pair.case for pair in both if not pair.same_case),
+        only_a=tuple(sorted(first.keys() - second.keys())),
+        only_b=tuple(sorted(second.keys() - first.keys())),
         differences=differences,
     )
 
@@ -208,15 +191,11 @@ def is_certain(difference: Estimate, p: float | None) -> bool:
 
 
 def _of_k(results: Sequence[EpisodeResult], k: int) -> dict[PairedCase, EpisodeResult]:
-    keys: list[EpisodeKey] = [result.key for result in results if result.key.k == k]
-    if len(set(keys)) != len(keys):
+    counted = [result for result in results if result.key.k == k]
+    found = {(r.key.task, r.key.trial): r for r in counted}
+    if len(found) != len(counted):
         raise ValueError(f'A run holds each episode once, but one with K = {k} is there twice.')
-    return {(r.key.task, r.key.trial): r for r in results if r.key.k == k}
-
-
-def _same_case(a: EpisodeResult, b: EpisodeResult) -> bool:
-    # Without a fingerprint nothing says that they were the same.
-    return bool(a.case_hash) and a.case_hash == b.case_hash
+    return found
 
 
 def _difference(metric: Metric, pairs: Sequence[Pair]) -> PairedDifference | None:
@@ -234,7 +213,9 @@ def _difference(metric: Metric, pairs: Sequence[Pair]) -> PairedDifference | Non
     else:
         difference = mean_of(a - b for a, b in known)
     lost = sum(pair.lost for pair in pairs)
-    winner = _winner(metric, difference.value or 0.0) if not lost else ''
+    winner: Literal['A', 'B', ''] = ''
+    if difference.value and not lost:
+        winner = 'A' if (difference.value > 0) == (metric.better == 'higher') else 'B'
     return PairedDifference(
         a=sum(a for a, _ in known) / len(known) if known else None,
         b=sum(b for _, b in known) / len(known) if known else None,
@@ -244,12 +225,6 @@ def _difference(metric: Metric, pairs: Sequence[Pair]) -> PairedDifference | Non
         winner=winner,
         certain=bool(winner) and is_certain(difference, p),
     )
-
-
-def _winner(metric: Metric, difference: float) -> Literal['A', 'B', '']:
-    if not difference:
-        return ''
-    return 'A' if (difference > 0) == (metric.better == 'higher') else 'B'
 
 
 def _verdict(success: PairedDifference, p: float) -> Verdict:

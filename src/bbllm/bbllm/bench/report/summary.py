@@ -19,11 +19,11 @@ from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings
 from bbllm.bench.log.store import Session, episodes_per_minute
 from bbllm.bench.metrics.metrics import Figures, SummaryRecord
-from bbllm.bench.metrics.pairs import Comparison, compare, ks_of, pair_up
+from bbllm.bench.metrics.pairs import Comparison, compare, ks_of
 from bbllm.bench.metrics.task_groups import groups_of
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
 from bbllm.bench.report.words import interval
-from bbllm.bench.scorers.session_history import earlier_lines
+from bbllm.bench.scorers.scoring import earlier_lines
 from bbllm.core.errors import ConfigError
 
 
@@ -151,7 +151,7 @@ def summarize_run(
         by_k=tuple(_figures_of_k(settings, results, k) for k in ks),
         # Wall times would differ with every run.
         paired=tuple(
-            compare(pair_up(results, results, k_a=k_a, k_b=k_b), times=False)
+            compare(results, results, k_a=k_a, k_b=k_b, times=False)
             for k_a, k_b in zip(ks[1:], ks, strict=False)
         ),
         episodes_per_minute=episodes_per_minute(sessions),

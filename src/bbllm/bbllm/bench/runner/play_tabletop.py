@@ -9,8 +9,7 @@ from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, noise_seed, play_alone
 from bbllm.bench.safety.safety import SafetyRecorder
-from bbllm.bench.scorers.scoring import lost, score
-from bbllm.bench.scorers.session_history import lost_before, with_earlier
+from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, WorldError
 from bbllm.core.events import Episode
 from bbllm.core.protocols import EventSink, World

@@ -12,7 +12,7 @@ rate_limiting.h (deprecated fixed-constant formula).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -43,19 +43,17 @@ class JointFigures:
 
     def fastest_up(self, q: Array) -> Array:
         """Return the highest legal velocities at positions, same shape [rad/s]."""
-        speeds = [
-            np.sqrt(np.maximum(0.0, self.twice_braking * (stop - q))) - offset
-            for _, stop, offset in (self.new, self.old)
-        ]
-        return np.clip(np.minimum(*speeds), 0.0, self.fastest)
+        return self._fastest(*(upper - q for _, upper, _ in (self.new, self.old)))
 
     def fastest_down(self, q: Array) -> Array:
         """Return the lowest legal velocities at positions, none above 0 [rad/s]."""
-        speeds = [
-            offset - np.sqrt(np.maximum(0.0, self.twice_braking * (q - stop)))
-            for stop, _, offset in (self.new, self.old)
-        ]
-        return np.clip(np.maximum(*speeds), -self.fastest, 0.0)
+        return -self._fastest(*(q - lower for lower, _, _ in (self.new, self.old)))
+
+    def _fastest(self, new: Array, old: Array) -> Array:
+        """Return the lower of both speeds at some distances from the stops, new and old."""
+        ways = ((new, self.new[2]), (old, self.old[2]))
+        speeds = [np.sqrt(np.maximum(0.0, self.twice_braking * way)) - off for way, off in ways]
+        return np.clip(np.minimum(*speeds), 0.0, self.fastest)
 
 
 FIGURES = (
@@ -91,20 +89,12 @@ class Audit:
 
     @property
     def violations(self) -> int:
-        """Return all violations together."""
         return self.position + self.velocity + self.acceleration + self.jerk + self.steps
 
     def __add__(self, other: Audit) -> Audit:
-        """Return the account of both."""
-        return Audit(
-            samples=self.samples + other.samples,
-            position=self.position + other.position,
-            velocity=self.velocity + other.velocity,
-            acceleration=self.acceleration + other.acceleration,
-            jerk=self.jerk + other.jerk,
-            steps=self.steps + other.steps,
-            worst=max(self.worst, other.worst),
-        )
+        one, two = asdict(self), asdict(other)
+        sums = {name: one[name] + two[name] for name in one}
+        return Audit(**{**sums, 'worst': max(self.worst, other.worst)})
 
 
 NOTHING = Audit(samples=0, position=0, velocity=0, acceleration=0, jerk=0, steps=0, worst=0.0)

@@ -36,19 +36,16 @@ class RecordingDriver:
         tolerances: Tolerances,
         stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
-        """Keep the trajectory and follow it."""
         self.trajectories.append(trajectory)
         return self._driver.follow(trajectory, tolerances, stop_condition)
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
-        """Open or close the fingers to a width."""
         if self._closed:
             self.stops.append(len(self.trajectories))
             self._closed = False
         return self._driver.move_gripper(width_m, speed_m_s)
 
     def grasp(self, goal: GraspGoal) -> GripperResult:
-        """Close with a force."""
         self.stops.append(len(self.trajectories))
         self._closed = True
         return self._driver.grasp(goal)

@@ -54,7 +54,6 @@ class SafetyRecorder:
         return recorder
 
     def count(self) -> int:
-        """Return how many commands so far were unsafe."""
         return len(self.sentences())
 
     def sentences(self) -> tuple[str, ...]:
@@ -84,8 +83,7 @@ def faults_of(trajectory: JointTrajectory, tables: Sequence[SceneObject]) -> lis
 def _limit_faults(trajectory: JointTrajectory) -> Iterator[str]:
     report = audit(trajectory)
     for name in ('position', 'velocity', 'acceleration', 'jerk', 'steps'):
-        broken = getattr(report, name)
-        if broken:
+        if broken := getattr(report, name):
             what = 'jumps between samples' if name == 'steps' else f'breaks the {name} limits'
             yield f'{what} for {broken} of {report.samples} ms'
 

@@ -22,7 +22,8 @@ error code reveals are checked.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bbllm.bench.log.results import TWO_AT_ONCE
@@ -32,17 +33,9 @@ from bbllm.core.errors import BbllmError
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, SkillCall
-from bbllm.worlds.household.checks import (
-    A,
-    at_hand,
-    carried,
-    hand_is_full,
-    in_state,
-    no,
-)
+from bbllm.worlds.household.checks import A, at_hand, carried, hand_is_full, in_state, no
 from bbllm.worlds.household.graph import CycleError
 from bbllm.worlds.household.rule import ActionSituation, Memory, Predicate
-from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action, State
 from bbllm.worlds.household.world import HouseholdWorld, line_of
 
@@ -118,60 +111,40 @@ class Faithfulness:
         return self.broken[0].step if self.broken else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    """A call that a planner made."""
-
-    text: str
-    code: Code
-    call: SkillCall | None = None
-    """None where it never reached the world."""
-    succeeded: bool = False
-    rules: tuple[str, ...] = ()
-    """Those that the refusal names."""
-
-
 def faithfulness_of(case: Case, episode: Episode) -> Faithfulness:
     """
     Check every call of an episode against the rules.
 
-    Args:
-        case: What the episode started from.
-        episode: What was done. A call without an outcome, which the end cut off, is left out.
+    A call without an outcome, which the end of the episode cut off, is left out.
 
     Raises:
         OtherCaseError: What the journal records cannot be done in the case.
     """
-    start = case.scene
-    replay = _Replay(start) if isinstance(start, HouseStart) else None
+    replay = _Replay(case.scene) if isinstance(case.scene, HouseStart) else None
     broken: list[Broken] = []
     steps = 0
-    for steps, tried in enumerate(_tried(episode), start=1):
-        if tried.code in BY_CODE:
-            # What nobody has seen may well be shut in somewhere; one mistake is one rule.
-            rules = [BY_CODE[tried.code]]
-        elif replay is not None and tried.call is not None:
-            rules = replay.broken_by(tried.call)
-            if tried.succeeded:
-                replay.follow(tried.call)
-        else:
-            rules = list(tried.rules)
-        broken += [Broken(rule, steps - 1, tried.text) for rule in rules]
-    return Faithfulness(tuple(broken), steps)
-
-
-def _tried(episode: Episode) -> Iterator[_Tried]:
     for event in episode.events:
+        rules: list[str] = []
         match event.data:
-            case Outcome(call=call) as outcome:
-                yield _Tried(str(call), outcome.code, call, outcome.succeeded)
-            case LineDiscarded(text, code=Code() as code, rules=rules):
-                yield _Tried(text, code, rules=tuple(rule for rule in RULES if rule in rules))
+            case Outcome(call=call, code=code) as outcome:
+                text = str(call)
+                if code not in BY_CODE and replay is not None:
+                    rules = replay.broken_by(call, succeeded=outcome.succeeded)
+            case LineDiscarded(text, code=Code() as code, rules=named):
+                rules = [rule for rule in RULES if rule in named]
             case (
                 StepFailed(text=text, code=Code() as code)
                 | RepairBegun(text=text, code=Code() as code)
             ):
-                yield _Tried(text, code)
+                pass
+            case _:
+                continue
+        if code in BY_CODE:
+            # What nobody has seen may well be shut in somewhere; one mistake is one rule.
+            rules = [BY_CODE[code]]
+        broken += [Broken(rule, steps, text) for rule in rules]
+        steps += 1
+    return Faithfulness(tuple(broken), steps)
 
 
 class _Replay:
@@ -182,39 +155,26 @@ class _Replay:
         self._first = HouseholdWorld(start.build(), mode=start.mode).observe()
         """All of the house at the start; a world spells its calls by such a scene."""
 
-    def broken_by(self, call: SkillCall) -> list[str]:
-        """Return the rules that a call would break now; none where it means nothing here."""
-        line = self._line(call)
-        if line is None:
-            return []
-        graph = self._household.graph
-        assert graph.character is not None  # or there were no household
-        situation = ActionSituation(
-            graph,
-            graph.nodes[graph.character],
-            tuple(graph.nodes[node_id] for _, node_id in line.objects),
-            Memory(),
-        )
-        return [
-            rule
-            for rule, (actions, breaks) in BROKEN_BY.items()
-            if line.action in actions and breaks(situation)
-        ]
-
-    def follow(self, call: SkillCall) -> None:
-        """Do what succeeded."""
-        line = self._line(call)
-        done = line is not None and self._household.step(line).succeeded
-        if not done:
+    def broken_by(self, call: SkillCall, *, succeeded: bool) -> list[str]:
+        """Return the rules that a call breaks now, and do it; none where it means nothing here."""
+        graph, line = self._household.graph, None
+        with suppress(CallError, KeyError):  # KeyError: it is there no more
+            line = line_of(check_call(call, self._first), graph)
+        rules: list[str] = []
+        if line is not None and len(line.objects) == line.action.arity:
+            assert graph.character is not None  # or there were no household
+            things = tuple(graph.nodes[node_id] for _, node_id in line.objects)
+            situation = ActionSituation(graph, graph.nodes[graph.character], things, Memory())
+            rules = [
+                rule
+                for rule, (actions, breaks) in BROKEN_BY.items()
+                if line.action in actions and breaks(situation)
+            ]
+            if not succeeded or self._household.step(line).succeeded:
+                return rules
+        if succeeded:
             raise OtherCaseError(
                 f'The journal says that {call} succeeded, and it cannot be done in the house of '
                 'its case: that is another case.'
             )
-
-    def _line(self, call: SkillCall) -> ScriptLine | None:
-        """Return a call, spelled as a model may, as a line; None where there is none such."""
-        try:
-            line = line_of(check_call(call, self._first), self._household.graph)
-        except (CallError, KeyError):  # KeyError: it is there no more
-            return None
-        return line if len(line.objects) == line.action.arity else None
+        return rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
 from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.scores import Score, Verdict
+from bbllm.bench.suites.scores import Score
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -15,10 +15,6 @@ class WatchedHousehold:
 
     FLTRNN ends an episode with success as soon as all predicates of a goal are met after a step,
     so that what is spoilt later, or left undone after a last check, does not count there.
-
-    Args:
-        world: The household.
-        goal: What must be so.
     """
 
     def __init__(self, world: HouseholdWorld, goal: HouseholdGoal | FinalStateGoal):
@@ -29,25 +25,19 @@ class WatchedHousehold:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills that `execute` accepts."""
         return self._world.skills
 
     def observe(self) -> Scene:
-        """Return what the character sees now."""
         return self._world.observe()
 
     def execute(self, call: SkillCall) -> Outcome:
-        """Do one action, and check the goal if it succeeded."""
         outcome = self._world.execute(call)
-        if outcome.succeeded and not self.held_once:
-            self.held_once = self.judge().verdict is Verdict.PASSED
+        self.held_once = self.held_once or (outcome.succeeded and self.judge().passed)
         return outcome
 
     def stop(self) -> None:
-        """Stop the household."""
         self._world.stop()
 
     def judge(self) -> Score:
-        """Judge the household as it is now."""
         world = self._world
         return judge_household(self._goal, world.graph, world.derived.now, seat=world.seat)

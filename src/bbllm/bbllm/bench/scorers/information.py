@@ -10,12 +10,11 @@ go is never informed, however lucky. docs/design/informed-success.md explains wh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Hold, Needs, Tower
-from bbllm.core.events import Episode, Event, ModelCall, SceneRecorded
+from bbllm.core.events import Episode, ModelCall, SceneRecorded
 from bbllm.core.observation import Observed
 from bbllm.core.registry import load_planner
 from bbllm.core.text import listed
@@ -40,12 +39,15 @@ class Information:
     """What was known in time."""
 
     needed: Needs
-    holds: bool
-    """Whether all that was needed was known before the decision; true where nothing was."""
     rule: str = ''
     """What makes it enough; empty where nothing was needed, or where it was not enough."""
     reason: str = ''
     """What was lacking, in one sentence; empty where nothing was."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether all that was needed was known before the decision; true where nothing was."""
+        return not self.reason
 
 
 def gathered(case: Case, episode: Episode) -> Information:
@@ -57,189 +59,169 @@ def gathered(case: Case, episode: Episode) -> Information:
             can say whether its prompts told it.
     """
     if case.needs == 'none':
-        return Information(needed='none', holds=True)
+        return Information(needed='none')
+    rule, lack = '', ''
     # What was measured informs only whom it was shown.
     if case.needs == 'weights' and not load_planner(episode.planner).tells_force:
-        return _lacking('weights', f'The prompts of {episode.planner} tell no force')
-    story = _story_of(case, episode.events)
-    decision, decided = _decision(case, story)
-    if decision is None:
-        return Information(needed=case.needs, holds=False, reason=f'{decided}.')
-    judge = _weights if case.needs == 'weights' else _movable
-    return judge(case, story, decision, decided)
+        lack = f'The prompts of {episode.planner} tell no force'
+    else:
+        story = _Story(case, episode)
+        decision, decided = story.decision()
+        if decision is None:
+            lack = decided
+        elif case.needs == 'weights':
+            rule, lack = story.weights(decision, decided)
+        else:
+            rule, lack = story.movable(decision, decided)
+    return Information(needed=case.needs, rule=rule, reason=f'{lack}.' if lack else '')
 
 
-@dataclass
 class _Story:
     """What a journal records of blocks; numbers are those of events."""
 
-    replies: list[int] = field(default_factory=list)
-    """Replies of the planner."""
-    weighed: dict[str, int] = field(default_factory=dict)
-    """First time that a block was felt while it was up in the hand."""
-    lifted: dict[str, int] = field(default_factory=dict)
-    """First time that a block was lifted."""
-    stuck: dict[str, int] = field(default_factory=dict)
-    """First time that a block would not rise."""
-    put: list[tuple[int, str]] = field(default_factory=list)
-    """Calls that put something down, and what."""
-    start_z: dict[str, float] = field(default_factory=dict)
-    """Heights of the blocks at the start [m]."""
-    last_z: dict[str, float] = field(default_factory=dict)
-    """The same when they were last seen [m]."""
-    standing_z: dict[str, float] = field(default_factory=dict)
-    """The same when they were last seen out of the hand [m]."""
-    held: str = ''
-    doubted: bool = False
-    """Whether a call that was to let go of it failed, with no observation since."""
-    grip_m: float | None = None
-    """How far the fingers were apart around it when they were last seen so [m]."""
-    newly: str = ''
-    """What was picked by the last call, until the next observation."""
-    call: int = 0
+    def __init__(self, case: Case, episode: Episode):
+        self._case = case
+        self._replies: list[int] = []
+        """Replies of the planner."""
+        self._weighed: dict[str, int] = {}
+        """First time that a block was felt while it was up in the hand."""
+        self._lifted: dict[str, int] = {}
+        """First time that a block was lifted."""
+        self._stuck: dict[str, int] = {}
+        """First time that a block would not rise."""
+        self._put: list[tuple[int, str]] = []
+        """Calls that put something down, and what."""
+        self._start_z = {item.name: item.pose.position_m[2] for item in case.table.movables}
+        """Heights of the blocks at the start [m]."""
+        self._last_z = dict(self._start_z)
+        """The same when they were last seen [m]."""
+        self._standing_z = dict(self._start_z)
+        """The same when they were last seen out of the hand [m]."""
+        self._held = ''
+        self._doubted = False
+        """Whether a call that was to let go of it failed, with no observation since."""
+        self._grip_m: float | None = None
+        """How far the fingers were apart around it when they were last seen so [m]."""
+        self._newly = ''
+        """What was picked by the last call, until the next observation."""
+        call = 0
+        for number, event in enumerate(episode.events):
+            match event.data:
+                # What a Body is asked while a plan is carried out decides nothing of the plan.
+                case ModelCall(role=role) if role != 'body':
+                    self._replies.append(number)
+                case SceneRecorded() as recorded:
+                    self._take_scene(recorded)
+                case SkillCall():
+                    call = number
+                case Outcome() as outcome:
+                    self._take_outcome(number, call, outcome)
+                case Observed() as seen:
+                    self._take_observed(number, seen)
 
+    def _take_scene(self, recorded: SceneRecorded) -> None:
+        """Take heights as they were seen: before anything happened, and when all was over."""
+        seen = {item.name: item.pose.position_m[2] for item in recorded.scene.objects}
+        heights = {name: seen[name] for name in self._start_z if name in seen}
+        self._last_z.update(heights)
+        if recorded.moment == 'before':
+            self._start_z.update(heights)
+            self._standing_z.update(heights)
 
-def _story_of(case: Case, events: Sequence[Event]) -> _Story:
-    heights = {item.name: item.pose.position_m[2] for item in case.table.movables}
-    story = _Story(start_z=heights, last_z=dict(heights), standing_z=dict(heights))
-    for number, event in enumerate(events):
-        # What a Body is asked while a plan is carried out decides nothing of the plan.
-        match event.data:
-            case ModelCall(role=role) if role != 'body':
-                story.replies.append(number)
-            case SceneRecorded() as recorded:
-                _take_scene(story, recorded)
-            case SkillCall():
-                story.call = number
-            case Outcome() as outcome:
-                _take_outcome(story, number, outcome)
-            case Observed() as seen:
-                _take_observed(story, number, seen)
-    return story
+    def _take_outcome(self, number: int, call: int, outcome: Outcome) -> None:
+        skill, args = outcome.call.skill, outcome.call.args
+        done, tried = outcome.succeeded, outcome.status is not Status.REJECTED
+        self._newly = ''
+        if skill == 'pick' and args:
+            if done:
+                self._newly = '' if args[0] in self._lifted else args[0]
+                self._held, self._doubted, self._grip_m = args[0], False, None
+                self._lifted.setdefault(args[0], number)
+            elif outcome.code is Code.WOULD_NOT_RISE:
+                self._stuck.setdefault(args[0], number)
+        elif skill in ('place', 'open_gripper') and tried and self._held:
+            # One that failed may have let go, too, somewhere else than asked; or may not have,
+            # which the next look tells. Until then who opens the hand may open an empty one.
+            if skill == 'place' or not self._doubted:
+                self._put.append((call, self._held))
+            self._held, self._doubted = '' if done else self._held, not done
 
+    def _take_observed(self, number: int, seen: Observed) -> None:
+        heights = {name: pose[2] for name, pose in seen.blocks.items()}
+        self._last_z.update(heights)
+        self._check_hand(seen)
+        held, self._newly, newly = self._held, '', self._newly
+        self._standing_z.update({name: z for name, z in heights.items() if name != held})
+        if held not in heights:
+            return
+        risen = heights[held] - self._standing_z.get(held, 0.0) >= RISEN_M
+        if not risen and newly == held:
+            del self._lifted[held]  # it was said to be in the hand, but is not up
+        if risen and seen.force_n is not None:
+            self._weighed.setdefault(held, number)
 
-def _take_scene(story: _Story, recorded: SceneRecorded) -> None:
-    """Take heights as they were seen: before anything happened, and when all was over."""
-    seen = {item.name: item.pose.position_m[2] for item in recorded.scene.objects}
-    heights = {name: seen[name] for name in story.start_z if name in seen}
-    story.last_z.update(heights)
-    if recorded.moment == 'before':
-        story.start_z.update(heights)
-        story.standing_z.update(heights)
+    def _check_hand(self, seen: Observed) -> None:
+        """Measure how wide the hand is around its block, and check in doubt that it has it."""
+        block, hand = seen.blocks.get(self._held), seen.eef
+        if block is None or hand is None:
+            return
+        apart_m = sum(seen.fingers_m or ())
+        if not self._doubted:
+            self._grip_m = apart_m
+            return
+        opened = self._grip_m is not None and apart_m > self._grip_m + OPENED_M
+        if opened or math.dist(block[:3], hand[:3]) > IN_HAND_M:
+            self._held = ''
+        self._doubted = False
 
+    def decision(self) -> tuple[int | None, str]:
+        """
+        Return the reply that decided, and words for it; no reply, and why there is none.
 
-def _take_outcome(story: _Story, number: int, outcome: Outcome) -> None:
-    skill, args = outcome.call.skill, outcome.call.args
-    done, tried = outcome.succeeded, outcome.status is not Status.REJECTED
-    story.newly = ''
-    if skill == 'pick' and args:
-        if done:
-            story.newly = '' if args[0] in story.lifted else args[0]
-            story.held, story.doubted, story.grip_m = args[0], False, None
-            story.lifted.setdefault(args[0], number)
-        elif outcome.code is Code.WOULD_NOT_RISE:
-            story.stuck.setdefault(args[0], number)
-    elif skill in ('place', 'open_gripper') and tried and story.held:
-        # One that failed may have let go, too, somewhere else than asked; or may not have, which
-        # the next look tells. Until then who opens the hand may open an empty one.
-        if skill == 'place' or not story.doubted:
-            story.put.append((story.call, story.held))
-        story.held, story.doubted = '' if done else story.held, not done
+        That a block stays in the hand is decided by the last reply of all. Otherwise
+        it is the last reply before what ended up where it counts was put down for the last time.
+        """
+        if isinstance(self._case.goal, Hold):
+            if not self._replies:
+                return None, 'No model was asked, so nobody decided'
+            return self._replies[-1], 'the last reply'
+        put = [(call, name) for call, name in self._put if self._counts(name)] or self._put
+        if not put:
+            return None, 'Nothing was put down, so nothing was decided'
+        call, name = put[-1]
+        before = [reply for reply in self._replies if reply < call]
+        if not before:
+            return None, f'No model was asked before {name} was put down'
+        return before[-1], f'the reply that put {name} down'
 
+    def _counts(self, name: str) -> bool:
+        """Whether putting a block down commits to the final state."""
+        if isinstance(self._case.goal, Tower):
+            return self._last_z.get(name, 0.0) - self._start_z.get(name, 0.0) > ON_ANOTHER_M
+        return all(spec.name != name or not spec.fixed for spec in self._case.table.objects)
 
-def _take_observed(story: _Story, number: int, seen: Observed) -> None:
-    heights = {name: pose[2] for name, pose in seen.blocks.items()}
-    story.last_z.update(heights)
-    _check_hand(story, seen)
-    held, story.newly, newly = story.held, '', story.newly
-    for name, height in heights.items():
-        if name != held:
-            story.standing_z[name] = height
-    if held not in heights:
-        return
-    risen = heights[held] - story.standing_z.get(held, 0.0) >= RISEN_M
-    if not risen and newly == held:
-        del story.lifted[held]  # it was said to be in the hand, but is not up
-    if risen and seen.force_n is not None:
-        story.weighed.setdefault(held, number)
+    def weights(self, decision: int, decided: str) -> tuple[str, str]:
+        """All blocks must have been weighed: one left out could belong anywhere."""
+        names = [item.name for item in self._case.table.movables]
+        never = [name for name in names if name not in self._weighed]
+        late = [name for name in names if self._weighed.get(name, -1) >= decision]
+        lacks = [f'not weighed: {listed(never)}'] if never else []
+        lacks += [f'weighed only after {decided}: {listed(late)}'] if late else []
+        lack = '; '.join(lacks)
+        return '' if lack else WEIGHED, lack[:1].upper() + lack[1:]
 
-
-def _check_hand(story: _Story, seen: Observed) -> None:
-    """Measure how wide the hand is around its block, and check in doubt that it is still there."""
-    block, hand = seen.blocks.get(story.held), seen.eef
-    if block is None or hand is None:
-        return
-    apart_m = sum(seen.fingers_m or ())
-    if not story.doubted:
-        story.grip_m = apart_m
-        return
-    opened = story.grip_m is not None and apart_m > story.grip_m + OPENED_M
-    if opened or math.dist(block[:3], hand[:3]) > IN_HAND_M:
-        story.held = ''
-    story.doubted = False
-
-
-def _decision(case: Case, story: _Story) -> tuple[int | None, str]:
-    """
-    Return the reply that decided, and words for it; no reply, and words for why there is none.
-
-    That a block stays in the hand is decided by the last reply of all. Otherwise
-    it is the last reply before what ended up where it counts was put down for the last time.
-    """
-    if isinstance(case.goal, Hold):
-        last = story.replies[-1:]
-        return (last[0] if last else None), (
-            'the last reply' if last else 'No model was asked, so nobody decided'
-        )
-    put = [(call, name) for call, name in story.put if _counts(case, story, name)] or story.put
-    if not put:
-        return None, 'Nothing was put down, so nothing was decided'
-    call, name = put[-1]
-    before = [reply for reply in story.replies if reply < call]
-    if not before:
-        return None, f'No model was asked before {name} was put down'
-    return before[-1], f'the reply that put {name} down'
-
-
-def _counts(case: Case, story: _Story, name: str) -> bool:
-    """Whether putting a block down commits to the final state."""
-    if isinstance(case.goal, Tower):
-        return story.last_z.get(name, 0.0) - story.start_z.get(name, 0.0) > ON_ANOTHER_M
-    return all(spec.name != name or not spec.fixed for spec in case.table.objects)
-
-
-def _weights(case: Case, story: _Story, decision: int, decided: str) -> Information:
-    """All blocks must have been weighed: one left out could belong anywhere."""
-    names = [item.name for item in case.table.movables]
-    missing = [name for name in names if story.weighed.get(name, decision) >= decision]
-    if not missing:
-        return Information(needed='weights', holds=True, rule=WEIGHED)
-    late = [name for name in missing if name in story.weighed]
-    never = [name for name in missing if name not in story.weighed]
-    told = [f'not weighed: {listed(never)}'] if never else []
-    told += [f'weighed only after {decided}: {listed(late)}'] if late else []
-    reason = '; '.join(told)
-    return _lacking('weights', reason[0].upper() + reason[1:])
-
-
-def _movable(case: Case, story: _Story, decision: int, decided: str) -> Information:
-    """Of each block it must be known, or follow from the others, whether it can be moved."""
-    specs = case.table.objects
-    n_fixed = sum(spec.fixed for spec in specs)
-    rose = {name for name, number in story.lifted.items() if number < decision}
-    stuck = {name for name, number in story.stuck.items() if number < decision} - rose
-    if len(rose | stuck) == len(specs):
-        return Information(needed='movable', holds=True, rule=TRIED)
-    if len(stuck) == n_fixed:
-        return Information(needed='movable', holds=True, rule=REST_IS_MOVABLE)
-    if len(rose) == len(specs) - n_fixed:
-        return Information(needed='movable', holds=True, rule=REST_IS_FIXED)
-    tried = len(rose | stuck) or 'none'
-    later = ', the others later' if {*story.lifted, *story.stuck} - rose - stuck else ''
-    return _lacking(
-        'movable', f'Of {len(specs)} blocks, {tried} had been tried before {decided}{later}'
-    )
-
-
-def _lacking(needed: Needs, reason: str) -> Information:
-    return Information(needed=needed, holds=False, reason=f'{reason}.')
+    def movable(self, decision: int, decided: str) -> tuple[str, str]:
+        """Of each block it must be known, or follow from the others, whether it can be moved."""
+        specs = self._case.table.objects
+        n_fixed = sum(spec.fixed for spec in specs)
+        rose = {name for name, number in self._lifted.items() if number < decision}
+        stuck = {name for name, number in self._stuck.items() if number < decision} - rose
+        if len(rose | stuck) == len(specs):
+            return TRIED, ''
+        if len(stuck) == n_fixed:
+            return REST_IS_MOVABLE, ''
+        if len(rose) == len(specs) - n_fixed:
+            return REST_IS_FIXED, ''
+        tried = len(rose | stuck) or 'none'
+        later = ', the others later' if {*self._lifted, *self._stuck} - rose - stuck else ''
+        return '', f'Of {len(specs)} blocks, {tried} had been tried before {decided}{later}'

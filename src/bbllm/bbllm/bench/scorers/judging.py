@@ -14,41 +14,27 @@ from typing import Any
 
 from bbllm.bench.scorers import hidden, line_and_triangle, patterns, sides, stacks
 from bbllm.bench.scorers.table import Table
-from bbllm.bench.suites.goals import (
-    ColorLine,
-    Contained,
-    Corners,
-    Goal,
-    Hold,
-    LetterL,
-    OneSide,
-    PairsASide,
-    PlusSign,
-    Resting,
-    Segregated,
-    Tower,
-    Triangle,
-)
+from bbllm.bench.suites import goals
 from bbllm.bench.suites.scores import Condition, FinalState, Score, Verdict, first_fault
 
 Formulations = tuple[Callable[[Any, Table], list[Condition]], Callable[[Any, Table], str]]
 FORMULATIONS: Mapping[type[object], Formulations] = {
-    OneSide: (sides.one_side, sides.one_side_fault),
-    Segregated: (sides.segregated, sides.segregated_fault),
-    PairsASide: (sides.pairs_a_side, sides.pairs_a_side_fault),
-    LetterL: (patterns.letter_l, patterns.letter_l_fault),
-    PlusSign: (patterns.plus_sign, patterns.plus_sign_fault),
-    ColorLine: (line_and_triangle.color_line, line_and_triangle.color_line_fault),
-    Triangle: (line_and_triangle.triangle, line_and_triangle.triangle_fault),
-    Resting: (stacks.resting, stacks.resting_fault),
-    Contained: (stacks.contained, stacks.contained_fault),
-    Tower: (stacks.tower, stacks.tower_fault),
-    Corners: (hidden.corners, hidden.corners_fault),
-    Hold: (hidden.hold, hidden.hold_fault),
+    goals.OneSide: (sides.one_side, sides.one_side_fault),
+    goals.Segregated: (sides.segregated, sides.segregated_fault),
+    goals.PairsASide: (sides.pairs_a_side, sides.pairs_a_side_fault),
+    goals.LetterL: (patterns.letter_l, patterns.letter_l_fault),
+    goals.PlusSign: (patterns.plus_sign, patterns.plus_sign_fault),
+    goals.ColorLine: (line_and_triangle.color_line, line_and_triangle.color_line_fault),
+    goals.Triangle: (line_and_triangle.triangle, line_and_triangle.triangle_fault),
+    goals.Resting: (stacks.resting, stacks.resting_fault),
+    goals.Contained: (stacks.contained, stacks.contained_fault),
+    goals.Tower: (stacks.tower, stacks.tower_fault),
+    goals.Corners: (hidden.corners, hidden.corners_fault),
+    goals.Hold: (hidden.hold, hidden.hold_fault),
 }
 
 
-def judge(goal: Goal, state: FinalState) -> Score:
+def judge(goal: goals.Goal, state: FinalState) -> Score:
     """
     Score a settled table.
 
@@ -56,16 +42,12 @@ def judge(goal: Goal, state: FinalState) -> Score:
     """
     table = Table(state, level_m=goal.level_m, tilt_deg=goal.tilt_deg)
     conditions_of, fault_of = FORMULATIONS[type(goal)]
-    unrest = table.unrest(state.held if isinstance(goal, Hold) else '')
+    unrest = table.unrest(state.held if isinstance(goal, goals.Hold) else '')
     conditions = (*conditions_of(goal, table), Condition('everything at rest', unrest))
     faults = (first_fault(conditions), fault_of(goal, table) or unrest)
-    verdict, reason = _together(*faults)
+    verdict, reason = Verdict.FAILED if faults[0] else Verdict.PASSED, faults[0]
+    if bool(faults[0]) is not bool(faults[1]):
+        found = [f'said: {each[:-1]}' if each else 'found nothing against it' for each in faults]
+        verdict = Verdict.DISPUTED
+        reason = f'the first formulation {", the second ".join(found)}.'
     return Score(verdict=verdict, reason=reason, conditions=conditions, faults=faults)
-
-
-def _together(first: str, second: str) -> tuple[Verdict, str]:
-    if bool(first) is bool(second):
-        return (Verdict.FAILED, first) if first else (Verdict.PASSED, '')
-    found = [f'said: {fault[:-1]}' if fault else 'found nothing against it'
-             for fault in (first, second)]  # fmt: skip
-    return Verdict.DISPUTED, f'the first formulation {", the second ".join(found)}.'

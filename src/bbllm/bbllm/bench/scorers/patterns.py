@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bbllm.bench.scorers.table import Table
-from bbllm.bench.suites.goals import LetterL, PlusSign
+from bbllm.bench.suites.goals import GridGoal, LetterL, PlusSign
 from bbllm.bench.suites.scores import Condition, at_most, between, cm
 from bbllm.core.text import count_of, listed
 from bbllm.core.types import Pose
@@ -37,7 +37,6 @@ WIDEST_TURN_DEG = 45.0
 
 Cells = tuple[complex, ...]
 Points = Mapping[str, complex]
-Goal = LetterL | PlusSign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +74,20 @@ class PatternFit:
         """Largest distance of a point from its place [m]."""
         return max(self.offsets_m.values())
 
+    @property
+    def worst(self) -> str:
+        cell, off_m = max(self.offsets_m.items(), key=lambda item: item[1])
+        return f'{self.placed[cell]} is {cm(off_m)} from its place.'
+
+
+Reading = tuple[PatternFit, Sequence[str]]
+"""One way to see a pattern in the cubes, with the faults of its places and in general."""
+
+
+def _rank(reading: Reading) -> tuple[int, float]:
+    fit, faults = reading
+    return sum(map(bool, faults)), fit.residual_m
+
 
 def fit_pattern(placed: Mapping[complex, str], points: Points) -> PatternFit:
     """Fit origin and step to two or more points on given cells, by least squares."""
@@ -86,24 +99,23 @@ def fit_pattern(placed: Mapping[complex, str], points: Points) -> PatternFit:
 
 
 def _partial_fits(
-    goal: Goal, cells: Cells, points: Points, turn_deg: float
+    goal: GridGoal, cells: Cells, points: Points, turn_deg: float
 ) -> Iterator[PatternFit]:
     """
     Yield the fits of a pattern to any two or more points, each set of points once.
 
     Two points on two cells propose a fit; the nearest points to the other cells join it.
     """
-    residual_m = _residual_m(goal)
-    least, most = _pitch_m(goal)
+    slack_m = 2 * goal.residual_m
+    least, most = goal.pitch_m
     seen: set[tuple[tuple[complex, str], ...]] = set()
     for (s, t), (a, b) in itertools.product(
         itertools.permutations(cells, 2), itertools.combinations(points.values(), 2)
     ):
         step = (b - a) / (t - s)
-        likely = least - 2 * residual_m <= abs(step) <= most + 2 * residual_m
+        likely = least - slack_m <= abs(step) <= most + slack_m
         if likely and abs(cmath.phase(step)) <= math.radians(turn_deg):
-            within_m = max(abs(step) / 2, 2 * residual_m)
-            placed = _nearest(cells, points, a - step * s, step, within_m)
+            placed = _nearest(cells, points, a - step * s, step, max(abs(step) / 2, slack_m))
             key = tuple(placed.items())
             if len(placed) > 1 and key not in seen:
                 seen.add(key)
@@ -124,74 +136,39 @@ def _nearest(
     return placed
 
 
-def _pitch_m(goal: Goal) -> tuple[float, float]:
-    return goal.pitch_edges[0] * goal.edge_m, goal.pitch_edges[1] * goal.edge_m
-
-
-def _residual_m(goal: Goal) -> float:
-    return goal.residual_edges * goal.edge_m
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One way to see a pattern in the cubes, with what is wrong with it."""
-
-    fit: PatternFit
-    faults: tuple[str, ...]
-    """For each place of the pattern, and for three general conditions."""
-
-    @property
-    def rank(self) -> tuple[int, float]:
-        return sum(map(bool, self.faults)), self.fit.residual_m
-
-
-def _read(goal: Goal, noun: str, n: int, fit: PatternFit, cells: Cells, general: Iterable[str],
-          wrong: Iterable[complex] = ()) -> Reading:  # fmt: skip
+def _read(goal: GridGoal, noun: str, n: int, fit: PatternFit, cells: Cells, general: Iterable[str],
+          wrong: Sequence[complex] = ()) -> Reading:  # fmt: skip
     """
     Return a fit with its faults.
 
-    Args:
-        goal: The goal.
-        noun: What the pattern is called.
-        n: How many places it has.
-        fit: The fit.
-        cells: Those of the pattern.
-        general: Three general faults, which are asked for only where they mean something.
-        wrong: Cells whose cubes do not fill their place for another reason than its distance.
+    Of the n places of the pattern, those of `cells` count; the cubes on `wrong` ones fill none.
+    The three general faults are asked for only where they mean something.
     """
     offsets = fit.offsets_m
-    within_m = _residual_m(goal)
-    filled = sum(
-        at_most(offsets[c], within_m) for c in cells if c in offsets and c not in {*wrong}
-    )
+    good = [c for c, off in offsets.items() if at_most(off, goal.residual_m) and c not in wrong]
+    filled = len({*good}.intersection(cells))
     few = f'{filled} of {n} places of the best {noun} are filled, around {listed(fit.names)}'
-    worst, off_m = max(offsets.items(), key=lambda item: item[1])
-    few += '.' if at_most(off_m, within_m) else f'; {_off_place(fit, worst, off_m)}'
-    places = (few if k > filled else '' for k in range(1, n + 1))
+    few += '.' if at_most(fit.residual_m, goal.residual_m) else f'; {fit.worst}'
+    places = [few if k >= filled else '' for k in range(n)]
     # With more than one place empty there is no shape that could be measured.
-    return Reading(fit, (*places, *(general if filled >= n - 1 else (few, few, few))))
+    return fit, [*places, *(general if filled >= n - 1 else (few, few, few))]
 
 
 def _conditions(
     n: int, texts: Sequence[str], none: str, readings: Iterable[Reading]
 ) -> list[Condition]:
-    best = min(readings, key=lambda reading: reading.rank, default=None)
     texts = [*(f'place {k} of {n} filled' for k in range(1, n + 1)), *texts]
-    return [*map(Condition, texts, [none] * len(texts) if best is None else best.faults)]
+    best = min(readings, key=_rank, default=None)
+    return [*map(Condition, texts, [none] * len(texts) if best is None else best[1])]
 
 
-def _off_place(fit: PatternFit, cell: complex, off_m: float) -> str:
-    return f'{fit.placed[cell]} is {cm(off_m)} from its place.'
+def _pitch_fault(goal: GridGoal, fit: PatternFit) -> str:
+    least, most = goal.pitch_m
+    wrong = f'its pitch is {cm(fit.pitch_m)}, not between {cm(least)} and {cm(most)}.'
+    return '' if between(fit.pitch_m, goal.pitch_m) else wrong
 
 
-def _pitch_fault(goal: Goal, fit: PatternFit) -> str:
-    limits = _pitch_m(goal)
-    if between(fit.pitch_m, limits):
-        return ''
-    return f'its pitch is {cm(fit.pitch_m)}, not between {cm(limits[0])} and {cm(limits[1])}.'
-
-
-def _turn_fault(goal: Goal, noun: str, fit: PatternFit) -> str:
+def _turn_fault(goal: GridGoal, noun: str, fit: PatternFit) -> str:
     turned = f'the {noun} is turned by {fit.turn_deg:.0f} degrees.'
     return '' if at_most(abs(fit.turn_deg), goal.turn_deg) else turned
 
@@ -206,20 +183,21 @@ def _crowd_fault(noun: str, others: Points, members: Iterable[complex], free_m: 
     return ''
 
 
-def _first_failed(names: Iterable[str], faults: Iterable[str]) -> tuple[int, str]:
-    """Return how many tests some cubes passed, and the fault of the first that they failed."""
-    passed = 0
-    for passed, fault in enumerate(faults, 1):
-        if fault:
-            return passed - 1, f'{listed([*names])}: {fault}'
-    return passed, ''
+def _furthest(found: Iterable[tuple[Iterable[str], Iterable[str]]], none: str) -> str:
+    """Return the fault of the cubes that passed most tests before one failed; it says most."""
+    results = []
+    for names, faults in found:
+        first = next(((k, fault) for k, fault in enumerate(faults) if fault), None)
+        if first is None:
+            return ''
+        results.append((first[0], f'{listed([*names])}: {first[1]}'))
+    return max(results, key=lambda one: one[0], default=(0, none))[1]
 
 
 # --- the letter L -------------------------------------------------------------------------------
 
 
 def _is_letter(goal: LetterL, up: int, right: int) -> bool:
-    """Whether so many cubes before the corner and right of it are an L."""
     return min(up, right) >= goal.least_bar or (up, right) == goal.smallest
 
 
@@ -258,55 +236,50 @@ def _letter_fits(goal: LetterL, cells: Cells, points: Points) -> Iterator[Patter
 def _beyond(fit: PatternFit, points: Points, way: complex) -> Iterator[tuple[complex, str]]:
     """Yield the cells beyond the end of a bar that have a cube near them, without gaps."""
     free = {name: at for name, at in points.items() if name not in fit.names}
-    for k in itertools.count(1):
-        if way * k in fit.placed:
+    for cell in (way * k for k in itertools.count(1)):
+        if cell in fit.placed:
             continue
         # Half a pitch is slack of this search: the fit that comes of it is measured afterwards.
-        found = _nearest([way * k], free, fit.origin, fit.step, fit.pitch_m / 2)
+        found = _nearest([cell], free, fit.origin, fit.step, fit.pitch_m / 2)
         if not found:
             return
-        yield way * k, found[way * k]
-        del free[found[way * k]]
+        yield cell, found[cell]
+        del free[found[cell]]
 
 
 def _letter_faults(goal: LetterL, table: Table, fit: PatternFit) -> Iterator[str]:
-    """Yield what is wrong with pitch, angles and surroundings."""
-    worst, off_m = max(fit.offsets_m.items(), key=lambda item: item[1])
-    near = at_most(off_m, _residual_m(goal))
-    yield _pitch_fault(goal, fit) or ('' if near else _off_place(fit, worst, off_m))
+    near = at_most(fit.residual_m, goal.residual_m)
+    yield _pitch_fault(goal, fit) or ('' if near else fit.worst)
     yield _turn_fault(goal, 'L', fit) or _bent(goal, fit)
     up, right = (sum((cell / way).real > 0.5 for cell in fit.placed) for way in (UP, RIGHT))
     if len(fit.placed) > goal.least_cubes and not _is_letter(goal, up, right):
         yield f'{count_of(up, "cube")} up and {right} to the right are no L of this size.'
         return
-    others = {name: table.point(name) for name in table.cubes_but(fit.names)}
-    yield _crowd_fault('L', others, fit.at.values(), fit.pitch_m + _residual_m(goal))
+    free_m = fit.pitch_m + goal.residual_m
+    yield _crowd_fault('L', table.cubes_but(fit.names), fit.at.values(), free_m)
 
 
 def _bent(goal: LetterL, fit: PatternFit) -> str:
-    up, right = (
-        {cell: name for cell, name in fit.placed.items() if abs((cell / way).imag) < 0.5}
-        for way in (UP, RIGHT)
-    )
-    if min(len(up), len(right)) < 2:
-        return 'one of its bars is a single cube.'
     points = {name: fit.at[cell] for cell, name in fit.placed.items()}
-    one, other = (fit_pattern(bar, points).step for bar in (up, right))
-    off = math.degrees(cmath.phase(one * other.conjugate()))
+    steps = []
+    for way in (UP, RIGHT):
+        bar = {cell: name for cell, name in fit.placed.items() if abs((cell / way).imag) < 0.5}
+        if len(bar) < 2:
+            return 'one of its bars is a single cube.'
+        steps.append(fit_pattern(bar, points).step)
+    off = math.degrees(cmath.phase(steps[0] * steps[1].conjugate()))
     return '' if at_most(abs(off), goal.turn_deg) else f'its corner has {90 + off:.0f} degrees.'
 
 
 def letter_l_fault(goal: LetterL, table: Table) -> str:
     """Count cubes along the grid lines ahead and right of each cube, and compare them in pairs."""
     points = table.standing_cubes()
-    found = [
-        _first_failed((corner, *up, *right), _compared(goal, table, points, corner, up, right))
+    found = (
+        ((corner, *up, *right), _compared(goal, table, points, corner, up, right))
         for corner in points
         for up, right in _bars(goal, points, corner)
-    ]
-    none = 'no cube has enough others ahead of it and to its right.'
-    # The fault that got furthest says most.
-    return max(found, key=lambda one: one[0], default=(0, none))[1]
+    )
+    return _furthest(found, 'no cube has enough others ahead of it and to its right.')
 
 
 def _bars(goal: LetterL, points: Points, corner: str) -> Iterator[tuple[list[str], list[str]]]:
@@ -321,7 +294,7 @@ def _row(goal: LetterL, points: Points, corner: str, way: complex) -> list[str]:
     """Return the cubes in the wedge that a bar can lie in, the nearest first."""
     slope = math.tan(math.radians(goal.turn_deg))
     # Slack of this search: who is in the wedge is measured against the goal afterwards.
-    width = 2 * _residual_m(goal) * (1 + slope)
+    width = 2 * goal.residual_m * (1 + slope)
     rays = {name: (at - points[corner]) / way for name, at in points.items() if name != corner}
     inside = [
         name
@@ -347,15 +320,11 @@ def _compared(
 
     # The way from each cube to the others, against what it is for one common step.
     step = sum(span.conjugate() * way for span, way in pairs) / squares
-    for name in cells:
-        drift = sum(
-            points[name] - points[other] - step * (cells[name] - cells[other]) for other in cells
-        )
-        off = abs(drift) / len(cells)
-        if not at_most(off, _residual_m(goal)):
-            yield f'{name} is {cm(off)} from where the others would have it.'
-            return
-    yield ''
+    errors = {name: points[name] - step * cell for name, cell in cells.items()}
+    mean = sum(errors.values()) / len(errors)
+    offsets = {name: abs(error - mean) for name, error in errors.items()}
+    astray = next((name for name in cells if not at_most(offsets[name], goal.residual_m)), '')
+    yield astray and f'{astray} is {cm(offsets[astray])} from where the others would have it.'
 
     # The direction between each two cubes, against what it should be; far ones count more.
     turn = math.degrees(
@@ -370,9 +339,8 @@ def _compared(
     square = at_most(abs(angle - 90.0), goal.turn_deg)
     yield '' if square else f'their corner has {angle:.0f} degrees.'
 
-    others = {name: table.point(name) for name in table.cubes_but(cells)}
     members = (points[name] for name in cells)
-    yield _crowd_fault('L', others, members, pitch + _residual_m(goal))
+    yield _crowd_fault('L', table.cubes_but(cells), members, pitch + goal.residual_m)
 
 
 # --- the plus sign ------------------------------------------------------------------------------
@@ -400,40 +368,32 @@ def check_plus(cubes: Mapping[str, Pose], edge_m: float) -> tuple[str, PatternFi
         tilt_deg=18.0,
     )
     points = {name: complex(*pose.position_m[:2]) for name, pose in cubes.items()}
-    best = min(_plus_readings(goal, points, cubes), key=lambda one: one.rank, default=None)
+    best = min(_plus_readings(goal, points, cubes), key=_rank, default=None)
     if best is None:
         return 'no two cubes lie as in a plus sign.', None
-    return next(filter(None, best.faults), ''), best.fit
+    return next(filter(None, best[1]), ''), best[0]
 
 
 def _plus_readings(goal: PlusSign, points: Points, cubes: Mapping[str, Pose]) -> Iterator[Reading]:
     for fit in _partial_fits(goal, PLUS_CELLS, points, WIDEST_TURN_DEG):
         heights = {cell: cubes[name].position_m[2] for cell, name in fit.placed.items()}
         level = heights.get(0j, min(heights.values()))
-        wrong = [
-            cell
-            for cell, height in heights.items()
-            if not at_most(abs(height - level), goal.level_edges * goal.edge_m)
-        ]
+        wrong = [cell for cell, z in heights.items() if not at_most(abs(z - level), goal.rise_m)]
         general = _plus_faults(goal, cubes, fit)
         yield _read(goal, 'plus sign', len(PLUS_CELLS), fit, PLUS_CELLS, general, wrong)
 
 
 def _plus_faults(goal: PlusSign, cubes: Mapping[str, Pose], fit: PatternFit) -> Iterator[str]:
-    """Yield what is wrong with pitch, turn and surroundings."""
     yield _pitch_fault(goal, fit)
     yield _turn_fault(goal, 'plus sign', fit)
-    others = {
-        name: complex(*pose.position_m[:2])
-        for name, pose in cubes.items()
-        if name not in fit.names
-    }
+    names = [name for name in cubes if name not in fit.names]
+    others = {name: complex(*cubes[name].position_m[:2]) for name in names}
     turn = fit.step / abs(fit.step)
     reach = fit.pitch_m + goal.edge_m / 2
     rays = {name: (point - fit.origin) / turn for name, point in others.items()}
     within = [name for name, ray in rays.items() if max(abs(ray.real), abs(ray.imag)) < reach]
-    free_m = fit.pitch_m + _residual_m(goal)
     spoilt = f'{" and ".join(within)} lies within the plus sign.' if within else ''
+    free_m = fit.pitch_m + goal.residual_m
     yield spoilt or _crowd_fault('plus sign', others, fit.at.values(), free_m)
 
 
@@ -450,31 +410,22 @@ class _Diagonal:
 def plus_sign_fault(goal: PlusSign, table: Table) -> str:
     """Find two pairs of cubes that halve each other at right angles in a fifth cube."""
     points = table.standing_cubes()
-    found = [
-        _first_failed((centre, *one.ends, *two.ends), _crossed(goal, table, centre, one, two))
-        for one, two in _crossings(goal, points)
-        for centre, at in points.items()
-        if centre not in (*one.ends, *two.ends)
-        and abs(at - (one.middle + two.middle) / 2) <= 3 * _residual_m(goal)
-    ]
-    none = 'no two pairs of cubes cross in a fifth cube midway between them.'
-    # The fault that got furthest says most.
-    return max(found, key=lambda one: one[0], default=(0, none))[1]
-
-
-def _crossings(goal: PlusSign, points: Points) -> Iterator[tuple[_Diagonal, _Diagonal]]:
-    """Yield pairs of diagonals without a common end whose middles are near each other."""
     # Three times the tolerance is slack of this search: `_crossed` measures what it finds.
-    slack = 3 * _residual_m(goal)
-    longest = _pitch_m(goal)[1] + slack
+    slack = 3 * goal.residual_m
     diagonals = [
         _Diagonal((a, b), (points[a] + points[b]) / 2, (points[a] - points[b]) / 2)
         for a, b in itertools.combinations(points, 2)
-        if abs(points[a] - points[b]) <= 2 * longest
+        if abs(points[a] - points[b]) <= 2 * (goal.pitch_m[1] + slack)
     ]
-    for one, two in itertools.combinations(diagonals, 2):
-        if abs(one.middle - two.middle) <= slack and not set(one.ends) & set(two.ends):
-            yield one, two
+    found = (
+        ((centre, *one.ends, *two.ends), _crossed(goal, table, centre, one, two))
+        for one, two in itertools.combinations(diagonals, 2)
+        if abs(one.middle - two.middle) <= slack and not set(one.ends) & set(two.ends)
+        for centre, at in points.items()
+        if centre not in (*one.ends, *two.ends)
+        and abs(at - (one.middle + two.middle) / 2) <= slack
+    )
+    return _furthest(found, 'no two pairs of cubes cross in a fifth cube midway between them.')
 
 
 def _crossed(
@@ -486,7 +437,7 @@ def _crossed(
     second = min(two.half, -two.half, key=lambda half: abs(half - quarter))
     off = _unevenness(table.point(centre), one.middle, two.middle, (second - quarter) / 2)
     uneven = f'they are up to {cm(off)} off two crossing diagonals.'
-    yield '' if at_most(off, _residual_m(goal)) else uneven
+    yield '' if at_most(off, goal.residual_m) else uneven
 
     arm = (abs(first) + abs(second)) / 2 / goal.edge_m
     yield '' if between(arm, goal.pitch_edges) else f'half their diagonals is {arm:.2f} edges.'
@@ -498,28 +449,21 @@ def _crossed(
     yield '' if at_most(abs(lean), goal.turn_deg) else leans
 
     members = (centre, *one.ends, *two.ends)
-    heights = [table.now[name].pose.position_m[2] for name in members]
-    rise = max(max(heights) - heights[0], heights[0] - min(heights))
+    rise = max(abs(table.z(name) - table.z(centre)) for name in members)
     off_level = f'the arms are {cm(rise)} off the level of the centre.'
-    yield '' if at_most(rise, goal.level_edges * goal.edge_m) else off_level
+    yield '' if at_most(rise, goal.rise_m) else off_level
 
     # Other cubes in the square of the sign, and in a disc around each cube of it.
     points = [table.point(name) for name in members]
-    square = _square(sum(points) / len(points), (arm + 0.5) * goal.edge_m, lean)
-    others = {name: table.point(name) for name in table.cubes_but(members)}
+    radius = (arm + 0.5) * goal.edge_m * math.sqrt(2)
+    turns = (math.radians(lean + 45 + 90 * quarter) for quarter in range(4))
+    corners = [sum(points) / len(points) + cmath.rect(radius, turn) for turn in turns]
+    square = [(corner.real, corner.imag) for corner in corners]
+    others = table.cubes_but(members)
     inside = [name for name, at in others.items() if contains(square, (at.real, at.imag))]
     free_m = (arm + goal.residual_edges) * goal.edge_m
     spoilt = f'{inside[0]} is in the square.' if inside else ''
     yield spoilt or _crowd_fault('plus sign', others, points, free_m)
-
-
-def _square(middle: complex, half_m: float, lean_deg: float) -> list[tuple[float, float]]:
-    """Return the corners of the square that the arms reach into, counter-clockwise [m]."""
-    corners = (
-        middle + cmath.rect(half_m * math.sqrt(2), math.radians(lean_deg + 45 + 90 * quarter))
-        for quarter in range(4)
-    )
-    return [(corner.real, corner.imag) for corner in corners]
 
 
 def _unevenness(centre: complex, one: complex, two: complex, skew: complex) -> float:

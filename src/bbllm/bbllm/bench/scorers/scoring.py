@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.prices import cost_of
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.metrics import goal_recall
 from bbllm.bench.scene_sampling.generator import fingerprint
 from bbllm.bench.scorers.faithfulness import Faithfulness, OtherCaseError, faithfulness_of
@@ -74,8 +74,11 @@ def score(
         judged: Scores of start and end, where there is no table to score.
         held_once: Whether its goal was so at some moment; None if not measured.
     """
-    tally = _tally(episode)
-    fault = _fault(episode, tally.error) or (UNSEEN if after is None else '')
+    fault, error = fault_of(episode)
+    fault = fault or (UNSEEN if after is None else '')
+    executable, passes, codes = _tally(episode)
+    calls = episode.model_calls
+    discarded = [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
     account = EpisodeResult(
         key=job.key,
         verdict=LOST,
@@ -91,13 +94,26 @@ def score(
         loops=episode.feedback_loops,
         prompt_growth=prompt_growth(episode),
         informed=_informed_of_lost(job.case),
-        executable=tally.executable,
-        attempted=tally.attempted,
-        passes=tally.passes,
-        codes=dict(sorted(tally.codes.items())),
-        error=tally.error,
-        **_models_taken(job, episode),
-        **_left_out(episode),
+        executable=executable,
+        attempted=executable + codes.total(),
+        passes=passes,
+        codes=dict(sorted(codes.items())),
+        error=error,
+        model_calls=len(calls),
+        prompt_tokens=sum(call.prompt_tokens for call in calls),
+        completion_tokens=sum(call.completion_tokens for call in calls),
+        cost=_cost(job, [episode]),
+        model_s=sum(call.duration_s for call in calls),
+        models={
+            role: ', '.join(sorted({call.model for call in calls if call.role == role}))
+            for role in sorted({call.role for call in calls})
+        },
+        prompt_chars=sum(call.prompt_chars for call in calls),
+        stable_chars=sum(call.stable_chars for call in calls),
+        sent_tokens=sum(call.size_tokens for call in calls),
+        discarded=len(discarded),
+        malformed=discarded.count(False),
+        refused=discarded.count(True),
     )
     if fault or after is None:
         return account
@@ -120,33 +136,15 @@ def score(
     )
 
 
-def _models_taken(job: EpisodeSpec, episode: Episode) -> dict[str, Any]:
-    """Return what the models took: calls, tokens, money, time, and their names."""
-    calls = episode.model_calls
-    asked = {'brain': episode.brain, 'body': episode.body}
-    return {
-        'model_calls': len(calls),
-        'prompt_tokens': sum(call.prompt_tokens for call in calls),
-        'completion_tokens': sum(call.completion_tokens for call in calls),
-        'cost': cost_of(calls, job.config.prices, asked=asked),
-        'model_s': sum(call.duration_s for call in calls),
-        'models': _models(calls),
-        'prompt_chars': sum(call.prompt_chars for call in calls),
-        'stable_chars': sum(call.stable_chars for call in calls),
-        'sent_tokens': sum(call.size_tokens for call in calls),
-    }
-
-
-def _left_out(episode: Episode) -> dict[str, Any]:
-    """Return how many lines of replies were left out, of each kind."""
-    kinds = [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
-    refused = sum(kinds)
-    return {'discarded': len(kinds), 'malformed': len(kinds) - refused, 'refused': refused}
-
-
 def _informed_of_lost(case: Case) -> bool | None:
     """Return `informed` of an episode that nothing came of: not where anything was needed."""
     return None if case.needs == 'none' else False
+
+
+def _cost(job: EpisodeSpec, episodes: Sequence[Episode]) -> float | None:
+    calls = [call for episode in episodes for call in episode.model_calls]
+    asked = {'brain': episodes[0].brain, 'body': episodes[0].body}
+    return cost_of(calls, job.config.prices, asked=asked)
 
 
 def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:
@@ -184,79 +182,54 @@ def lost(
     )
 
 
-@dataclass
-class _Tally:
-    """What the events of an episode count up to."""
-
-    executable: int = 0
-    attempted: int = 0
-    passes: int = 0
-    codes: Counter[str] = field(default_factory=Counter)
-    error: str = ''
-
-    def no_call(self) -> None:
-        """Count a step that could not be turned into a call."""
-        self.attempted += 1
-        self.codes[NO_CALL] += 1
-
-
-def _tally(episode: Episode) -> _Tally:
+def _tally(episode: Episode) -> tuple[int, int, Counter[str]]:
     """
-    Walk through the events.
+    Return how many steps were carried out, how many passed on, and why how many others failed.
 
     A step is announced before its Body is asked. Where neither a call nor a pass follows before
     the plan goes on, there was no call in the reply of the Body. One that the end of the episode
     cut off was not tried, unless the end came from that reply.
     """
-    tally, waiting = _Tally(), False
+    executable = passes = 0
+    codes: Counter[str] = Counter()
+    waiting = False
     for event in episode.events:
         match event.data:
             case StepBegun() | RepairBegun() | StepFailed():
                 if waiting:
-                    tally.no_call()
+                    codes[NO_CALL] += 1
                 waiting = isinstance(event.data, StepBegun)
             case SkillCall():
                 waiting = False
             case StepPassed():
                 waiting = False
-                tally.passes += 1
+                passes += 1
             case Outcome() as outcome:
-                tally.attempted += 1
                 if outcome.succeeded:
-                    tally.executable += 1
+                    executable += 1
                 else:
-                    tally.codes[outcome.code.name] += 1
+                    codes[outcome.code.name] += 1
             case EpisodeEnded(error=error):
-                tally.error = error
                 if waiting and error in ('', 'ParseError'):
-                    tally.no_call()
-    return tally
+                    codes[NO_CALL] += 1
+    return executable, passes, codes
 
 
 def fault_of(episode: Episode) -> tuple[str, str]:
     """Return what infrastructure failed, '' if none did, and the type of the last error."""
-    error = _tally(episode).error
-    return _fault(episode, error), error
-
-
-def _fault(episode: Episode, error: str) -> str:
-    """Return what infrastructure failed, '' where the episode can be judged."""
-    why = episode.message or error or 'nothing says why'
-    if episode.ending is None:
-        return f'The episode broke off: {why}'
-    if episode.ending is Ending.WORLD_FAILED:
-        return f'The world failed: {why}'
-    if episode.ending is Ending.CANCELLED:
-        return f'The episode was stopped: {why}'
-    if episode.ending is Ending.MODEL_FAILED and _of_infrastructure(error):
-        return f'The model could not be asked: {why}'
-    return ''
-
-
-def _of_infrastructure(error: str) -> bool:
-    """Decide by the name of an error's type, which is all that a journal keeps of it."""
+    ends = [e.data.error for e in episode.events if isinstance(e.data, EpisodeEnded)]
+    error = ends[-1] if ends else ''
+    # The name of an error's type is all that a journal keeps of it.
     kind = getattr(errors, error, None)
-    return isinstance(kind, type) and issubclass(kind, INFRASTRUCTURE)
+    failed: dict[Ending | None, str] = {
+        None: 'The episode broke off',
+        Ending.WORLD_FAILED: 'The world failed',
+        Ending.CANCELLED: 'The episode was stopped',
+    }
+    if isinstance(kind, type) and issubclass(kind, INFRASTRUCTURE):
+        failed[Ending.MODEL_FAILED] = 'The model could not be asked'
+    why = episode.message or error or 'nothing says why'
+    return f'{failed[episode.ending]}: {why}' if episode.ending in failed else '', error
 
 
 def _judged(case: Case, start: Scene, now: Scene) -> Score:
@@ -279,14 +252,6 @@ def _conditions(score: Score) -> dict[str, bool]:
     return conditions
 
 
-def _models(calls: tuple[ModelCall, ...]) -> Mapping[str, str]:
-    """Return what the servers called themselves, by role; several names where one changed."""
-    names: dict[str, set[str]] = {}
-    for call in calls:
-        names.setdefault(call.role, set()).add(call.model)
-    return {role: ', '.join(sorted(names[role])) for role in sorted(names)}
-
-
 def prompt_growth(episode: Episode) -> tuple[tuple[int, int], ...]:
     """
     Return for each prompt of the Brain how many calls were done before it, and its tokens.
@@ -300,3 +265,55 @@ def prompt_growth(episode: Episode) -> tuple[tuple[int, int], ...]:
         if isinstance(event.data, ModelCall) and event.data.role == 'brain':
             found.append((steps, event.data.size_tokens))
     return tuple(found)
+
+
+# --- episodes of a session before the judged one ------------------------------------------------
+
+
+def with_earlier(
+    result: EpisodeResult, job: EpisodeSpec, episodes: Sequence[Episode]
+) -> EpisodeResult:
+    """Return a result with the cost of the episodes before; the same if there are none."""
+    if not episodes:
+        return result
+    calls = [call for episode in episodes for call in episode.model_calls]
+    prompts, sent = (sum(c.prompt_tokens for c in calls), sum(c.size_tokens for c in calls))
+    earlier = Earlier(
+        episodes=len(episodes),
+        model_calls=len(calls),
+        tokens=max(prompts, sent) + sum(call.completion_tokens for call in calls),
+        cost=_cost(job, episodes),
+    )
+    return replace(result, earlier=earlier)
+
+
+def lost_before(job: EpisodeSpec, episodes: Sequence[Episode]) -> EpisodeResult | None:
+    """
+    Return the result of an episode that cannot be played as its case wants; None if it can.
+
+    Where a model or a world failed in one of the episodes before it, less was found out.
+    """
+    for i, episode in enumerate(episodes):
+        reason, error = fault_of(episode)
+        if reason:
+            told = f'Episode {i + 1} of the {len(job.case.earlier)} before this one: {reason}'
+            least = job.case.least_loops
+            result = lost(job.key, told, error, least_loops=least, case=job.case)
+            return with_earlier(result, job, episodes)
+    return None
+
+
+def earlier_lines(results: Iterable[EpisodeResult], currency: str) -> list[str]:
+    """Return one sentence on what episodes before the judged ones took; none without such."""
+    found = [result.earlier for result in results if result.earlier is not None]
+    if not found:
+        return []
+    tokens = sum(each.tokens for each in found)
+    costs = [each.cost for each in found if each.cost is not None]
+    parts = [f'{sum(each.model_calls for each in found)} model calls']
+    parts += [f'{tokens:,} tokens'] if tokens else []
+    parts += [f'{math.fsum(costs):.4g} {currency}'.rstrip()] if len(costs) == len(found) else []
+    return [
+        f'The {sum(each.episodes for each in found)} episodes before the judged ones took '
+        f'{", ".join(parts)} more, which no other figure counts.'
+    ]

@@ -10,8 +10,8 @@ from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import OneSide, PairsASide, Segregated
 from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
 from bbllm.core.text import count_of
-from bbllm.core.types import Kind, SceneObject
-from bbllm.skills.shapes import Vector, bottom_z, rotation_of
+from bbllm.core.types import Kind
+from bbllm.skills.shapes import bottom_z, rotation_of
 
 SIGNS = {'left': 1.0, 'right': -1.0}
 OTHER_SIDE = {'left': 'right', 'right': 'left'}
@@ -20,7 +20,7 @@ KINDS = (Kind.CUBE, Kind.CYLINDER)
 
 def _side_fault(table: Table, name: str, side: str, margin_m: float) -> str:
     """Return why an object does not stand on a side, at least a margin from the middle line."""
-    inside = SIGNS[side] * table.xy(name)[1]
+    inside = SIGNS[side] * table.point(name).imag
     if table.fall(name) or at_least(inside, margin_m):
         return table.fall(name)
     if inside >= 0:
@@ -33,8 +33,7 @@ def _side_fault(table: Table, name: str, side: str, margin_m: float) -> str:
 
 def one_side(goal: OneSide, table: Table) -> list[Condition]:
     """Check every object by its own coordinates."""
-    kind = Kind(goal.things)
-    members = table.reachable(kind)
+    members = table.reachable(Kind(goal.things))
     if not members:
         fault = f'no {goal.things} is within reach.'
         return [Condition(f'a {goal.things} on the {goal.side}', fault)]
@@ -44,12 +43,12 @@ def one_side(goal: OneSide, table: Table) -> list[Condition]:
     ]
     return on_side + [
         Condition(f'{name} where it was', table.moved(name, goal.still_m) or _leant(table, name))
-        for name in _others(table, kind)
+        for name in _others(goal, table)
     ]
 
 
-def _others(table: Table, kind: Kind) -> list[str]:
-    return [name for name in table.movables if table.known(name).kind is not kind]
+def _others(goal: OneSide, table: Table) -> list[str]:
+    return [name for name in table.movables if table.known(name).kind.value != goal.things]
 
 
 def _leant(table: Table, name: str) -> str:
@@ -57,8 +56,7 @@ def _leant(table: Table, name: str) -> str:
     kind = table.known(name).kind
     if kind is Kind.CUBE:  # which of its faces it stands on cannot be seen
         return table.tipped(name)
-    was, now = _axis(table.start[name]), _axis(table.now[name])
-    cosine = sum(a * b for a, b in zip(was, now))
+    cosine = sum(a * b for a, b in zip(*_axes(table, name)))
     if kind is Kind.CYLINDER:  # nor which end is up
         cosine = abs(cosine)
     turn = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
@@ -67,35 +65,34 @@ def _leant(table: Table, name: str) -> str:
     return f'{name} is where it was, but tipped over by {turn:.0f} degrees.'
 
 
-def _axis(item: SceneObject) -> Vector:
-    """Return an object's own z axis in the world frame."""
-    x, y, z = (row[2] for row in rotation_of(item.pose))
-    return x, y, z
+def _axes(table: Table, name: str) -> list[list[float]]:
+    """Return an object's own z axis in the world frame, as it was and as it is."""
+    return [
+        [row[2] for row in rotation_of(item.pose)] for item in (table.start[name], table.now[name])
+    ]
 
 
 def one_side_fault(goal: OneSide, table: Table) -> str:
     """Check the whole: the one nearest to the other side, and what is nearest to each old spot."""
-    kind = Kind(goal.things)
-    members = table.reachable(kind)
-    if not members or not all(map(table.stands, members)):
+    members = table.reachable(Kind(goal.things))
+    if not members or table.fallen(members):
         return f'not every {goal.things} within reach stands on the table.'
     least = min(SIGNS[goal.side] * table.point(name).imag for name in members)
     if not at_least(least, goal.margin_m):
         y = cm(SIGNS[goal.side] * least)
         return f'a {goal.things} at y = {y} is not on the {goal.side}.'
-    for spot in _others(table, kind):
+    for spot in _others(goal, table):
         if spot not in table.start or spot not in table.now:
             return f'{spot} is not there both before and after.'
         was = table.start[spot].pose.position_m
-        squares = {
-            name: sum((a - b) ** 2 for a, b in zip(item.pose.position_m, was))
+        ways = {
+            name: math.dist(item.pose.position_m, was)
             for name, item in table.now.items()
             if name in table.movables
         }
-        nearest = min(squares, key=squares.__getitem__)
-        if nearest != spot or not at_most(math.sqrt(squares[spot]), goal.still_m):
-            off = cm(math.sqrt(squares[nearest]))
-            return f'nearest to the old place of {spot} is {nearest}, {off} off.'
+        nearest = min(ways, key=ways.__getitem__)
+        if nearest != spot or not at_most(ways[spot], goal.still_m):
+            return f'nearest to the old place of {spot} is {nearest}, {cm(ways[nearest])} off.'
         if not _points_as_before(table, spot):
             return f'{spot} does not stand as it stood.'
     return ''
@@ -106,7 +103,7 @@ def _points_as_before(table: Table, name: str) -> bool:
     kind = table.known(name).kind
     if kind is Kind.CUBE:
         return not table.tipped(name)
-    was, now = _axis(table.start[name]), _axis(table.now[name])
+    was, now = _axes(table, name)
     chord = math.dist(was, now)
     if kind is Kind.CYLINDER:
         chord = min(chord, math.dist(was, [-share for share in now]))
@@ -123,34 +120,24 @@ def segregated(goal: Segregated, table: Table) -> list[Condition]:
 
 
 def _segregated(goal: Segregated, table: Table, cubes_side: str) -> list[Condition]:
-    sides = dict(zip(KINDS, (cubes_side, OTHER_SIDE[cubes_side])))
-
-    def fault(name: str, kind: Kind) -> str:
-        found = _side_fault(table, name, sides[kind], goal.margin_m)
-        if not found or table.fall(name):
-            return found
-        return f'{found[:-1]}, but the {kind.value}s belong on the {sides[kind]}.'
-
+    conditions = []
+    for kind, side in zip(KINDS, (cubes_side, OTHER_SIDE[cubes_side])):
+        for name in table.reachable(kind):
+            fault = _side_fault(table, name, side, goal.margin_m)
+            if fault and not table.fall(name):
+                fault = f'{fault[:-1]}, but the {kind.value}s belong on the {side}.'
+            conditions.append(Condition(f'{name} on the side of the {kind.value}s', fault))
     empty = [kind.value for kind in KINDS if not table.reachable(kind)]
     unused = f'no {empty[0]} is within reach, so one side stays empty.' if empty else ''
-    return [
-        *(
-            Condition(f'{name} on the side of the {kind.value}s', fault(name, kind))
-            for kind in KINDS
-            for name in table.reachable(kind)
-        ),
-        Condition('both sides used', unused),
-    ]
+    return [*conditions, Condition('both sides used', unused)]
 
 
 def segregated_fault(goal: Segregated, table: Table) -> str:
     """Go over the table from right to left: the kind changes once, across the middle."""
-    row = sorted(
-        (table.xy(name)[1], kind.value, name) for kind in KINDS for name in table.reachable(kind)
-    )
-    fallen = [name for _, _, name in row if not table.stands(name)]
-    if fallen:
-        return f'{fallen[0]} does not stand on the table.'
+    names = table.reachable(*KINDS)
+    row = sorted((table.point(name).imag, table.known(name).kind.value, name) for name in names)
+    if fallen := table.fallen(name for _, _, name in row):
+        return fallen
     changes = [(last, first) for last, first in itertools.pairwise(row) if last[1] != first[1]]
     if len(changes) != 1:
         return f'from right to left the shapes change {len(changes)} times, not once.'
@@ -168,88 +155,65 @@ def segregated_fault(goal: Segregated, table: Table) -> str:
 
 def pairs_a_side(goal: PairsASide, table: Table) -> list[Condition]:
     """Count each side by coordinates, and find the nearest location of every object."""
-    members = [name for kind in KINDS for name in table.reachable(kind)]
+    conditions = []
+    for side, kind in itertools.product(SIGNS, KINDS):
+        names = table.reachable(kind)
+        inside = {name: SIGNS[side] * table.point(name).imag for name in names}
+        there = [name for name in names if at_least(inside[name], goal.margin_m)]
+        found = f'{count_of(len(there), kind.value)} ({", ".join(there)})'
+        fault = f'on the {side} is {found if there else f"no {kind.value}"}.'
+        conditions.append(
+            Condition(f'one {kind.value} on the {side}', '' if len(there) == 1 else fault)
+        )
+    members = table.reachable(*KINDS)
     homes = {name: _home(goal, table, name) for name in members}
-    return [
-        *(
-            Condition(f'one {kind.value} on the {side}', _miscount(goal, table, kind, side))
-            for side in SIGNS
-            for kind in KINDS
-        ),
-        *(
-            Condition(f'{name} on a location of its own', _homeless(table, name, homes))
-            for name in members
-        ),
-    ]
-
-
-def _miscount(goal: PairsASide, table: Table, kind: Kind, side: str) -> str:
-    there = [
-        name
-        for name in table.reachable(kind)
-        if at_least(SIGNS[side] * table.xy(name)[1], goal.margin_m)
-    ]
-    if len(there) == 1:
-        return ''
-    found = (
-        f'{count_of(len(there), kind.value)} ({", ".join(there)})' if there else f'no {kind.value}'
-    )
-    return f'on the {side} is {found}.'
+    for name in members:
+        others = [other for other in members if homes[other] == homes[name] and other != name]
+        fault = f'{name} shares {homes[name]} with {others[0]}.' if others else ''
+        alone = fault if homes[name] else f'{name} stands on no location.'
+        text = f'{name} on a location of its own'
+        conditions.append(Condition(text, table.fall(name) or alone))
+    return conditions
 
 
 def _home(goal: PairsASide, table: Table, name: str) -> str:
     """Return the nearest location that an object stands on, '' if it stands on none."""
-    if name not in table.now:
-        return ''
-    low = bottom_z(table.now[name])
-    ways = {
-        place: math.dist(table.xy(name), table.xy(place))
-        for place in table.every(Kind.LOCATION)
-        if at_most(abs(low - table.known(place).pose.position_m[2]), goal.level_m)
-    }
+    ways = {place: table.apart(name, place) for place in _level_locations(goal, table, name)}
     near = min(ways, key=ways.__getitem__, default='')
     return near if near and at_most(ways[near], goal.location_m) else ''
 
 
-def _homeless(table: Table, name: str, homes: dict[str, str]) -> str:
-    if table.fall(name):
-        return table.fall(name)
-    if not homes[name]:
-        return f'{name} stands on no location.'
-    others = [other for other, home in homes.items() if home == homes[name] and other != name]
-    return f'{name} shares {homes[name]} with {others[0]}.' if others else ''
+def _level_locations(goal: PairsASide, table: Table, name: str) -> list[str]:
+    """Return the locations that are as high as the lowest point of an object."""
+    low = bottom_z(table.now[name]) if name in table.now else math.inf
+    places = table.every(Kind.LOCATION)
+    return [place for place in places if at_most(abs(low - table.z(place)), goal.level_m)]
 
 
 def pairs_a_side_fault(goal: PairsASide, table: Table) -> str:
     """Compare the tally of signs with the wanted one, and match objects with locations."""
-    members = [name for kind in KINDS for name in table.reachable(kind)]
-    fallen = [name for name in members if not table.stands(name)]
-    if fallen:
-        return f'{fallen[0]} does not stand on the table.'
+    members = table.reachable(*KINDS)
+    if fallen := table.fallen(members):
+        return fallen
     tally = Counter(
         (math.copysign(1.0, table.point(name).imag), table.known(name).kind)
         for name in members
         if at_least(abs(table.point(name).imag), goal.margin_m)
     )
-    if tally != Counter({(sign, kind): 1 for sign in SIGNS.values() for kind in KINDS}):
-        counts = ', '.join(
-            f'{tally[sign, kind]} {kind.value} {side}'
-            for side, sign in SIGNS.items()
-            for kind in KINDS
-        )
-        return f'the tally is {counts}.'
-    near = [_near_locations(goal, table, name) for name in members]
+    wanted = [(sign, kind) for sign in SIGNS.values() for kind in KINDS]
+    if tally != Counter(wanted):
+        sides = {sign: side for side, sign in SIGNS.items()}
+        counts = [f'{tally[sign, kind]} {kind.value} {sides[sign]}' for sign, kind in wanted]
+        return f'the tally is {", ".join(counts)}.'
+    near = [
+        [
+            place
+            for place in _level_locations(goal, table, name)
+            if at_most(abs(table.point(name) - table.point(place)), goal.location_m)
+        ]
+        for name in members
+    ]
     for i, name in enumerate(members, 1):
         if not any(len({*chosen}) == i for chosen in itertools.product(*near[:i])):
             return f'no location within {cm(goal.location_m)} can be given to {name} alone.'
     return ''
-
-
-def _near_locations(goal: PairsASide, table: Table, name: str) -> list[str]:
-    low, point = bottom_z(table.now[name]), table.point(name)
-    return [
-        place
-        for place in table.every(Kind.LOCATION)
-        if at_most(abs(point - table.point(place)), goal.location_m)
-        and at_most(abs(low - table.known(place).pose.position_m[2]), goal.level_m)
-    ]

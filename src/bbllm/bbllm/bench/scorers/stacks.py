@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from bbllm.bench.scorers.hidden import untouched, untouched_fault
+from bbllm.bench.scorers.hidden import untouched
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import Contained, Resting, Tower
-from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
+from bbllm.bench.suites.scores import Condition, at_least, at_most, cm, first_fault
 from bbllm.core.text import count_of
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.containers import within
@@ -26,6 +26,16 @@ from bbllm.skills.shapes import (
 
 NO_NAMES = 'the goal names nothing.'
 
+
+def _missing(table: Table, *names: str) -> str:
+    return next((f'there is no {name}.' for name in names if name not in table.now), '')
+
+
+def _far(goal: Resting | Tower, table: Table, above: str, below: str) -> str:
+    way = table.apart(above, below)
+    return '' if at_most(way, goal.near_m) else f'{above} is {cm(way)} from the middle of {below}'
+
+
 # --- named objects on named objects or locations ------------------------------------------------
 
 
@@ -40,9 +50,8 @@ def resting(goal: Resting, table: Table) -> list[Condition]:
 
 
 def _not_resting(goal: Resting, table: Table, above: str, below: str) -> str:
-    for name in (above, below):
-        if name not in table.now:
-            return f'there is no {name}.'
+    if missing := _missing(table, above, below):
+        return missing
     support = table.now[below]
     gap = bottom_z(table.now[above]) - top_z(support)
     if not at_most(abs(gap), goal.level_m):
@@ -51,21 +60,18 @@ def _not_resting(goal: Resting, table: Table, above: str, below: str) -> str:
     if table.tipped(above):
         return table.tipped(above)
     if support.kind is Kind.FIXTURE:  # anywhere on furniture will do
-        over = contains(outline(support), table.xy(above))
-        return '' if over else f'{above} is not over {below}.'
-    way = math.dist(table.xy(above), table.xy(below))
-    if at_most(way, goal.near_m):
-        return ''
-    return f'{above} is {cm(way)} from the middle of {below}; {cm(goal.near_m)} are allowed.'
+        return (
+            '' if contains(outline(support), table.xy(above)) else f'{above} is not over {below}.'
+        )
+    far = _far(goal, table, above, below)
+    return far and f'{far}; {cm(goal.near_m)} are allowed.'
 
 
 def resting_fault(goal: Resting, table: Table) -> str:
     """Go straight down from the middle of each object: what is met first must be its support."""
     for above, below in goal.on.items():
-        if above not in table.now:
-            return f'there is no {above}.'
-        if table.tipped(above):
-            return table.tipped(above)
+        if fault := _missing(table, above) or table.tipped(above):
+            return fault
         met = _met_below(goal, table, table.now[above], below)
         if met != below:
             return f'under {above} is {met or "nothing"}, not {below}.'
@@ -74,14 +80,13 @@ def resting_fault(goal: Resting, table: Table) -> str:
 
 def _met_below(goal: Resting, table: Table, item: SceneObject, support: str) -> str:
     """Return the name of what carries the middle of an object, '' where nothing does."""
-    x, y, _ = item.pose.position_m
     low = bottom_z(item)
     under = {
         name: top_z(other)
         for name, other in table.now.items()
         if name != item.name
         and is_solid(other)
-        and contains(outline(other), (x, y))
+        and contains(outline(other), item.pose.position_m[:2])
         and other.pose.position_m[2] < item.pose.position_m[2]
     }
     solid = max(under, key=under.__getitem__, default='')
@@ -91,11 +96,10 @@ def _met_below(goal: Resting, table: Table, item: SceneObject, support: str) -> 
     if wanted is None or wanted.kind is Kind.FIXTURE:
         return solid
     # A location is painted on what carries it; of an object, the spot in its middle counts.
-    mx, my, mz = wanted.pose.position_m
-    if not at_most(math.sqrt((x - mx) ** 2 + (y - my) ** 2), goal.near_m):
+    if not at_most(abs(table.point(item.name) - table.point(support)), goal.near_m):
         return f'the rim of {solid}'
-    on_location = wanted.kind is Kind.LOCATION and at_most(abs(mz - low), goal.level_m)
-    return support if on_location else solid
+    level = at_most(abs(table.z(support) - low), goal.level_m)
+    return support if wanted.kind is Kind.LOCATION and level else solid
 
 
 # --- named objects in or on named containers ----------------------------------------------------
@@ -108,17 +112,25 @@ def contained(goal: Contained, table: Table) -> list[Condition]:
     """Check each pair for distance and height, and all other objects for where they are."""
     if not goal.inside:
         return [Condition('something lies in something', NO_NAMES)]
-    pairs = [
-        Condition(f'{name} in {container}', _not_in(goal, table, name, container))
-        for name, container in goal.inside.items()
+    strays = (
+        f'{name} is in {container}, where it does not belong.'
+        for name in table.movables
+        if name not in goal.inside and name in table.now
+        for container in table.every(Kind.CONTAINER)
+        if container in table.now and not _not_in(goal, table, name, container)
+    )
+    return [
+        *(
+            Condition(f'{name} in {container}', _not_in(goal, table, name, container))
+            for name, container in goal.inside.items()
+        ),
+        Condition('nothing else in a container', next(strays, '')),
     ]
-    return [*pairs, Condition('nothing else in a container', _stray(goal, table))]
 
 
 def _not_in(goal: Contained, table: Table, name: str, container: str) -> str:
-    for one in (name, container):
-        if one not in table.now:
-            return f'there is no {one}.'
+    if missing := _missing(table, name, container):
+        return missing
     item, around = table.now[name], table.now[container]
     if not within(around, [table.xy(name)], goal.rim_m):
         return f'the middle of {name} is not {cm(goal.rim_m)} or more within {container}.'
@@ -133,16 +145,6 @@ def _not_in(goal: Contained, table: Table, name: str, container: str) -> str:
     return '' if upright else f'{container} is not upright.'
 
 
-def _stray(goal: Contained, table: Table) -> str:
-    for name in table.movables:
-        if name in goal.inside or name not in table.now:
-            continue
-        for container in table.every(Kind.CONTAINER):
-            if container in table.now and not _not_in(goal, table, name, container):
-                return f'{name} is in {container}, where it does not belong.'
-    return ''
-
-
 def contained_fault(goal: Contained, table: Table) -> str:
     """Go through the containers: which objects are in the box that stands over each of them."""
     found: dict[str, str] = {}
@@ -155,8 +157,8 @@ def contained_fault(goal: Contained, table: Table) -> str:
     for name, container in goal.inside.items():
         if found.get(name) != container:
             return f'{name} is in {found.get(name, "no container")}.'
-    if strays := sorted(set(found) - set(goal.inside)):
-        return f'{strays[0]} is in {found[strays[0]]}.'
+    for name in sorted(found.keys() - goal.inside.keys()):
+        return f'{name} is in {found[name]}.'
     return '' if goal.inside else NO_NAMES
 
 
@@ -177,7 +179,7 @@ def _over(goal: Contained, item: SceneObject, container: SceneObject) -> bool:
 
 Blocks = tuple[str, ...]
 """Names of the blocks of a tower, from the bottom up."""
-ORDERS = {
+ORDERS: Mapping[str, str] = {
     'lighter_up': 'each block lighter than the one under it',
     'on_fixed': 'the block at the bottom is fixed to the table',
 }
@@ -185,8 +187,9 @@ ORDERS = {
 
 def tower(goal: Tower, table: Table) -> list[Condition]:
     """Measure from each block to each other: which is under which, and how far off."""
-    found = [one for one in _towers(goal, table) if len(one) == goal.height]
-    low = '' if found else _too_low(goal, table)
+    towers = _towers(goal, table)
+    found = [one for one in towers if len(one) == goal.height]
+    low = '' if found else _too_low(goal, table, max(towers, key=len, default=()))
     conditions = [Condition(f'a tower of {goal.height} blocks', low)]
     if goal.order != 'any':
         faults = [_order_fault(goal, table, one) for one in found]
@@ -207,7 +210,7 @@ def _towers(goal: Tower, table: Table) -> list[Blocks]:
         above: below
         for above, below in itertools.permutations(there, 2)
         if _level(goal, table, above, below)
-        and at_most(math.dist(table.xy(above), table.xy(below)), goal.near_m)
+        and not _far(goal, table, above, below)
         and not table.tipped(above)
     }
     towers = []
@@ -215,7 +218,7 @@ def _towers(goal: Tower, table: Table) -> list[Blocks]:
         blocks = [top]
         while (below := under.get(blocks[-1], '')) and below not in blocks:
             blocks.append(below)
-        if table.stands(blocks[-1]):
+        if not table.fall(blocks[-1]):
             towers.append(tuple(reversed(blocks)))
     return towers
 
@@ -225,19 +228,16 @@ def _level(goal: Tower, table: Table, above: str, below: str) -> bool:
     return at_most(abs(gap), goal.level_m)
 
 
-def _too_low(goal: Tower, table: Table) -> str:
+def _too_low(goal: Tower, table: Table, highest: Blocks) -> str:
     """Return how high the highest tower is, and what was put beside the middle of another."""
-    highest = max(_towers(goal, table), key=len, default=())
     if not highest:
         return 'no block stands on the table.'
     text = f'the highest tower has {count_of(len(highest), "block")}, not {goal.height}'
     for above, below in itertools.permutations(_present(table), 2):
         touching = polygon_gap(outline(table.now[above]), outline(table.now[below])) < 0
         if touching and _level(goal, table, above, below):
-            way = math.dist(table.xy(above), table.xy(below))
-            if not at_most(way, goal.near_m):
-                off = f'{above} is {cm(way)} from the middle of {below}'
-                return f'{text}; {off}, where {cm(goal.near_m)} are allowed.'
+            if far := _far(goal, table, above, below):
+                return f'{text}; {far}, where {cm(goal.near_m)} are allowed.'
             if table.tipped(above):
                 return f'{text}; {table.tipped(above)}'
     return f'{text}.'
@@ -253,16 +253,14 @@ def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
         if low is None or high is None:
             return f'nothing tells what {below} and {above} weigh.'
         if not high < low:
-            return (
-                f'{above}, which weighs {1000 * high:.0f} g, is on {below}, which weighs '
-                f'{1000 * low:.0f} g.'
-            )
+            told = f'{above}, which weighs {1000 * high:.0f} g, is on {below}'
+            return f'{told}, which weighs {1000 * low:.0f} g.'
     return ''
 
 
 def tower_fault(goal: Tower, table: Table) -> str:
     """Find columns of blocks from above, and check from the side whether the heights add up."""
-    if fault := untouched_fault(table, goal.still_m):
+    if fault := first_fault(untouched(table, goal.still_m)):
         return fault
     columns = [column for column in _columns(goal, table) if len(column) == goal.height]
     none = f'no column of the table has {goal.height} blocks.'
@@ -279,33 +277,25 @@ def _columns(goal: Tower, table: Table) -> list[Blocks]:
             if any(at_most(abs(table.point(name) - table.point(o)), goal.near_m) for o in group)
         ]
         groups = [group for group in groups if group not in near] + [{name}.union(*near)]
-    return [tuple(sorted(group, key=lambda name: _z(table, name))) for group in groups]
+    return [tuple(sorted(group, key=table.z)) for group in groups]
 
 
 def _column_fault(goal: Tower, table: Table, column: Blocks) -> str:
-    if not table.stands(column[0]):
-        return table.fall(column[0])
+    bottom = column[0]
+    if table.fall(bottom):
+        return table.fall(bottom)
     for below, above in itertools.pairwise(column):
         wanted = half_height(table.now[below]) + half_height(table.now[above])
-        if not at_most(abs(_z(table, above) - _z(table, below) - wanted), goal.level_m):
+        if not at_most(abs(table.z(above) - table.z(below) - wanted), goal.level_m):
             return f'the height of {above} does not add up with that of {below}.'
         if not at_most(abs(table.point(above) - table.point(below)), goal.near_m):
-            return f'the column of {column[0]} leans too far.'
+            return f'the column of {bottom} leans too far.'
         if table.tipped(above):
             return table.tipped(above)
-    return _column_order_fault(goal, table, column)
-
-
-def _column_order_fault(goal: Tower, table: Table, column: Sequence[str]) -> str:
-    if goal.order == 'on_fixed' and not table.fixed.issuperset(column[:1]):
-        return f'the column of {column[0]} is on nothing fixed.'
-    if goal.order == 'lighter_up':
-        weights = [table.mass_kg.get(name, math.nan) for name in column]
-        # A mass that is missing or there twice leaves the two lists different.
-        if sorted(set(weights), reverse=True) != weights:
-            return f'the column of {column[0]} is in another order.'
+    if goal.order == 'on_fixed' and bottom not in table.fixed:
+        return f'the column of {bottom} is on nothing fixed.'
+    weights = [table.mass_kg.get(name, math.nan) for name in column]
+    # A mass that is missing or there twice leaves the two lists different.
+    if goal.order == 'lighter_up' and sorted(set(weights), reverse=True) != weights:
+        return f'the column of {bottom} is in another order.'
     return ''
-
-
-def _z(table: Table, name: str) -> float:
-    return table.now[name].pose.position_m[2]

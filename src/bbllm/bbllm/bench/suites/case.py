@@ -50,28 +50,24 @@ class Case:
 
     @property
     def table(self) -> SceneFile:
-        """The scene of a case on a table."""
         if isinstance(self.scene, SceneFile):
             return self.scene
         raise WrongWorldError(f'The task {self.task} of {self.suite} has a house, and no table.')
 
     @property
     def table_goal(self) -> Goal:
-        """The goal of a case on a table."""
         if isinstance(self.goal, HouseholdGoal | FinalStateGoal):
             raise WrongWorldError(f'The goal of {self.task} is one of a house, not of a table.')
         return self.goal
 
     @property
     def house(self) -> HouseStart:
-        """The start of a case in a house."""
         if isinstance(self.scene, HouseStart):
             return self.scene
         raise WrongWorldError(f'The task {self.task} of {self.suite} has a table, and no house.')
 
     @property
     def house_goal(self) -> HouseholdGoal | FinalStateGoal:
-        """The goal of a case in a house."""
         if isinstance(self.goal, HouseholdGoal | FinalStateGoal):
             return self.goal
         raise WrongWorldError(f'The goal of {self.task} is one of a table, not of a house.')

@@ -50,10 +50,9 @@ class OneSide(GoalRecord):
     """How far the others may move [m]; `tilt_deg` is how far they may lean from what they were."""
 
 
-class LetterL(GoalRecord):
-    """Cubes as a capital L, seen from the robot: an upright bar, and a foot to its right."""
+class GridGoal(GoalRecord):
+    """What patterns of cubes on the cells of a grid share."""
 
-    kind: Literal['letter_l']
     edge_m: Positive
     """Edge of the cubes [m]."""
     pitch_edges: Range
@@ -61,7 +60,21 @@ class LetterL(GoalRecord):
     residual_edges: Positive
     """How far a cube may be from its place in the best fit [edges]."""
     turn_deg: Degrees
-    """How far the letter may be turned against x and y, and its bars against a right angle."""
+    """How far it may be turned against x and y, and the bars of a letter against a right angle."""
+
+    @property
+    def pitch_m(self) -> tuple[float, float]:
+        return self.pitch_edges[0] * self.edge_m, self.pitch_edges[1] * self.edge_m
+
+    @property
+    def residual_m(self) -> float:
+        return self.residual_edges * self.edge_m
+
+
+class LetterL(GridGoal):
+    """Cubes as a capital L, seen from the robot: an upright bar, and a foot to its right."""
+
+    kind: Literal['letter_l']
     least_cubes: Annotated[int, Field(ge=4, le=14)]
     least_bar: Annotated[int, Field(ge=1, le=12)]
     """How many cubes each bar needs beside the corner."""
@@ -111,7 +124,7 @@ class Triangle(GoalRecord):
     """How near other cubes may be to it [edges]."""
 
 
-class PlusSign(GoalRecord):
+class PlusSign(GridGoal):
     """
     Five cubes: one in the middle of four others on two crossing lines.
 
@@ -119,12 +132,12 @@ class PlusSign(GoalRecord):
     """
 
     kind: Literal['plus_sign']
-    edge_m: Positive
-    pitch_edges: Range
-    residual_edges: Positive
-    turn_deg: Degrees
     level_edges: Positive
     """How far the middles of the arms may be above or below that of the centre [edges]."""
+
+    @property
+    def rise_m(self) -> float:
+        return self.level_edges * self.edge_m
 
 
 class Segregated(GoalRecord):
@@ -190,20 +203,9 @@ class Hold(GoalRecord):
     """How far its lowest point must be above the table [m]."""
 
 
+PaperGoal = OneSide | LetterL | ColorLine | PairsASide | Triangle | PlusSign | Segregated
 Goal = Annotated[
-    OneSide
-    | LetterL
-    | ColorLine
-    | PairsASide
-    | Triangle
-    | PlusSign
-    | Segregated
-    | Resting
-    | Contained
-    | Tower
-    | Corners
-    | Hold,
-    Field(discriminator='kind'),
+    PaperGoal | Resting | Contained | Tower | Corners | Hold, Field(discriminator='kind')
 ]
 
 Needs = Literal['none', 'weights', 'movable']

@@ -21,17 +21,10 @@ toothbrush that is held is the one with paste.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bbllm.worlds.household.derived import HEATED, TOASTED, WASHED, WORDS
 from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
@@ -76,33 +69,32 @@ class HouseCondition(BaseModel):
 
     @model_validator(mode='after')
     def _says_one_thing(self) -> HouseCondition:
-        about = [name for name in ('thing', 'held', 'person') if getattr(self, name)]
-        if len(about) != 1:
-            raise ValueError(
+        thing, held, person = self.thing, self.held, self.person
+        said = {name for name in ('inside', 'on', 'is_') if getattr(self, name)}
+        fault = ''
+        if sum(map(bool, (thing, held, person))) != 1:
+            fault = (
                 'a condition speaks of one of thing, held and person: {thing: salmon, inside: '
                 'fridge}, {held: toothbrush}, {person: sitting, on: sofa}'
             )
-        said = [name for name in ('inside', 'on', 'is_') if getattr(self, name)]
-        if self.thing and (not said or {'inside', 'on'} <= set(said)):
-            raise ValueError(
-                f'give one of inside, on and is for the thing {self.thing}, or is beside a place, '
-                f'as in {{thing: {self.thing}, on: kitchentable}}'
+        elif thing and (not said or {'inside', 'on'} <= said):
+            fault = (
+                f'give one of inside, on and is for the thing {thing}, or is beside a place, '
+                f'as in {{thing: {thing}, on: kitchentable}}'
             )
-        if self.room and not self.thing:
-            raise ValueError(
-                f'room goes with a thing, as in {{thing: tv, is: on, room: {self.room}}}'
-            )
-        if self.by and self.is_ not in (HEATED, WASHED, TOASTED):
-            raise ValueError(
+        elif self.room and not thing:
+            fault = f'room goes with a thing, as in {{thing: tv, is: on, room: {self.room}}}'
+        elif self.by and self.is_ not in (HEATED, WASHED, TOASTED):
+            fault = (
                 'by names the device beside what it makes of a thing (heated, washed, toasted), '
                 f'as in {{thing: milk, is: heated, by: {self.by}}}'
             )
-        if self.held and said:
-            raise ValueError(f'what is held is nowhere else; write {{held: {self.held}}}')
-        if self.person and (set(said) - {'on'} or self.count > 1):
-            raise ValueError(
-                f'of a person only what it is on can be said: {{person: {self.person}, on: sofa}}'
-            )
+        elif held and said:
+            fault = f'what is held is nowhere else; write {{held: {held}}}'
+        elif person and (said - {'on'} or self.count > 1):
+            fault = f'of a person only what it is on can be said: {{person: {person}, on: sofa}}'
+        if fault:
+            raise ValueError(fault)
         return self
 
     @property
@@ -113,28 +105,21 @@ class HouseCondition(BaseModel):
 
     @property
     def place(self) -> str | None:
-        """Class of what its objects are to be in or on."""
         return self.inside or self.on
 
     def __str__(self) -> str:
-        what = ' '.join(self._words())
-        often = f' (at least {self.count})' if self.count > 1 else ''
-        return f'{"not: " if self.not_ else ""}{what}{often}'
-
-    def _words(self) -> Iterator[str]:
-        yield self.thing or self.held or f'person {self.person}'
-        if self.held:
-            yield 'in a hand'
-        if self.is_:
-            yield f'is {self.is_}'
-        if self.by:
-            yield f'by {self.by}'
-        if self.inside:
-            yield f'inside {self.inside}'
-        if self.on:
-            yield f'on {self.on}'
-        if self.room:
-            yield f'in the {self.room}'
+        words = [
+            'not:' * self.not_,
+            self.thing or self.held or f'person {self.person}',
+            'in a hand' if self.held else '',
+            f'is {self.is_}' if self.is_ else '',
+            f'by {self.by}' if self.by else '',
+            f'inside {self.inside}' if self.inside else '',
+            f'on {self.on}' if self.on else '',
+            f'in the {self.room}' if self.room else '',
+            f'(at least {self.count})' if self.count > 1 else '',
+        ]
+        return ' '.join(filter(None, words))
 
 
 class HouseholdGoal(BaseModel):
@@ -157,7 +142,7 @@ class HouseholdGoal(BaseModel):
         return conditions
 
     @model_validator(mode='after')
-    def _one_thing_for_several(self) -> HouseholdGoal:
+    def _can_all_be_so(self) -> HouseholdGoal:
         for name in self.same:
             about = [each for each in self.all if name in each.classes]
             if len(about) < 2 or any(each.count > 1 or each.not_ for each in about):
@@ -166,10 +151,6 @@ class HouseholdGoal(BaseModel):
                     'without count and not: same: [toothbrush] with {held: toothbrush} and '
                     '{thing: toothpaste, inside: toothbrush}'
                 )
-        return self
-
-    @model_validator(mode='after')
-    def _can_all_be_so(self) -> HouseholdGoal:
         for one, other in combinations(self.all, 2):
             if _opposed(one, other):
                 raise ValueError(
@@ -194,11 +175,8 @@ def _opposed(one: HouseCondition, other: HouseCondition) -> bool:
     if same and one.not_ is not other.not_:
         wanted, refused = (other, one) if one.not_ else (one, other)
         return wanted.count >= refused.count
-    return (
-        bool(one.person and other.person)
-        and one.person != other.person
-        and not (one.not_ or other.not_)
-    )
+    postures = {one.person, other.person}
+    return postures == {'sitting', 'lying'} and not (one.not_ or other.not_)
 
 
 class FinalStateGoal(BaseModel):

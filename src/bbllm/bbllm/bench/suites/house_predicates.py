@@ -12,6 +12,7 @@ from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
     GoalRelation,
     contradiction,
+    goal_text,
     nested_places,
 )
 from bbllm.worlds.household.graph import Graph
@@ -27,9 +28,14 @@ def predicates_of(goal: HouseholdGoal) -> tuple[GoalPredicate, ...] | None:
     """Return a goal as predicates; None where these cannot express it."""
     if goal.same:
         return None
-    found = [_predicate(condition) for condition in goal.all]
-    known = tuple(item for item in found if item is not None)
-    return known if len(known) == len(found) else None
+    known = tuple(item for each in goal.all if (item := _predicate(each)) is not None)
+    return known if len(known) == len(goal.all) else None
+
+
+def text_of(goal: HouseholdGoal) -> str | None:
+    """Return a goal as predicates, as planners get it; None where these cannot express it."""
+    predicates = predicates_of(goal)
+    return None if predicates is None else goal_text(predicates)
 
 
 def goal_of(predicates: Iterable[GoalPredicate]) -> HouseholdGoal:
@@ -49,9 +55,8 @@ def clashing(
         counts: How many objects there are of each class; None: as many as in the house.
     """
     nodes = graph.nodes
-    if counts is None:
-        counts = Counter(node.class_name for node in nodes.values())
-    counts = {**counts, **dict.fromkeys(goal.same, 1)}
+    there = Counter(node.class_name for node in nodes.values()) if counts is None else counts
+    counts = {**there, **dict.fromkeys(goal.same, 1)}
     for one, other in combinations(goal.all, 2):
         few = one.count + other.count > counts.get(str(one.thing), 0)
         if few and _opposite(one, other):
@@ -67,28 +72,25 @@ def clashing(
 
 
 def _opposite(one: HouseCondition, other: HouseCondition) -> bool:
-    """Whether two conditions want states of which an object has one at a time."""
     states = {(one.is_, other.is_), (other.is_, one.is_)}
     wanted = not (one.not_ or other.not_) and one.thing == other.thing != ANYTHING
     return wanted and not states.isdisjoint(OPPOSITES)
 
 
 def _predicate(condition: HouseCondition) -> GoalPredicate | None:
-    if condition.not_ or condition.room or ANYTHING in (condition.thing, condition.held):
+    thing, held, is_, place = condition.thing, condition.held, condition.is_, condition.place
+    if condition.not_ or condition.room or ANYTHING in (thing, held):
         return None
-    if condition.held:
-        return GoalPredicate(GoalRelation.HOLDS, condition.held, '', condition.count)
+    if held:
+        return GoalPredicate(GoalRelation.HOLDS, held, '', condition.count)
     if condition.person == 'sitting' and condition.on:
         return GoalPredicate(GoalRelation.SIT, condition.on, '', 1)
-    if not condition.thing or (condition.is_ and condition.place):
+    if not thing or (is_ and (place or is_ not in _RELATIONS)):
         return None
-    if condition.is_:
-        relation = _RELATIONS.get(condition.is_)
-        if relation is None:
-            return None
-        return GoalPredicate(relation, condition.thing, '', condition.count)
     relation = GoalRelation.INSIDE if condition.inside else GoalRelation.ON
-    return GoalPredicate(relation, condition.thing, condition.place or '', condition.count)
+    if is_:
+        relation = _RELATIONS[is_]
+    return GoalPredicate(relation, thing, place or '', condition.count)
 
 
 def _condition(item: GoalPredicate) -> HouseCondition:

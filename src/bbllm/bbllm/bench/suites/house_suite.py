@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
@@ -12,28 +11,20 @@ from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondit
 from bbllm.bench.suites.house_predicates import OPPOSITES, clashing
 from bbllm.bench.suites.household import HouseView, judge_household
 from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.bench.suites.task_spec import TaskSpec
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
-from bbllm.core.records import canonical
 from bbllm.worlds.household.checks import above
-from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
+from bbllm.worlds.household.constraints import faults_of_constraints
 from bbllm.worlds.household.derived import WORDS, can_become
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
 from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Property, State
 
 HouseGoal = HouseholdGoal | FinalStateGoal
-SAID_AT_FIRST = 'things in or on others, and their states'
 
 
-def checked_houses(
-    names: Sequence[str],
-    goal: HouseGoal,
-    at_first: Sequence[HouseCondition],
-    folder: Path,
-    where: str,
-    constraints: Sequence[Constraint] = (),
-) -> tuple[House, ...]:
+def checked_houses(task: TaskSpec, folder: Path, where: str) -> tuple[House, ...]:
     """
     Return the houses of a task, which have all that it speaks of.
 
@@ -41,12 +32,12 @@ def checked_houses(
         SuiteFileError: A house cannot be had, or lacks something; begins with `where`.
     """
     try:
-        houses = read_houses(names, folder)
+        houses = read_houses(task.houses, folder)
     except BbllmError as error:
         raise SuiteFileError(f'{where}, houses: {error}') from error
-    faults = faults_of(goal, at_first, houses)
+    faults = faults_of(task.house_goal, task.at_first, houses)
     for house in houses:
-        faults += faults_of_constraints(constraints, house.graph)
+        faults += faults_of_constraints(task.constraints, house.graph)
     if faults:
         raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
     return houses
@@ -54,20 +45,16 @@ def checked_houses(
 
 def read_houses(names: Sequence[str], folder: Path) -> tuple[House, ...]:
     """
-    Return the houses that a task names.
-
-    Args:
-        names: Names of houses, or paths of house files or of graphs.
-        folder: Where paths begin.
+    Return houses by their names, or by paths of house files or graphs from a folder.
 
     Raises:
         BbllmError: One cannot be had, with name and reason.
     """
-    found = []
-    for name in names:
-        is_path = is_yaml_path(name) or name.endswith('.json')
-        found.append(_house(str(folder / Path(name).expanduser()) if is_path else name))
-    return tuple(found)
+    is_path = [is_yaml_path(name) or name.endswith('.json') for name in names]
+    return tuple(
+        _house(str(folder / Path(name).expanduser()) if path else name)
+        for name, path in zip(names, is_path)
+    )
 
 
 @lru_cache(maxsize=16)
@@ -85,17 +72,16 @@ def faults_of(
     for house in houses:
         there = Counter(node.class_name for node in house.graph.nodes.values())
         for condition in at_first:
-            if there[condition.thing or '']:  # what is missing of them is added
-                there[condition.thing or ''] = max(there[condition.thing or ''], condition.count)
+            name = condition.thing or ''
+            if there[name]:  # what is missing of them is added
+                there[name] = max(there[name], condition.count)
         for condition in (*conditions, *at_first):
             for name in condition.classes:
                 if name not in there:
                     wrong = UnknownNameError(f'class of things in {house.name}', name, there)
                     faults.append(f'{condition}: {wrong}'.rstrip('.'))
             what = condition.thing or condition.held
-            if not what or what not in there or condition.not_:
-                continue
-            if there[what] < condition.count:
+            if what and what in there and not condition.not_ and there[what] < condition.count:
                 faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
         faults += [fault for each in conditions if (fault := _never(each, at_first, house, there))]
         faults += [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
@@ -105,11 +91,6 @@ def faults_of(
     return list(dict.fromkeys(faults))
 
 
-def hash_of_house(house: House) -> str:
-    """Return a hash of all that is in a house: not of its name and description."""
-    return hashlib.sha256(canonical(house.graph.to_dict()).encode()).hexdigest()
-
-
 def _never(
     condition: HouseCondition,
     at_first: Sequence[HouseCondition],
@@ -117,13 +98,14 @@ def _never(
     there: Mapping[str, int],
 ) -> str:
     """Return why a condition of a goal can never be met in a house, '' if it can."""
+    graph, view = house.graph, HouseView(house.graph, frozenset())
     if condition.person and condition.on in there and not condition.not_:
-        seats = HouseView(house.graph, frozenset()).of_class(str(condition.on))
-        if not any(can_rest_on(house.graph, each, condition.person) for each in seats):
-            wanted = 'SITTABLE' if condition.person == 'sitting' else 'LIEABLE'
+        wanted = Property.SITTABLE if condition.person == 'sitting' else Property.LIEABLE
+        seats = view.of_class(str(condition.on))
+        if not any(wanted in graph.nodes[each].properties for each in seats):
             return (
                 f'{condition}: nobody can do so on a {condition.on} of {house.name}; name a '
-                f'thing with the property {wanted}'
+                f'thing with the property {wanted.name}'
             )
     what = condition.thing or condition.held
     if condition.not_ or what is None or there.get(what, 0) < condition.count:
@@ -133,8 +115,7 @@ def _never(
             f'{condition}: nothing can be in or on itself, and {house.name} has only '
             f'{there[what]} {what}; name another place'
         )
-    graph = house.graph
-    ids = HouseView(graph, frozenset()).of_class(what)
+    ids = view.of_class(what)
     ids += ids[:1] * (there[what] - len(ids))  # what is missing at the start is like the first
     for able, need, hint in _able(condition, ids, at_first, graph):
         if able < condition.count:
@@ -150,10 +131,10 @@ def _able(
 ) -> Iterator[tuple[int, str, str]]:
     """Yield for each part of a condition how many objects can come to it, what, and a hint."""
     others = [each for each in at_first if each.thing == condition.thing]
+    # A start may put anything anywhere.
+    anywhere = any(each.place for each in others)
+    can_move = {each for each in ids if anywhere or can_go(graph, each)}
     portable = 'name a thing with the property GRABBABLE'
-    can_move = {each for each in ids if can_go(graph, each)}
-    if any(each.place for each in others):
-        can_move = {*ids}  # a start may put anything anywhere
     if condition.held:
         yield sum(can_be_held(graph, each) for each in ids), 'can be grabbed', portable
     if condition.is_:
@@ -161,10 +142,11 @@ def _able(
         by = f' by {condition.by}' if condition.by else ''
         able = sum(can_be(graph, each, condition.is_, given, condition.by) for each in ids)
         yield able, f'can come to be {condition.is_}{by}', 'name another'
-    if condition.place and not _is_so(
-        condition.model_copy(update={'is_': None, 'by': None}), graph
-    ):
-        yield sum(each in can_move for each in ids), 'can be carried anywhere', portable
+    if condition.place:
+        placed = condition.model_copy(update={'is_': None, 'by': None})
+        goal = HouseholdGoal(kind='household', all=(placed,))
+        if not judge_household(goal, graph, frozenset()).passed:
+            yield sum(each in can_move for each in ids), 'can be carried anywhere', portable
     if condition.room:
         here = {*HouseView(graph, frozenset()).objects_of(condition), *can_move}
         able = sum(each in here for each in ids)
@@ -177,14 +159,11 @@ def _contradiction(goal: HouseholdGoal, house: House, there: Mapping[str, int]) 
     if found is None:
         return []
     what = found[0].thing or found[0].held or ''
-    few = f'since `same` asks for one {what}'
-    if what not in goal.same:
-        few = f'which has only {there[what]} {what}'
+    one = what in goal.same
+    few = f'since `same` asks for one {what}' if one else f'which has only {there[what]} {what}'
     told, both = ' and '.join(map(str, found)), 'both' if len(found) == 2 else 'all'
-    return [
-        f'{told}: {both} can never hold at once in {house.name}, {few}; leave one of them out, or '
-        'count less'
-    ]
+    never = f'{told}: {both} can never hold at once in {house.name}'
+    return [f'{never}, {few}; leave one of them out, or count less']
 
 
 def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
@@ -196,11 +175,6 @@ def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
     if all(fits(house.graph, each, word) for each in ids):
         return ''
     return f'at_first: {condition}: not every {condition.thing} of {house.name} can be {word}'
-
-
-def _is_so(condition: HouseCondition, graph: Graph) -> bool:
-    goal = HouseholdGoal(kind='household', all=(condition,))
-    return judge_household(goal, graph, frozenset()).passed
 
 
 def _no_start(condition: HouseCondition) -> str:
@@ -216,9 +190,10 @@ def _no_start(condition: HouseCondition) -> str:
     if said and condition.is_ not in WORDS and (condition.place or condition.count == 1):
         return ''
     return (
-        f'at_first: {condition}: only {SAID_AT_FIRST} can be arranged, each for all things of a '
-        'class: {thing: salmon, on: kitchencounter}, {thing: lightswitch, is: on}, {thing: '
-        'anything, on: kitchentable, not: true} (a surface that is empty)'
+        f'at_first: {condition}: only things in or on others, and their states can be arranged, '
+        'each for all things of a class: {thing: salmon, on: kitchencounter}, {thing: '
+        'lightswitch, is: on}, {thing: anything, on: kitchentable, not: true} (a surface that is '
+        'empty)'
     )
 
 
@@ -256,12 +231,8 @@ def can_be(
     """
     Whether an object can come to be so, by what actions and devices do.
 
-    Args:
-        graph: The house.
-        node_id: The object.
-        word: A state, or one of `derived.WORDS`.
-        at_first: States that a task gives to the object's class.
-        by: Class of the device that has to make it so; None: any.
+    *at_first* are the states that a task gives to its class, *by* the class of the device that
+    has to make it so, None: any.
     """
     if word in WORDS:
         return can_become(graph, node_id, word, by)
@@ -292,9 +263,3 @@ def can_go(graph: Graph, node_id: int) -> bool:
         graph.nodes[each].class_name == CHARACTER or can_be_held(graph, each)
         for each in (node_id, *above(graph, node_id))
     )
-
-
-def can_rest_on(graph: Graph, node_id: int, posture: str) -> bool:
-    """Whether a person can sit or lie on an object."""
-    wanted = Property.SITTABLE if posture == 'sitting' else Property.LIEABLE
-    return wanted in graph.nodes[node_id].properties

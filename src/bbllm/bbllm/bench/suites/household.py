@@ -8,14 +8,14 @@ from itertools import product
 
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.scores import Condition, Score, Verdict, first_fault
-from bbllm.core.naming import instance_name
 from bbllm.core.text import listed
 from bbllm.worlds.household.checks import A, close_to
 from bbllm.worlds.household.derived import WORDS, Derived, by_device
-from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.rule import ActionSituation as Moment
 from bbllm.worlds.household.rule import Memory
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+from bbllm.worlds.household.world import name_of
 
 MOST_NAMED = 3
 """How many objects of a class a reason names."""
@@ -58,8 +58,8 @@ class HouseView:
         """Return the objects that meet a condition, whatever its count and `not`, sorted."""
         graph = self.graph
         if condition.person:
-            sits = graph.character is not None and self._person_fits(condition)
-            return [graph.character] if graph.character is not None and sits else []
+            me = graph.character
+            return [me] if me is not None and self._person_fits(condition, graph.nodes[me]) else []
         found = self.objects_of(condition)
         if condition.held:
             found = [n for n in found if any(graph.sources(n, hand) for hand in HANDS)]
@@ -71,7 +71,7 @@ class HouseView:
             found = [n for n in found if n in there]
         return found
 
-    def _person_fits(self, condition: HouseCondition) -> bool:
+    def _person_fits(self, condition: HouseCondition, me: Node) -> bool:
         """
         Whether the person sits or lies, on what the condition names.
 
@@ -79,8 +79,6 @@ class HouseView:
         it stands up or walks off. Where it sits it is close to, and sat down last.
         """
         graph = self.graph
-        assert graph.character is not None  # the caller looked
-        me = graph.nodes[graph.character]
         if State(str(condition.person).upper()) not in me.states:
             return False
         seats = graph.targets(me.id, Relation.ON)
@@ -105,13 +103,9 @@ def judge_household(
     seat: int | None = None,
 ) -> Score:
     """
-    Score a household; there is one formulation, since symbols have no tolerances.
+    Score a household as it is now, by one formulation: symbols have no tolerances.
 
-    Args:
-        goal: What must be so.
-        graph: The household as it is now.
-        derived: See `HouseView`.
-        seat: See `HouseView`.
+    What became of objects, and the last seat, are those of `HouseView`.
     """
     house = HouseView(graph, derived, seat)
     conditions = _final(goal, house) if isinstance(goal, FinalStateGoal) else _best(goal, house)
@@ -120,35 +114,18 @@ def judge_household(
     return Score(verdict=verdict, reason=fault, conditions=tuple(conditions), faults=(fault,))
 
 
-def relations_of(graph: Graph) -> set[str]:
-    """Return all relations by class, for example `salmon INSIDE fridge`."""
-    return {
-        f'{graph.nodes[start].class_name} {relation.value} {graph.nodes[end].class_name}'
-        for start, relation, end in graph.edges()
-    }
-
-
-def states_of(graph: Graph, derived: Derived) -> set[str]:
-    """Return all states by class, for example `tv ON`, with what has become of objects."""
-    stated = {
-        f'{node.class_name} {state.value}'
-        for node in graph.nodes.values()
-        for state in node.states
-    }
-    return stated | {
-        f'{graph.nodes[node_id].class_name} {word.upper()}' for node_id, word in derived
-    }
-
-
 def _final(goal: FinalStateGoal, house: HouseView) -> list[Condition]:
-    relations, states = relations_of(house.graph), states_of(house.graph, house.derived)
-    wanted = [
-        *((text, relations) for text in goal.relations),
-        *((text, states) for text in goal.states),
-    ]
+    """Check by class what relations there are, and what states with what became of objects."""
+    nodes = house.graph.nodes
+    so = {
+        f'{nodes[start].class_name} {relation.value} {nodes[end].class_name}'
+        for start, relation, end in house.graph.edges()
+    }
+    so |= {f'{node.class_name} {state.value}' for node in nodes.values() for state in node.states}
+    so |= {f'{nodes[node_id].class_name} {word.upper()}' for node_id, word in house.derived}
     return [
-        Condition(text, '' if text in found else f'It is not so that {text}.')
-        for text, found in wanted
+        Condition(text, '' if text in so else f'It is not so that {text}.')
+        for text in (*goal.relations, *goal.states)
     ]
 
 
@@ -162,13 +139,20 @@ def _best(goal: HouseholdGoal, house: HouseView) -> list[Condition]:
 
 
 def _checked(condition: HouseCondition, house: HouseView) -> Condition:
-    fitting = house.fitting(condition)
+    graph, fitting = house.graph, house.fitting(condition)
     if (len(fitting) >= condition.count) is not condition.not_:
         return Condition(str(condition))
     if condition.not_:
-        which = listed([_name(house.graph, node_id) for node_id in fitting[:MOST_NAMED]])
+        which = listed([name_of(graph, node_id) for node_id in fitting[:MOST_NAMED]])
         return Condition(str(condition), f'It is not wanted, but is so of {which}.')
-    return Condition(str(condition), _lack(condition, len(fitting), house))
+    ids = house.objects_of(condition)
+    if condition.person:
+        ids = [] if graph.character is None else [graph.character]
+    found = '; '.join(_how_it_is(graph, node_id, house.derived) for node_id in ids[:MOST_NAMED])
+    more = f', and {len(ids) - MOST_NAMED} more' if len(ids) > MOST_NAMED else ''
+    missing = 'It is not so' if condition.count == 1 else f'Only {len(fitting)}'
+    told = f'{missing}: {condition}. {found[:1].upper()}{found[1:]}{more}.'
+    return Condition(str(condition), told)
 
 
 def lying(graph: Graph, relation: Relation, places: Iterable[int]) -> set[int]:
@@ -191,23 +175,11 @@ def lying(graph: Graph, relation: Relation, places: Iterable[int]) -> set[int]:
     return found
 
 
-def _lack(condition: HouseCondition, n_fitting: int, house: HouseView) -> str:
-    """Return how it is instead."""
-    graph = house.graph
-    ids = house.objects_of(condition)
-    if condition.person:
-        ids = [] if graph.character is None else [graph.character]
-    found = '; '.join(_how_it_is(graph, node_id, house.derived) for node_id in ids[:MOST_NAMED])
-    more = f', and {len(ids) - MOST_NAMED} more' if len(ids) > MOST_NAMED else ''
-    missing = 'It is not so' if condition.count == 1 else f'Only {n_fitting}'
-    return f'{missing}: {condition}. {found[:1].upper()}{found[1:]}{more}.'
-
-
 def _how_it_is(graph: Graph, node_id: int, derived: Derived) -> str:
     """Return where an object is and what it is: `salmon_103 is on kitchencounter_110, heated`."""
     held = any(graph.sources(node_id, hand) for hand in HANDS)
     places = [
-        f'{relation.value.lower()} {_name(graph, other)}'
+        f'{relation.value.lower()} {name_of(graph, other)}'
         for relation in (Relation.ON, Relation.INSIDE)
         for other in sorted(graph.targets(node_id, relation))
     ]
@@ -216,8 +188,4 @@ def _how_it_is(graph: Graph, node_id: int, derived: Derived) -> str:
         *sorted(state.value.lower() for state in graph.nodes[node_id].states),
         *(word for word in WORDS if (node_id, word) in derived),
     ]
-    return f'{_name(graph, node_id)} is {", ".join(words) or "nowhere"}'
-
-
-def _name(graph: Graph, node_id: int) -> str:
-    return instance_name(graph.nodes[node_id].class_name, node_id)
+    return f'{name_of(graph, node_id)} is {", ".join(words) or "nowhere"}'

@@ -36,10 +36,11 @@ from bbllm.worlds.household.graph import Graph, GraphError
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
 
-HOME = 'https://github.com/NVlabs/progprompt-vh'
 VARIABLE = 'BBLLM_PROGPROMPT_DATA'
-SETS = ('test_unseen', 'test_seen', 'test_unseen_ambiguous', 'env1', 'env2')
-
+WHERE_TO_GET = (
+    "ProgPrompt's data cannot be shipped: clone https://github.com/NVlabs/progprompt-vh and name "
+    f'its folder `data` with --data DIR or ${VARIABLE}.'
+)
 _FOLDERS: Mapping[str, tuple[str, ...]] = {
     'test_unseen': ('test_unseen',),
     'test_seen': ('test_seen',),
@@ -47,7 +48,7 @@ _FOLDERS: Mapping[str, tuple[str, ...]] = {
     'env1': ('new_env', 'env1_annotated.json'),
     'env2': ('new_env', 'env2_annotated.json'),
 }
-"""Where the tasks of a set are: a folder, or one file of it."""
+"""Where the tasks of each set are: a folder, or one file of it."""
 _ORDER: Mapping[str, tuple[tuple[str, ...], ...]] = {
     'test_unseen': (('test_unseen/file3',), ('test_unseen/file1',)),
     'test_seen': (('test_seen/file9', 'train/file9'), ('train/file7',)),
@@ -55,9 +56,6 @@ _ORDER: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Files in whose order final graphs were written, each with where else it may lie. Those of
 test_seen go on with a file of another set, which is not the one that the set has in its place:
 five tasks would be off by one."""
-_FILES = {'test_unseen_ambiguous': 'test_unseen_ambiguous_goals'}
-"""Names of sets in names of files, where they differ."""
-_LFS = 'version https://git-lfs'
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +65,12 @@ class OriginalTask:
     name: str
     """In the data's words, for example `watch tv`."""
     before: Graph
-    goals_relations: frozenset[str]
-    """`class RELATION class`, true of the final graph and not of the first."""
-    goals_states: frozenset[str]
-    """`class STATE`, likewise; HEATED and the like among them, which are no states of a graph."""
+    goal: FinalStateGoal
+    """True of the final graph and not of the first, HEATED and the like among the states."""
 
     @property
     def n_goals(self) -> int:
-        """How many conditions there are."""
-        return len(self.goals_relations) + len(self.goals_states)
+        return len(self.goal.relations) + len(self.goal.states)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,69 +88,56 @@ def read_set(folder: Path, name: str) -> OriginalSet:
 
     Args:
         folder: The folder `data` of the release, or the release itself.
-        name: One of SETS; `test_unseen_ambiguous_goals` is known too.
+        name: For example `env1`; `test_unseen_ambiguous_goals` is known too.
 
     Raises:
         UnknownNameError: There is no such set.
         ConfigError: Something is missing or unreadable; names what, and where it is had.
     """
     name = name.removesuffix('_goals')
-    if name not in SETS:
-        raise UnknownNameError('set of ProgPrompt', name, SETS)
+    if name not in _FOLDERS:
+        raise UnknownNameError('set of ProgPrompt', name, _FOLDERS)
     if not folder.is_dir():
-        raise ConfigError(f'There is no folder {folder}. {where_to_get()}')
+        raise ConfigError(f'There is no folder {folder}. {WHERE_TO_GET}')
     folder = folder / 'data' if (folder / 'data').is_dir() else folder
-    kind = _FILES.get(name, name)
-    asked = _tasks_of(folder.joinpath(*_FOLDERS[name]))
-    order = asked
+    place = folder.joinpath(*_FOLDERS[name])
+    files = [place] if place.suffix == '.json' else sorted(place.glob('*.json'))
+    if not files:
+        raise ConfigError(f'There are no tasks in {place}. {WHERE_TO_GET}')
+    asked = order = [task for file in files for task in _tasks(file)]
     if name in _ORDER:
-        order = [task for places in _ORDER[name] for task in _tasks(_first_there(folder, places))]
-    finals = _lines(folder / 'final_states' / f'final_states_{kind}.json')
+        places = [[folder / f'{each}_annotated.json' for each in one] for one in _ORDER[name]]
+        order = [task for one in places for task in _tasks(next(filter(Path.exists, one), one[0]))]
+    kind = 'test_unseen_ambiguous_goals' if name == 'test_unseen_ambiguous' else name
+    where = f'final_states_{kind}.json'
+    finals = _lines(folder / 'final_states' / where)
     # The last file of an order may hold more tasks than there are graphs.
     after = dict(zip(order, finals, strict=False))
     firsts = _firsts(folder, name, kind, order, len(finals))
-    where = f'final_states_{kind}.json'
     return OriginalSet(
         tuple(_task(task, firsts[task], after[task], where) for task in asked if task in after),
         tuple(task for task in asked if task not in after),
     )
 
 
-def where_to_get() -> str:
-    """Return where the data is had and how it is named."""
-    return (
-        f"ProgPrompt's data cannot be shipped: clone {HOME} and name its folder `data` with "
-        f'--data DIR or ${VARIABLE}.'
-    )
-
-
-def strings_of(data: Any, where: str) -> tuple[frozenset[str], frozenset[str]]:
-    """
-    Return relations and states by class, as the published program writes them.
-
-    Raises:
-        ConfigError: This is no graph.
-    """
+def _strings(data: Any, where: str) -> tuple[set[str], set[str]]:
+    """Return relations and states by class, as the published program writes them."""
     try:
         # Of nodes with the same id the last one counts.
         classes = {node['id']: node['class_name'] for node in data['nodes']}
-        relations = frozenset(
+        return {
             f'{classes[edge["from_id"]]} {edge["relation_type"]} {classes[edge["to_id"]]}'
             for edge in data['edges']
-        )
-        states = frozenset(
-            f'{n["class_name"]} {word}' for n in data['nodes'] for word in n['states']
-        )
+        }, {f'{n["class_name"]} {word}' for n in data['nodes'] for word in n['states']}
     except (KeyError, TypeError) as error:
         raise ConfigError(
             f'{where}: a line is no graph of nodes and edges ({error!r}).'
         ) from error
-    return relations, states
 
 
 def _task(name: str, first: Any, final: Any, where: str) -> OriginalTask:
-    relations, states = strings_of(final, f'{where}: {name}')
-    old_relations, old_states = strings_of(first, f'{where}: {name}, at first')
+    relations, states = _strings(final, f'{where}: {name}')
+    old_relations, old_states = _strings(first, f'{where}: {name}, at first')
     # What devices have done is kept aside by the original, and no graph of ours has such states.
     nodes = [
         {**node, 'states': [word for word in node['states'] if word.lower() not in WORDS]}
@@ -166,11 +148,16 @@ def _task(name: str, first: Any, final: Any, where: str) -> OriginalTask:
         before = Graph.from_dict({**first, 'nodes': nodes}, strict=False)
     except GraphError as error:
         raise ConfigError(f'{where}: {name}, at first: {error}') from error
-    return OriginalTask(name, before, relations - old_relations, states - old_states)
+    goal = FinalStateGoal(
+        kind='final_state',
+        relations=tuple(sorted(relations - old_relations)),
+        states=tuple(sorted(states - old_states)),
+    )
+    return OriginalTask(name, before, goal)
 
 
 def _firsts(
-    folder: Path, name: str, kind: str, order: list[str], n_finals: int
+    folder: Path, name: str, kind: str, order: Sequence[str], n_finals: int
 ) -> Mapping[str, Any]:
     """Return the first graph of each task; one for all stands for each."""
     environment = 'env0' if name not in ('env1', 'env2') else name
@@ -194,31 +181,14 @@ def _firsts(
     )
 
 
-def _first_there(folder: Path, places: Sequence[str]) -> Path:
-    paths = [folder / f'{place}_annotated.json' for place in places]
-    return next(filter(Path.exists, paths), paths[0])
-
-
-def _tasks_of(path: Path) -> list[str]:
-    """Return the tasks of a file, or of all files of a folder, by name."""
-    if path.suffix == '.json':
-        return _tasks(path)
-    files = sorted(path.glob('*.json'))
-    if not files:
-        raise ConfigError(f'There are no tasks in {path}. {where_to_get()}')
-    return [task for file in files for task in _tasks(file)]
-
-
 def _tasks(path: Path) -> list[str]:
-    """Return the tasks of a file, in its order."""
-    found = []
-    for number, data in enumerate(_lines(path), start=1):
+    tasks = _lines(path)
+    for number, data in enumerate(tasks, start=1):
         if not isinstance(data, Mapping) or len(data) != 1:
             raise ConfigError(
                 f'{path}, line {number} is no task; one is written {{"watch tv": {{...}}}}.'
             )
-        found.append(str(next(iter(data))))
-    return found
+    return [str(*data) for data in tasks]
 
 
 def _lines(path: Path) -> list[Any]:
@@ -226,8 +196,8 @@ def _lines(path: Path) -> list[Any]:
         text = path.read_text('utf-8')
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
-        raise ConfigError(f'{path} cannot be read: {reason}. {where_to_get()}') from error
-    if text.startswith(_LFS):
+        raise ConfigError(f'{path} cannot be read: {reason}. {WHERE_TO_GET}') from error
+    if text.startswith('version https://git-lfs'):
         raise ConfigError(
             f'{path} is a pointer of Git LFS and not the file itself; run `git lfs pull` in that '
             'clone.'
@@ -242,8 +212,8 @@ def _lines(path: Path) -> list[Any]:
 
 
 def with_original(
-    data: Mapping[str, Any], copy: Path | None, where: str
-) -> tuple[dict[str, Any], Mapping[str, House]]:
+    data: Mapping[str, object], copy: Path | None, where: str
+) -> tuple[Mapping[str, object], Mapping[str, House]]:
     """
     Return the content of a suite file with the tasks of the set that its field `original` names.
 
@@ -264,53 +234,39 @@ def with_original(
     folder = copy or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
     try:
         if folder is None:
-            raise ConfigError(where_to_get())
+            raise ConfigError(WHERE_TO_GET)
         found = read_set(folder.expanduser(), name)
     except BbllmError as error:
         raise SuiteFileError(f'{where}: {error}') from error
     # A task without a goal cannot be failed; the published program divides by zero there.
-    with_goals = {_short(task.name): task for task in found.tasks if task.n_goals}
+    with_goals = {
+        re.sub(r'\W+', '_', task.name).strip('_')[:64]: task
+        for task in found.tasks
+        if task.n_goals
+    }
     if not with_goals:
         raise SuiteFileError(
             f'{where}: no task of {name} has a goal: their final graphs say nothing that the '
             'first ones do not.'
         )
+    lacking = [*found.left_out, *(task.name for task in found.tasks if not task.n_goals)]
+    without = f' Without {", ".join(lacking)}, of which no goals are known.' if lacking else ''
     content = {
         'mode': Mode.FRESH.value,
         **{field: value for field, value in data.items() if field != 'original'},
-        'description': f'{data.get("description", "")}{_without(found)}',
-        'tasks': [_as_in_a_file(short, task, name) for short, task in with_goals.items()],
+        'description': f'{data.get("description", "")}{without}',
+        'tasks': [
+            {
+                'name': short,
+                'instruction': task.name,
+                'difficulty': 'medium',
+                'least_loops': 0,
+                'houses': (name,),
+                'goal': task.goal.model_dump(),
+            }
+            for short, task in with_goals.items()
+        ],
     }
     return content, {
         short: House(f'{name}: {task.name}', '', task.before) for short, task in with_goals.items()
     }
-
-
-def _as_in_a_file(short: str, task: OriginalTask, name: str) -> dict[str, object]:
-    return {
-        'name': short,
-        'instruction': task.name,
-        'difficulty': 'medium',
-        'least_loops': 0,
-        'houses': (name,),
-        'goal': goal_of(task).model_dump(),
-    }
-
-
-def _short(name: str) -> str:
-    return re.sub(r'\W+', '_', name).strip('_')[:64]
-
-
-def _without(found: OriginalSet) -> str:
-    """Return which tasks cannot be scored, '' where all can."""
-    lacking = [*found.left_out, *(task.name for task in found.tasks if not task.n_goals)]
-    return f' Without {", ".join(lacking)}, of which no goals are known.' if lacking else ''
-
-
-def goal_of(task: OriginalTask) -> FinalStateGoal:
-    """Return what the annotator's plan changed, by classes."""
-    return FinalStateGoal(
-        kind='final_state',
-        relations=tuple(sorted(task.goals_relations)),
-        states=tuple(sorted(task.goals_states)),
-    )

@@ -9,14 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, ForceNoise, TableSpec
@@ -43,17 +36,11 @@ SLACK = 1.05
 
 Number = Annotated[int, Field(ge=0, le=26)]
 Count = Number | tuple[Number, Number]
-Span = tuple[
-    Annotated[float, Field(gt=0, le=5, allow_inf_nan=False)],
-    Annotated[float, Field(gt=0, le=5, allow_inf_nan=False)],
-]
-Masses = tuple[
-    Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)],
-    Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)],
-]
+Length = Annotated[float, Field(gt=0, le=5, allow_inf_nan=False)]
+Span = tuple[Length, Length]
+Mass = Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)]
 Area = Literal['left', 'right', 'anywhere'] | tuple[Coordinate, Coordinate, Coordinate, Coordinate]
 """A half of the table, or [least x, greatest x, least y, greatest y] [m]."""
-Listed = Literal['first', 'anywhere', 'last']
 
 
 class Group(BaseModel):
@@ -64,7 +51,7 @@ class Group(BaseModel):
     area: Area = 'anywhere'
     reach: bool = True
     """Whether the hand can come down on them; checked by inverse kinematics."""
-    listed: Listed = 'anywhere'
+    listed: Literal['first', 'anywhere', 'last'] = 'anywhere'
     """Where they stand in the scene's list, since many planners take objects in that order."""
 
     @model_validator(mode='after')
@@ -73,7 +60,7 @@ class Group(BaseModel):
             self.area[0] < self.area[1] and self.area[2] < self.area[3]
         ):
             raise ValueError('an area is [least x, greatest x, least y, greatest y]')
-        for name in ('count', 'pitch'):
+        for name in ('count', 'pitch', 'mass'):
             value = getattr(self, name, None)
             if isinstance(value, tuple) and value[0] > value[1]:
                 raise ValueError(f'{name} is [least, greatest], but {value[0]} > {value[1]}')
@@ -87,7 +74,7 @@ class ObjectGroup(Group):
     count: Count
     colors: tuple[Color, ...] = ()
     """What colours are drawn from, each at most once for a kind; many plain ones by default."""
-    mass: Masses | None = None
+    mass: tuple[Mass, Mass] | None = None
     """Least and greatest mass; all of 0.1 kg where not given [kg]."""
     mass_ratio: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 1.0
     """How many times as heavy the heavier of any two is, at least."""
@@ -96,14 +83,12 @@ class ObjectGroup(Group):
 
     @model_validator(mode='after')
     def _masses_and_fixed_ones_fit_the_count(self) -> ObjectGroup:
-        if self.mass is None:
-            if self.mass_ratio != 1.0:
-                raise ValueError('mass_ratio is of masses that are drawn; give mass as well')
-        elif self.mass[0] > self.mass[1]:
-            raise ValueError(f'mass is [least, greatest], but {self.mass[0]} > {self.mass[1]}')
-        elif (most := greatest(self.count)) > 1:
+        most = greatest(self.count)
+        if self.mass is None and self.mass_ratio != 1.0:
+            raise ValueError('mass_ratio is of masses that are drawn; give mass as well')
+        if self.mass is not None and self.mass_ratio > 1 and most > 1:
             wanted = self.mass[0] * (self.mass_ratio * SLACK) ** (most - 1)
-            if self.mass_ratio > 1 and wanted > self.mass[1]:
+            if wanted > self.mass[1]:
                 raise ValueError(
                     f'{most} masses of which each is {self.mass_ratio:g} times another do not fit '
                     f'between {self.mass[0]:g} and {self.mass[1]:g} kg; a greatest mass of '
@@ -116,12 +101,10 @@ class ObjectGroup(Group):
         return self
 
     def name_of(self, color: str) -> str:
-        """Return the name of its object of that colour."""
         return f'{color.replace(" ", "_").replace("-", "_")}_{self.kind}'
 
     @property
     def palette(self) -> tuple[str, ...]:
-        """The colours that may be drawn."""
         default = CUBE_COLORS if self.kind == 'cube' else CYLINDER_COLORS
         return tuple(dict.fromkeys(self.colors or default))
 
@@ -143,11 +126,10 @@ class LocationGroup(Group):
 
     @model_validator(mode='after')
     def _count_and_pattern_agree(self) -> LocationGroup:
-        if self.pattern in PATTERNS and self.count is not None:
-            raise ValueError(
-                f'leave count out: {self.pattern} has {len(PATTERNS[self.pattern])} places'
-            )
-        if self.pattern not in PATTERNS and self.count is None:
+        places = PATTERNS.get(self.pattern)
+        if places and self.count is not None:
+            raise ValueError(f'leave count out: {self.pattern} has {len(places)} places')
+        if not places and self.count is None:
             raise ValueError(f'the field count is missing; a {self.pattern} group needs one')
         if self.pattern == 'scattered' and self.centre is not None:
             raise ValueError('only a pattern has a centre; for scattered places give an area')
@@ -165,9 +147,8 @@ class GoodsGroup(Group):
     def _kinds_are_known_and_enough(self) -> GoodsGroup:
         for kind in self.kinds:
             if kind not in OBJECT_MODELS:
-                raise ValueError(
-                    f'{kind!r} is no kind of thing; there are {", ".join(OBJECT_MODELS)}'
-                )
+                known = ', '.join(OBJECT_MODELS)
+                raise ValueError(f'{kind!r} is no kind of thing; there are {known}')
         if self.count is not None and greatest(self.count) > len(self.kinds):
             raise ValueError(f'a count of {self.count} does not fit {len(self.kinds)} kinds')
         return self
@@ -229,17 +210,12 @@ class Recipe(BaseModel):
         return self
 
     @property
-    def most_cubes(self) -> int:
-        """The greatest number of cubes that a scene may have."""
-        return sum(greatest(group.count) for group in self.objects if group.kind == 'cube')
-
-    @property
     def most_locations(self) -> int:
-        """The greatest number of locations that a scene may have."""
+        cubes = sum(greatest(group.count) for group in self.objects if group.kind == 'cube')
         counts = (
             len(PATTERNS[group.pattern])
             if group.count is None
-            else self.most_cubes
+            else cubes
             if group.count == 'cubes'
             else greatest(group.count)
             for group in self.locations
@@ -253,12 +229,10 @@ def location_name(index: int) -> str:
 
 
 def greatest(count: Count) -> int:
-    """Return the greatest number that a count allows."""
     return count if isinstance(count, int) else count[1]
 
 
 def least(count: Count) -> int:
-    """Return the least number that a count allows."""
     return count if isinstance(count, int) else count[0]
 
 

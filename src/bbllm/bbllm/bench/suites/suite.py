@@ -19,17 +19,16 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
-from bbllm.bench.suites.goal_needs import lacks, never_has, unmet
+from bbllm.bench.suites.goal_needs import lacks, unmet
 from bbllm.bench.suites.house_goals import HouseholdGoal
-from bbllm.bench.suites.house_predicates import predicates_of
-from bbllm.bench.suites.house_suite import checked_houses, hash_of_house
+from bbllm.bench.suites.house_predicates import text_of
+from bbllm.bench.suites.house_suite import checked_houses
 from bbllm.bench.suites.original_suite import with_original
 from bbllm.bench.suites.suite_errors import SuiteFileError, readable
 from bbllm.bench.suites.task_spec import KNOWN_ONLY, AnyGoal, TaskSpec
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.core.records import canonical
-from bbllm.planners.common.goal_predicates import goal_text
 from bbllm.sim.scene_file import Name, SceneFile, load_scene
 from bbllm.sim.yaml_files import WordsLoader, YamlFiles
 from bbllm.worlds.household.household import Mode
@@ -63,6 +62,11 @@ class _SuiteFile(BaseModel):
             )
         if not in_houses and self.model_fields_set & {'mode', 'visibility', 'say'}:
             raise ValueError('mode, visibility and say are for suites that are played in houses')
+        for name, count in Counter(task.name for task in self.tasks).items():
+            if count > 1:
+                raise ValueError(
+                    f'the task name {name} is given {count} times; names must be unique'
+                )
         return self
 
     @field_validator('tasks')
@@ -105,14 +109,14 @@ class Suite:
             },
             **self._of_houses(),
         }
-        return hashlib.sha256(canonical(parts).encode()).hexdigest()
+        return _hash(parts)
 
     def _of_houses(self) -> dict[str, object]:
-        """Return the parts of the hash that only suites in houses have."""
         if not self.houses:
             return {}
-        each = {house.name: house for many in self.houses.values() for house in many}
-        hashes = {name: hash_of_house(house) for name, house in each.items()}
+        # Of all that is in a house, not of its name and description.
+        each = {house.name: house.graph for many in self.houses.values() for house in many}
+        hashes = {name: _hash(graph.to_dict()) for name, graph in each.items()}
         return {
             'houses': {task: [hashes[h.name] for h in many] for task, many in self.houses.items()},
             'at_first': {t.name: [c.model_dump() for c in t.at_first] for t in self.tasks},
@@ -121,12 +125,7 @@ class Suite:
         }
 
     def task(self, name: str) -> TaskSpec:
-        """
-        Return the task of that name.
-
-        Raises:
-            UnknownNameError: There is none.
-        """
+        """Return the task of that name; raises UnknownNameError where there is none."""
         for task in self.tasks:
             if task.name == name:
                 return task
@@ -134,8 +133,11 @@ class Suite:
         raise UnknownNameError(f'task of the suite {self.name}', name, known)
 
 
+def _hash(value: object) -> str:
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
 def list_suites() -> tuple[str, ...]:
-    """Return the names of the suites that come with the project."""
     return FILES.names()
 
 
@@ -167,7 +169,7 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
         SuiteFileError: Not YAML, unknown fields, values that will not do, or a goal that speaks
             of what its scene lacks.
     """
-    data = FILES.parse(content, str(path))
+    data: Mapping[str, object] = FILES.parse(content, str(path))
     given: Mapping[str, House] = {}
     if 'original' in data:
         data, given = with_original(data, copy, str(path))
@@ -175,67 +177,44 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
         file = _SuiteFile.model_validate({'name': path.stem, **data})
     except ValidationError as error:
         raise SuiteFileError(f'{path}: {readable(error, data, _SuiteFile)}') from error
-    counts = Counter(task.name for task in file.tasks)
-    for name, count in counts.items():
-        if count > 1:
-            raise SuiteFileError(
-                f'{path}: the task name {name} is given {count} times; names must be unique.'
-            )
-    for index, task in enumerate(file.tasks):
-        if task.generate is not None and (faults := never_has(task.table_goal, task.generate)):
-            raise SuiteFileError(f'{path}: tasks[{index}] ({task.name}): {"; ".join(faults)}.')
+    places = {task.name: f'{path}: tasks[{i}] ({task.name})' for i, task in enumerate(file.tasks)}
+    tasks = file.tasks
+    if file.say == 'predicates':
+        tasks = tuple(_as_predicates(task, places[task.name]) for task in tasks)
+    scenes: dict[str, SceneFile] = {}
+    houses: dict[str, tuple[House, ...]] = {}
+    for task in tasks:
+        if task.scene is not None:
+            scenes[task.name] = _scene_of(task, task.scene, places[task.name], path.parent)
+        elif task.name in given:
+            houses[task.name] = (given[task.name],)
+        elif task.houses:
+            houses[task.name] = checked_houses(task, path.parent, places[task.name])
     return Suite(
         name=file.name,
         description=file.description,
-        tasks=_said(file, str(path)),
-        scenes={
-            task.name: _scene_of(task, f'{path}: tasks[{index}] ({task.name})', path)
-            for index, task in enumerate(file.tasks)
-            if task.scene is not None
-        },
-        houses={
-            task.name: (given[task.name],)
-            if task.name in given
-            else checked_houses(
-                task.houses,
-                task.house_goal,
-                task.at_first,
-                path.parent,
-                f'{path}: tasks[{index}] ({task.name})',
-                task.constraints,
-            )
-            for index, task in enumerate(file.tasks)
-            if task.houses
-        },
+        tasks=tasks,
+        scenes=scenes,
+        houses=houses,
         mode=file.mode,
         visibility=file.visibility,
     )
 
 
-def _said(file: _SuiteFile, where: str) -> tuple[TaskSpec, ...]:
-    """Return the tasks with the instructions that planners get."""
-    if file.say == 'sentence':
-        return file.tasks
-    tasks = []
-    for index, task in enumerate(file.tasks):
-        goal = task.house_goal
-        predicates = predicates_of(goal) if isinstance(goal, HouseholdGoal) else None
-        if predicates is None:
-            raise SuiteFileError(
-                f'{where}: tasks[{index}] ({task.name}): say = predicates will not do: its goal '
-                'is more than things on and in places, open, closed, on, off or held; say '
-                'sentence.'
-            )
-        tasks.append(task.model_copy(update={'instruction': goal_text(predicates)}))
-    return tuple(tasks)
+def _as_predicates(task: TaskSpec, where: str) -> TaskSpec:
+    goal = task.house_goal
+    text = text_of(goal) if isinstance(goal, HouseholdGoal) else None
+    if text is None:
+        raise SuiteFileError(
+            f'{where}: say = predicates will not do: its goal is more than things on and in '
+            'places, open, closed, on, off or held; say sentence.'
+        )
+    return task.model_copy(update={'instruction': text})
 
 
-def _scene_of(task: TaskSpec, where: str, path: Path) -> SceneFile:
-    """Load a task's fixed scene and check its goal against it."""
-    assert task.scene is not None  # the caller looked
-    beside = path.parent / task.scene
+def _scene_of(task: TaskSpec, name: str, where: str, folder: Path) -> SceneFile:
     try:
-        scene = load_scene(beside if is_yaml_path(task.scene) else task.scene)
+        scene = load_scene(folder / name if is_yaml_path(name) else name)
     except (UnknownNameError, SceneFileError) as error:
         raise SuiteFileError(f'{where}, scene: {error}') from error
     masses, fixed = {spec.mass for spec in scene.objects}, sum(s.fixed for s in scene.objects)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -19,7 +19,7 @@ class SuiteFileError(ConfigError):
     """A suite file that cannot be used."""
 
 
-def readable(error: ValidationError, data: Mapping[str, Any], record: type[BaseModel]) -> str:
+def readable(error: ValidationError, data: Mapping[str, object], record: type[BaseModel]) -> str:
     """
     Turn pydantic's errors into sentences.
 
@@ -33,93 +33,80 @@ def readable(error: ValidationError, data: Mapping[str, Any], record: type[BaseM
         loc = _in_the_file(problem['loc'], data, absent=problem['type'] == 'missing')
         text = _sentence(problem, loc, data, record)
         texts = found.setdefault(loc, [])
-        # a field that may have several forms gets one error for each
+        # A field that may have several forms gets one error for each.
         if text not in texts:
             texts.append(text)
     deepest = [
-        loc
-        for loc in found
-        if not any(loc == other[: len(loc)] for other in found if other != loc)
+        loc for loc in found if not any(loc == other[: len(loc)] != other for other in found)
     ]
     return ' '.join(_joined(found[loc]).rstrip('.') + '.' for loc in deepest)
 
 
 def _joined(texts: Sequence[str]) -> str:
     """Join the errors of one field; all of them begin with the same place."""
-    first, *more = texts
-    tails = [text.partition(' will not do: ')[2] for text in more]
-    return ', or: '.join([first, *(tail for tail in tails if tail)])
+    tails = (text.partition(' will not do: ')[2] for text in texts[1:])
+    return ', or: '.join([texts[0], *filter(None, tails)])
 
 
 def _sentence(
-    problem: ErrorDetails, loc: Location, data: Mapping[str, Any], record: type[BaseModel]
+    problem: ErrorDetails, loc: Location, data: Mapping[str, object], record: type[BaseModel]
 ) -> str:
-    place, field, kind = _place(loc[:-1], data), str(loc[-1]) if loc else '', problem['type']
-    here = _place(loc, data)
-    if kind == 'extra_forbidden':
-        known = _fields_at(record, problem['loc'][:-1])
-        return f'{place}unknown field {field!r}{_nearest(field, known)}'
-    if kind == 'missing' and loc and isinstance(loc[-1], int):
-        return f'{place}the list is too short: it needs {loc[-1] + 1} items or more'
-    if kind == 'missing':
-        return f'{place}the field {field!r} is missing'
-    if kind == 'value_error':
-        return here + str(problem['msg']).removeprefix('Value error, ')
-    if kind == 'union_tag_invalid':
-        tag = str(problem['ctx']['tag'])
-        known = [part.strip(" '") for part in problem['ctx']['expected_tags'].split(',')]
-        return f'{here}there is no kind {tag!r}{_nearest(tag, known)}'
-    if kind == 'union_tag_not_found':
-        return f"{here}the field 'kind' is missing"
+    place, here, field = _place(loc[:-1], data), _place(loc, data), str(loc[-1]) if loc else ''
     reason = problem['msg']
-    if kind in ('model_type', 'model_attributes_type', 'dict_type'):
-        reason = (
-            f'expected the fields {", ".join(_fields_at(record, problem["loc"], all_of=True))}'
-        )
-    elif kind == 'tuple_type':
-        reason = 'expected a list'
+    match problem['type']:
+        case 'extra_forbidden':
+            known = _fields_at(record, problem['loc'][:-1])
+            return f'{place}unknown field {field!r}{_nearest(field, known)}'
+        case 'missing' if loc and isinstance(loc[-1], int):
+            return f'{place}the list is too short: it needs {loc[-1] + 1} items or more'
+        case 'missing':
+            return f'{place}the field {field!r} is missing'
+        case 'value_error':
+            return here + reason.removeprefix('Value error, ')
+        case 'union_tag_invalid':
+            tag = str(problem['ctx']['tag'])
+            known = [part.strip(" '") for part in problem['ctx']['expected_tags'].split(',')]
+            return f'{here}there is no kind {tag!r}{_nearest(tag, known)}'
+        case 'union_tag_not_found':
+            return f"{here}the field 'kind' is missing"
+        case 'model_type' | 'model_attributes_type' | 'dict_type':
+            fields = _fields_at(record, problem['loc'], all_of=True)
+            reason = f'expected the fields {", ".join(fields)}'
+        case 'tuple_type':
+            reason = 'expected a list'
     value = str(problem['input'])[:60]
     return f'{place}{field} = {value!r} will not do: {reason}'
 
 
-def _in_the_file(loc: Location, data: Any, *, absent: bool) -> Location:
-    """
-    Return the part of a location that the file has: pydantic adds names of union members.
-
-    Args:
-        loc: As pydantic gives it.
-        data: The file's content.
-        absent: Whether its last part names what the file lacks.
-    """
+def _in_the_file(loc: Location, data: object, *, absent: bool) -> Location:
+    """Leave out the names of union members that pydantic adds; *absent*: the last is missing."""
     found: list[int | str] = []
-    here = data
     for position, part in enumerate(loc):
         last = absent and position == len(loc) - 1
-        if isinstance(here, Mapping):
-            fits = part in here or last
+        if isinstance(data, Mapping):
+            fits = part in data or last
         else:
-            fits = isinstance(here, list) and isinstance(part, int)
+            fits = isinstance(data, list) and isinstance(part, int)
         if fits:
             found.append(part)
-            here = _part_of(here, part)
+            data = _part_of(data, part)
     return tuple(found)
 
 
-def _place(loc: Location, data: Any) -> str:
+def _place(loc: Location, data: object) -> str:
     """Name the object that an error is about: `tasks[2] (color_line), goal: `."""
     words: list[str] = []
-    here = data
     for part in loc:
-        here = _part_of(here, part)
+        data = _part_of(data, part)
         if isinstance(part, int) and words:
-            name = here.get('name') if isinstance(here, Mapping) else None
+            name = data.get('name') if isinstance(data, Mapping) else None
             words[-1] += f'[{part}]' + (f' ({name})' if name else '')
         else:
             words.append(str(part))
     return ', '.join(words) + ': ' if words else ''
 
 
-def _part_of(data: Any, part: int | str) -> Any:
+def _part_of(data: object, part: int | str) -> object:
     """Return what lies there, None where nothing does."""
     if isinstance(data, Mapping):
         return data.get(part)
@@ -128,22 +115,16 @@ def _part_of(data: Any, part: int | str) -> Any:
     return None
 
 
-def _fields_at(record: Any, loc: Location, *, all_of: bool = False) -> list[str]:
+def _fields_at(record: type[BaseModel], loc: Location, *, all_of: bool = False) -> list[str]:
     """
     Return the fields of the record at a place, following lists, unions and their tags.
 
     Where there may be several records: the fields of any of them, or those that all have.
     """
-    candidates = list(_records_in(record))
-    for part in loc:
-        if isinstance(part, int):
-            continue
-        deeper = [
-            found
-            for candidate in candidates
-            if part in candidate.model_fields
-            for found in _records_in(candidate.model_fields[str(part)].annotation)
-        ]
+    candidates = [record]
+    for part in (part for part in loc if not isinstance(part, int)):
+        fields = [one.model_fields[part] for one in candidates if part in one.model_fields]
+        deeper = [found for field in fields for found in _records_in(field.annotation)]
         tagged = [one for one in candidates if _tag_of(one) == part]
         candidates = deeper or tagged or candidates
     names = dict.fromkeys(name for one in candidates for name in one.model_fields)
@@ -152,12 +133,11 @@ def _fields_at(record: Any, loc: Location, *, all_of: bool = False) -> list[str]
     ]
 
 
-def _records_in(annotation: Any) -> Iterable[type[BaseModel]]:
+def _records_in(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    else:
-        for part in typing.get_args(annotation):
-            yield from _records_in(part)
+    for part in typing.get_args(annotation):
+        yield from _records_in(part)
 
 
 def _tag_of(record: type[BaseModel]) -> str:

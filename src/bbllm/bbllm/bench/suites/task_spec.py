@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bbllm.bench.suites.goal_needs import unmet
+from bbllm.bench.suites.goal_needs import never_has, unmet
 from bbllm.bench.suites.goals import NEEDING, Goal, Needs
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.scene_recipe import Recipe, greatest
@@ -60,13 +60,11 @@ class TaskSpec(BaseModel):
 
     @property
     def table_goal(self) -> Goal:
-        """The goal of a task on a table."""
         assert not isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
         return self.goal
 
     @property
     def house_goal(self) -> HouseholdGoal | FinalStateGoal:
-        """The goal of a task in a house."""
         assert isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
         return self.goal
 
@@ -77,9 +75,9 @@ class TaskSpec(BaseModel):
                 raise ValueError('a task in houses has neither scene nor generate; leave them out')
         elif (self.scene is None) == (self.generate is None):
             raise ValueError('give either scene (a fixed one) or generate, and not both')
-        if self.at_first and not self.houses:
+        elif self.at_first:
             raise ValueError('at_first arranges a house; give houses, or leave it out')
-        if (self.constraints or self.start_seed is not None) and not self.houses:
+        elif self.constraints or self.start_seed is not None:
             raise ValueError('constraints and start_seed are of a house; give houses, or neither')
         if self.earlier and (self.houses or self.needs != 'none'):
             raise ValueError(
@@ -92,10 +90,6 @@ class TaskSpec(BaseModel):
                 f'the goal {self.goal.kind} cannot be that of a task {where}; houses go with the '
                 'goal household, scene and generate with all others'
             )
-        return self
-
-    @model_validator(mode='after')
-    def _what_is_needed_commits_somewhere(self) -> TaskSpec:
         if self.needs != 'none' and not isinstance(self.goal, NEEDING):
             raise ValueError(
                 f'needs = {self.needs} goes with the goals tower, corners and hold, of which it '
@@ -105,6 +99,7 @@ class TaskSpec(BaseModel):
             groups = self.generate.objects
             masses = sum(greatest(group.count) for group in groups if group.mass)
             fixed = sum(group.fixed for group in groups)
-            if faults := unmet(self.needs, masses=masses, fixed=fixed):
-                raise ValueError(faults[0])
+            faults = unmet(self.needs, masses=masses, fixed=fixed)
+            if faults := faults or never_has(self.table_goal, self.generate):
+                raise ValueError('; '.join(faults))
         return self

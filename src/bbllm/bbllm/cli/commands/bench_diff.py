@@ -18,7 +18,6 @@ from bbllm.bench.metrics.pairs import (
     PairedDifference,
     compare,
     ks_of,
-    pair_up,
 )
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
 from bbllm.cli.support.options import JsonOption
@@ -68,10 +67,9 @@ def diff(
         if not run.results:
             raise ConfigError(f'{run.path} has no results: no episode of that run ended yet.')
     k_a, k_b = _choose_ks(first, second, k_a, k_b)
-    pairing = pair_up(first.results, second.results, k_a=k_a, k_b=k_b)
-    if not pairing.pairs:
-        raise ConfigError(_why_nothing_pairs(first, second, len(pairing.other_case)))
-    comparison = compare(pairing)
+    comparison = compare(first.results, second.results, k_a=k_a, k_b=k_b)
+    if not comparison.pairs:
+        raise ConfigError(_why_nothing_pairs(first, second, len(comparison.other_case)))
     output = Output(json)
     if json:
         output.result(_values(first, second, comparison))

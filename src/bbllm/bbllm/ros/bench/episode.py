@@ -19,8 +19,7 @@ from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
 from bbllm.bench.oracle.case_goals import with_goal
 from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.runner.episode_setup import noise_seed
-from bbllm.bench.scorers.scoring import lost, score
-from bbllm.bench.scorers.session_history import lost_before, with_earlier
+from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.events import Episode, Limits
 from bbllm.core.journal import read_episode
