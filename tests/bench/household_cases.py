@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.runner.episode_setup import Alone
+from bbllm.bench.runner.play_household import play_with
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
+from bbllm.core.events import Event
 from bbllm.core.naming import instance_name
 from bbllm.core.types import Outcome, SkillCall
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.llm.models.factory import Models
+from bbllm.llm.scripted import ScriptedModel
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
@@ -154,3 +163,33 @@ SCRIPTS: dict[str, Callable[[Person], None]] = {
     'bring_coffeepot_and_cupcake': _bring_two,
     'microwave_salmon': _microwave_salmon,
 }
+
+
+OFFLINE = ModelConfig(provider='offline')
+PLANNER = 'prog_prompt:check=graph,grounding=nearest'
+TASK = 'put_salmon_in_the_fridge'
+PROGRAM = """
+    # 1: take the salmon
+    find('salmon')
+    grab('salmon')
+    # 2: put it into the fridge
+    find('fridge')
+    assert('fridge' is 'opened')
+        else: open('fridge')
+    putin('salmon', 'fridge')
+    # 3: done
+"""
+
+
+def played(
+    *replies: Any, case: Case | None = None, planner: str = PLANNER
+) -> tuple[EpisodeResult, list[Event]]:
+    case = case or case_of(TASK)
+    events: list[Event] = []
+    config = RunConfig(
+        planner=planner, brain=None, body=None, mapping='auto',
+        llm=LlmConfig(brain=OFFLINE, body=OFFLINE),
+    )  # fmt: skip
+    job = EpisodeSpec(key=EpisodeKey(case.task, case.trial, 0), case=case, config=config)
+    models = Models(ScriptedModel(replies), ScriptedModel([]), ())
+    return play_with(job, models, events.append, Alone()), events

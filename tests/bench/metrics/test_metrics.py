@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from household_cases import played
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import make_result
-from test_play_household import played
 
 from bbllm.bench.metrics.metrics import Figures, executability, goal_recall
 

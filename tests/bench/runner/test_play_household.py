@@ -5,55 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from household_cases import SUITE, case_of
+from household_cases import PLANNER, PROGRAM, SUITE, case_of, played
 
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.runner.episode_setup import Alone
 from bbllm.bench.runner.play_here import world_of
-from bbllm.bench.runner.play_household import play_with
 from bbllm.bench.runner.run_setup import BenchRequest, prepare
 from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import FinalStateGoal
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Event
-from bbllm.llm.config import LlmConfig, ModelConfig
-from bbllm.llm.models.factory import Models
-from bbllm.llm.scripted import ScriptedModel
-
-OFFLINE = ModelConfig(provider='offline')
-PLANNER = 'prog_prompt:check=graph,grounding=nearest'
-TASK = 'put_salmon_in_the_fridge'
-PROGRAM = """
-    # 1: take the salmon
-    find('salmon')
-    grab('salmon')
-    # 2: put it into the fridge
-    find('fridge')
-    assert('fridge' is 'opened')
-        else: open('fridge')
-    putin('salmon', 'fridge')
-    # 3: done
-"""
-
-
-def played(
-    *replies: Any, case: Case | None = None, planner: str = PLANNER
-) -> tuple[EpisodeResult, list[Event]]:
-    case = case or case_of(TASK)
-    events: list[Event] = []
-    config = RunConfig(
-        planner=planner, brain=None, body=None, mapping='auto',
-        llm=LlmConfig(brain=OFFLINE, body=OFFLINE),
-    )  # fmt: skip
-    job = EpisodeSpec(key=EpisodeKey(case.task, case.trial, 0), case=case, config=config)
-    models = Models(ScriptedModel(replies), ScriptedModel([]), ())
-    return play_with(job, models, events.append, Alone()), events
 
 
 def test_a_program_that_does_the_task_passes() -> None:

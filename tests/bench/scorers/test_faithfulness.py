@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from household_cases import case_of, world_of
+from household_cases import case_of, played, world_of
 from made_results import make_result, make_settings
 from made_results import printed as text_of
-from test_play_household import played
 
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.metrics.metrics import Figures

@@ -6,9 +6,8 @@ import copy
 import dataclasses
 from typing import Any
 
-from household_cases import case_of
+from household_cases import PROGRAM, case_of, played
 from made_results import make_result
-from test_play_household import PROGRAM, played
 
 from bbllm.bench.metrics.metrics import Figures
 from bbllm.bench.suites.case import Case
