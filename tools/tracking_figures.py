@@ -20,8 +20,7 @@ from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import yaw_pose
 from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
-from bbllm.worlds.scene.symmetry import difference
-from bbllm.worlds.scene.transforms import multiply, normalized
+from bbllm.worlds.scene.transforms import difference, multiply, normalized
 
 SIGMA_M = 0.002
 SIGMA_RAD = math.radians(1.5)

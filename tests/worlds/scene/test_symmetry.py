@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 from bbllm.core.types import Kind, Quat
 from bbllm.skills.shapes import yaw_pose
-from bbllm.worlds.scene.symmetry import _box_turns, difference, mean, nearest_alike
-from bbllm.worlds.scene.transforms import angle_between, multiply, normalized, rotate
+from bbllm.worlds.scene.transforms import (
+    _box_turns,
+    angle_between,
+    difference,
+    mean,
+    multiply,
+    nearest_alike,
+    normalized,
+    rotate,
+)
 
 CUBE = (0.04, 0.04, 0.04)
 PARTS = st.floats(-1, 1)

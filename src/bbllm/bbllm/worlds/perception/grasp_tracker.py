@@ -25,8 +25,15 @@ from bbllm.skills.shapes import (
     top_z,
 )
 from bbllm.worlds.scene.relations import RelationParams, find_held
-from bbllm.worlds.scene.symmetry import axes_of, shortest_turn
-from bbllm.worlds.scene.transforms import angle_between, compose, inverse, multiply, normalized
+from bbllm.worlds.scene.transforms import (
+    angle_between,
+    axes_of,
+    compose,
+    inverse,
+    multiply,
+    normalized,
+    shortest_turn,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from bbllm.core.observation import LostObject
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
-from bbllm.worlds.scene.symmetry import difference, mean, nearest_alike
+from bbllm.worlds.scene.transforms import difference, mean, nearest_alike
 
 FRESH_S = 1.0
 """Disagreeing sightings older than this, counted from the newest picture, decide nothing [s]."""
