@@ -22,8 +22,6 @@ DRAWN = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().randrange(10*
 """The first seed that is not fixed."""
 FIXED = range(64)
 """Seeds of every run, half of its steps; what the scripts do is asked of these alone."""
-TOLD: list[str] = []
-"""What is printed at the end of the tests."""
 LINES = 40
 """Length of a script."""
 Edge = tuple[int, str, int]
@@ -81,8 +79,8 @@ class Case:
     in_order: bool
     """Whether the original looks at the ends of edges by id; else as Python's sets have them."""
 
-    def run(self, script: tuple[str, ...] | None = None) -> Run:
-        return run_beside(self, self.script if script is None else script)
+    def run(self) -> Run:
+        return run_beside(self, self.script)
 
 
 def draw_case(seed: int, mode: Mode) -> Case:
@@ -133,45 +131,20 @@ def run_beside(case: Case, script: Iterable[str]) -> Run:
     return run
 
 
-def shrink(case: Case, run: Run) -> tuple[str, ...]:
-    """Return the shortest script found that still makes them disagree."""
-    assert run.disagreement is not None
-    script = case.script[: run.disagreement.line]
-    for index in reversed(range(len(script))):
-        shorter = script[:index] + script[index + 1 :]
-        disagreement = case.run(shorter).disagreement
-        if disagreement:
-            script = shorter[: disagreement.line]
-    return script
-
-
 def describe(case: Case, run: Run) -> str:
-    """Say what a person needs to look into a disagreement."""
-    script = shrink(case, run)
-    found = case.run(script).disagreement
+    """Return what a person needs to look into a disagreement."""
+    found = run.disagreement
     assert found is not None
-    ids = {int(word.strip('()')) for text in script for word in text.split() if word[0] == '('}
-    nodes = [node for node in case.house['nodes'] if node['id'] in ids]
-    edges = [
-        f'{edge["from_id"]} {edge["relation_type"]} {edge["to_id"]}'
-        for edge in case.house['edges']
-        if ids & {edge['from_id'], edge['to_id']} and edge['relation_type'] != 'CLOSE'
-    ]
     return '\n'.join(
         [
             f'{case.mode.value}, seed {case.seed}, {len(case.house["nodes"])} nodes'
             + (', ends of edges by id' if case.in_order else ''),
             f'again: {SEED_VARIABLE}={case.seed} {STEPS_VARIABLE}=1 python -m pytest '
             f'tests/worlds/household -k {case.mode.value}',
-            'shortest script found:',
-            *(f'  {text}' for text in script),
+            *(f'  {text}' for text in case.script[: found.line]),
             f'line {found.line}, {found.about}:',
             f'  original: {found.original}',
             f'  ours:     {found.ours}',
-            'things of the script:',
-            *(f'  {node}' for node in nodes),
-            'their edges, those of CLOSE left out:',
-            f'  {"; ".join(edges)}',
         ]
     )
 

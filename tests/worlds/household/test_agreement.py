@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,13 +12,10 @@ import pytest
 from reference import (
     DRAWN,
     FIXED,
-    SEED_VARIABLE,
-    TOLD,
     Case,
     Run,
     describe,
     draw_case,
-    freeze,
     seeds,
     steps_wanted,
 )
@@ -29,7 +25,7 @@ from bbllm.worlds.household.script import ScriptError, parse_line
 from bbllm.worlds.household.vocabulary import OTHER_WORDS, Action, Property, Relation, State
 from benchmarks.household_speed.random_houses import draw_house
 from benchmarks.household_speed.random_scripts import draw_script
-from benchmarks.household_speed.virtualhome import Original, load_original
+from benchmarks.household_speed.virtualhome import load_original
 
 pytestmark = pytest.mark.usefixtures('original_household')
 
@@ -58,9 +54,7 @@ class Comparison:
 @pytest.fixture(scope='module')
 def comparisons() -> Mapping[Mode, Comparison]:
     """Give both households the scripts of all seeds, in both modes, once for all tests."""
-    found = {mode: compare(mode) for mode in MODES}
-    TOLD.extend(summary(mode, comparison) for mode, comparison in found.items())
-    return found
+    return {mode: compare(mode) for mode in MODES}
 
 
 def compare(mode: Mode) -> Comparison:
@@ -74,21 +68,6 @@ def compare(mode: Mode) -> Comparison:
         if found.parted or found.steps >= steps_wanted():
             break
     return found
-
-
-def summary(mode: Mode, found: Comparison) -> str:
-    tried, done = found.counted('tried'), found.counted('done')
-    broke_off = sum(run.broke_off for run in found.runs.values())
-    left_out = sum(run.left_out for run in found.runs.values())
-    rarest = min(tried, key=lambda word: tried[word])
-    first = '' if SEED_VARIABLE in os.environ else '0 and from '
-    return (
-        f'household beside virtualhome 2.3.0, {mode.value}: {found.steps} steps, '
-        f'{done.total() / found.steps:.0%} done, {broke_off} broken off by the '
-        f'original, {left_out} left out; '
-        f'{len(tried)} actions, the rarest {rarest} ({tried[rarest]}); '
-        f'{len(found.runs)} seeds from {first}{DRAWN} ({SEED_VARIABLE}={DRAWN} repeats)'
-    )
 
 
 @pytest.mark.parametrize('mode', MODES, ids=lambda mode: mode.value)
@@ -169,23 +148,3 @@ def spoiled_lines(dice: random.Random, count: int) -> Iterator[str]:
             place = dice.randrange(len(letters))
             letters[place] = dice.choice(('', ' ', '<', '>', '(', ')', '1.', '-', 'ä', '_', 'X'))
         yield ''.join(letters)
-
-
-def test_the_driver_goes_on_as_the_executor_of_the_original_does() -> None:
-    """A script in one go, as users of the package run it, ends where the driver's steps do."""
-    parts = load_original()
-    compared = 0
-    for seed in range(30):
-        case = draw_case(seed, Mode.PERSISTENT)
-        original = Original(case.house, fresh=False)
-        done = [text for text in case.script if original.step(text).succeeded]
-
-        graph = parts.environment.EnvironmentGraph(case.house)
-        executor = parts.execution.ScriptExecutor(graph, {})
-        lines = [parts.scripts.parse_script_line(text, 0) for text in done]
-        succeeded, state, _ = executor.execute(parts.scripts.Script(lines), w_graph_list=False)
-
-        assert succeeded, executor.info.get_error_string()
-        assert freeze(state.to_dict()) == freeze(original.graph_dict())
-        compared += len(done)
-    assert compared > 300
