@@ -6,6 +6,7 @@ import importlib.util
 import os
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,10 @@ for name in [name for name in os.environ if name.startswith('OPENAI_')]:
 
 # A run in the background of a script starts with Ctrl-C ignored, and so would its processes.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# pytest's importlib mode puts no folder on the path; these have helpers that tests share.
+HELPERS = ('core', 'doubles', 'worlds', 'worlds/household')
+sys.path[:0] = [str(Path(__file__).parent / name) for name in HELPERS]
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.
 BENCHMARKS_OF_NODES = ('faults', 'process_faults', 'stack')

@@ -9,16 +9,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from paper_world import PaperWorld
 
 import bbllm
 from bbllm import Robot, SkillCall, World, errors, events, run_episode
 from bbllm.core.approval import ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
-
-sys.path.insert(0, str(Path(__file__).parent / 'doubles'))
-
-from paper_world import PaperWorld
 
 PUBLIC = {
     *('Task', 'Scene', 'Skill', 'SkillCall', 'Outcome', 'Status', 'Plan', 'PlanStep'),

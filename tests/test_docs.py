@@ -1,0 +1,237 @@
+"""The pages of the docs: their links, their snippets, and the commands that they name."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import shlex
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+import bbllm
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted((ROOT / 'docs').rglob('*.md'))
+TEXTS = [
+    *PAGES,
+    *(
+        ROOT / name
+        for name in ('README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md')
+    ),
+]
+
+
+def load_hook() -> object:
+    spec = importlib.util.spec_from_file_location('docs_links', ROOT / 'tools' / 'docs_links.py')
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize('path', TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files(path: Path) -> None:
+    text = re.sub(r'^```.*?^```|`[^`\n]*`', '', path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    links = re.findall(r'\]\((?!\w+:|#)([^)\s#]+)', text)
+
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_every_page_of_the_navigation_exists() -> None:
+    pages = re.findall(r'([\w/-]+\.md)$', (ROOT / 'mkdocs.yml').read_text(), re.MULTILINE)
+
+    assert len(pages) > 20
+    assert [page for page in pages if not (ROOT / 'docs' / page).exists()] == []
+
+
+def test_reference_names_what_there_is() -> None:
+    reference = (ROOT / 'docs' / 'reference.md').read_text()
+    for name in re.findall(r'^::: (\S+)', reference, re.MULTILINE):
+        file = ROOT / 'src' / 'bbllm' / (name.replace('.', '/') + '.py')
+        module, _, attribute = name.rpartition('.')
+        inside = ROOT / 'src' / 'bbllm' / (module.replace('.', '/') + '.py')
+        assert file.exists() or re.search(rf'^(class|def) {attribute}\b', inside.read_text(), re.M)
+
+
+def test_links_out_of_the_docs_become_names_of_files() -> None:
+    hook = load_hook()
+    page = SimpleNamespace(file=SimpleNamespace(src_uri='design/approval.md'))
+    text = '[a](../../config/llm.yaml) [`ros.md`](../ros.md) [c](https://x.org) [d](../gone.md)'
+    rewritten = hook.on_page_markdown(text, page, {'docs_dir': str(ROOT / 'docs')})  # type: ignore[attr-defined]
+
+    assert rewritten == (
+        'a (`config/llm.yaml`) [`ros.md`](../ros.md) [c](https://x.org) [d](../gone.md)'
+    )
+
+
+PYTHON_PAGE = ROOT / 'docs' / 'python.md'
+SNIPPETS = re.findall(
+    r'^```python\n(.*?)^```', PYTHON_PAGE.read_text(), flags=re.DOTALL | re.MULTILINE
+)
+
+
+def test_snippets_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    variables: dict[str, object] = {}
+    for snippet in SNIPPETS:
+        exec(compile(snippet, PYTHON_PAGE.name, 'exec'), variables)
+    printed = capsys.readouterr().out
+
+    assert 'FINISHED 3 calls' in printed
+    assert 'SUCCEEDED green_cube' in printed
+    assert '-> pick(green_cube)' in printed
+    assert 'The plan of 3 steps by offline' in printed
+    assert 'Grab parrot FINISHED' in printed
+    assert "Did you mean 'brain_body'?" in printed
+
+
+@pytest.mark.parametrize('name', bbllm.__all__)
+def test_page_names_every_public_name(name: str) -> None:
+    assert re.search(rf'\b{name}\b', PYTHON_PAGE.read_text())
+
+
+def test_page_describes_every_option_of_a_robot() -> None:
+    options = set(inspect.signature(bbllm.Robot).parameters) - {'world'}
+
+    assert {name for name in options if f'`{name}' not in PYTHON_PAGE.read_text()} == set()
+    assert set() == {
+        name
+        for name in vars(bbllm.Robot)
+        if not name.startswith('_') and f'{name}' not in PYTHON_PAGE.read_text()
+    }
+
+
+ARM_PAGES = [ROOT / 'docs' / name for name in ('real-arm.md', 'first-day-on-hardware.md')]
+
+
+def commands_of(path: Path, *words: str) -> list[list[str]]:
+    """Return the commands of a page, in blocks or in a line, that begin with some words."""
+    text = path.read_text()
+    blocks = re.findall(r'^```\n(.*?)^```', text, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    lines += re.findall(
+        r'`([^`\n]+)`', re.sub(r'^```.*?^```', '', text, flags=re.MULTILINE | re.DOTALL)
+    )
+    parts = [part for line in lines for part in line.partition(' #')[0].split('&&')]
+    split = [shlex.split(part) for part in parts if part.strip().startswith(words[0])]
+    return [command for command in split if command[: len(words)] == list(words)]
+
+
+@pytest.mark.parametrize('path', ARM_PAGES, ids=lambda path: path.name)
+def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from bbllm.cli.main import app
+
+    # `bbllm` alone is the namespace.
+    found = [command for command in commands_of(path, 'bbllm') if len(command) > 1]
+    assert found
+    for _, *words in found:
+        names = words[: 2 if words[0] == 'bench' else 1]
+        told = CliRunner().invoke(app, [*names, '--help'], env={'COLUMNS': '200'})
+        assert told.exit_code == 0, told.output
+        known = set(re.findall(r'--[a-z-]+', told.output))
+        assert {word for word in words if word.startswith('--')} <= known, names
+
+
+@pytest.mark.parametrize('path', ARM_PAGES, ids=lambda path: path.name)
+def test_launch_files_are_there_and_have_the_arguments_they_are_given(path: Path) -> None:
+    for _, _, _, name, *given in commands_of(path, 'ros2', 'launch', 'bbllm'):
+        file = ROOT / 'launch' / name
+        assert file.is_file()
+        names = {word.partition(':=')[0] for word in given if ':=' in word}
+        if importlib.util.find_spec('launch_ros') is not None:
+            assert names <= arguments_of(file), name
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec('launch_ros') is None,
+    reason='launch_ros is not installed: it comes with ROS 2, but not from PyPI',
+)
+def test_table_of_arguments_is_that_of_the_launch_file() -> None:
+    rows = re.findall(r'^\| (`\w+`(?:, `\w+`)*) \|', ARM_PAGES[0].read_text(), re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r'`(\w+)`', row)}
+
+    assert named == arguments_of(ROOT / 'launch' / 'franka_real.launch.py')
+
+
+def arguments_of(path: Path) -> set[str]:
+    from launch.actions import DeclareLaunchArgument
+
+    spec = importlib.util.spec_from_file_location('launch_file', path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    entities = module.generate_launch_description().entities
+    return {entity.name for entity in entities if isinstance(entity, DeclareLaunchArgument)}
+
+
+@pytest.mark.parametrize('path', ARM_PAGES, ids=lambda path: path.name)
+def test_containers_are_services_of_the_compose_file(path: Path) -> None:
+    services = yaml.safe_load((ROOT / 'docker' / 'compose.yaml').read_text())['services']
+    for command in commands_of(path, 'docker', 'compose'):
+        assert (ROOT / command[command.index('-f') + 1]).is_file()
+        assert set(services) & set(command), command
+
+
+def test_every_unknown_of_the_first_day_names_the_file_that_assumes_it() -> None:
+    text = ARM_PAGES[1].read_text().partition('## 8.')[2].partition('## 9.')[0]
+    rows = [line.strip('|').split('|') for line in text.splitlines() if line.startswith('| ')][1:]
+    unknowns = [row for row in rows if row[0].strip() != '---']
+
+    assert len(unknowns) >= 15
+    assert [row[0] for row in unknowns if not re.search(r'\]\(\.\./[^)]+\)', row[-1])] == []
+
+
+TOOLS_PAGE = (ROOT / 'docs' / 'ros-tools.md').read_text()
+BLOCKS = re.findall(r'^```(\w*)\n(.*?)^```', TOOLS_PAGE, flags=re.DOTALL | re.MULTILINE)
+COMMANDS = '\n'.join(text for language, text in BLOCKS if not language)
+POLICIES = {
+    path.name.partition('.')[0]: ElementTree.parse(path).getroot()
+    for path in (ROOT / 'config' / 'sros2').glob('*.policy.xml')
+}
+"""What each process may publish and read; tests/ros/test_security.py holds them to the nodes."""
+
+
+def topics(policy: ElementTree.Element, act: str) -> set[str]:
+    return {str(x.text) for x in policy.iterfind(f'.//topics[@{act}="ALLOW"]/topic')}
+
+
+def named(command: str) -> set[str]:
+    """Return the names below the namespace in a command."""
+    return {name.strip('/') for name in re.findall(r'/bbllm/([\w/]+)', command)}
+
+
+def command(start: str) -> str:
+    """Return a command with the lines that go on with it."""
+    (found,) = re.findall(rf'^{re.escape(start)}(?:.*\\\n)*.*', COMMANDS, flags=re.MULTILINE)
+    return str(found)
+
+
+def test_what_is_recorded_is_published() -> None:
+    published = set().union(*(topics(policy, 'publish') for policy in POLICIES.values()))
+
+    recorded = named(command('ros2 bag record'))
+    assert len(recorded) > 10
+    assert recorded <= {name.removeprefix('/') for name in published}
+
+
+def test_what_is_played_is_what_the_estimator_reads_of_robot_and_objects() -> None:
+    both = topics(POLICIES['state_estimator'], 'subscribe') & topics(
+        POLICIES['mujoco_sim'], 'publish'
+    )
+    other = {'heartbeat', 'clock', 'tf', 'tf_static'}  # clock: bag play has an option for it
+
+    played = named(command('ros2 bag play'))
+    assert played == {name for name in both if name.rpartition('/')[2] not in other}
+    assert played <= named(command('ros2 bag record'))
+
+
+def test_names_of_nodes_and_topics_are_those_of_the_stack() -> None:
+    nodes = {policy for policy in POLICIES if policy not in ('client', 'rviz')}
+    known = {name.removeprefix('/') for x in POLICIES.values() for name in topics(x, 'publish')}
+
+    assert {name for name in named(COMMANDS) if name.split('/')[0] not in nodes} <= known
