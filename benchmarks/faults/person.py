@@ -8,9 +8,8 @@ import time
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve
 
-from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.rclpy_support.service_call import ServiceCall
-from bbllm.ros.rclpy_support.waiting import ANSWER_S
+from bbllm.ros.convert.records import LATCHED
+from bbllm.ros.rclpy_support.calls import ANSWER_S, ServiceCall
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.service_clients import SimClient
 

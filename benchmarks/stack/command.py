@@ -181,8 +181,7 @@ def _bare_action(
     """Time an action that does nothing: seconds to acceptance and to the result."""
     from bbllm_interfaces.action import ExecuteSkill
 
-    from bbllm.ros.rclpy_support.action_call import ActionCall
-    from bbllm.ros.rclpy_support.waiting import need_server
+    from bbllm.ros.rclpy_support.calls import ActionCall, need_server
     from benchmarks.stack import echo
 
     command = [sys.executable, echo.__file__, '--ros-args', '-r', f'__ns:=/{NAMESPACE}']
@@ -253,8 +252,7 @@ def _watch_goals(client: Any, accepted: dict[bytes, float]) -> None:
     """Note when the controller accepted which goal, by the server's own stamps."""
     from action_msgs.msg import GoalStatusArray
 
-    from bbllm.ros.convert.qos import LATCHED
-    from bbllm.ros.convert.records import stamp_from_msg
+    from bbllm.ros.convert.records import LATCHED, stamp_from_msg
 
     def hear(msg: GoalStatusArray) -> None:
         for status in msg.status_list:

@@ -16,8 +16,6 @@ ALL = ('--allow-motion', '--allow-hand', '--provoke=sim', '--yes')
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the checks."""
-
     code: int
     output: str
     findings: dict[str, dict[str, Any]]

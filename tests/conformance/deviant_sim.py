@@ -87,7 +87,6 @@ def deviant_sim(arguments: list[str], environ: dict[str, str]) -> Iterator[None]
 
 
 def bend_message(topic: str, message: Any) -> None:
-    """Change what is published."""
     if topic.endswith('/franka_gripper/joint_states'):
         message.velocity = [0.1, 0.1]
     elif topic.endswith('/franka/joint_states'):
@@ -112,7 +111,6 @@ def bend_message(topic: str, message: Any) -> None:
 
 
 def bend_answer(name: str, reply: Any) -> None:
-    """Change what services answer."""
     if name.endswith('list_controllers'):
         for controller in reply.controller:
             controller.update_rate = 500
@@ -133,7 +131,6 @@ def bend_answer(name: str, reply: Any) -> None:
 
 
 def bend_result(name: str, result: Any) -> None:
-    """Change how goals end."""
     if name.endswith('follow_joint_trajectory'):
         if result.error_string.startswith('Goal successfully'):
             result.error_string = 'Done.'
@@ -154,7 +151,6 @@ def bend_result(name: str, result: Any) -> None:
 
 
 def bend_all() -> None:
-    """Put all this between the simulator and ROS."""
     _bend_publishers()
     _bend_services()
     _bend_actions()

@@ -20,7 +20,6 @@ UNCHANGED = ('robot-state-names-its-joints', 'move-reaches-its-width')
 
 @pytest.fixture(scope='module')
 def run(ros_domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """Run those checks against the deviant simulator."""
     folder: Path = tmp_path_factory.mktemp('deviant')
     arguments = node_arguments('mujoco_sim', {'speed': 3.0})
     checks = [f'--check={name}' for name in (*DEVIATIONS, *UNCHANGED)]

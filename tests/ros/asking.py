@@ -41,13 +41,11 @@ def models(brain: list[str], body: dict[str, str]) -> Callable[[Handler, dict[st
 
 
 def inject(stack: Running, fault: str, *, clear: bool = False) -> None:
-    """Press a button at the robot, or release it."""
     reply = stack.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear)
     assert reply.success, reply.message
 
 
 def end(stack: Running, task: Background) -> Any:
-    """Cancel a task and return how it ended."""
     stack.client.cancel()
     return task.result()
 

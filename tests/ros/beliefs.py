@@ -10,7 +10,7 @@ from bbllm.core.events import Event
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.planners.common.scene_graph import is_open
 from bbllm.ros.convert.events import event_to_msg
-from bbllm.ros.convert.qos import EVENTS
+from bbllm.ros.convert.records import EVENTS
 
 NODE = 'state_estimator'
 
@@ -29,7 +29,6 @@ def hears(stack: Running) -> bool:
 
 
 def failed(name: str, code: Code) -> EpisodeEvent:
-    """Return the event of a pick that failed."""
     outcome = Outcome(call=SkillCall('pick', (name,)), status=Status.FAILED, code=code)
     return event_to_msg(Event(0.0, outcome), 'e')
 

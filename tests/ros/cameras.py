@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bbllm_interfaces.msg import Detection, Detections, ObjectStates
-from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
+from geometry_msgs.msg import TransformStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
@@ -18,7 +18,12 @@ from tf2_msgs.msg import TFMessage
 from bbllm.arm.kinematics import forward
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.ros.convert.arm import arm_from_msg
-from bbllm.ros.convert.records import WORLD_FRAME, objects_from_msg, pose_to_msg
+from bbllm.ros.convert.records import (
+    WORLD_FRAME,
+    objects_from_msg,
+    pose_to_msg,
+    transform_to_msg,
+)
 from bbllm.ros.driver.joint_feed import ARM_TOPIC
 from bbllm.ros.rclpy_support.own_nodes import OwnNodes
 from bbllm.worlds.scene.catalogue import Catalogue
@@ -74,7 +79,7 @@ class Camera:
         self._publish = self._publisher()
         static = self.node.create_publisher(TFMessage, 'tf_static', STATIC)
         links = [(WORLD_FRAME, HOUSING, MOUNT), (HOUSING, OPTICAL, LENS)]
-        static.publish(TFMessage(transforms=[transform(*link) for link in links]))
+        static.publish(TFMessage(transforms=[transform_to_msg(*link, 0.0) for link in links]))
         self.node.create_subscription(ObjectStates, 'objects', self._hear, 1)
         self.node.create_subscription(JointState, ARM_TOPIC, self._hear_arm, 1)
         self.node.create_timer(1.0 / rate_hz, self._look)
@@ -131,7 +136,7 @@ class Camera:
         entry = self._tags.named(item.name)
         assert entry is not None and entry.tag is not None
         pose = compose(item.pose, inverse(entry.tag.T_tag_centre))
-        return transform(OPTICAL, entry.tag.frame, self._seen(pose))
+        return transform_to_msg(OPTICAL, entry.tag.frame, self._seen(pose), 0.0)
 
     def _seen(self, pose: Pose) -> Pose:
         """Return a pose of the world as the camera measures it."""
@@ -144,7 +149,6 @@ class Camera:
 
 @contextmanager
 def looking(**options: Any) -> Iterator[Camera]:
-    """Have a camera look at the table."""
     camera = Camera(**options)
     try:
         yield camera
@@ -156,13 +160,3 @@ def is_on(camera: Camera, thing: str, place: str) -> bool:
     """Tell by the simulator's own truth, which the stack under test does not hear."""
     at, to = (camera.truth[name].pose.position_m for name in (thing, place))
     return math.dist(at[:2], to[:2]) < 0.02
-
-
-def transform(parent: str, child: str, pose: Pose) -> TransformStamped:
-    x, y, z = pose.position_m
-    qx, qy, qz, qw = pose.quat_xyzw
-    msg = TransformStamped(child_frame_id=child)
-    msg.header.frame_id = parent
-    msg.transform.translation = Vector3(x=x, y=y, z=z)
-    msg.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
-    return msg

@@ -12,7 +12,6 @@ from bbllm_interfaces.srv import InjectFault, ResetSim
 
 from bbllm.arm.limits import Q_READY
 from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.rclpy_support.fast_subscription import Poller
 
 # The helpers of these tests, the server that plays a language model, what reads URDF, and worlds
 # on paper.
@@ -21,7 +20,7 @@ for folder in (TESTS / 'ros', TESTS / 'llm', TESTS / 'arm', TESTS / 'doubles'):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
-from drivers import recover  # noqa: E402  # found only now
+from drivers import driver_of, recover  # noqa: E402  # found only now
 from stacks import Running, last_words, started, until  # noqa: E402
 
 
@@ -41,16 +40,11 @@ def sim(ros_domain: int) -> Iterator[Running]:
 
 @pytest.fixture(scope='module')
 def shared_driver(sim: Running) -> RosDriver:
-    """Make a driver, which every test of a module shares."""
-    poller = Poller(sim.client.node)
-    driver = RosDriver(sim.client.node, poller, sim.client.group)
-    poller.start()
-    return driver
+    return driver_of(sim)
 
 
 @pytest.fixture
 def driver(sim: Running, shared_driver: RosDriver) -> RosDriver:
-    """Give every test a world at its start."""
     assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
     assert sim.ask(ResetSim, 'sim/reset').success
     shared_driver.wait_fresh(10.0)

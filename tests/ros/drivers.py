@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from bbllm_interfaces.srv import InjectFault
@@ -13,6 +14,14 @@ from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.cancel import CancelToken
 from bbllm.ros.driver.ros_driver import RosDriver
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+
+
+def driver_of(sim: Running, **options: Any) -> RosDriver:
+    poller = Poller(sim.client.node)  # type: ignore[arg-type]  # it only subscribes
+    driver = RosDriver(sim.client.node, poller, sim.client.group, **options)
+    poller.start()
+    return driver
 
 
 def recover(driver: RosDriver, allow: Callable[[], bool] = lambda: False) -> Stop:

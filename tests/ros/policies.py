@@ -49,7 +49,6 @@ class Policy:
 
 
 def policies() -> dict[str, Policy]:
-    """Read all policies, by the name of their files."""
     return {path.name.partition('.')[0]: read(path) for path in sorted(FOLDER.iterdir())}
 
 

@@ -20,6 +20,14 @@ HAND_GOALS = tuple(f'franka_gripper/{name}' for name in ('grasp', 'move', 'homin
 GOALS = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
+def feed_of(stack: Running, timeout_s: float = 5.0) -> JointFeed:
+    """Return the joint states as the client of a stack receives them."""
+    poller = Poller(stack.client.node)  # type: ignore[arg-type]  # it only subscribes
+    feed = JointFeed(stack.client.node, poller, 'franka_gripper', timeout_s)
+    poller.start()
+    return feed
+
+
 class Robot:
     """What reached the robot: goals that its controllers took, and how the joints stand."""
 
@@ -36,9 +44,7 @@ class Robot:
             )
             for name in (ARM_GOALS, *HAND_GOALS)
         ]
-        poller = Poller(node)  # type: ignore[arg-type]  # it only subscribes
-        self.feed = JointFeed(node, poller, 'franka_gripper', 5.0)
-        poller.start()
+        self.feed = feed_of(stack)
         self.begin()
 
     def begin(self) -> None:

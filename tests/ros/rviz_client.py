@@ -21,8 +21,6 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class RvizClient:
-    """Keeps what rviz would show, and chooses from menus by the words of their lines."""
-
     def __init__(self, node: Node, name: str = 'task_menu'):
         self._lock = threading.Lock()
         self._early: list[InteractiveMarkerUpdate] | None = []
@@ -66,7 +64,6 @@ class RvizClient:
         self.send(marker, self.number(marker, title))
 
     def send(self, marker: str, number: int) -> None:
-        """Tell of a click on the line of that number."""
         self._feedback.publish(
             InteractiveMarkerFeedback(
                 client_id='test',

@@ -16,8 +16,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.ros.rclpy_support.action_call import SafeActionClient
-from bbllm.ros.rclpy_support.waiting import wait_for
+from bbllm.ros.rclpy_support.calls import SafeActionClient, wait_for
 
 ARM = 'fr3_arm_controller'
 STATE = 'franka_robot_state_broadcaster'
@@ -32,7 +31,6 @@ def send(sim: Running, kind: Any, name: str, goal: Any) -> Any:
 
 
 def run(sim: Running, kind: Any, name: str, goal: Any) -> tuple[int, Any]:
-    """Send a goal and return its status and result."""
     handle = send(sim, kind, name, goal)
     assert handle.accepted
     ended = wait_for(handle.get_result_async(), name, 30.0)
@@ -41,7 +39,6 @@ def run(sim: Running, kind: Any, name: str, goal: Any) -> tuple[int, Any]:
 
 @contextmanager
 def heard(sim: Running, kind: Any, topic: str, qos: Any = 10) -> Iterator[list[Any]]:
-    """Collect the messages of a topic."""
     messages: list[Any] = []
     node = sim.client.node
     subscription = node.create_subscription(kind, topic, messages.append, qos)

@@ -17,7 +17,7 @@ from controller_manager_msgs.srv import LoadController, SwitchController, Unload
 from lifecycle_msgs.srv import ChangeState
 
 from bbllm.core.events import Event, EventKind
-from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.rclpy_support.calls import ServiceCall
 from bbllm.ros.stack.client import StackClient, TaskResult
 from bbllm.ros.stack.stack import NODES, REAL_NODES, Stack, StackConfig, Value
 
@@ -35,8 +35,6 @@ live: list[Stack] = []
 
 @dataclass
 class Running:
-    """A stack that runs, its client and what was heard from it."""
-
     stack: Stack
     client: StackClient
     events: list[Event] = field(default_factory=list)
@@ -46,11 +44,9 @@ class Running:
     """The tasks that tests have begun beside themselves."""
 
     def run(self, task: str, **options: Any) -> TaskResult:
-        """Run a task to its end."""
         return self.client.run_task(task, on_event=self.events.append, **options)
 
     def ask(self, kind: Any, name: str, /, **fields: Any) -> Any:
-        """Call a service of one of the nodes, and return its answer."""
         if name not in self.services:
             first = kind.Request() if kind in TOLD_ONCE else None
             client = self.client
@@ -60,7 +56,6 @@ class Running:
         return self.services[name].run(kind.Request(**fields), PATIENCE_S)
 
     def begin(self, task: str, **options: Any) -> Background:
-        """Run a task beside the test."""
         self.events.clear()
         self.begun.append(Background(lambda: self.run(task, **options)))
         return self.begun[-1]
@@ -87,7 +82,6 @@ class Background:
 
     @property
     def ended(self) -> bool:
-        """Whether it has returned or raised."""
         return not self._thread.is_alive()
 
     def result(self, timeout_s: float = PATIENCE_S) -> Any:
@@ -105,7 +99,6 @@ class Background:
 
 
 def until(condition: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S) -> None:
-    """Wait for something to become true."""
     deadline_s = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline_s, f'there was no {what} within {timeout_s} s'
@@ -122,7 +115,9 @@ def started(
 ) -> Iterator[Running]:
     """Start a stack and wait until it is ready."""
     begun_s = time.monotonic()
-    given = {'mujoco_sim': {'speed': speed}, DRIVER: {'speed': speed}, **(params or {})}
+    given = dict(params or {})
+    for node in ('mujoco_sim', DRIVER):
+        given[node] = {'speed': speed, **given.get(node, {})}
     config = StackConfig(
         nodes=nodes,
         executables={DRIVER: 'mujoco_sim'},
@@ -145,7 +140,6 @@ def started(
 
 
 def process_alive(pid: int) -> bool:
-    """Tell whether a process exists and is no zombie."""
     try:
         state = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
     except OSError:
@@ -154,12 +148,10 @@ def process_alive(pid: int) -> bool:
 
 
 def log_of(stack: Stack, node: str) -> str:
-    """Return what a node has printed."""
     return stack.log_file(node).read_text()
 
 
 def last_words() -> Iterator[tuple[str, str]]:
-    """Yield name and last lines of every node of the stacks that run now."""
     for stack in live:
         for node in stack.processes:
             lines = log_of(stack, node).splitlines()
@@ -167,7 +159,6 @@ def last_words() -> Iterator[tuple[str, str]]:
 
 
 def tell_all() -> None:
-    """Print the last lines of every node, and what each thread of this process does."""
     for node, words in last_words():
         print(f'--- printed by {node}\n{words}')
     names = {thread.ident: thread.name for thread in threading.enumerate()}

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from controller_manager_msgs.msg import ControllerManagerActivity, NamedLifecycleState
-from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
 from lifecycle_msgs.msg import State
 from managers import EVERYTHING, Manager, Topics
 
@@ -99,15 +98,6 @@ def test_answer_on_its_way_when_the_manager_tells_something_newer_is_not_believe
 
     assert not feed.is_active(JOINT_BROADCASTER)
     assert feed.stops == 1
-
-
-def test_half_an_answer_is_none(feed: ActivityFeed, manager: Manager) -> None:
-    manager.mute = (ListHardwareComponents.Request,)
-
-    assert not feed.wait_for_answer(0.2)
-
-    manager.mute = (ListControllers.Request,)
-    assert not feed.wait_for_answer(0.2)
 
 
 def test_driver_that_is_started_anew_is_waited_for(

@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from stacks import PATIENCE_S, Running, started
+from stacks import PATIENCE_S, started
 
 from bbllm.core.errors import ConfigError
 from bbllm.ros.rclpy_support.dds_boundary import (
@@ -111,7 +111,6 @@ def test_activate_gives_the_tools_of_ros_the_same_boundary(
 
 
 def udp_addresses(pid: int) -> set[str]:
-    """Return the addresses to which a process has bound UDP sockets."""
     own: set[str] = set()
     for handle in Path(f'/proc/{pid}/fd').iterdir():
         match = re.fullmatch(r'socket:\[(\d+)\]', str(handle.readlink()))
@@ -130,31 +129,15 @@ def _bytes(text: str) -> bytes:
 
 
 @pytest.mark.ros
-def test_no_socket_is_bound_to_another_address_than_loopback(running: Running) -> None:
-    for node, process in running.stack.processes.items():
-        assert udp_addresses(process.pid) == {LOOPBACK}, node
-
-
-@pytest.mark.ros
-def test_processes_with_the_defaults_of_ros_take_part_on_this_machine(
-    running: Running, ros_domain: int
+@pytest.mark.parametrize('network', [False, True])
+def test_sockets_are_bound_to_loopback_alone_unless_the_network_is_asked_for(
+    empty_domain: int, network: bool
 ) -> None:
-    """As the tools of ros2 in a shell without ./activate, and drivers started there."""
-    guest = [sys.executable, str(GUEST), str(HERE_S), 'return to base']
-    environ = {name: value for name, value in os.environ.items() if name not in CLOSED}
-    run = subprocess.run(guest, env=environ, capture_output=True, text=True, timeout=3 * HERE_S)
-
-    found = json.loads(run.stdout)
-    assert {f'/bbllm/{node}' for node in running.stack.processes} <= set(found['nodes'])
-    assert found['ending'] == 'FINISHED', run.stderr
-
-
-@pytest.mark.ros
-def test_sockets_are_open_to_the_network_where_that_is_asked_for(empty_domain: int) -> None:
-    environ = {NETWORK: 'true', 'ROS_DOMAIN_ID': str(empty_domain)}
-    with started(('body_mapper',), environ=environ) as open_stack:
-        (process,) = open_stack.stack.processes.values()
-        assert '0.0.0.0' in udp_addresses(process.pid)
+    environ = {NETWORK: str(network).lower(), 'ROS_DOMAIN_ID': str(empty_domain)}
+    with started(('body_mapper',), environ=environ) as stack:
+        (process,) = stack.stack.processes.values()
+        assert ('0.0.0.0' in udp_addresses(process.pid)) is network
+        assert (udp_addresses(process.pid) == {LOOPBACK}) is not network
 
 
 def ip(*words: str) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from robots import feed_of
 from stacks import Background, Running, started, until
 
 from bbllm.arm.driver import JointState
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.stack.client import StackClient
 
 pytestmark = pytest.mark.ros
@@ -31,10 +31,7 @@ def stack(ros_domain: int) -> Iterator[Running]:
 
 @pytest.fixture(scope='module')
 def joints(stack: Running) -> JointFeed:
-    poller = Poller(stack.client.node)
-    feed = JointFeed(stack.client.node, poller, 'franka_gripper', 2.0)
-    poller.start()
-    return feed
+    return feed_of(stack)
 
 
 def speed(state: JointState) -> float:
@@ -67,22 +64,6 @@ def test_arm_is_ready_for_the_next_call_after_a_cancel(stack: Running) -> None:
 
     assert outcome.succeeded, outcome.message
     assert stack.client.scene().has('red_cube', 'on', 'location_B')
-
-
-def test_call_that_is_cancelled_tells_so(stack: Running, joints: JointFeed) -> None:
-    activities: list[str] = []
-    call = Background(
-        lambda: stack.client.execute(
-            SkillCall('pick', ('blue_cube',)), on_activity=activities.append
-        )
-    )
-    until(lambda: speed(joints.newest()) > MOVING_RAD_S, 'motion')
-
-    assert stack.client.cancel()
-
-    assert call.result().code is Code.CANCELLED
-    assert activities
-    assert not stack.client.cancel()  # nothing runs any more
 
 
 def test_two_calls_at_once_are_one_too_many(stack: Running) -> None:

@@ -14,8 +14,8 @@ from rviz_client import RvizClient
 from stacks import Running, started, until
 
 from bbllm.core.events import Event, EventKind
-from bbllm.ros.rclpy_support import service_call
-from bbllm.ros.rclpy_support.waiting import need_server
+from bbllm.ros.rclpy_support import calls
+from bbllm.ros.rclpy_support.calls import need_server
 from bbllm.ros.rviz import menu_actions as choice_desk
 from bbllm.ros.rviz.menu_actions import STOPPED, ChoiceDesk
 from bbllm.ros.stack.stack import NODES
@@ -29,8 +29,6 @@ ALL = '00' * 16
 
 
 class DeafGraph:
-    """A node whose clients each have a server of their own, by the names of the services."""
-
     group = None
 
     def __init__(self, overhears: int):
@@ -44,8 +42,6 @@ class DeafGraph:
 
 
 class DeafToCancels(Deaf):
-    """The same for the cancels of an action."""
-
     def call_async(self, request: CancelGoal.Request) -> Future:
         future = Future()
         self.heard.append(bytes(request.goal_info.goal_id.uuid).hex())
@@ -67,7 +63,7 @@ def notes() -> list[str]:
 @pytest.fixture
 def desk(graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch) -> ChoiceDesk:
     monkeypatch.setattr(choice_desk, 'SafeActionClient', lambda *_: None)
-    monkeypatch.setattr(service_call, 'need_server', partial(need_server, timeout_s=0.5))
+    monkeypatch.setattr(calls, 'need_server', partial(need_server, timeout_s=0.5))
     return ChoiceDesk(graph, notes.append)  # type: ignore[arg-type]  # all of a node that it uses
 
 
@@ -129,7 +125,6 @@ def test_answer_that_nobody_takes_is_noted_with_who_is_missing(
 
 @pytest.fixture(scope='module')
 def stack(ros_domain: int) -> Iterator[Running]:
-    """Start a stack in which nothing moves before a person has approved the plan."""
     with started((*NODES, 'task_menu'), params={'fr3_executor': {'approval': 'plan'}}) as running:
         yield running
 
@@ -171,19 +166,6 @@ def test_approved_plan_is_carried_out_and_the_line_goes(rviz: RvizClient, stack:
     assert task.result().ending.name == 'FINISHED'
     until(lambda: title not in rviz.titles(ROBOT), 'end of the line that was answered')
     assert stack.client.scene().has('red_cube', 'on', 'location_B')
-
-
-def test_denied_plan_moves_nothing_and_says_who_denied_it(
-    rviz: RvizClient, stack: Running
-) -> None:
-    task = stack.begin('put the blue cube on location_C', feedback_loops=0)
-
-    rviz.choose(ROBOT, line(rviz, 'deny'))
-
-    assert task.result().ending.name != 'FINISHED'
-    assert {event.data.code.name for event in outcomes(stack)} == {'NOT_APPROVED'}
-    assert 'denied from the menu in rviz' in str(outcomes(stack)[0].data.message)
-    assert not stack.client.scene().has('blue_cube', 'on', 'location_C')
 
 
 def test_line_of_a_request_that_is_gone_approves_nothing(rviz: RvizClient, stack: Running) -> None:

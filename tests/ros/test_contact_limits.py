@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
 from controller_manager_msgs.srv import ListControllers, SwitchController
+from drivers import driver_of
 from franka_msgs.action import PTPMotion
 from rclpy.action import ActionClient
-from stacks import Running, started, until
+from stacks import Running, until
 
 from bbllm.arm.driver import RecoveryError
 from bbllm.arm.envelope import ContactForce
 from bbllm.arm.limits import Q_READY
 from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.rclpy_support.fast_subscription import Poller
-from bbllm.ros.rclpy_support.waiting import wait_for
+from bbllm.ros.rclpy_support.calls import wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -31,19 +29,9 @@ def is_active(running: Running) -> bool:
     return {item.name: item.state for item in reply.controller}[ARM] == 'active'
 
 
-@pytest.fixture(scope='module')
-def sim(ros_domain: int) -> Iterator[Running]:
-    """Start `mujoco_sim` alone, in real time."""
-    with started(('mujoco_sim',), speed=1.0) as running:
-        yield running
-
-
 @pytest.fixture
 def driver(sim: Running) -> RosDriver:
-    """Make a driver that has told nothing yet."""
-    poller = Poller(sim.client.node)
-    driver = RosDriver(sim.client.node, poller, sim.client.group, state_timeout_s=SILENT_S)
-    poller.start()
+    driver = driver_of(sim, state_timeout_s=SILENT_S)
     assert sim.ask(SwitchController, SWITCH, activate_controllers=[ARM]).ok
     driver.wait_fresh(10.0)
     return driver

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 import yaml
 
 from bbllm.arm.driver import Tolerances
@@ -101,29 +100,3 @@ def test_goals_bear_the_error_that_friction_leaves() -> None:
         # Half as much again, as friction differs from arm to arm.
         assert 0 < 1.5 * error < Tolerances().goal_rad
         assert error < parameters(ARM)['constraints'][joint]['goal']
-
-
-@pytest.mark.ros
-def test_ros_reads_the_file_as_it_is_meant(ros_domain: int) -> None:
-    rclpy = pytest.importorskip('rclpy')
-    from rclpy.context import Context
-
-    context = Context()
-    rclpy.init(context=context, domain_id=ros_domain)
-    try:
-        node = rclpy.create_node(
-            ARM,
-            namespace='bbllm',
-            context=context,
-            cli_args=['--ros-args', '--params-file', str(FILE)],
-            automatically_declare_parameters_from_overrides=True,
-        )
-        told = {name: x.value for name, x in node.get_parameters_by_prefix('').items()}
-        node.destroy_node()
-    finally:
-        context.try_shutdown()
-
-    assert tuple(told['joints']) == ARM_JOINTS
-    assert told['gains.fr3_joint7.p'] == STIFFNESS[6]
-    assert told['constraints.fr3_joint1.trajectory'] == Tolerances().path_rad
-    assert told['constraints.decelerate_on_cancel'] is True

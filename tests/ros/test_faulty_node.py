@@ -12,13 +12,12 @@ import faulty_executor
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
+from robots import feed_of
 from stacks import PATIENCE_S, Background, Running, started, until
 from std_msgs.msg import Empty
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Code, SkillCall
-from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.stack.stack import SIMULATED, node_arguments, node_environ
 
 pytestmark = pytest.mark.ros
@@ -70,9 +69,7 @@ def fail_in_mid_motion(stack: Running) -> None:
         GoalStatusArray, STATUS, learn, 10, callback_group=client.group
     )
     fault = client.node.create_publisher(Empty, faulty_executor.TOPIC, 1)
-    poller = Poller(client.node)
-    joints = JointFeed(client.node, poller, 'franka_gripper', 5.0)
-    poller.start()
+    joints = feed_of(stack)
     client.wait_ready(('fr3_executor',), PATIENCE_S)
     until(fault.get_subscription_count, 'the executor')
     call = Background(lambda: client.execute(SkillCall('pick', ('red_cube',))))

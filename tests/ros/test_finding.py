@@ -77,13 +77,6 @@ def test_none_is_found_where_the_named_one_does_not_run() -> None:
     assert '/bbllm (the simulation)' in no_stack('left', 0.1, stacks_among(SIM))
 
 
-def test_where_nothing_runs_both_ways_to_start_are_named() -> None:
-    text = no_stack(None, 8.0)
-
-    assert 'bbllm up sim' in text
-    assert 'franka_real.launch.py robot_ip:=' in text
-
-
 def test_beside_a_real_arm_no_simulation_is_advised() -> None:
     assert 'up sim' not in no_stack('left', 8.0, stacks_among(REAL))
 

@@ -26,7 +26,6 @@ HAND = Hand(tcp=Pose(position_m=(0.3, 0.0, 0.5), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
 
 @pytest.fixture(scope='module')
 def estimator(ros_domain: int) -> Iterator[StateEstimator]:
-    """Make the node, which serves nothing yet."""
     rclpy.init(args=[])
     node = StateEstimator()
     node.build()

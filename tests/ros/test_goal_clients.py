@@ -41,7 +41,6 @@ Start = Callable[[str], Callable[[], None]]
 
 @pytest.fixture
 def server(ros_domain: int) -> Iterator[Node]:
-    """Return the node that looks who is there."""
     context = Context()
     rclpy.init(context=context)
     node = rclpy.create_node('server', namespace='bbllm', context=context)
@@ -52,7 +51,6 @@ def server(ros_domain: int) -> Iterator[Node]:
 
 @pytest.fixture
 def start(ros_domain: int) -> Iterator[Start]:
-    """Return a function that starts a program of a name, and returns what ends it."""
     with ExitStack() as ends:
 
         def begin(name: str) -> Callable[[], None]:
@@ -97,10 +95,3 @@ def test_goal_is_left_when_the_last_of_those_who_may_have_given_it_has_gone(
     seen_by(server, 'late', 'watcher')
 
     assert givers.gone  # who came later has not given it
-
-
-def test_goal_that_nobody_was_seen_to_give_is_never_left(server: Node, start: Start) -> None:
-    start('watcher')
-    seen_by(server, 'watcher')
-
-    assert not GoalClients(server, ACTION, frozenset({'watcher'})).gone

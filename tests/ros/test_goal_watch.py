@@ -14,8 +14,6 @@ pytestmark = pytest.mark.ros
 
 
 class Driver:
-    """Stands for the feed, the action and both clocks."""
-
     def __init__(self) -> None:
         self.stopped = False
         self.cancels = 0
@@ -58,17 +56,6 @@ def test_a_goal_that_is_late_is_cancelled_once_and_left_when_that_is_in_vain(
     driver.now_s += ros_driver.CANCEL_S + 0.1
     with pytest.raises(TimeoutError):
         watch()
-
-
-def test_a_goal_of_the_arm_that_a_stop_does_not_end_is_left(driver: Driver) -> None:
-    watch = watch_of(driver)
-    driver.stopped = True
-    watch()
-
-    driver.now_s += ros_driver.CANCEL_S + 0.1
-    with pytest.raises(TimeoutError):
-        watch()
-    assert not watch.late
 
 
 def test_a_goal_of_the_hand_is_cancelled_once_when_the_robot_stops_and_left_in_the_end(

@@ -64,21 +64,12 @@ def test_a_state_that_comes_late_is_waited_for(feed: JointFeed, topics: Topics) 
     assert (state.stamp_s, state.position_rad[0]) == (pytest.approx(1.2), pytest.approx(0.3))
 
 
-def test_without_waiting_the_nearest_state_is_taken(feed: JointFeed, topics: Topics) -> None:
-    for stamp_s in (1.0, 1.1, 1.2):
-        topics.hear[ARM_TOPIC](arm(stamp_s, stamp_s))
-
-    assert feed.at(1.14).stamp_s == pytest.approx(1.1)
-    assert feed.at(9.0).stamp_s == pytest.approx(1.2)
-
-
 def hand() -> JointStateMsg:
     return JointStateMsg(name=list(FINGERS), position=[0.02, 0.02])
 
 
 @pytest.fixture
 def old(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> JointFeed:
-    """A feed that heard the arm a long time ago."""
     feed = fed_by(topics)
     monkeypatch.setattr(joint_feed, 'QUIET_S', 30.0)
     monkeypatch.setattr(joint_feed, 'MANAGER_S', 0.3)
@@ -137,20 +128,6 @@ def test_silence_that_nobody_explains_is_a_lost_driver(old: JointFeed, topics: T
         old.check()
 
 
-@pytest.mark.parametrize('lost', EVERYTHING)
-def test_silence_of_a_stopped_robot_is_explained_also_where_an_answer_is_lost(
-    old: JointFeed, topics: Topics, monkeypatch: pytest.MonkeyPatch, lost: type
-) -> None:
-    monkeypatch.setattr(joint_feed, 'MANAGER_S', 60.0)
-    topics.manager.state = 'inactive'
-    topics.manager.lost = [lost]
-
-    old.check()
-
-    assert old.stopped
-    assert not topics.manager.lost
-
-
 def test_the_same_stamp_again_and_again_is_a_driver_that_hangs(
     old: JointFeed, topics: Topics
 ) -> None:
@@ -195,13 +172,6 @@ def test_what_the_manager_tells_by_itself_counts_at_once(old: JointFeed, topics:
     assert old.stopped
     assert old.activity.hardware == 'left_FrankaHardwareInterface'
     assert not topics.manager.asked
-
-
-def test_a_controller_that_goes_down_is_waited_for(feed: JointFeed, topics: Topics) -> None:
-    assert not feed.activity.wait_for_stop('fr3_arm_controller', 0.01)
-    threading.Timer(0.05, lambda: setattr(topics.manager, 'state', 'inactive')).start()
-
-    assert feed.activity.wait_for_stop('fr3_arm_controller', 30.0)
 
 
 def test_news_is_what_comes_after_the_question_and_no_stamp_twice(

@@ -22,7 +22,6 @@ KINDS = [StackClient, DriverClient]
 
 @pytest.fixture
 def witness(ros_domain: int) -> Iterator[Node]:
-    """Return a node that sees who is there, while nobody collects what was forgotten."""
     context = Context()
     rclpy.init(context=context)
     node = rclpy.create_node('witness', context=context)

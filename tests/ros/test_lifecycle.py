@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.msg import Log, Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from robots import Robot
-from stacks import Background, Running, started, until
+from stacks import Background, Running, until
 
 from bbllm.core.errors import LostNodeError
-from bbllm.core.events import Ending
+from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, SkillCall
-from bbllm.ros.rclpy_support.diagnostics import TOPIC
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.stack import NODES, Stack, StackConfig
 
@@ -30,7 +28,6 @@ DOWN = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)
 
 @pytest.fixture(scope='module')
 def managed(ros_domain: int) -> Iterator[Running]:
-    """Start all nodes unconfigured."""
     given = {node: {'autostart': False} for node in NODES}
     given['mujoco_sim']['speed'] = 0.0  # type: ignore[assignment]  # another parameter's type
     config = StackConfig(params=given)  # type: ignore[arg-type]  # dicts of one type each
@@ -151,44 +148,13 @@ def test_parameters_change_when_they_can(managed: Running) -> None:
     assert result.feedback_loops <= 2
 
 
-def test_dynamic_parameter_is_refused_in_the_middle_of_a_task(ros_domain: int) -> None:
-    with started(speed=0.25, namespace='bbllm_slow') as stack:
-        task = stack.begin(TASK)
-        from bbllm.core.events import EventKind
+def test_dynamic_parameter_is_refused_in_the_middle_of_a_task(managed: Running) -> None:
+    task = managed.begin('wait for 60 seconds')
+    managed.wait_for(EventKind.CALL)
+    two = ParameterValue(type=ParameterType.PARAMETER_INTEGER, integer_value=2)
 
-        stack.wait_for(EventKind.CALL)
-        two = ParameterValue(type=ParameterType.PARAMETER_INTEGER, integer_value=2)
+    reason = set_parameter(managed, 'brain_planner', 'feedback_loops', two)
 
-        reason = set_parameter(stack, 'brain_planner', 'feedback_loops', two)
-
-        assert 'at rest only: the episode' in reason
-        stack.client.cancel()
-        task.result()
-
-
-def test_every_node_tells_its_state_in_diagnostics_and_an_episode_is_in_rosout(
-    ros_domain: int,
-) -> None:
-    with started(namespace='bbllm_told') as stack:
-        heard: dict[str, dict[str, str]] = {}
-        logs: list[str] = []
-
-        def hear(message: DiagnosticArray) -> None:
-            for status in message.status:
-                heard[status.name] = {item.key: item.value for item in status.values}
-
-        node = stack.client.node
-        node.create_subscription(DiagnosticArray, TOPIC, hear, 100)
-        node.create_subscription(Log, '/rosout', lambda log: logs.append(log.msg), 100)
-        names = {f'/{stack.stack.config.namespace}/{name}' for name in NODES}
-        until(lambda: names <= set(heard), 'diagnostics of all nodes')
-
-        stack.run(TASK)
-
-        assert {heard[name]['state'] for name in names} == {'active'}
-        estimator = heard[f'/{stack.stack.config.namespace}/state_estimator']
-        assert 'objects [Hz]' in estimator
-        brain = f'/{stack.stack.config.namespace}/brain_planner'
-        until(lambda: heard[brain]['last model call [s]'] != 'nan', 'latency of the model')
-        for word in ('task: ', 'plan: ', 'step', 'ended: FINISHED'):
-            until(lambda word=word: any(word in line for line in logs), f'{word!r} in /rosout')
+    managed.client.cancel()
+    task.result()
+    assert 'at rest only: the episode' in reason

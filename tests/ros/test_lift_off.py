@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from bbllm_interfaces.srv import ResetSim
 from controller_manager_msgs.srv import SwitchController
+from drivers import driver_of
 from franka_msgs.msg import FrankaRobotState
 from stacks import Running, started, until
 
@@ -20,7 +21,6 @@ from bbllm.arm.limits import Q_READY
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.ros.driver.activity_feed import STATE_BROADCASTER
 from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.rclpy_support.fast_subscription import Poller
 
 pytestmark = pytest.mark.ros
 
@@ -33,7 +33,7 @@ ARM = ('state_estimator', 'fr3_executor', 'mujoco_sim')
 STATE = f'{STATE_BROADCASTER}/robot_state'
 
 
-@pytest.mark.parametrize('speed', [0.0, 1.0])
+@pytest.mark.parametrize('speed', [0.0, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_a_fixed_block_ends_its_pick_without_a_reflex_and_the_next_one_goes_on(
     ros_domain: int, tmp_path: Path, speed: float
 ) -> None:
@@ -69,9 +69,7 @@ def sim(ros_domain: int) -> Iterator[Running]:
 
 @pytest.fixture
 def driver(sim: Running) -> RosDriver:
-    poller = Poller(sim.client.node)
-    driver = RosDriver(sim.client.node, poller, sim.client.group)
-    poller.start()
+    driver = driver_of(sim)
     assert sim.ask(ResetSim, 'sim/reset').success
     driver.wait_fresh(10.0)
     until(lambda: np.allclose(driver.joint_state().position_rad, Q_READY, atol=0.01), 'start')
@@ -80,7 +78,6 @@ def driver(sim: Running) -> RosDriver:
 
 
 def turn(driver: RosDriver, by_rad: float, duration_s: float) -> JointTrajectory:
-    """Return a turn of joint 1."""
     start = driver.joint_state().position_rad
     zero = np.zeros((2, 7))
     return JointTrajectory(
@@ -130,17 +127,6 @@ def test_a_motion_that_is_to_end_before_it_was_sent_is_cancelled_once_it_is(
     assert driver.joint_state().position_rad[0] < 0.2
 
 
-def test_the_force_on_an_empty_hand_is_told_as_it_was_measured_after_a_motion(
-    driver: RosDriver,
-) -> None:
-    short = turn(driver, 0.05, 0.5)
-    assert driver.follow(short, Tolerances()).status is GoalStatus.SUCCEEDED
-
-    force_n = driver.vertical_force_n(settled=True)
-
-    assert force_n == pytest.approx(0.0, abs=0.5)
-
-
 def test_a_force_that_stays_away_after_a_motion_is_silent_and_not_unknown(
     sim: Running, driver: RosDriver
 ) -> None:
@@ -158,10 +144,3 @@ def test_a_force_that_stays_away_after_a_motion_is_silent_and_not_unknown(
 
     driver.activate_broadcasters()
     assert driver.vertical_force_n(settled=True) == pytest.approx(0.0, abs=0.5)
-
-
-def test_who_has_heard_no_state_of_the_robot_tells_no_force(sim: Running) -> None:
-    deaf = RosDriver(sim.client.node, Poller(sim.client.node), sim.client.group)
-
-    assert deaf.vertical_force_n(settled=True) is None
-    assert deaf.vertical_force_n() is None

@@ -21,8 +21,8 @@ from stacks import Background, until
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WorldError
-from bbllm.ros.rclpy_support import action_call
-from bbllm.ros.rclpy_support.action_call import ActionCall
+from bbllm.ros.rclpy_support import calls
+from bbllm.ros.rclpy_support.calls import ActionCall
 from bbllm.ros.rclpy_support.entities import leave_graph
 
 pytestmark = pytest.mark.ros
@@ -70,7 +70,6 @@ class Server:
 
 @contextmanager
 def member(name: str) -> Iterator[tuple[Node, ReentrantCallbackGroup]]:
-    """Give a node that is spun."""
     context = Context()
     rclpy.init(context=context)
     node = rclpy.create_node(name, namespace='lost', context=context)
@@ -106,7 +105,6 @@ def both(ros_domain: int) -> Iterator[tuple[Server, ActionCall]]:
 
 @pytest.fixture
 def lost(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Return how many answers of each kind are lost from now on."""
     lost: dict[str, int] = {}
     take = ActionClient.take_data
 
@@ -141,7 +139,7 @@ def test_goal_that_was_never_answered_is_cancelled_when_nobody_waits_for_it_any_
     both: tuple[Server, ActionCall], lost: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, call = both
-    monkeypatch.setattr(action_call, 'ANSWER_S', 1.0)
+    monkeypatch.setattr(calls, 'ANSWER_S', 1.0)
     lost.update(goal=1, status=1000)
 
     with pytest.raises(WorldError, match=r'no answer from server \(execute_skill\) within 1 s'):
@@ -154,7 +152,7 @@ def test_goal_that_is_accepted_when_nobody_waits_for_it_any_more_is_cancelled_th
     both: tuple[Server, ActionCall], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, call = both
-    monkeypatch.setattr(action_call, 'ANSWER_S', 0.5)
+    monkeypatch.setattr(calls, 'ANSWER_S', 0.5)
     server.judge.clear()
     with pytest.raises(WorldError, match=r'no answer from server \(execute_skill\)'):
         call.run(ExecuteSkill.Goal(), PATIENCE_S)
@@ -172,7 +170,7 @@ def test_cancel_reaches_a_goal_whose_acceptance_is_still_to_come(
     both: tuple[Server, ActionCall], lost: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, call = both
-    monkeypatch.setattr(action_call, 'ANSWER_S', PATIENCE_S * 3)
+    monkeypatch.setattr(calls, 'ANSWER_S', PATIENCE_S * 3)
     lost.update(goal=1, status=1000)
     running = Background(lambda: call.run(ExecuteSkill.Goal(), PATIENCE_S))
     until(lambda: server.begun, 'the goal')

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
-from stacks import Running, started, until
-from std_msgs.msg import String
-from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker
 
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject
-from bbllm.ros.convert.qos import LATCHED
 from bbllm.ros.rviz.markers import menu_marker, plan_markers, scene_markers, status_markers
-from bbllm.ros.stack.stack import NODES
-from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import load_scene
 from bbllm.worlds.tabletop.menu import Numbers, robot_menu
 from bbllm.worlds.tabletop.status import Mood
@@ -87,10 +78,6 @@ def test_lost_thing_is_marked_where_it_was_last_seen() -> None:
     assert shown['lost names', 0].text == 'blue_cube\n(lost 3 s ago)'
 
 
-def test_lost_thing_that_nobody_knows_a_place_of_is_not_drawn() -> None:
-    assert ('lost', 0) not in markers_of(Fact('blue_cube', 'is', 'lost'))
-
-
 def test_colour_of_the_status_tells_how_much_a_person_is_needed() -> None:
     colors = []
     for mood in Mood:
@@ -137,40 +124,6 @@ def test_fruit_and_containers_are_put_together_from_their_parts() -> None:
     assert sorted(round(wall.pose.position.y + 0.33, 3) for wall in walls)[0] == -0.127
 
 
-def test_parts_stand_where_their_thing_stands_and_have_numbers_of_their_own() -> None:
-    items = load_scene('fruit').movables
-    shown = objects_of(*items)
-
-    assert len({marker.id for marker in shown}) == len(shown) > len(items)
-    for item in items:
-        x, y, _ = item.pose.position_m
-        reach = max(item.size_m)
-        near = [m for m in objects_of(item) if abs(m.pose.position.x - x) > reach]
-        assert near == []
-        assert all(abs(m.pose.position.y - y) < reach for m in objects_of(item))
-
-
-def test_a_container_of_no_known_size_is_round_where_it_is_as_long_as_wide() -> None:
-    def container(x_m: float, y_m: float) -> SceneObject:
-        size = (x_m, y_m, 0.05)
-        return SceneObject(name='tray', kind=Kind.CONTAINER, pose=NEAR.pose, size_m=size)
-
-    assert [marker.type for marker in objects_of(container(0.21, 0.21))] == [Marker.CYLINDER]
-    assert [marker.type for marker in objects_of(container(0.31, 0.21))] == [Marker.CUBE]
-
-
-def test_no_two_kinds_of_things_have_one_size() -> None:
-    assert len({(good.kind, good.size_m) for good in OBJECT_MODELS.values()}) == len(OBJECT_MODELS)
-
-
-def test_a_colour_that_is_not_listed_is_no_grey() -> None:
-    (peru, *_) = objects_of(fruit('box'))
-
-    assert (peru.color.r, peru.color.g, peru.color.b) == pytest.approx(
-        (0.804, 0.522, 0.247), abs=1e-3
-    )
-
-
 def test_text_from_outside_is_one_visible_line_in_plan_and_status() -> None:
     plan = Plan((PlanStep(0, 'pick\u202e\x1b[2J\n 1: rest'),))
 
@@ -187,40 +140,6 @@ DISPLAYS: dict[str, dict[str, Any]] = {
     display['Name']: {**display, 'Class': display['Class'].removeprefix('rviz_default_plugins/')}
     for display in SETTINGS['Displays']
 }
-TOPICS = {
-    'RobotModel': ('Description Topic', 'std_msgs/msg/String'),
-    'MarkerArray': ('Topic', 'visualization_msgs/msg/MarkerArray'),
-}
-"""Of a display: the property that names its topic, and the type that it wants."""
-
-
-@pytest.fixture(scope='module')
-def sim(ros_domain: int) -> Iterator[Running]:
-    """Start all that rviz is shown, and nothing that moves."""
-    with started((*NODES, 'task_menu'), speed=1.0) as running:
-        yield running
-
-
-def test_every_link_of_the_description_has_a_transform(sim: Running) -> None:
-    node = sim.client.node
-    descriptions: list[str] = []
-    frames: set[str] = set()
-    node.create_subscription(
-        String, 'robot_description', lambda message: descriptions.append(message.data), LATCHED
-    )
-    for topic, qos in (('tf', 10), ('tf_static', LATCHED)):
-        node.create_subscription(
-            TFMessage,
-            topic,
-            lambda message: frames.update(item.child_frame_id for item in message.transforms),
-            qos,
-        )
-
-    until(lambda: descriptions, 'a description')
-    links = {link.get('name') for link in ElementTree.fromstring(descriptions[0]).iter('link')}
-    # Those of the fingers and the links come on one topic, those that never move on the other.
-    until(lambda: links - frames <= {'base'}, f'transforms of all of {sorted(links)}')
-    assert 'base' not in frames
 
 
 def test_rviz_shows_robot_objects_plan_status_and_menus() -> None:
@@ -235,45 +154,3 @@ def test_rviz_shows_robot_objects_plan_status_and_menus() -> None:
     }
     # The first tool is in hand at the start, and menus open with this one only.
     assert SETTINGS['Tools'][0]['Class'] == 'rviz_default_plugins/Interact'
-
-
-@pytest.mark.parametrize(
-    'name', [name for name, display in DISPLAYS.items() if display['Class'] in TOPICS]
-)
-def test_topic_of_a_display_is_published_with_its_type_and_quality(
-    sim: Running, name: str
-) -> None:
-    title, kind = TOPICS[DISPLAYS[name]['Class']]
-    wanted = DISPLAYS[name][title]
-    node = sim.client.node
-
-    until(lambda: node.count_publishers(wanted['Value']), f'publisher of {wanted["Value"]}')
-
-    for giver in node.get_publishers_info_by_topic(wanted['Value']):
-        assert giver.topic_type == kind
-        qos = giver.qos_profile
-        # What is published once must also reach an rviz that comes later.
-        assert qos.durability is DurabilityPolicy.TRANSIENT_LOCAL
-        assert wanted['Durability Policy'] == 'Transient Local'
-        assert qos.reliability is ReliabilityPolicy.RELIABLE
-        assert wanted['Reliability Policy'] == 'Reliable'
-
-
-def test_menus_of_the_file_are_served(sim: Running) -> None:
-    base = DISPLAYS['Menus']['Interactive Markers Namespace']
-    node = sim.client.node
-
-    until(lambda: node.count_publishers(f'{base}/update'), f'publisher of {base}/update')
-    until(lambda: node.count_subscribers(f'{base}/feedback'), f'listener to {base}/feedback')
-
-    kinds = dict(node.get_service_names_and_types())
-    assert kinds[f'{base}/get_interactive_markers'] == [
-        'visualization_msgs/srv/GetInteractiveMarkers'
-    ]
-    (giver,) = node.get_publishers_info_by_topic(f'{base}/update')
-    (taker,) = node.get_subscriptions_info_by_topic(f'{base}/feedback')
-    assert giver.topic_type == 'visualization_msgs/msg/InteractiveMarkerUpdate'
-    assert taker.topic_type == 'visualization_msgs/msg/InteractiveMarkerFeedback'
-    # As rviz subscribes and publishes (interactive_markers 2.5: reliable, volatile).
-    assert giver.qos_profile.reliability is ReliabilityPolicy.RELIABLE
-    assert taker.qos_profile.durability is DurabilityPolicy.VOLATILE

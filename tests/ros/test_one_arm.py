@@ -40,7 +40,6 @@ def real(ros_domain: int) -> Iterator[Running]:
 
 @pytest.fixture(scope='module')
 def robot_of_module(real: Running) -> Robot:
-    """Listen to what reaches the real arm."""
     return Robot(real)
 
 
@@ -113,7 +112,6 @@ def test_simulator_beside_the_real_arm_stops_its_executor_from_sending(
 def test_executor_for_a_simulation_sends_nothing_to_a_real_driver(
     ros_domain: int, tmp_path: Path
 ) -> None:
-    """The executor of the real arm has gone, and one of a simulation takes its name."""
     nodes = ('state_estimator', 'body_mapper', DRIVER)
     with started(nodes, speed=1.0, namespace='bbllm_lone') as real:
         robot = Robot(real)
@@ -155,19 +153,3 @@ def test_nodes_of_a_killed_owner_end_and_leave_their_names_free(ros_domain: int)
     until(lambda: not any(process_alive(pid) for pid in pids), 'end of all nodes')
     with Stack(StackConfig(nodes=('body_mapper',), namespace='bbllm_orphans')) as stack:
         stack.wait_ready(PATIENCE_S).close()
-
-
-def test_arm_moves_again_right_after_its_simulator_was_killed_and_started_again(
-    ros_domain: int,
-) -> None:
-    with started(namespace='bbllm_again') as simulation:
-        # The executor checks the name of the simulator. It may not have received it yet, and an
-        # endpoint without a name that was killed stays in the graph for 20 s.
-        assert simulation.client.execute(SkillCall('return_to_base')).succeeded
-        process = simulation.stack.processes['mujoco_sim']
-        process.kill()
-        process.wait(PATIENCE_S)
-        simulation.stack.respawn_dead()
-        simulation.client.wait_ready(NODES, PATIENCE_S)
-
-        assert simulation.run(TASK).ending is Ending.FINISHED

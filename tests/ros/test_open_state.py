@@ -10,17 +10,14 @@ from bbllm_interfaces.msg import Outcome as OutcomeMsg
 from bbllm_interfaces.srv import SetObjectMass
 from beliefs import NODE, believed, failed, telling
 from diagnostic_msgs.msg import KeyValue
-from policies import policies
 from rclpy.publisher import Publisher
 from stacks import Running, started, until
 from std_srvs.srv import Trigger
 
-from bbllm.core.constants import open_state_mode
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import EventKind
 from bbllm.core.types import Code, Fact
-from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.ros.estimator.open_state_feed import FORGET, NAMED, told_of
+from bbllm.ros.estimator.open_state_feed import FORGET
 from bbllm.ros.parameters.model_params import model_of_open_state
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 
@@ -31,7 +28,6 @@ TOO_HEAVY_KG = 3.0
 
 @pytest.fixture(scope='module')
 def stack(ros_domain: int) -> Iterator[Running]:
-    """Start a stack whose estimator goes by rules."""
     with started(params={NODE: {'open_state': 'rules'}}) as running:
         yield running
 
@@ -108,29 +104,6 @@ def test_a_client_that_makes_it_forget_is_told_of_what_things_it_believed(
     assert stack.client.forget() == (
         'Nothing was believed any more. Forgotten is what was believed of red_cube.'
     )
-
-
-def test_of_many_things_that_were_forgotten_ten_are_named() -> None:
-    many = OpenState({f'cube_{i}': ('warm',) for i in range(NAMED + 2)})
-
-    told = told_of(many)
-
-    assert told.endswith(f'cube_{NAMED - 1} and 2 more.')
-    assert told_of(OpenState({'cube_1': ()})) == 'Nothing was believed.'
-
-
-def test_the_policy_allows_what_the_estimator_hears_and_serves_for_it(stack: Running) -> None:
-    allowed = policies()[NODE].names()
-    client = stack.client.node
-    served = dict(client.get_service_names_and_types_by_node(NODE, '/bbllm'))
-
-    assert '/bbllm/episode_events' in allowed['subscriber']
-    assert f'/bbllm/{FORGET}' in allowed['service'] & served.keys()
-
-
-def test_who_estimates_is_one_of_three() -> None:
-    with pytest.raises(ConfigError, match=r"no open_state 'rule'\. Known: off, rules, model"):
-        open_state_mode('rule')
 
 
 def test_a_stand_in_is_refused_as_the_model_with_what_would_work() -> None:

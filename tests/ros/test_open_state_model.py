@@ -23,7 +23,6 @@ def server() -> Iterator[FakeServer]:
 
 @pytest.fixture(scope='module')
 def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
-    """Start an estimator whose model is that server's, and the robot that it looks at."""
     config = tmp_path_factory.mktemp('llm') / 'llm.yaml'
     config.write_text('brain:\n  provider: openai\n  model: fake\n  retries: 0\n')
     environ = {'OPENAI_BASE_URL': server.url, 'OPENAI_API_KEY': 'sk-test-never-shown'}

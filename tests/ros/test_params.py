@@ -27,7 +27,6 @@ pytestmark = pytest.mark.ros
 
 @pytest.fixture
 def node(ros_domain: int, request: pytest.FixtureRequest) -> Iterator[Node]:
-    """Make a node with the arguments that a test is parametrised with."""
     context = rclpy.Context()
     rclpy.init(args=['--ros-args', *request.param], context=context)
     node = Node('mujoco_sim', context=context)

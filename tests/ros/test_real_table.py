@@ -11,15 +11,40 @@ from stacks import Running, started, until
 
 from bbllm.core.errors import SceneError
 from bbllm.core.events import Ending, EventKind
-from bbllm.core.types import Code, SkillCall, Status
+from bbllm.core.types import Code, Scene, SkillCall, Status
 from bbllm.worlds.scene.catalogue import load_catalogue
 
 pytestmark = pytest.mark.ros
 
 
-@pytest.fixture(scope='module', params=['detections', 'apriltag'])
+def test_hand_alone_tells_what_it_carries_and_says_that_it_is_inferred(ros_domain: int) -> None:
+    """The stack has only a scene file and the hand; the camera is for the test."""
+    given = {'state_estimator': {'sources': 'static', 'scene': 'tabletop'}}
+    nodes = ('state_estimator', 'fr3_executor', 'mujoco_sim')
+    with looking() as camera, started(nodes, params=given, namespace='bbllm') as stack:
+        until(lambda: camera.truth, 'truth of the simulator')
+        picked = stack.client.execute(SkillCall('pick', ('green_cube',)))
+        scene = stack.client.scene()
+        placed = stack.client.execute(SkillCall('place', ('location_E',)))
+        after = stack.client.scene()
+        until(lambda: is_on(camera, 'green_cube', 'location_E'), 'green cube on location_E')
+
+    assert (picked.message, placed.message) == ('', '')
+    assert scene.held == 'green_cube'
+    assert estimated(scene, 'held_by') == ['green_cube']
+    assert after.held is None
+    assert 'green_cube' in estimated(after, 'on')
+    assert 'yellow_cube' not in estimated(after, 'on')
+
+
+def estimated(scene: Scene, predicate: str) -> list[str]:
+    return [f.subject for f in scene.facts if f.predicate == predicate and f.estimated]
+
+
+@pytest.fixture(
+    scope='module', params=['detections', pytest.param('apriltag', marks=pytest.mark.slow)]
+)
 def seen(ros_domain: int, request: pytest.FixtureRequest) -> Iterator[tuple[Running, Camera]]:
-    """Start a stack whose things are told by detections, or by the frames of AprilTags."""
     tags = load_catalogue('tabletop') if request.param == 'apriltag' else None
     params = {'sources': request.param, 'scene': 'tabletop', 'catalogue': 'tabletop'}
     given = {'state_estimator': params, 'mujoco_sim': {'speed': 1.0}}

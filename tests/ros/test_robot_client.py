@@ -3,53 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
+from drivers import driver_of, recover
 from rclpy.client import Client
 from rclpy.task import Future
-from stacks import Running, started
+from stacks import Running
 
 from bbllm.arm.driver import RobotMode
-from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.stop_causes import StopCause
-from bbllm.core.cancel import CancelToken
 from bbllm.ros.driver import robot_client
 from bbllm.ros.driver.activity_feed import ActivityFeed
 from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.rclpy_support.fast_subscription import Poller
 
 pytestmark = pytest.mark.ros
 
 
-@pytest.fixture(scope='module')
-def sim(ros_domain: int) -> Iterator[Running]:
-    """Start `mujoco_sim` alone, in real time."""
-    with started(('mujoco_sim',), speed=1.0) as running:
-        yield running
-
-
 @pytest.fixture
 def driver(sim: Running, monkeypatch: pytest.MonkeyPatch) -> RosDriver:
-    """Make a driver of a robot that stands at its start."""
     monkeypatch.setattr(robot_client, 'MANAGER_S', 2.0)
     # ros2_control does not tell by itself that an error took everything down; mujoco_sim does.
     monkeypatch.setattr(ActivityFeed, '_take_activity', lambda feed, msg: False)
     assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
     assert sim.ask(ResetSim, 'sim/reset').success
-    poller = Poller(sim.client.node)
-    driver = RosDriver(sim.client.node, poller, sim.client.group)
-    poller.start()
+    driver = driver_of(sim)
     assert driver.feed.activity.wait_for_answer(30.0)
     if not driver.condition().able:
-        recovery_of(driver, lambda: True).run('testing', CancelToken())
+        recover(driver, lambda: True)
     return driver
-
-
-def recovery_of(driver: RosDriver, allow: Callable[[], bool]) -> Recovery:
-    return Recovery(driver, lambda what, cancel: allow(), lambda _: None)
 
 
 class Mute:
@@ -68,7 +51,6 @@ class Mute:
 
 
 def stop_unseen(sim: Running) -> None:
-    """Press the user stop and release it."""
     assert sim.ask(InjectFault, 'sim/inject_fault', fault='user_stop').success
     assert sim.ask(InjectFault, 'sim/inject_fault', fault='user_stop', clear=True).success
 
@@ -89,7 +71,7 @@ def test_person_is_asked_where_nothing_tells_whether_a_stop_took_the_hardware_do
         modes.append(driver.condition().mode)
         return True
 
-    stop = recovery_of(driver, allow).run('lifting red_cube', CancelToken())
+    stop = recover(driver, allow)
 
     assert (stop.cause, stop.asked) == (StopCause.USER_STOP, True)
     assert modes == [RobotMode.IDLE]  # so the robot itself no longer told of it
@@ -117,7 +99,7 @@ def test_robot_whose_driver_finds_its_clients_late_is_recovered_at_the_first_try
     monkeypatch.setattr(Client, 'call_async', lose)
     assert not driver.condition(30.0).able
 
-    stop = recovery_of(driver, lambda: False).run('lifting red_cube', CancelToken())
+    stop = recover(driver)
 
     assert (stop.cause, stop.asked) == (StopCause.REFLEX, False)
     assert not overheard

@@ -16,7 +16,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.task import Future
 from unique_identifier_msgs.msg import UUID
 
-from bbllm.ros.rclpy_support.action_call import ABANDONED, SafeActionClient, has_ended
+from bbllm.ros.rclpy_support.calls import ABANDONED, SafeActionClient, has_ended
 from bbllm.ros.rclpy_support.entities import leave_graph
 
 pytestmark = pytest.mark.ros
@@ -44,12 +44,10 @@ class Client(SafeActionClient):
         return future
 
     def take(self, **taken: Any) -> None:
-        """Deal with what an executor's thread has taken."""
         with pytest.raises(StopIteration):
             self.execute(taken).send(None)
 
     def forget(self) -> None:
-        """Do what rclpy leaves to the executor when a goal was answered."""
         while self._pending_goal_requests:
             self._executor.spin_once(timeout_sec=1.0)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,15 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moveit_msgs.msg import CollisionObject
 from paper_world import PaperWorld
-from rclpy.qos import QoSProfile
 from shape_msgs.msg import SolidPrimitive
-from sim_clients import heard
-from stacks import Running, started, until
-from tf2_msgs.msg import TFMessage
-from vision_msgs.msg import Detection3DArray
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.ros.convert.records import pose_from_msg, stamp_from_msg, vector_from_msg
 from bbllm.ros.estimator import scene_outputs
 from bbllm.ros.estimator.detection_feed import batch_from_vision
@@ -32,16 +26,6 @@ from bbllm.ros.estimator.scene_outputs import (
 )
 
 pytestmark = pytest.mark.ros
-
-NODES = ('state_estimator', 'fr3_executor', 'mujoco_sim')
-KEEP = QoSProfile(depth=100)
-
-
-@pytest.fixture(scope='module')
-def stack(ros_domain: int) -> Iterator[Running]:
-    """Start what makes scenes and what moves objects."""
-    with started(NODES, params={'state_estimator': {'collision_objects': True}}) as running:
-        yield running
 
 
 def scene_of(*items: SceneObject) -> Scene:
@@ -99,8 +83,6 @@ def test_shapes_for_moveit_are_boxes_and_cylinders() -> None:
 
 
 class Listened:
-    """Stands for a publisher with `count` subscribers."""
-
     def __init__(self, topic_name: str):
         self.topic_name = topic_name
         self.count = 0
@@ -137,14 +119,14 @@ def test_nothing_is_computed_while_nobody_subscribes(monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> None:
         raise AssertionError('it was computed for nobody')
 
-    for name in ('frames_of', 'detections_of', 'solids', 'collision_object_of'):
+    for name in ('scene_markers', 'frames_of', 'detections_of', 'solids', 'collision_object_of'):
         monkeypatch.setattr(scene_outputs, name, fail)
     made, publishers = outputs('/tf')
     publishers['/tf'].count = 1  # this node's own camera source
 
     made.publish(PaperWorld('tabletop').observe())
 
-    assert [x.sent for x in publishers.values()] == [[], [], []]
+    assert [x.sent for x in publishers.values()] == [[], [], [], []]
 
 
 def test_moveit_is_sent_what_changed_and_all_of_it_when_it_joins() -> None:
@@ -166,6 +148,10 @@ def test_moveit_is_sent_what_changed_and_all_of_it_when_it_joins() -> None:
     assert sent(cube('b', 0.7)) == [('a', remove)]
     moveit.count = 2
     assert sent(cube('b', 0.7)) == [('b', add)]
+    moveit.sent.clear()
+    held = Fact('b', 'held_by', 'hand')
+    made.publish(Scene((cube('b', 0.7),), (), (held,), 12.5))
+    assert [(message.id, message.operation) for message in moveit.sent] == [('b', remove)]
 
 
 def test_without_moveit_msgs_the_parameter_is_refused_with_what_to_install(
@@ -177,41 +163,3 @@ def test_without_moveit_msgs_the_parameter_is_refused_with_what_to_install(
     SceneOutputs(node, collision_objects=False)
     with pytest.raises(ConfigError, match='apt install ros-jazzy-moveit-msgs'):
         SceneOutputs(node, collision_objects=True)
-
-
-def test_frames_and_detections_of_a_running_stack_are_those_of_its_scene(stack: Running) -> None:
-    scene = stack.client.scene()
-    red = scene.object('red_cube').pose
-
-    with heard(stack, TFMessage, 'tf', KEEP) as frames:
-        until(lambda: 'bbllm/red_cube' in places(frames), 'frame of the red cube')
-    with heard(stack, Detection3DArray, 'scene_detections', KEEP) as arrays:
-        until(lambda: arrays, 'detections')
-
-    assert places(frames)['bbllm/red_cube'] == pytest.approx(red.position_m, abs=1e-3)
-    assert 'bbllm/location_B' in places(frames)
-    names = {found.id for found in arrays[-1].detections}
-    assert 'red_cube' in names
-    assert 'location_B' not in names
-
-
-def places(messages: list[TFMessage]) -> dict[str, tuple[float, float, float]]:
-    """Return where each frame was last."""
-    return {
-        frame.child_frame_id: vector_from_msg(frame.transform.translation)
-        for message in messages
-        for frame in message.transforms
-    }
-
-
-def test_what_is_picked_leaves_the_world_of_moveit_and_returns_when_it_is_placed(
-    stack: Running,
-) -> None:
-    with heard(stack, CollisionObject, 'collision_object', KEEP) as sent:
-        last = lambda: {message.id: message.operation for message in sent}.get('red_cube')  # noqa: E731
-        until(lambda: last() == CollisionObject.ADD, 'red_cube')
-        assert stack.client.execute(SkillCall('pick', ('red_cube',))).status is Status.SUCCEEDED
-        until(lambda: last() == CollisionObject.REMOVE, 'removal of red_cube')
-        placed = stack.client.execute(SkillCall('place', ('location_B',)))
-        assert placed.status is Status.SUCCEEDED
-        until(lambda: last() == CollisionObject.ADD, 'red_cube on location_B')

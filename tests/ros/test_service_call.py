@@ -11,9 +11,8 @@ from rclpy.task import Future
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, WorldError
-from bbllm.ros.rclpy_support import service_call
-from bbllm.ros.rclpy_support.service_call import ServiceCall
-from bbllm.ros.rclpy_support.waiting import wait_for
+from bbllm.ros.rclpy_support import calls
+from bbllm.ros.rclpy_support.calls import ServiceCall, wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -61,7 +60,7 @@ def test_service_that_is_slow_is_asked_less_and_less_often(
         for _ in range(20):
             ask_again()
 
-    monkeypatch.setattr(service_call, 'wait_for', after_twenty_waits)
+    monkeypatch.setattr(calls, 'wait_for', after_twenty_waits)
 
     service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S)
 
@@ -69,7 +68,7 @@ def test_service_that_is_slow_is_asked_less_and_less_often(
 
 
 def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_call, 'ANSWER_S', 0.1)
+    monkeypatch.setattr(calls, 'ANSWER_S', 0.1)
     deaf = Deaf(overhears=1000)
 
     with pytest.raises(WorldError, match=r'no answer from fr3_executor \(approve\) within 0.1 s'):

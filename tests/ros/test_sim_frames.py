@@ -13,15 +13,18 @@ from xml.dom import minidom
 
 import numpy as np
 import pytest
+from bbllm_interfaces.msg import ObjectStates
 from geometry_msgs.msg import Transform
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from sim_clients import heard
 from stacks import Running, until
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from urdf_text import chain, joints_of, step
 
 from bbllm.arm.urdf import robot_description
-from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.convert.records import LATCHED
 from bbllm.ros.sim.frames import description_of
 
 pytestmark = pytest.mark.ros
@@ -104,23 +107,7 @@ def test_transforms_equal_the_kinematics_of_the_description(sim: Running) -> Non
     assert link == 'base'
 
 
-def test_state_of_the_robot_is_in_the_root_of_the_description(sim: Running) -> None:
-    from franka_msgs.msg import FrankaRobotState
-
-    node = sim.client.node
-    states: list[FrankaRobotState] = []
-    topic = 'franka_robot_state_broadcaster/robot_state'
-    subscription = node.create_subscription(FrankaRobotState, topic, states.append, 1)
-    until(lambda: states, topic)
-    node.destroy_subscription(subscription)
-
-    assert states[0].o_t_ee.header.frame_id == 'base'
-    assert states[0].o_f_ext_hat_k.header.frame_id == 'base'
-
-
 class Logger:
-    """Keeps what a node logs."""
-
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.info = self.warning = self.lines.append
@@ -133,7 +120,6 @@ def logger() -> Logger:
 
 @pytest.fixture
 def share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Install a package franka_description, of which nothing but the one file is there."""
     index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
     index.mkdir(parents=True)
     (index / 'franka_description').touch()
@@ -183,10 +169,8 @@ def test_description_that_cannot_be_expanded_is_named_and_replaced(
     assert 'no macro franka_robot' in line
 
 
-def test_without_xacro_the_description_is_our_own(
-    share: Path, monkeypatch: pytest.MonkeyPatch, logger: Logger
-) -> None:
-    monkeypatch.setitem(sys.modules, 'xacro', None)  # an import of it fails
-
-    assert published_by(logger) == robot_description()
-    assert logger.lines == []
+def test_nobody_is_sent_the_clock_without_the_parameter(sim: Running) -> None:
+    with heard(sim, Clock, '/clock') as ticks, heard(sim, ObjectStates, 'objects') as states:
+        until(lambda: len(states) > 20, 'twenty times the objects')
+        assert ticks == []
+    assert sim.client.node.count_publishers('/clock') == 0

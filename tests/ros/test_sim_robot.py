@@ -8,26 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from bbllm_interfaces.msg import ObjectStates, SimGoal
+from bbllm_interfaces.msg import SimGoal
 from bbllm_interfaces.srv import ResetSim
 from control_msgs.action import FollowJointTrajectory, GripperCommand
-from control_msgs.msg import DynamicJointState
-from controller_manager_msgs.msg import ControllerManagerActivity
-from controller_manager_msgs.srv import (
-    ListControllerTypes,
-    ListHardwareInterfaces,
-    LoadController,
-    UnloadController,
-)
 from franka_msgs.action import ErrorRecovery, Homing, Move, PTPMotion
-from franka_msgs.msg import FrankaRobotState, TargetStatus
+from franka_msgs.msg import FrankaRobotState
 from franka_msgs.srv import (
     SetCartesianStiffness,
     SetJointStiffness,
     SetStiffnessFrame,
     SetTCPFrame,
 )
-from sensor_msgs.msg import JointState
 from sim_clients import (
     ARM,
     JOINTS,
@@ -43,11 +34,8 @@ from sim_clients import (
 )
 from stacks import Running, started, until
 
-from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import ARM_JOINTS
-from bbllm.ros.convert.qos import BEST_EFFORT, LATCHED
 from bbllm.ros.convert.records import stamp_from_msg
-from bbllm.ros.rclpy_support.waiting import wait_for
+from bbllm.ros.rclpy_support.calls import wait_for
 from bbllm.ros.sim.topics import GOALS
 
 pytestmark = pytest.mark.ros
@@ -65,29 +53,8 @@ def shared(ros_domain: int) -> Iterator[Running]:
 
 @pytest.fixture
 def sim(shared: Running) -> Running:
-    """Give every test a world at its start."""
     assert shared.ask(ResetSim, 'sim/reset').success
     return shared
-
-
-def test_the_robot_drives_a_motion_of_its_own_when_no_controller_holds_it(sim: Running) -> None:
-    assert switch(sim, down=(ARM,)).ok
-
-    status, result = run(sim, PTPMotion, 'action_server/ptp_motion', ptp(0.1))
-
-    assert status == GoalStatus.STATUS_SUCCEEDED
-    assert result.target_status.status == TargetStatus.TARGET_REACHED
-    assert result.error_message == ''
-    with heard(sim, JointState, 'franka/joint_states') as states:
-        until(lambda: states, 'joint states')
-        np.testing.assert_allclose(states[-1].position, Q_READY + 0.1, atol=0.01)
-
-
-def test_the_robot_does_not_move_by_itself_while_a_controller_holds_it(sim: Running) -> None:
-    status, result = run(sim, PTPMotion, 'action_server/ptp_motion', ptp(0.1))
-    assert status == GoalStatus.STATUS_ABORTED
-    assert result.target_status.status == TargetStatus.ABORTED
-    assert 'another control or read operation' in result.error_message
 
 
 def test_a_user_stop_ends_the_robots_own_motion_with_its_reason(sim: Running) -> None:
@@ -193,59 +160,6 @@ def test_lost_packets_keep_the_hardware_down(sim: Running) -> None:
     status, _ = run(sim, ErrorRecovery, 'action_server/error_recovery', ErrorRecovery.Goal())
     assert status == GoalStatus.STATUS_ABORTED
     inject(sim, 'communication_loss', clear=True)
-
-
-def test_the_table_is_seen_while_the_robot_is_stopped(sim: Running) -> None:
-    inject(sim, 'reflex')
-    with heard(sim, ObjectStates, 'objects') as seen:
-        until(lambda: len(seen) >= 3, 'objects')
-    assert {item.name for item in seen[-1].objects} > {'table'}
-
-
-def test_a_driver_that_hangs_repeats_its_last_joint_states(sim: Running) -> None:
-    inject(sim, 'driver_hang')
-    with heard(sim, JointState, 'franka/joint_states') as arm:
-        until(lambda: len(arm) >= 5, 'joint states')
-    inject(sim, 'driver_hang', clear=True)
-    stamps = {(state.header.stamp.sec, state.header.stamp.nanosec) for state in arm[1:]}
-    assert len(stamps) == 1
-
-
-def test_whoever_comes_late_hears_the_newest_activity_only(sim: Running) -> None:
-    inject(sim, 'reflex')
-    topic = 'controller_manager/activity'
-    with heard(sim, ControllerManagerActivity, topic, LATCHED) as told:
-        until(lambda: told, 'activity')
-    assert {item.state.label for item in told[0].controllers} == {'inactive'}
-    assert [item.state.label for item in told[0].hardware_components] == ['unconfigured']
-
-
-def test_joint_states_come_with_all_interfaces_too(sim: Running) -> None:
-    with heard(sim, DynamicJointState, 'dynamic_joint_states') as states:
-        until(lambda: states, 'dynamic joint states')
-    assert list(states[0].joint_names) == list(ARM_JOINTS)
-    for i, values in enumerate(states[0].interface_values):
-        assert list(values.interface_names) == ['position', 'velocity', 'effort']
-        assert values.values[0] == pytest.approx(Q_READY[i], abs=0.01)
-
-
-def test_convenience_topics_reach_who_wants_no_guarantees(sim: Running) -> None:
-    with heard(sim, JointState, f'{STATE}/desired_joint_states', BEST_EFFORT) as states:
-        until(lambda: states, 'desired joint states')
-    np.testing.assert_allclose(states[0].position, Q_READY, atol=0.01)
-
-
-def test_controllers_are_unloaded_and_loaded_by_name(sim: Running) -> None:
-    manager = 'controller_manager'
-    assert not sim.ask(UnloadController, f'{manager}/unload_controller', name=ARM).ok
-    assert not sim.ask(LoadController, f'{manager}/load_controller', name='nobody').ok
-    assert switch(sim, down=(ARM,)).ok
-    assert sim.ask(UnloadController, f'{manager}/unload_controller', name=ARM).ok
-    assert sim.ask(LoadController, f'{manager}/load_controller', name=ARM).ok
-    types = sim.ask(ListControllerTypes, f'{manager}/list_controller_types').types
-    assert 'joint_trajectory_controller/JointTrajectoryController' in types
-    listed = sim.ask(ListHardwareInterfaces, f'{manager}/list_hardware_interfaces')
-    assert not any(item.is_claimed for item in listed.command_interfaces)
 
 
 def test_a_hand_that_was_not_homed_takes_no_width_before_it_is(sim: Running) -> None:

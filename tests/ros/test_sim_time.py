@@ -24,13 +24,13 @@ from stacks import started, until
 
 from bbllm.core.events import Ending
 from bbllm.core.types import Scene, SkillCall, Status
-from bbllm.ros.convert.qos import EVENTS
-from bbllm.ros.convert.records import from_msg, stamp_from_msg, stamp_to_msg
+from bbllm.ros.convert.records import EVENTS, from_msg, stamp_from_msg, stamp_to_msg
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.stack import NODES, Stack, StackConfig
 
 pytestmark = pytest.mark.ros
 
+SLOW = pytest.mark.slow
 BAG = {
     'objects': ObjectStates,
     'franka/joint_states': JointState,
@@ -47,15 +47,12 @@ SIM_TIME = {node: {'use_sim_time': True} for node in NODES}
 
 @dataclass
 class Bag:
-    """Messages in the order in which they came, and the scenes that were made of them."""
-
     messages: list[tuple[str, float, bytes]] = field(default_factory=list)
     """Topic, stamp on the world's clock [s], the message as it is sent."""
     scenes: dict[float, frozenset[Any]] = field(default_factory=dict)
     """The facts of each scene, by its stamp [s]."""
 
     def settled(self, stamp_s: float) -> bool:
-        """Tell whether the facts were the same for a while before and after a moment."""
         near = {facts for s, facts in self.scenes.items() if abs(s - stamp_s) <= EDGE_S}
         return len(near) == 1
 
@@ -66,7 +63,6 @@ def stamp_of(message: Any) -> float:
 
 @pytest.fixture(scope='module')
 def bag(ros_domain: int) -> Bag:
-    """Record a simulated arm that picks a cube, with a clock that is a day behind the wall's."""
     bag = Bag()
     nodes = ('state_estimator', 'fr3_executor', 'mujoco_sim')
     with started(nodes, params={'state_estimator': {'rate_hz': 20.0}}, speed=1.0) as stack:
@@ -135,7 +131,9 @@ def lone_estimator() -> Iterator[tuple[Stack, Any]]:
         yield stack, client
 
 
-@pytest.mark.parametrize('rate', [0.5, 1.0, 5.0])
+@pytest.mark.parametrize(
+    'rate', [pytest.param(0.5, marks=SLOW), pytest.param(1.0, marks=SLOW), 5.0]
+)
 def test_a_bag_replayed_at_any_speed_gives_the_scenes_of_the_recording(
     bag: Bag, rate: float
 ) -> None:
@@ -179,7 +177,7 @@ def test_a_bag_replayed_at_any_speed_gives_the_scenes_of_the_recording(
     assert held == {True, False}, 'the replay shows the table before and after the pick'
 
 
-@pytest.mark.parametrize('speed', [0.0, 3.0])
+@pytest.mark.parametrize('speed', [pytest.param(0.0, marks=SLOW), 3.0])
 def test_a_stack_that_takes_the_time_of_the_simulation_carries_out_a_task(
     ros_domain: int, speed: float
 ) -> None:
@@ -218,11 +216,3 @@ def test_policies_allow_the_clock_to_every_node() -> None:
     assert [n for n, policy in allowed.items() if '/clock' in policy.names()['publisher']] == [
         'mujoco_sim'
     ]
-
-
-def test_nobody_is_sent_the_clock_without_the_parameter(ros_domain: int) -> None:
-    with started(('mujoco_sim',), speed=1.0) as sim, heard(sim, Clock, '/clock') as ticks:
-        with heard(sim, ObjectStates, 'objects') as states:
-            until(lambda: len(states) > 20, 'twenty times the objects')
-        assert ticks == []
-        assert sim.client.node.count_publishers('/clock') == 0

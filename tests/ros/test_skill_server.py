@@ -68,8 +68,6 @@ class HeldServer(SkillServer):
 
 @dataclass
 class Arm:
-    """A simulated arm behind a server of its own, and a person who answers."""
-
     mode: str = 'none'
     answers: list[Answer] = field(default_factory=list)
     asked: list[ApprovalRequest] = field(default_factory=list)
@@ -113,7 +111,6 @@ Start = Callable[..., Arm]
 
 @pytest.fixture
 def start(ros_domain: int) -> Iterator[Start]:
-    """Return a function that starts an arm and its server."""
     rclpy.init(args=['--ros-args', '-r', '__ns:=/bbllm'])
     executor = MultiThreadedExecutor(8)
     spinning: list[threading.Thread] = []

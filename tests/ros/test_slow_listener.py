@@ -34,7 +34,7 @@ ALL = QoSProfile(depth=1000, reliability=QOS.reliability)
 SOON_S = 1e-3
 LONG_S = 60.0
 """How long is listened; with one beat a round, nodes were told dead from the 7th second on [s]."""
-ROUNDS_S = pytest.mark.parametrize('round_s', [0.2, 0.5, 0.6, 1.0])
+ROUNDS_S = pytest.mark.parametrize('round_s', [0.2, 0.6])
 HERE = pytest.mark.parametrize('here', [True, False], ids=['on this machine', 'elsewhere'])
 
 
@@ -56,8 +56,6 @@ class FakeTime:
 
 
 class Crowd:
-    """Six nodes, each of which beats twice a second, by a clock of the test's own."""
-
     def __init__(self, node: Node, time: FakeTime, here: bool):
         self.silent = ''
         self._time = time
@@ -87,8 +85,6 @@ class Crowd:
 
 
 class Listener:
-    """Hears the six through an executor in each of whose rounds something takes long."""
-
     def __init__(
         self, node: Node, executor: Executor, crowd: Crowd, time: FakeTime, heard: Liveness
     ):
@@ -100,7 +96,6 @@ class Listener:
         node.create_timer(SOON_S, self._work, clock=time.clock)
 
     def blamed(self, for_s: float, round_s: float) -> Iterator[set[str]]:
-        """Yield who is told to have gone after each callback of so long, in rounds of so long."""
         self._round_s = round_s
         until_s = self._time.now_s + for_s
         self._time.set(self._time.now_s + SOON_S)
@@ -121,7 +116,6 @@ class Listener:
 
 @contextmanager
 def joined(make: Callable[[Context], Executor]) -> Iterator[tuple[Node, Node, Executor]]:
-    """Give two nodes, and an executor of the first that nobody spins."""
     context = Context()
     rclpy.init(context=context)
     node, others = (rclpy.create_node(name, context=context) for name in ('listener', 'others'))
@@ -137,7 +131,6 @@ def joined(make: Callable[[Context], Executor]) -> Iterator[tuple[Node, Node, Ex
 
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
-    """Make the clock by which listeners have their turns."""
     time = FakeTime()
     monkeypatch.setattr(entities, 'Clock', lambda clock_type: time.clock)
     return time
@@ -153,18 +146,6 @@ def listening(time: FakeTime, here: bool) -> Iterator[Listener]:
         heard = listen(node)
         crowd = Crowd(others, time, here)
         yield Listener(node, executor, crowd, time, heard)
-
-
-@HERE
-@ROUNDS_S
-def test_a_listener_with_long_rounds_blames_nobody_who_beats(
-    ros_domain: int, time: FakeTime, round_s: float, here: bool
-) -> None:
-    with listening(time, here) as listener:
-        for blamed in listener.blamed(LONG_S, round_s):
-            assert blamed == set()
-
-        assert all(listener.heard.alive(name) for name in NAMES)
 
 
 @HERE

@@ -55,13 +55,10 @@ class Ended:
     """How a goal ended."""
 
     status: str
-    """SUCCEEDED, CANCELED or ABORTED."""
     result: Any
-    """The result message of the action."""
 
     @property
     def trajectory_end(self) -> tuple[str, int, str]:
-        """Status, error code and text of a trajectory's end."""
         return self.status, self.result.error_code, self.result.error_string
 
 
@@ -87,10 +84,11 @@ def interrupt_afterwards() -> Iterator[None]:
 
 class DriverClient:
     """
-    One client of one driver; close it, or use it with `with`.
+    One client of the driver in a namespace; close it, or use it with `with`.
 
-    Names are relative to the namespace of the driver. The calling thread serves all callbacks
-    while it waits, so no answer arrives before the request is registered.
+    Names are relative to the namespace. The calling thread serves all callbacks while it waits, so
+    no answer arrives before the request is registered. An empty *gripper* is an arm without hand;
+    *patience_s* limits everything that the driver does at once [s].
     """
 
     def __init__(
@@ -102,16 +100,6 @@ class DriverClient:
         recording: Recording | None = None,
         patience_s: float = PATIENCE_S,
     ):
-        """
-        Join the ROS graph without waiting for the driver.
-
-        Args:
-            namespace: Namespace of the driver; empty for none.
-            controller: Name of the joint trajectory controller.
-            gripper: Prefix of the names of the hand; empty for an arm without hand.
-            recording: Where all messages are kept.
-            patience_s: Time limit for everything that the driver does at once [s].
-        """
         self.controller, self.gripper = controller, gripper
         self.recording = recording or Recording()
         self.patience_s = patience_s
@@ -140,7 +128,6 @@ class DriverClient:
         self.close()
 
     def close(self) -> None:
-        """Leave the ROS graph."""
         self._executor.shutdown()
         for client in self._actions.values():
             client.destroy()
@@ -149,12 +136,7 @@ class DriverClient:
         self._context.try_shutdown()
 
     def await_driver(self, timeout_s: float) -> None:
-        """
-        Wait until the controller manager answers; it is asked again each second.
-
-        Raises:
-            NoDriverError: It does not answer in time; names the namespace and the domain.
-        """
+        """Wait until the controller manager answers; raises NoDriverError."""
         name = 'controller_manager/list_controllers'
         client = self._services[name] = self.node.create_client(ListControllers, name)
         deadline_s = time.monotonic() + timeout_s
@@ -177,7 +159,6 @@ class DriverClient:
             self._action(kind, name)
 
     def probe(self, kind: Any, topic: str, *, latched: bool = False) -> TopicProbe:
-        """Subscribe to a topic."""
         return TopicProbe(self._probes, kind, topic, self.recording, latched=latched)
 
     def receive(self, kind: Any, topic: str, *, latched: bool = False) -> Any:
@@ -198,7 +179,6 @@ class DriverClient:
             self.node.destroy_publisher(publisher)
 
     def call(self, kind: Any, name: str, request: Any) -> Any:
-        """Call a service and return its answer, or raise CheckFailedError."""
         if name not in self._services:
             self._services[name] = self.node.create_client(kind, name)
         client = self._services[name]
@@ -209,7 +189,6 @@ class DriverClient:
         return answer
 
     def send(self, kind: Any, name: str, goal: Any) -> SentGoal:
-        """Send a goal and wait until it is accepted or rejected."""
         client = self._action(kind, name)
         self.wait_until(client.server_is_ready, f'a server of {name}')
         return SentGoal(self, client, name, goal)
@@ -236,15 +215,12 @@ class DriverClient:
                 self._executor.spin_once(timeout_sec=POLL_S)
 
     def services(self) -> dict[str, list[str]]:
-        """Return the types of all services, by full name."""
         return dict(self.node.get_service_names_and_types())
 
     def actions(self) -> dict[str, list[str]]:
-        """Return the types of all actions, by full name."""
         return dict(get_action_names_and_types(self.node))
 
     def publishers(self, topic: str) -> list[Any]:
-        """Return the endpoint information of the publishers of a topic, once there is one."""
         full = self.full_name(topic)
         self.wait_until(
             lambda: self.node.get_publishers_info_by_topic(full), f'a publisher of {topic}'
@@ -266,7 +242,6 @@ class DriverClient:
         return published()[0]
 
     def full_name(self, name: str) -> str:
-        """Return an absolute name."""
         return str(self.node.resolve_topic_name(name))
 
     def other_commanders(self) -> tuple[str, ...]:
@@ -309,7 +284,6 @@ class SentGoal:
     """A goal that was accepted or rejected; `DriverClient.send` returns it."""
 
     def __init__(self, driver: DriverClient, client: ActionClient, name: str, goal: Any) -> None:
-        """Send the goal and wait for the answer."""
         self._driver, self._name = driver, name
         self.feedback: list[Any] = []
         """All feedback so far."""
@@ -321,17 +295,14 @@ class SentGoal:
 
     @property
     def accepted(self) -> bool:
-        """Whether the server accepted it."""
         return bool(self._handle.accepted)
 
     def need_accepted(self) -> SentGoal:
-        """Raise CheckFailedError if it was rejected."""
         if not self.accepted:
             raise CheckFailedError(f'that {self._name} accepts the goal', 'it is rejected')
         return self
 
     def ended(self, timeout_s: float | None = None) -> Ended:
-        """Wait for its end [s]."""
         self.need_accepted()
         try:
             reply = self._driver.wait(self._result, f'a result of {self._name}', timeout_s)
@@ -345,7 +316,6 @@ class SentGoal:
         return ended
 
     def cancel(self) -> int:
-        """Request a cancel and return the return code of the server."""
         self._driver.recording.note('cancel', self._name)
         answer = self._driver.wait(
             self._handle.cancel_goal_async(), f'an answer of {self._name} to a cancel'
@@ -353,12 +323,10 @@ class SentGoal:
         return int(answer.return_code)
 
     def cancel_and_wait(self) -> Ended:
-        """Cancel it and wait for its end."""
         self.cancel()
         return self.ended()
 
     def wait_feedback(self, count: int = 1) -> list[Any]:
-        """Wait for so many feedback messages, or raise CheckFailedError."""
         self._driver.wait_until(
             lambda: len(self.feedback) >= count, f'{count} feedback messages of {self._name}'
         )

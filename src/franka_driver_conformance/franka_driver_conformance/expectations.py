@@ -19,7 +19,6 @@ class CheckFailedError(AssertionError):
 
 
 def expect(holds: object, expected: str, seen: object) -> None:
-    """Raise CheckFailedError unless a condition holds."""
     if not holds:
         raise CheckFailedError(expected, seen)
 
@@ -30,5 +29,4 @@ def close(values: Iterable[float], tolerance: float) -> Any:
 
 
 def rounded(values: Iterable[float]) -> list[float]:
-    """Return numbers as two runs can be compared."""
     return [round(float(value), 4) for value in values]

@@ -29,14 +29,12 @@ SWITCH_S = 5.0
 
 
 def controllers(driver: DriverClient) -> dict[str, Any]:
-    """Return the entries of list_controllers, by name."""
     name = 'controller_manager/list_controllers'
     answer = driver.call(ListControllers, name, ListControllers.Request())
     return {entry.name: entry for entry in answer.controller}
 
 
 def arm_controller(driver: DriverClient) -> Any:
-    """Return the entry of the arm's controller in list_controllers."""
     found = controllers(driver)
     if driver.controller not in found:
         raise CheckFailedError(f'a controller {driver.controller}', sorted(found))
@@ -44,13 +42,11 @@ def arm_controller(driver: DriverClient) -> Any:
 
 
 def controller_states(driver: DriverClient) -> dict[str, str | None]:
-    """Return the states of both broadcasters and the arm's controller."""
     found = {name: entry.state for name, entry in controllers(driver).items()}
     return {name: found.get(name) for name in (*BROADCASTERS, driver.controller)}
 
 
 def hardware(driver: DriverClient) -> Any:
-    """Return the entry of the arm in list_hardware_components."""
     name = 'controller_manager/list_hardware_components'
     answer = driver.call(ListHardwareComponents, name, ListHardwareComponents.Request())
     found = {entry.name: entry for entry in answer.component}
@@ -60,7 +56,6 @@ def hardware(driver: DriverClient) -> Any:
 
 
 def set_hardware_active(driver: DriverClient, name: str = HARDWARE) -> Any:
-    """Request an active hardware component; return the answer."""
     target = State(id=State.PRIMARY_STATE_ACTIVE, label='active')
     return driver.call(
         SetHardwareComponentState,
@@ -75,7 +70,6 @@ def switch(
     deactivate: Sequence[str] = (),
     strictness: int = SwitchController.Request.STRICT,
 ) -> Any:
-    """Switch controllers; return the answer."""
     request = SwitchController.Request(
         activate_controllers=list(activate),
         deactivate_controllers=list(deactivate),
@@ -99,6 +93,5 @@ def arm_controller_down(driver: DriverClient) -> Iterator[None]:
 
 
 def activity_states(activity: ControllerManagerActivity) -> dict[str, str]:
-    """Return the state of every controller and hardware component of a message."""
     entries = [*activity.controllers, *activity.hardware_components]
     return {entry.name: entry.state.label for entry in entries}

@@ -17,7 +17,6 @@ from franka_driver_conformance.expectations import expect
 
 ARM_JOINTS = tuple(f'fr3_joint{i}' for i in range(1, 8))
 SWING_RAD = 0.08
-"""How far joint 7 turns [rad]."""
 DURATION_S = 2.0
 SLOW_S = 6.0
 LONG_S = 20.0
@@ -38,11 +37,9 @@ class Arm:
         self._home_rad: float | None = None
 
     def measured(self) -> JointState:
-        """Return the newest measured state, joints in the order of the robot."""
         return in_order(self.driver.receive(JointState, 'franka/joint_states'))
 
     def positions(self) -> list[float]:
-        """Return the measured positions in the order of the robot [rad]."""
         return list(self.measured().position)
 
     def stay(self) -> FollowJointTrajectory.Goal:
@@ -88,16 +85,13 @@ class Arm:
         return goal
 
     def send(self, goal: FollowJointTrajectory.Goal) -> SentGoal:
-        """Send a goal; it may be rejected."""
         action = f'{self.driver.controller}/follow_joint_trajectory'
         return self.driver.send(FollowJointTrajectory, action, goal)
 
     def follow(self, goal: FollowJointTrajectory.Goal) -> Ended:
-        """Send a goal and wait for its end; raises CheckFailedError if it is rejected."""
         return self.send(goal).ended(length_s(goal) + SLACK_S)
 
     def must_reach(self, goal: FollowJointTrajectory.Goal) -> None:
-        """Follow a goal, or raise CheckFailedError if that does not succeed."""
         status = self.follow(goal).status
         expect(status == 'SUCCEEDED', 'the status SUCCEEDED', status)
 
@@ -114,7 +108,6 @@ class Arm:
 
 
 def in_order(state: JointState) -> JointState:
-    """Return a joint state with the arm's joints only, in the order of the robot."""
     names = list(state.name)
     expect(set(ARM_JOINTS) <= set(names), f'the joints {ARM_JOINTS}', names)
     order = [names.index(name) for name in ARM_JOINTS]
@@ -132,20 +125,16 @@ def in_order(state: JointState) -> JointState:
 
 
 def length_s(goal: FollowJointTrajectory.Goal) -> float:
-    """Return the duration of a goal's trajectory [s]."""
     return seconds(goal.trajectory.points[-1].time_from_start)
 
 
 def seconds(stamp: Any) -> float:
-    """Return a stamp or duration in seconds."""
     return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
 def duration_msg(duration_s: float) -> Duration:
-    """Return a duration message."""
     return Duration(sec=int(duration_s), nanosec=int(duration_s % 1 * 1e9))
 
 
 def stamp_msg(time_s: float) -> Time:
-    """Return a time message."""
     return Time(sec=int(time_s), nanosec=int(time_s % 1 * 1e9))

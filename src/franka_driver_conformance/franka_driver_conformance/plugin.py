@@ -37,7 +37,6 @@ FINDINGS = pytest.StashKey[dict[str, Finding]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the options."""
     add = parser.getgroup('franka driver conformance').addoption
     add('--robot-namespace', default='', metavar='NAME', help="The driver's; '' for none.")
     add('--robot-controller', default='fr3_arm_controller', help="Name of the arm's controller.")
@@ -59,14 +58,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers."""
     for name, text in MARKERS.items():
         config.addinivalue_line('markers', f'{name}: {text}')
     config.stash[FINDINGS] = {}
 
 
 def is_check(item: pytest.Item) -> bool:
-    """Whether a test is a check of this package."""
     return item.path.parent == FOLDER / 'checks'
 
 
@@ -122,7 +119,6 @@ def _rank(item: pytest.Item) -> int:
 
 
 def _why_skipped(item: pytest.Item, config: pytest.Config) -> str:
-    """Return why a check does not run; empty if it runs."""
     needs = {mark.name for mark in item.iter_markers()}
     option = config.option
     if 'hand' in needs and option.robot_gripper == 'none':
@@ -137,7 +133,6 @@ def _why_skipped(item: pytest.Item, config: pytest.Config) -> str:
 
 
 def allows_motion(config: pytest.Config) -> bool:
-    """Whether anything may move."""
     return bool(config.option.allow_motion or config.option.allow_hand)
 
 
@@ -158,11 +153,7 @@ def need_alone(client: DriverClient, find_s: float = 0.0) -> None:
 
 
 def ask(config: pytest.Config, text: str = '') -> None:
-    """
-    Show a text and wait for Enter.
-
-    Without a text: describe what will move and end the run unless the person agrees.
-    """
+    """Show a text and wait for Enter; without one, describe what moves; a no ends the run."""
     option = config.option
     if not text and option.yes:
         return
@@ -188,7 +179,6 @@ def ask(config: pytest.Config, text: str = '') -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note what became of a check."""
     report = yield
     if is_check(item) and (report.when == 'call' or not report.passed):
         verdict = {'passed': 'pass', 'failed': 'FAIL', 'skipped': 'skipped'}[report.outcome]
@@ -219,7 +209,6 @@ def _report(config: pytest.Config) -> Report:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Write the report, and print the result in one line."""
     report = _report(config)
     if not report.findings:
         return

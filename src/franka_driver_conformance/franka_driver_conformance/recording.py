@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 MAX_TEXT = 2000
-"""Longer texts, such as a robot description, are cut to this length."""
 
 
 class Recording:
@@ -22,20 +21,12 @@ class Recording:
         self._file = None if path is None else path.open('w', encoding='utf-8')
 
     def close(self) -> None:
-        """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def note(self, what: str, name: str, message: Any = None) -> None:
-        """
-        Write one line.
-
-        Args:
-            what: sent, received, or another event.
-            name: Topic, service or action.
-            message: A ROS message, or a value that JSON supports.
-        """
+        """Write one line: sent, received or another event of a topic, service or action."""
         if self._file is None:
             return
         line = {
@@ -49,7 +40,6 @@ class Recording:
 
 
 def plain(value: Any) -> Any:
-    """Return a message as dictionaries, lists, numbers and texts."""
     if hasattr(value, 'get_fields_and_field_types'):
         return {name: plain(getattr(value, name)) for name in value.get_fields_and_field_types()}
     if isinstance(value, dict):

@@ -26,13 +26,9 @@ class Finding:
     theme: str
     source: str
     verdict: str
-    """pass, FAIL or skipped."""
     reason: str = ''
-    """Why it failed or was skipped."""
     evidence: dict[str, object] = field(default_factory=dict)
-    """What was seen if it passed."""
     duration_s: float = 0.0
-    """Wall time [s]."""
 
     def __str__(self) -> str:
         seen = json.dumps(plain(self.evidence), ensure_ascii=False, sort_keys=True)
@@ -45,14 +41,11 @@ class Report:
     """One run."""
 
     driver: str
-    """A description of the driver."""
     when: str
-    """Local time."""
     findings: tuple[Finding, ...]
 
     @property
     def summary(self) -> str:
-        """The run in one line."""
         verdicts = [finding.verdict for finding in self.findings]
         skipped = verdicts.count('skipped')
         rest = f', {skipped} skipped' if skipped else ''
@@ -63,7 +56,6 @@ class Report:
 
 
 def save(report: Report, folder: str | Path) -> None:
-    """Write a report as JSON and as a Markdown page."""
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     text = json.dumps(plain(asdict(report)), indent=1, ensure_ascii=False)
@@ -77,7 +69,6 @@ def save(report: Report, folder: str | Path) -> None:
 
 
 def load(path: Path) -> Report:
-    """Read a report from its JSON file or the folder of it."""
     file = path / JSON_FILE if path.is_dir() else path
     try:
         data: dict[str, Any] = json.loads(file.read_text('utf-8'))
@@ -99,7 +90,6 @@ def differences(first: Report, second: Report) -> list[dict[str, str]]:
 
 
 def main() -> None:
-    """Print the differences of two reports."""
     parser = argparse.ArgumentParser(description='Compare two reports.')
     parser.add_argument('first', type=Path)
     parser.add_argument('second', type=Path)

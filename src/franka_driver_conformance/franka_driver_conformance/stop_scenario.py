@@ -24,7 +24,6 @@ from franka_driver_conformance.manager import ACTIVITY, BROADCASTERS, HARDWARE, 
 from franka_driver_conformance.motions import LONG_S, SLACK_S, Arm, in_order, seconds
 
 QUIET_S = 0.6
-"""How long a topic is observed to find that it is silent [s]."""
 IN_FLIGHT_S = 0.3
 """Messages sent before a stop have arrived after this time [s]."""
 RECOVERY_S = 15.0
@@ -34,7 +33,6 @@ class Cause(Enum):
     """Why a robot stops."""
 
     REFLEX = 'reflex'
-    """It touches something."""
     USER_STOP = 'user_stop'
     """The external activation device is pressed."""
 
@@ -68,7 +66,6 @@ class SimProvoker:
         """Do nothing."""
 
     def provoke(self, cause: Cause, *, clear: bool = False) -> None:
-        """Inject the fault, or clear it."""
         from bbllm_interfaces.srv import InjectFault  # only here: an interface of the simulator
 
         request = InjectFault.Request(fault=cause.value, clear=clear)
@@ -76,7 +73,6 @@ class SimProvoker:
         expect(answer.success, f'that sim/inject_fault does {cause.value}', answer.message)
 
     def release(self, cause: Cause) -> None:
-        """Clear the fault."""
         self.provoke(cause, clear=True)
 
 
@@ -88,7 +84,6 @@ class PersonProvoker:
         self._moving = False
 
     def prepare(self, cause: Cause, moving: bool) -> None:
-        """Describe what is needed, and wait until the person is ready."""
         self._moving = moving
         if moving:
             self._ask(
@@ -97,12 +92,10 @@ class PersonProvoker:
             )
 
     def provoke(self, cause: Cause) -> None:
-        """Wait for the person where no motion shows that the robot has stopped."""
         if not self._moving:
             self._ask(f'The arm stands. Now {DEEDS[cause]}, then press Enter.')
 
     def release(self, cause: Cause) -> None:
-        """Wait until the robot is free to recover."""
         if cause is Cause.USER_STOP:
             self._ask('Release the external activation device, then press Enter.')
         else:
@@ -110,16 +103,14 @@ class PersonProvoker:
 
 
 class StopScenario:
-    """Observations by name; reading one that was not reached fails the check."""
+    """
+    Observations by name; reading one that was not reached fails the check.
+
+    *course* stops the robot and adds observations to the dictionary it receives; where it fails,
+    *way_back* brings the robot back.
+    """
 
     def __init__(self, course: Callable[[dict[str, Any]], None], way_back: Callable[[], None]):
-        """
-        Run a course; if it fails, keep what was observed and bring the robot back.
-
-        Args:
-            course: Stops the robot, and adds observations to the dictionary it receives.
-            way_back: Brings the robot back wherever the course has ended.
-        """
         self._facts: dict[str, Any] = {}
         self.broke = ''
         """Why it could not continue; empty if it was completed."""
@@ -186,7 +177,6 @@ def stop_while_idle(arm: Arm, provoker: Provoker, cause: Cause) -> StopScenario:
 
 
 def error_recovery(driver: DriverClient) -> str:
-    """Run error recovery; return how it ended."""
     sent = driver.send(ErrorRecovery, 'action_server/error_recovery', ErrorRecovery.Goal())
     return sent.ended(RECOVERY_S).status
 
@@ -238,7 +228,6 @@ def _recover_in_order(arm: Arm, facts: dict[str, Any]) -> None:
 
 
 def _bring_back(driver: DriverClient, provoker: Provoker, cause: Cause) -> None:
-    """Try every step that may help, in the order of the driver."""
     everything = [*BROADCASTERS, driver.controller]
     steps: tuple[Callable[[], object], ...] = (
         lambda: provoker.release(cause),

@@ -20,11 +20,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class TopicProbe:
-    """
-    A subscription that is polled; use it with `with`.
-
-    No executor serves it, because that of rclpy is too slow for a thousand messages a second.
-    """
+    """A subscription that is polled: rclpy's executor is too slow for 1,000 messages a second."""
 
     def __init__(
         self, node: Node, kind: Any, topic: str, recording: Recording, *, latched: bool = False
@@ -41,7 +37,6 @@ class TopicProbe:
         self._node.destroy_subscription(self._subscription)
 
     def take(self) -> Any:
-        """Return the next message that has arrived, or None."""
         handle = self._subscription.handle
         with handle:
             taken = handle.take_message(self._subscription.msg_type, self._subscription.raw)
@@ -51,20 +46,12 @@ class TopicProbe:
         return taken[0]
 
     def drain(self) -> list[Any]:
-        """Return all messages that have arrived and were not taken yet."""
         return list(iter(self.take, None))
 
     def next(self, timeout_s: float) -> Any:
-        """Wait for the next message, or raise CheckFailedError."""
         return self.wait_for(lambda _: True, 'a message', timeout_s)
 
     def wait_for(self, matches: Callable[[Any], bool], what: str, timeout_s: float) -> Any:
-        """
-        Wait for a message that matches.
-
-        Raises:
-            CheckFailedError: None arrived in time; names what was expected.
-        """
         deadline_s = time.monotonic() + timeout_s
         others = 0
         while True:
@@ -81,7 +68,6 @@ class TopicProbe:
                 time.sleep(POLL_S)
 
     def some(self, count: int, timeout_s: float) -> list[Any]:
-        """Return the next *count* messages, or those that arrive in time."""
         messages: list[Any] = []
         deadline_s = time.monotonic() + timeout_s
         while len(messages) < count and time.monotonic() < deadline_s:
@@ -93,6 +79,5 @@ class TopicProbe:
         return messages
 
     def collect(self, duration_s: float) -> list[Any]:
-        """Return the newest messages that arrive in a period of wall time [s]."""
         time.sleep(duration_s)
         return self.drain()

@@ -14,14 +14,12 @@ from stacks import REAL_LIKE, Running, started
 
 @pytest.fixture(scope='module')
 def server() -> Iterator[FakeServer]:
-    """Play both models."""
     with FakeServer(says(PICK_PLACE[0])) as server:
         yield server
 
 
 @pytest.fixture(scope='module')
 def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
-    """Start a stack that holds its robot for a real one."""
     config = tmp_path_factory.mktemp('llm') / 'llm.yaml'
     role = {'provider': 'openai', 'model': 'fake', 'retries': 0, 'schema': False, 'timeout_s': 20}
     lines = [f'  {key}: {str(value).lower()}' for key, value in role.items()]
@@ -36,7 +34,6 @@ def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterato
 
 @pytest.fixture(scope='module')
 def robot_of_module(stack: Running) -> Robot:
-    """Listen to what reaches the robot."""
     return Robot(stack)
 
 

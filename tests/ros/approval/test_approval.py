@@ -21,7 +21,6 @@ from bbllm.ros.convert.records import plan_to_msg
 from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, STATE_BROADCASTER
 from bbllm.ros.driver.robot_client import RobotClient
 from bbllm.ros.rclpy_support.fast_subscription import Poller
-from bbllm.ros.stack.client import StackClient
 
 pytestmark = pytest.mark.ros
 
@@ -179,35 +178,6 @@ def test_cancelled_task_is_waited_for_no_more(stack: Running, robot: Robot) -> N
         stack.client.approvals.answer(request.hash, YES)
     assert robot.stood_still()
     assert stack.wait_for(EventKind.OUTCOME).data.code.name == 'CANCELLED'
-
-
-def test_of_two_people_who_answer_one_is_heard_and_the_other_told(
-    stack: Running, robot: Robot
-) -> None:
-    task = stack.begin(TASK)
-    request = request_of(stack)
-    with StackClient(stack.stack.config.namespace, name='other') as other:
-        until(lambda: other.approvals.waiting is not None, 'the request, at the other')
-
-        def say(client: StackClient, by: str) -> str:
-            try:
-                no = Answer(granted=False, reason=f'{by} says no', by=by)
-                client.approvals.answer(request.hash, no)
-            except ApprovalError as error:
-                return str(error)
-            return ''
-
-        people = [
-            Background(lambda: say(stack.client, 'ann')),
-            Background(lambda: say(other, 'bob')),
-        ]
-        told = [person.result() for person in people]
-
-    assert sorted(map(bool, told)) == [False, True]
-    heard = ('ann', 'bob')[told.index('')]
-    assert f'denied by {heard}' in ''.join(told)
-    assert f'{heard} says no' in str(stack.wait_for(EventKind.OUTCOME).data.message)
-    end(stack, task)
 
 
 PLACE_A = '<rob0>[place] <location_A>'

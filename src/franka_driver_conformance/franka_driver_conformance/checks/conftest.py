@@ -22,7 +22,6 @@ from franka_driver_conformance.stop_scenario import (
 )
 
 FIND_S = 5.0
-"""How long other programs that command the robot may take to be discovered [s]."""
 
 
 @pytest.fixture(scope='session')
@@ -61,13 +60,11 @@ def _current_check(request: pytest.FixtureRequest, driver: DriverClient) -> None
 
 @pytest.fixture(scope='session')
 def arm(driver: DriverClient) -> Arm:
-    """Return the arm."""
     return Arm(driver)
 
 
 @pytest.fixture(scope='session')
 def provoker(pytestconfig: pytest.Config, driver: DriverClient) -> Provoker:
-    """Return what makes the robot stop."""
     if pytestconfig.option.provoke == 'sim':
         return SimProvoker(driver)
     return PersonProvoker(lambda text: ask(pytestconfig, text))
@@ -75,17 +72,14 @@ def provoker(pytestconfig: pytest.Config, driver: DriverClient) -> Provoker:
 
 @pytest.fixture(scope='session')
 def reflex(arm: Arm, provoker: Provoker) -> StopScenario:
-    """Return what happened when the moving arm touched something."""
     return stop_while_moving(arm, provoker, Cause.REFLEX)
 
 
 @pytest.fixture(scope='session')
 def user_stop(arm: Arm, provoker: Provoker) -> StopScenario:
-    """Return what happened when a person stopped the moving arm."""
     return stop_while_moving(arm, provoker, Cause.USER_STOP)
 
 
 @pytest.fixture(scope='session')
 def idle_user_stop(arm: Arm, provoker: Provoker) -> StopScenario:
-    """Return what happened when a person stopped the robot that no controller commanded."""
     return stop_while_idle(arm, provoker, Cause.USER_STOP)

@@ -30,7 +30,6 @@ TYPES = {
 ARM_TYPE = 'joint_trajectory_controller/JointTrajectoryController'
 EFFORTS = sorted(f'{name}/effort' for name in ARM_JOINTS)
 QUIET_S = 0.5
-"""How long a topic is observed to find that it is silent [s]."""
 
 
 def test_three_controllers_are_active(driver: DriverClient, record_property: Record) -> None:
@@ -131,10 +130,7 @@ def test_one_controller_goes_down_alone(arm: Arm) -> None:
 
 @pytest.mark.moves_arm
 def test_robot_without_controller_is_idle(arm: Arm) -> None:
-    with (
-        arm_controller_down(arm.driver),
-        arm.driver.probe(FrankaRobotState, ROBOT_STATE) as probe,
-    ):
+    with arm_controller_down(arm.driver), arm.driver.probe(FrankaRobotState, ROBOT_STATE) as probe:
         idle = FrankaRobotState.ROBOT_MODE_IDLE
         what = 'robot_mode IDLE'
         probe.wait_for(lambda state: state.robot_mode == idle, what, arm.driver.patience_s)

@@ -35,7 +35,6 @@ class UrdfJoint:
     origin: np.ndarray
     """T_parent_joint at zero, shape (4, 4)."""
     axis: np.ndarray
-    """Axis of rotation, shape (3,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +46,10 @@ class Description:
     """By child link."""
 
     def types(self, names: tuple[str, ...]) -> list[str | None]:
-        """Return the types of joints."""
         found = {joint.name: joint.type for joint in self.joints.values()}
         return [found.get(name) for name in names]
 
     def pose(self, link: str, angles_rad: dict[str, float]) -> np.ndarray:
-        """Return T_root_link at joint angles, shape (4, 4)."""
         if link == self.root:
             return np.eye(4)
         joint = self.joints[link]
@@ -61,7 +58,6 @@ class Description:
 
 
 def read_description(text: str) -> Description:
-    """Read URDF."""
     robot = ElementTree.fromstring(text)
     joints = {}
     for joint in robot.findall('joint'):
@@ -81,19 +77,16 @@ def read_description(text: str) -> Description:
 
 
 def numbers(text: str) -> list[float]:
-    """Read numbers with blanks between them."""
     return [float(word) for word in text.split()]
 
 
 def transform(rotation: Rotation, place: Iterable[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
-    """Return a transform, shape (4, 4)."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = rotation.as_matrix(), list(place)
     return T
 
 
 def matrix(pose: Any) -> np.ndarray:
-    """Return a pose as matrix, shape (4, 4); its quaternion has to have the length 1."""
     q, p = pose.orientation, pose.position
     xyzw = [q.x, q.y, q.z, q.w]
     assert [np.linalg.norm(xyzw)] == close([1.0], 5e-4), 'the length of the quaternion'
@@ -113,7 +106,6 @@ def state(driver: DriverClient) -> Any:
 def parents(
     driver: DriverClient, topic: str, wanted: set[str], *, latched: bool = False
 ) -> dict[str, str]:
-    """Return the parents of links on a topic of transforms, once the wanted ones are there."""
     seen: dict[str, str] = {}
 
     def has_all(message: TFMessage) -> bool:

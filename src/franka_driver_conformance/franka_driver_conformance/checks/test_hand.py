@@ -19,11 +19,8 @@ OPEN_M, HALF_M = 0.07, 0.04
 SPEED_M_S, SLOW_M_S = 0.05, 0.02
 FORCE_N = 20.0
 SAME_M = 0.005
-"""Widths agree within this: the accuracy of the hand [m]."""
 ENDS_S = 30.0
-"""How long any command of the hand may take [s]."""
 NOISE_M = 1e-3
-"""By how much the measured width of fingers that close may grow [m]."""
 
 
 def test_homing_succeeds(driver: DriverClient, record_property: Record) -> None:
@@ -136,36 +133,30 @@ def test_moveit_closing_is_a_grasp(driver: DriverClient) -> None:
 
 
 def send(driver: DriverClient, name: str, kind: Any, goal: Any) -> SentGoal:
-    """Send a goal that has to be accepted."""
     return driver.send(kind, f'{driver.gripper}/{name}', goal).need_accepted()
 
 
 def move(driver: DriverClient, width_m: float, speed_m_s: float = SPEED_M_S) -> SentGoal:
-    """Begin a move."""
     return send(driver, 'move', Move, Move.Goal(width=width_m, speed=speed_m_s))
 
 
 def open_hand(driver: DriverClient) -> None:
-    """Open the hand."""
     assert end_of(move(driver, OPEN_M).ended(ENDS_S)) == ('SUCCEEDED', True, '')
 
 
 def grasp(driver: DriverClient, width_m: float, window_m: float) -> Ended:
-    """Grasp at a width, give or take a window."""
     goal = Grasp.Goal(width=width_m, speed=SPEED_M_S, force=FORCE_N)
     goal.epsilon.inner = goal.epsilon.outer = window_m
     return send(driver, 'grasp', Grasp, goal).ended(ENDS_S)
 
 
 def command(driver: DriverClient, position_m: float) -> Ended:
-    """Run the action for MoveIt."""
     goal = GripperCommand.Goal()
     goal.command.position, goal.command.max_effort = position_m, FORCE_N
     return send(driver, 'gripper_action', GripperCommand, goal).ended(ENDS_S)
 
 
 def stop(driver: DriverClient) -> tuple[bool, str]:
-    """Stop the hand; return success and message."""
     answer = driver.call(Trigger, f'{driver.gripper}/stop', Trigger.Request())
     return answer.success, answer.message
 
@@ -178,5 +169,4 @@ def width(driver: DriverClient) -> float:
 
 
 def end_of(ended: Ended) -> tuple[str, bool, str]:
-    """Return status, success and error of a goal."""
     return ended.status, ended.result.success, ended.result.error

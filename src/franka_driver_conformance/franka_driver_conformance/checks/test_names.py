@@ -14,11 +14,9 @@ from franka_driver_conformance.expectations import CheckFailedError, expect
 from franka_driver_conformance.manager import ACTIVITY, ROBOT_STATE, STATE
 
 Wanted = dict[str, str]
-"""Types by name."""
 
 
 def services(folder: str, package: str, *kinds: str) -> Wanted:
-    """Return the types of services such as set_load, which has the type SetLoad."""
     return {f'{folder}/{_snake(kind)}': f'{package}/srv/{kind}' for kind in kinds}
 
 
@@ -79,7 +77,6 @@ CONVENIENCE = {
     f'{STATE}/external_wrench_in_base_frame': WRENCH,
     f'{STATE}/external_wrench_in_stiffness_frame': WRENCH,
 }
-"""Topics of the state broadcaster beside robot_state."""
 TOPICS: dict[str, Wanted] = {
     'arm-tells-its-controller-state': {
         '{arm}/controller_state': 'control_msgs/msg/JointTrajectoryControllerState'
@@ -100,11 +97,9 @@ QUALITIES = {
     'convenience-topics-are-best-effort': 'best effort',
     'robot-description-is-kept': 'reliable, transient local',
 }
-"""What is expected of the topics; of the others: reliable."""
 
 
 def rows(table: dict[str, Wanted]) -> list[Any]:
-    """Return the parameters of a table; those with names of the hand need one."""
     return [
         pytest.param(check, wanted, id=check, marks=[pytest.mark.hand] * ('{hand}' in str(wanted)))
         for check, wanted in table.items()
@@ -112,7 +107,6 @@ def rows(table: dict[str, Wanted]) -> list[Any]:
 
 
 def named(driver: DriverClient, wanted: Wanted) -> Wanted:
-    """Return the types by full name."""
     return {
         driver.full_name(name.format(arm=driver.controller, hand=driver.gripper)): kind
         for name, kind in wanted.items()
@@ -122,7 +116,6 @@ def named(driver: DriverClient, wanted: Wanted) -> Wanted:
 def expect_served(
     driver: DriverClient, listed: Callable[[], dict[str, list[str]]], wanted: Wanted
 ) -> None:
-    """Wait until all names are served, and compare their types."""
     full = named(driver, wanted)
     with suppress(CheckFailedError):  # reported below, with the names
         driver.wait_until(lambda: set(full) <= set(listed()), 'all of them')
@@ -132,7 +125,6 @@ def expect_served(
 
 
 def expect_topic(driver: DriverClient, topic: str, kind: str, quality: str) -> None:
-    """Compare type and quality of service of all publishers of a topic."""
     for end in driver.publishers(topic):
         assert end.topic_type == kind, topic
         profile = end.qos_profile

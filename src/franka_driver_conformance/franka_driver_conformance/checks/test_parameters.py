@@ -25,7 +25,6 @@ Ask = Callable[[DriverClient], Any]
 
 
 def set_load(driver: DriverClient) -> Any:
-    """Set the load that is set already."""
     load = driver.receive(FrankaRobotState, ROBOT_STATE).inertia_load.inertia
     matrix = [
         *(load.ixx, load.ixy, load.ixz),
@@ -45,7 +44,6 @@ def set_thresholds(driver: DriverClient) -> Any:
 
 
 def set_all_thresholds(driver: DriverClient) -> Any:
-    """Set the thresholds, also those of accelerations."""
     kind = SetFullCollisionBehavior
     request = kind.Request(
         **{f'{name}_nominal': values for name, values in THRESHOLDS.items()},

@@ -18,9 +18,7 @@ from franka_driver_conformance.motions import ARM_JOINTS, in_order, seconds
 
 FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
 SAME_RAD = 0.01
-"""Two topics of a robot that stands agree within this [rad]."""
 MAX_WIDTH_M = 0.085
-"""Wider than any homing has found a Franka hand [m]."""
 STILL_RAD_S = 0.05
 
 

@@ -27,7 +27,6 @@ REFLEX: dict[str, tuple[str, Any]] = {
     'hardware-brings-no-controller-back': ('controllers_after_hardware', DOWN),
     'recovered-arm-moves-again': ('swing', 'SUCCEEDED'),
 }
-"""Steps of the scenario and what is observed in them, by check."""
 USER_STOP: dict[str, tuple[str, Any]] = {
     'user-stop-ends-the-goal': ('goal', DEACTIVATED),
     'pressed-user-stop-cannot-be-recovered': ('recovery_while_pressed', 'ABORTED'),

@@ -37,18 +37,10 @@ SUCCESS_TEXT = 'Goal successfully reached!'
 PREEMPTED_TEXT = 'Current goal preempted by new incoming action.'
 PATH_TEXT = 'Aborted due to path tolerance violation'
 GOAL_TIME_TEXT = r'Aborted due to goal_time_tolerance exceeding by (\d+\.\d+) seconds'
-DEACTIVATED = (
-    'ABORTED',
-    INVALID_GOAL,
-    'Current goal cancelled during deactivate transition.',
-)
-"""How a goal ends when its controller is deactivated."""
+DEACTIVATED = ('ABORTED', INVALID_GOAL, 'Current goal cancelled during deactivate transition.')
 NEVER_RAD = 1e-9
-"""A tolerance that no arm meets [rad]."""
 REST_RAD = 0.01
-"""How far an arm that rests may sag or settle [rad]."""
 LEAD_S = 3.0
-"""How far in the future a trajectory is to begin [s]."""
 
 
 def test_reached_goal_succeeds(arm: Arm) -> None:
@@ -211,14 +203,12 @@ def test_controller_state_follows_the_goal(arm: Arm) -> None:
 
 
 def query(arm: Arm, time_s: float) -> QueryTrajectoryState.Response:
-    """Ask where the trajectory will be."""
     request = QueryTrajectoryState.Request(time=stamp_msg(time_s))
     return arm.driver.call(QueryTrajectoryState, f'{arm.driver.controller}/query_state', request)
 
 
 AGO_S = 1000.0
 CREEP_RAD_S = 1e-3
-"""Not zero, and not visible [rad/s]."""
 SIX = [0.0] * 6
 # A driver that accepted one of these goals would not move the arm by more than a millimetre.
 CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -229,7 +219,6 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     'missing-velocities-are-rejected': ({}, {'velocities': SIX}),
     'missing-accelerations-are-rejected': ({}, {'accelerations': SIX}),
 }
-"""Fields of the trajectory, and of its point, that make a valid goal invalid."""
 
 
 @pytest.mark.parametrize(('fields', 'of_point'), CHANGES.values(), ids=CHANGES)
@@ -309,7 +298,6 @@ def test_robot_moves_by_itself_when_idle(arm: Arm) -> None:
 
 
 def ptp_motion(arm: Arm, target: list[float]) -> Ended:
-    """Run a motion to its end."""
     # Not in every build of franka_msgs: the other checks do without it.
     from franka_msgs.action import PTPMotion
 

@@ -260,7 +260,8 @@ def check_stacks(namespace: str | None = None) -> list[Finding]:
     Args:
         namespace: That of the only stack to look at; None for all.
     """
-    from bbllm.ros.stack.client import StackClient, join_stack
+    from bbllm.ros.rclpy_support.own_nodes import join_stack
+    from bbllm.ros.stack.client import StackClient
     from bbllm.ros.stack.discovery import SEE_THERE, await_stacks, namespace_of_keys
 
     try:

@@ -57,7 +57,8 @@ def found_stack(
     """
     need_ros(verb)
     choose_domain(chosen.domain)
-    from bbllm.ros.stack.client import StackClient, join_stack
+    from bbllm.ros.rclpy_support.own_nodes import join_stack
+    from bbllm.ros.stack.client import StackClient
     from bbllm.ros.stack.discovery import (
         await_stacks,
         namespace_of_keys,

@@ -1,8 +1,7 @@
 """
 Plays one episode through the five nodes; the twin of bench.play_tabletop.
 
-Each episode has a stack, a ROS domain and a folder. No part of one can reach another,
-and what the nodes leave behind goes with the folder.
+Each episode has a stack, a ROS domain and a folder, so no part of one can reach another.
 """
 
 from __future__ import annotations
@@ -33,15 +32,11 @@ from bbllm.ros.stack.stack import Stack, StackConfig, Value
 from bbllm.worlds.tabletop.tabletop import STILL_M, furthest
 
 READY_S = 90.0
-"""How long the nodes may take to start while other episodes are played beside this one [s]."""
 LOOKS_APART_S = 0.1
-"""World time between two scenes that are compared [s]."""
 SETTLE_S = 3.0
 """World time after which the scene is taken even if objects still move [s]."""
 PATIENCE_S = 30.0
-"""Wall time that this may take before the world counts as lost [s]."""
 SEEDS = 2**31
-"""One more than the greatest seed that mujoco_sim takes."""
 
 
 def play(job: EpisodeSpec) -> EpisodeRecord:
@@ -114,7 +109,6 @@ class _Files:
         self._episodes = folder / 'episodes'
 
     def write(self) -> None:
-        """Write what the nodes read."""
         job = self._job
         # Names and descriptions of a file are its path's and nobody's.
         scene = job.case.scene.model_dump(mode='json', exclude={'name'}, exclude_none=True)
@@ -132,7 +126,6 @@ class _Files:
             ) from error
 
     def params(self) -> Mapping[str, Mapping[str, Value]]:
-        """Return the parameters of the nodes."""
         config = self._job.config
         matching = MappingMethod(config.mapping) is MappingMethod.EMBEDDING
         models: dict[str, Value] = {
@@ -198,7 +191,6 @@ class _Files:
         )
 
     def earlier(self) -> list[Episode]:
-        """Return the episodes before the judged one, as far as they were written down."""
         return [read_episode(path) for path in self._journals_before()]
 
     def _journals_before(self) -> list[Path]:
@@ -234,10 +226,9 @@ def _limits(limits: Limits) -> dict[str, Value]:
 
 def _settled(client: StackClient) -> tuple[Scene, float]:
     """
-    Wait until nothing moves any more; return the scene, and the world time that took [s].
+    Wait until nothing moves; return the scene, and the world time that took [s].
 
-    Raises:
-        WorldError: The world's clock stands still, or there is no scene.
+    Raises WorldError where the world's clock stands still, or there is no scene.
     """
     deadline_s = time.monotonic() + PATIENCE_S
     first = before = client.scene()

@@ -14,11 +14,10 @@ from bbllm.core.types import Plan
 from bbllm.ros.convert.records import from_msg, header, to_msg
 
 LONGEST_NAME = 100
-"""Characters of the name of a person who answers."""
 
 
 def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
-    """Read where a call comes from; None where the goal names no plan."""
+    """Return where a call comes from; None where the goal names no plan."""
     if not goal.plan.steps:
         return None
     return Provenance(
@@ -30,21 +29,17 @@ def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
 
 
 def approval_to_msg(request: ApprovalRequest | None, simulated: bool, stamp_s: float) -> Approval:
-    """Write what waits, None where nothing does; `stamp_s` is of the node's ROS clock [s]."""
     if request is None:
         return Approval(header=header(stamp_s, ''), kind=Approval.NOTHING, simulated=simulated)
-    msg: Approval = to_msg(request, Approval, header=header(stamp_s, ''), simulated=simulated)
-    return msg
+    return to_msg(request, Approval, header=header(stamp_s, ''), simulated=simulated)
 
 
 def approval_from_msg(msg: Approval) -> ApprovalRequest | None:
-    """Read what waits; None where nothing does."""
     return None if msg.kind == Approval.NOTHING else from_msg(ApprovalRequest, msg)
 
 
 def answer_to_request(hash: str, answer: Answer) -> Approve.Request:
-    msg: Approve.Request = to_msg(answer, Approve.Request, hash=hash)
-    return msg
+    return to_msg(answer, Approve.Request, hash=hash)
 
 
 def answer_from_request(msg: Approve.Request) -> Answer:
@@ -62,7 +57,6 @@ def _line(text: str, most: int) -> str:
 
 
 def approval_event(request: ApprovalRequest, answer: Answer, stamp_s: float) -> Event:
-    """Return the line of a journal about a request and its answer."""
     data = ApprovalAnswered(
         what=request.kind.value,
         hash=request.hash,

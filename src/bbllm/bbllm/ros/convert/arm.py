@@ -34,7 +34,6 @@ def duration_to_msg(duration_s: float) -> Duration:
 def trajectory_to_goal(
     trajectory: JointTrajectory, tolerances: Tolerances
 ) -> FollowJointTrajectory.Goal:
-    """Write a trajectory that starts as soon as it is accepted."""
     goal = FollowJointTrajectory.Goal()
     goal.trajectory.joint_names = list(ARM_JOINTS)
     rows = zip(
@@ -62,13 +61,7 @@ def trajectory_to_goal(
 def goal_to_record(
     goal: FollowJointTrajectory.Goal, to_sim_s: Callable[[float], float]
 ) -> TrajectoryGoal:
-    """
-    Read a goal as the simulated controller takes it, unchecked.
-
-    Args:
-        goal: As it was sent.
-        to_sim_s: From a stamp on the world's clock to the simulated time [s].
-    """
+    """Read a goal as the simulated controller takes it; *to_sim_s* maps stamps [s]."""
     return trajectory_to_record(goal.trajectory, to_sim_s, _asked(goal))
 
 
@@ -77,7 +70,6 @@ def trajectory_to_record(
     to_sim_s: Callable[[float], float],
     tolerances: AskedTolerances | None = None,
 ) -> TrajectoryGoal:
-    """Read a trajectory as the simulated controller takes it, unchecked; see goal_to_record."""
     points = msg.points
     stamp_s = stamp_from_msg(msg.header.stamp)
     return TrajectoryGoal(
@@ -136,10 +128,8 @@ def force_from_wrench(msg: Wrench) -> Force | None:
     Read an estimated wrench of the driver as what the world does to the hand, same axes [N].
 
     libfranka counts what the robot does to the world as positive
-    (`franka::RobotState::O_F_ext_hat_K`), so that it is turned round here.
-
-    Returns:
-        The force; None for all zeros: near a singularity, where it is undefined.
+    (`franka::RobotState::O_F_ext_hat_K`), so it is turned round. None for all zeros: near a
+    singularity, where it is undefined.
     """
     x, y, z = vector_from_msg(msg.force)
     return (-x, -y, -z) if x or y or z else None
@@ -155,7 +145,6 @@ def _tolerances(position_rad: float) -> list[JointTolerance]:
 
 
 def _rows(rows: list[tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
-    """Return no rows at all where no point has values."""
     return tuple(rows) if any(rows) else ()
 
 

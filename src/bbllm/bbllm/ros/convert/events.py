@@ -1,7 +1,7 @@
 """
 Events of episodes to messages of bbllm_interfaces and back.
 
-Each kind of event has one typed payload. Fields that have the same name in record and message are
+Each kind of event has one typed payload. Fields of the same name in record and message are
 converted by name; the rest is listed in PAYLOADS.
 """
 
@@ -12,30 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bbllm_interfaces.msg import (
-    ApprovalAnswer,
-    ConditionCheck,
-    DiscardedLine,
-    EpisodeEnd,
-    EpisodeEvent,
-    EpisodeScene,
-    EpisodeStart,
-    Estimate,
-    Grounding,
-    ModelText,
-    ObjectAttributes,
-    ObjectPose,
-    Observation,
-    StepFailure,
-    SubGoal,
-)
-from bbllm_interfaces.msg import HandReading as HandReadingMsg
-from bbllm_interfaces.msg import ModelCall as ModelCallMsg
-from bbllm_interfaces.msg import Outcome as OutcomeMsg
-from bbllm_interfaces.msg import Plan as PlanMsg
-from bbllm_interfaces.msg import PlanStep as PlanStepMsg
-from bbllm_interfaces.msg import Scene as SceneMsg
-from bbllm_interfaces.msg import SkillCall as SkillCallMsg
+from bbllm_interfaces import msg as msgs
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Pose as PoseMsg
 
@@ -75,16 +52,9 @@ class Payload:
     from_msg: Callable[[Any], Any]
 
 
-def event_to_msg(event: Event, episode_id: str, stamp_s: float | None = None) -> EpisodeEvent:
-    """
-    Write an event.
-
-    Args:
-        event: What happened.
-        episode_id: Of the episode that it belongs to.
-        stamp_s: When, on the ROS clock of the node; by default the wall clock of the event [s].
-    """
-    msg = EpisodeEvent(
+def event_to_msg(event: Event, episode_id: str, stamp_s: float | None = None) -> msgs.EpisodeEvent:
+    """Write an event; *stamp_s* is on the node's clock, by default the event's own time [s]."""
+    msg = msgs.EpisodeEvent(
         header=header(event.stamp_s if stamp_s is None else stamp_s, ''),
         wall_stamp=stamp_to_msg(event.stamp_s),
         episode_id=episode_id,
@@ -100,13 +70,8 @@ def event_to_msg(event: Event, episode_id: str, stamp_s: float | None = None) ->
     return msg
 
 
-def event_from_msg(msg: EpisodeEvent) -> Event:
-    """
-    Read an event.
-
-    Raises:
-        ValueError: The message lacks its payload, or its kind is of another version.
-    """
+def event_from_msg(msg: msgs.EpisodeEvent) -> Event:
+    """Read an event; a ValueError where it lacks its payload, or is of another version."""
     kind = EventKind(msg.kind)
     stamp_s = stamp_from_msg(msg.wall_stamp)
     payload = PAYLOADS.get(kind)
@@ -121,36 +86,36 @@ def event_from_msg(msg: EpisodeEvent) -> Event:
     return Event(stamp_s, payload.from_msg(found[0]))
 
 
-def feedback_event(msg: EpisodeEvent) -> EpisodeEvent:
+def feedback_event(msg: msgs.EpisodeEvent) -> msgs.EpisodeEvent:
     """Return an event for the feedback of `run_task`: of a scene, only its header."""
     if not msg.scene:
         return msg
-    short = EpisodeEvent(
+    short = msgs.EpisodeEvent(
         **{name: getattr(msg, name) for name in ('header', 'wall_stamp', 'episode_id', 'kind')},
         text=msg.text,
     )
     whole = msg.scene[0]
-    short.scene = [EpisodeScene(moment=whole.moment, scene=SceneMsg(header=whole.scene.header))]
+    short.scene = [
+        msgs.EpisodeScene(moment=whole.moment, scene=msgs.Scene(header=whole.scene.header))
+    ]
     return short
 
 
 def _by_name(kind: EventKind, field: str, message: type) -> Payload:
-    """Return a payload that `records` converts by the names of the fields."""
     record = DATA_TYPES[kind]
     return Payload(field, lambda data: to_msg(data, message), lambda msg: from_msg(record, msg))
 
 
-def _start_to_msg(data: EpisodeStarted) -> EpisodeStart:
+def _start_to_msg(data: EpisodeStarted) -> msgs.EpisodeStart:
     settings = [
         KeyValue(key=key, value=json.dumps(value, ensure_ascii=False))
         for key, value in data.settings.items()
     ]
     limits = {there: getattr(data.limits, here) or zero for here, (there, zero) in LIMITS.items()}
-    msg: EpisodeStart = to_msg(data, EpisodeStart, settings=settings, **limits)
-    return msg
+    return to_msg(data, msgs.EpisodeStart, settings=settings, **limits)
 
 
-def _start_from_msg(msg: EpisodeStart, episode_id: str = '') -> EpisodeStarted:
+def _start_from_msg(msg: msgs.EpisodeStart, episode_id: str = '') -> EpisodeStarted:
     limits = {here: getattr(msg, there) or None for here, (there, _) in LIMITS.items()}
     settings = {pair.key: json.loads(pair.value) for pair in msg.settings}
     return from_msg(
@@ -158,34 +123,36 @@ def _start_from_msg(msg: EpisodeStart, episode_id: str = '') -> EpisodeStarted:
     )
 
 
-def _plan_to_msg(data: PlanMade) -> PlanMsg:
+def _plan_to_msg(data: PlanMade) -> msgs.Plan:
     return plan_to_msg(data.plan, data.start, '', 0.0, data.revision)
 
 
-def _plan_from_msg(msg: PlanMsg) -> PlanMade:
+def _plan_from_msg(msg: msgs.Plan) -> PlanMade:
     return PlanMade(tuple(step.text for step in msg.steps), msg.start, msg.revision)
 
 
-def _estimate_to_msg(data: BeliefsEstimated) -> Estimate:
+def _estimate_to_msg(data: BeliefsEstimated) -> msgs.Estimate:
     objects = [
-        ObjectAttributes(name=name, attributes=list(words))
+        msgs.ObjectAttributes(name=name, attributes=list(words))
         for name, words in data.attributes.items()
     ]
-    return Estimate(objects=objects, summary=data.summary)
+    return msgs.Estimate(objects=objects, summary=data.summary)
 
 
-def _estimate_from_msg(msg: Estimate) -> BeliefsEstimated:
+def _estimate_from_msg(msg: msgs.Estimate) -> BeliefsEstimated:
     attributes = {item.name: tuple(item.attributes) for item in msg.objects}
     return BeliefsEstimated(attributes, msg.summary)
 
 
-def _observation_to_msg(seen: Observed) -> Observation:
-    msg = Observation(
-        objects=[ObjectPose(name=name, pose=_pose(pose)) for name, pose in seen.blocks.items()]
+def _observation_to_msg(seen: Observed) -> msgs.Observation:
+    msg = msgs.Observation(
+        objects=[
+            msgs.ObjectPose(name=name, pose=_pose(pose)) for name, pose in seen.blocks.items()
+        ]
     )
     if seen.eef is not None and seen.fingers_m is not None:
         msg.has_hand = True
-        msg.hand = HandReadingMsg(
+        msg.hand = msgs.HandReading(
             tcp=_pose(seen.eef),
             width=float(sum(seen.fingers_m)),
             has_force=seen.force_n is not None,
@@ -194,7 +161,7 @@ def _observation_to_msg(seen: Observed) -> Observation:
     return msg
 
 
-def _observation_from_msg(msg: Observation) -> Observed:
+def _observation_from_msg(msg: msgs.Observation) -> Observed:
     blocks = {item.name: _seven(item.pose) for item in msg.objects}
     if not msg.has_hand:
         return Observed(blocks=blocks)
@@ -207,14 +174,11 @@ def _observation_from_msg(msg: Observation) -> Observed:
     )
 
 
-def _failure_to_msg(data: RepairBegun | StepFailed) -> StepFailure:
-    msg: StepFailure = to_msg(
-        data, StepFailure, step=PlanStepMsg(index=data.index, text=data.text)
-    )
-    return msg
+def _failure_to_msg(data: RepairBegun | StepFailed) -> msgs.StepFailure:
+    return to_msg(data, msgs.StepFailure, step=msgs.PlanStep(index=data.index, text=data.text))
 
 
-def _failure_reader(record: type) -> Callable[[StepFailure], Any]:
+def _failure_reader(record: type) -> Callable[[msgs.StepFailure], Any]:
     return lambda msg: from_msg(record, msg, index=msg.step.index, text=msg.step.text)
 
 
@@ -245,19 +209,19 @@ PAYLOADS: Mapping[EventKind, Payload] = {
     **{
         kind: _by_name(kind, field, message)
         for kind, field, message in (
-            (EventKind.SCENE, 'scene', EpisodeScene),
-            (EventKind.STEP, 'step', PlanStepMsg),
-            (EventKind.PASS, 'step', PlanStepMsg),
-            (EventKind.CALL, 'call', SkillCallMsg),
-            (EventKind.GROUNDED, 'grounded', Grounding),
-            (EventKind.CHECKED, 'checked', ConditionCheck),
-            (EventKind.SUB_GOAL, 'sub_goal', SubGoal),
-            (EventKind.DISCARDED, 'discarded', DiscardedLine),
-            (EventKind.OUTCOME, 'outcome', OutcomeMsg),
-            (EventKind.MODEL_TEXT, 'model_text', ModelText),
-            (EventKind.MODEL_CALL, 'model_call', ModelCallMsg),
-            (EventKind.APPROVAL, 'approval', ApprovalAnswer),
-            (EventKind.ENDED, 'ended', EpisodeEnd),
+            (EventKind.SCENE, 'scene', msgs.EpisodeScene),
+            (EventKind.STEP, 'step', msgs.PlanStep),
+            (EventKind.PASS, 'step', msgs.PlanStep),
+            (EventKind.CALL, 'call', msgs.SkillCall),
+            (EventKind.GROUNDED, 'grounded', msgs.Grounding),
+            (EventKind.CHECKED, 'checked', msgs.ConditionCheck),
+            (EventKind.SUB_GOAL, 'sub_goal', msgs.SubGoal),
+            (EventKind.DISCARDED, 'discarded', msgs.DiscardedLine),
+            (EventKind.OUTCOME, 'outcome', msgs.Outcome),
+            (EventKind.MODEL_TEXT, 'model_text', msgs.ModelText),
+            (EventKind.MODEL_CALL, 'model_call', msgs.ModelCall),
+            (EventKind.APPROVAL, 'approval', msgs.ApprovalAnswer),
+            (EventKind.ENDED, 'ended', msgs.EpisodeEnd),
         )
     },
 }

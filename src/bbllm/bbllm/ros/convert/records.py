@@ -1,5 +1,5 @@
 """
-Records to ROS messages and back, by the names of their fields.
+Records to ROS messages and back by the names of their fields, and qualities of service.
 
 A field of a record has the same name in the message, or the same without its unit (`size_m` and
 `size`). `has_<field>` in a message is false where the field of the record is None. Everything else
@@ -22,8 +22,9 @@ from typing import Any, TypeVar
 from bbllm_interfaces import msg as msgs
 from bbllm_interfaces.action import ExecuteSkill, RunTask
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import Point, Quaternion, Vector3
+from geometry_msgs.msg import Point, Quaternion, Transform, TransformStamped, Vector3
 from geometry_msgs.msg import Pose as PoseMsg
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Header
 
 from bbllm.core.approval import ApprovalRequest
@@ -56,8 +57,14 @@ from bbllm.core.types import (
 
 R = TypeVar('R')
 
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""Reliable, and the last message is kept for those who come later."""
+EVENTS = QoSProfile(depth=500, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""Reliable, and a late subscriber still receives the beginning of an episode."""
+BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""The newest message only, and none is sent twice."""
 WORLD_FRAME = 'fr3_link0'
-"""The world frame is the robot's base frame."""
+"""The robot's base frame."""
 MESSAGES: Mapping[type, type] = {
     Fact: msgs.Fact,
     HandReading: msgs.HandReading,
@@ -69,7 +76,6 @@ MESSAGES: Mapping[type, type] = {
     Skill: msgs.Skill,
     SkillCall: msgs.SkillCall,
 }
-"""The message of each record that `to_msg` converts without being given one."""
 RENAMED: Mapping[tuple[type, str], str] = {
     (ApprovalAnswered, 'what'): 'kind',
     (ApprovalRequest, 'since_s'): 'wall_stamp',
@@ -77,7 +83,6 @@ RENAMED: Mapping[tuple[type, str], str] = {
     (Scene, 'stamp_s'): 'header',
     (SubGoalBegun, 'of'): 'count',
 }
-"""Fields of records that have another name in the message."""
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     Scene: ('domain', 'whole'),
     EpisodeStarted: ('episode_id', 'limits', 'settings'),
@@ -85,9 +90,9 @@ LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     StepFailed: ('index', 'text'),
     ExecuteSkill.Result: ('call',),
 }
-"""By record or message, the fields of records that the caller converts, or that do not travel."""
+"""Fields that the caller converts, or that do not travel, by record or message."""
 UNKNOWN: Mapping[type, Enum] = {Kind: Kind.OTHER, Code: Code.INTERNAL}
-"""What a value means that this version does not have; of other enums it is a ValueError."""
+"""What a value of another version means; of other enums it is a ValueError."""
 
 
 def stamp_to_msg(stamp_s: float) -> Time:
@@ -103,7 +108,6 @@ def stamp_from_msg(msg: Time | Duration) -> float:
 
 
 def header(stamp_s: float, frame: str = WORLD_FRAME) -> Header:
-    """Return a header in the world frame."""
     return Header(stamp=stamp_to_msg(stamp_s), frame_id=frame)
 
 
@@ -120,6 +124,14 @@ def pose_to_msg(pose: Pose) -> PoseMsg:
     px, py, pz = map(float, pose.position_m)
     x, y, z, w = map(float, pose.quat_xyzw)
     return PoseMsg(position=Point(x=px, y=py, z=pz), orientation=Quaternion(x=x, y=y, z=z, w=w))
+
+
+def transform_to_msg(parent: str, child: str, pose: Pose, stamp_s: float) -> TransformStamped:
+    at = pose_to_msg(pose)
+    transform = Transform(translation=vector_to_msg(pose.position_m), rotation=at.orientation)
+    return TransformStamped(
+        header=header(stamp_s, parent), child_frame_id=child, transform=transform
+    )
 
 
 def pose_from_msg(msg: PoseMsg) -> Pose:
@@ -143,7 +155,6 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     'geometry_msgs/Vector3': vector_from_msg,
     'std_msgs/Header': lambda msg: stamp_from_msg(msg.stamp),
 }
-"""The inverse of WRITERS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +164,7 @@ class _Link:
     record: str
     message: str
     kind: Any
-    """Type hint in the record."""
     field_type: str
-    """Type in the message."""
     flag: str
     """The message's field that is false for None; empty without one."""
 
@@ -179,14 +188,7 @@ def _links(record: Any, message: Any) -> tuple[_Link, ...]:
 
 
 def to_msg(record: Any, message: type | None = None, **given: Any) -> Any:
-    """
-    Write a record.
-
-    Args:
-        record: A dataclass.
-        message: The type of the message; that of MESSAGES by default.
-        given: Fields of the message that the record does not have.
-    """
+    """Write a record as *message* (MESSAGES by default); *given* are fields that it lacks."""
     message = message or MESSAGES[type(record)]
     kind: Any = type(record)
     for link in _links(kind, message):
@@ -201,15 +203,9 @@ def to_msg(record: Any, message: type | None = None, **given: Any) -> Any:
 
 def from_msg(record: type[R], msg: Any, **given: Any) -> R:
     """
-    Read a record.
+    Read a record; *given* are fields that the message lacks.
 
-    Args:
-        record: Its type.
-        msg: A message that has its fields.
-        given: Fields of the record that the message does not have.
-
-    Raises:
-        ValueError: An enum has no such value; see UNKNOWN.
+    ValueError: an enum has no such value.
     """
     fields, kind = typing.cast(Any, record), typing.cast(Any, type(msg))
     for link in _links(fields, kind):
@@ -251,7 +247,6 @@ def _read(kind: Any, value: Any) -> Any:
 
 
 def objects_to_msg(objects: Iterable[SceneObject], stamp_s: float) -> msgs.ObjectStates:
-    """Write what a simulator or camera sees."""
     states = [to_msg(item, msgs.ObjectState) for item in objects]
     return msgs.ObjectStates(header=header(stamp_s), objects=states)
 
@@ -263,16 +258,12 @@ def objects_from_msg(msg: msgs.ObjectStates) -> tuple[SceneObject, ...]:
 def plan_to_msg(
     plan: Plan, start: int, episode_id: str, stamp_s: float, revision: int = 0
 ) -> msgs.Plan:
-    """Write the plan in force; steps from *start* on are new."""
     more = {'episode_id': episode_id, 'revision': revision, 'start': start}
-    msg: msgs.Plan = to_msg(plan, msgs.Plan, header=header(stamp_s, ''), **more)
-    return msg
+    return to_msg(plan, msgs.Plan, header=header(stamp_s, ''), **more)
 
 
 def outcome_to_result(outcome: Outcome, stamp_s: float) -> ExecuteSkill.Result:
-    """Write an outcome; *stamp_s* is the world's clock when the call had ended [s]."""
-    msg: ExecuteSkill.Result = to_msg(outcome, ExecuteSkill.Result, stamp=stamp_to_msg(stamp_s))
-    return msg
+    return to_msg(outcome, ExecuteSkill.Result, stamp=stamp_to_msg(stamp_s))
 
 
 def episode_to_result(episode: Episode) -> RunTask.Result:

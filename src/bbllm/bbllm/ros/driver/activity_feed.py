@@ -1,9 +1,9 @@
 """
 Which controllers are active, by the controller manager's messages and by its answers.
 
-It publishes its activity when controllers are switched or hardware is brought up, but not when
-an error of the hardware takes them down (ros2_control on Jazzy, ControllerManager::read), which
-is what a reflex is. So a client that receives no states any more has to ask.
+It publishes its activity when controllers are switched or hardware is brought up, but not when an
+error of the hardware takes them down (ros2_control on Jazzy, ControllerManager::read), which is
+what a reflex is. So a client that receives no states any more has to ask.
 """
 
 from __future__ import annotations
@@ -20,24 +20,21 @@ from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 
-from bbllm.ros.convert.qos import LATCHED
+from bbllm.ros.convert.records import LATCHED
 from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Subscribing
 
 MANAGER = 'controller_manager'
 HARDWARE = 'FrankaHardwareInterface'
-"""End of the hardware component's name, which has the prefix of the arm before it."""
+"""End of the hardware component's name; the prefix of the arm comes before it."""
 JOINT_BROADCASTER = 'joint_state_broadcaster'
 STATE_BROADCASTER = 'franka_robot_state_broadcaster'
 ACTIVE = 'active'
-"""Label of the life cycle state."""
 ASK_AGAIN_S = 0.2
-"""Wall time between questions to the controller manager [s]."""
 LOST_S = 0.5
 """A question that is not answered after this is asked again [s]."""
 MOST_OPEN = 20
-"""How many requests are waited for at once: of a driver that hangs no answer ever comes."""
+"""Requests that are waited for at once: of a driver that hangs no answer ever comes."""
 GONE_S = 2.0
-"""Who has not served for this long is not waited for [s]."""
 LOOK_S = 0.05
 
 
@@ -83,20 +80,16 @@ class ActivityFeed:
 
     @property
     def hardware(self) -> str:
-        """The name of the hardware component."""
         return self._hardware
 
     @property
     def hardware_active(self) -> bool:
-        """Whether the hardware component is active, as far as was reported."""
         return self._hardware_active is not False
 
     def is_active(self, name: str) -> bool:
-        """Return whether a controller is active, as far as was reported."""
         return self._states is None or self._states.get(name) == ACTIVE
 
     def knows(self, name: str) -> bool:
-        """Return whether a controller is loaded, as far as was reported."""
         return self._states is None or name in self._states
 
     @property
@@ -106,7 +99,6 @@ class ActivityFeed:
 
     @property
     def served(self) -> bool:
-        """Whether there is a controller manager, as far as the graph shows."""
         return all(client.service_is_ready() for client in self._clients.values())
 
     def ask(self, *, at_once: bool = False) -> None:
@@ -128,18 +120,13 @@ class ActivityFeed:
             future.add_done_callback(partial(self._answer, now_s, name, learn))
 
     def wait_for_answer(self, timeout_s: float) -> bool:
-        """
-        Ask, and wait for a whole answer; returns whether it came.
-
-        Args:
-            timeout_s: How long at most, by the wall clock; less where there is no server [s].
-        """
+        """Ask; return whether a whole answer came in time, less where there is no server [s]."""
         begun_s = time.monotonic()
         self.ask(at_once=True)
         return self._ask_until(lambda: self.answered_s >= begun_s, timeout_s)
 
     def wait_for_stop(self, controller: str, timeout_s: float) -> bool:
-        """Ask again and again whether a controller or the hardware has gone down [s]."""
+        """Ask repeatedly whether a controller or the hardware has gone down [s]."""
         return self._ask_until(
             lambda: not (self.is_active(controller) and self.hardware_active), timeout_s
         )
@@ -158,7 +145,6 @@ class ActivityFeed:
         return False
 
     def _keep(self, future: Any) -> None:
-        """Wait for an answer, and for the oldest ones no more."""
         with self._news:
             self._open.append(future)
             given_up = self._open.popleft() if len(self._open) > MOST_OPEN else None

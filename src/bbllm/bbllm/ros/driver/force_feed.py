@@ -1,9 +1,9 @@
 """
 What the hand feels, by the driver's estimate of the external wrench.
 
-libfranka estimates it from the torques of the joints, without the weight of the arm and of the
-end effector that is set in Desk. Its error in a pose is not documented: people report
-some newtons with an empty hand, so on a real arm weights are to be compared in one pose.
+libfranka estimates it from the torques of the joints, without the weight of the arm and of the end
+effector that is set in Desk. Its error in a pose is not documented: people report some newtons
+with an empty hand, so on a real arm weights are to be compared in one pose.
 """
 
 from __future__ import annotations
@@ -13,25 +13,22 @@ from rclpy.node import Node
 
 from bbllm.arm.force_estimator import MEAN_S, ForceEstimator, SilentForceError
 from bbllm.ros.convert.arm import force_from_wrench
-from bbllm.ros.convert.qos import BEST_EFFORT
-from bbllm.ros.convert.records import stamp_from_msg
+from bbllm.ros.convert.records import BEST_EFFORT, stamp_from_msg
 from bbllm.ros.driver.activity_feed import STATE_BROADCASTER
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Subscribing
 from bbllm.worlds.scene.hand_force import Force, ForceFilter
 
 TOPIC = f'{STATE_BROADCASTER}/external_wrench_in_base_frame'
-"""The small topic of the broadcaster: `robot_state` has the same wrench, and comes a thousand
-times a second with a hundred other numbers."""
+"""`robot_state` has the same wrench, with a hundred other numbers."""
 LIVES_S = 1.0
 """A broadcaster that was silent for longer is not waited for, by the wall clock [s]."""
 SILENT_S = 2.0
-"""How long a force that was measured after a motion may take to come, by the wall clock; they
-come a hundred times a second, but the machine may be busy [s]."""
+"""How long a force that was measured after a motion may take to come, by the wall clock [s]."""
 
 
 class ForceFeed:
-    """Listens to the wrench, and keeps what was felt while the arm rested."""
+    """Subscribes to the wrench, and keeps what was felt while the arm rested."""
 
     def __init__(self, node: Node, poller: Subscribing, joints: JointFeed):
         self._joints = joints
@@ -44,10 +41,8 @@ class ForceFeed:
         """
         Return what the world does to the hand, in world axes [N]; None where it is undefined.
 
-        Args:
-            now_s: On the world's clock [s].
-            wait_s: How long to wait for a reading where the arm has only just come to rest, by
-                the wall clock [s].
+        *wait_s*: how long to wait for a reading where the arm has only just come to rest, wall
+        clock [s].
         """
         if self._latest.age_s <= LIVES_S:
             self._latest.wait_for(lambda: self._filter.force_n(now_s) is not None, wait_s)
@@ -63,7 +58,7 @@ class ForceFeed:
 
 
 class PullFeed:
-    """Listens to the wrench for what it is along the vertical, also while the arm moves."""
+    """Subscribes to the wrench for what it is along the vertical, also while the arm moves."""
 
     def __init__(self, poller: Subscribing):
         self.meter = ForceEstimator()
@@ -73,15 +68,8 @@ class PullFeed:
         """
         Return what the world does to the hand along z of the base, a mean over 20 ms [N].
 
-        Args:
-            since_s: What was measured before it, on the world's clock, does not count; waits for
-                what was [s].
-
-        Returns:
-            The force; None where there never was one.
-
-        Raises:
-            SilentForceError: There was one once, and none comes.
+        Waits for what was measured after *since_s*, on the world's clock [s]; None where there
+        never was any. Raises SilentForceError where there was one once, and none comes.
         """
         if not self.meter.known:
             return None

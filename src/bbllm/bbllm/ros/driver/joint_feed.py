@@ -1,9 +1,9 @@
 """
-The newest joint states of arm and hand, and an error that names who fell silent.
+The newest joint states of arm and hand, and an error that names the node that fell silent.
 
-States of the arm with a stamp that came before are no news: a driver that hangs may go on
-sending them. Silence of a robot that is stopped is none either, but no loss: its broadcasters are
-down until it is recovered.
+States of the arm with a stamp that came before are no news: a driver that hangs may go on sending
+them. Silence of a robot that is stopped is none either, but no loss: its broadcasters are down
+until it is recovered.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ from bbllm.skills.grasps import Hand
 ARM_TOPIC = 'franka/joint_states'
 """The driver's own topic: the aggregated joint_states go on with frozen values when it stops."""
 KEPT = 1024
-"""How many states of the arm are kept, to find the one of a given time: the driver publishes a
-thousand a second, and the pictures of a camera come some tenths of a second late."""
+"""
+States of the arm that are kept: the driver publishes a thousand a second, and the pictures of a
+camera come some tenths of a second late.
+"""
 QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 FIRST_S = 3.0
 """How long the first state may take [s]."""
 QUIET_S = 0.05
-"""Silence of the arm after which the controller manager is asked whether the robot is stopped:
-the driver publishes every millisecond, `mujoco_sim` every ten [s]."""
+"""
+Silence of the arm after which the controller manager is asked whether the robot is stopped [s].
+"""
 READ_S = 0.5
-"""How long a state that has come may take to be read: it is polled every 5 ms, and on a busy
-machine a thread waits many times as long for its turn [s]."""
+"""How long a state that has come may take to be read on a busy machine [s]."""
 MANAGER_S = 4.0
-"""How long the controller manager may take to answer: a little longer than the 3 s after which
-what was lost on the way is sent again, see `waiting` [s]."""
+"""How long the controller manager may take to answer: longer than the 3 s of `calls` [s]."""
 
 
 class JointFeed:
@@ -90,10 +91,8 @@ class JointFeed:
         """
         Return the newest state of the arm with the newest width of the hand.
 
-        Where the robot is stopped, it is the last one before that.
-
-        Raises:
-            LostNodeError: There is none, or it is too old; names the node that fell silent.
+        Where the robot is stopped, it is the last one before. Raises LostNodeError where there is
+        none, or it is too old.
         """
         with self._news:
             self._news.wait_for(lambda: self._states and self._width_m is not None, FIRST_S)
@@ -104,7 +103,6 @@ class JointFeed:
 
     @property
     def fresh(self) -> bool:
-        """Whether states of arm and hand are recent."""
         self.look()
         oldest_s = max(self._arm.age_s, self._hand.age_s)
         return oldest_s <= self._timeout_s and not self.stopped
@@ -115,21 +113,18 @@ class JointFeed:
         return self._arm.age_s > QUIET_S
 
     def look(self) -> None:
-        """Ask whether the robot is stopped, where the arm is silent; the answer comes later."""
+        """Request whether the robot is stopped, where the arm is silent; answered later."""
         if self.quiet:
             self.activity.ask()
 
     @property
     def stopped(self) -> bool:
-        """Whether the arm is silent because the robot is stopped."""
         return self.quiet and self.activity.states_are_down
 
     def wait_for_news(self, timeout_s: float, n: int = 1) -> bool:
-        """Wait for states of the arm that come after this was called; returns whether they did."""
         return self._arm.wait_for_news(timeout_s, n)
 
     def need_news(self) -> None:
-        """Wait for a state of the arm as long as it may stay away; raises LostNodeError after."""
         if not self.wait_for_news(self._timeout_s):
             self.check()
 
@@ -145,24 +140,16 @@ class JointFeed:
         return math.inf if speeds is None else float(np.abs(speeds).max())
 
     def hand(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> Hand:
-        """Return the hand as it was at a time on the world's clock [s]; see `at`."""
         state = self.at(stamp_s, wait_s, or_stopped=or_stopped)
         return hand_at(state.position_rad, state.width_m)
 
     def at(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> JointState:
         """
-        Return the state that was measured nearest to a time.
+        Return the state that was measured nearest to a time on the world's clock [s].
 
-        Args:
-            stamp_s: On the world's clock [s].
-            wait_s: How long to wait for a state of that time or later, by the wall clock: on a
-                busy machine the objects may come before the joint states of the same moment, and
-                an arm that was still moving then has its hand elsewhere [s].
-            or_stopped: Take the last state of a robot that is stopped.
-
-        Raises:
-            SceneError: The robot is stopped, so that the pose of its arm is unknown.
-            LostNodeError: As in `newest`.
+        *wait_s*: how long to wait for a state of that time or later, wall clock: on a busy machine
+        the objects may come before the joint states of the same moment [s]. Raises SceneError
+        where the robot is stopped (the last state with *or_stopped*), LostNodeError as `newest`.
         """
         if self.stopped:
             if or_stopped:

@@ -1,8 +1,4 @@
-"""
-Inspects the graph of a real arm, and makes a record of it.
-
-Nothing is sent but questions: which controllers there are, in which state, and parameters.
-"""
+"""Inspects the graph of a real arm for a record of it; requests states and parameters only."""
 
 from __future__ import annotations
 
@@ -28,28 +24,17 @@ from bbllm.ros.stack.stack import REAL_NODES
 FIND_S = 8.0
 """How long the driver may take to be found, and what else it serves after that [s]."""
 ALONE_S = 0.5
-"""How long something may take to be found where there is no driver [s]."""
 ANSWER_S = 5.0
-"""How long an answer may take [s]."""
 WATCH_S = 1.5
-"""How long topics are listened to [s]."""
 STATE = 'franka_robot_state_broadcaster/robot_state'
 ARM = 'franka/joint_states'
 LATEST = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""Takes what anybody sends."""
 
 
 def probe(
     namespace: str, gripper: str, on_progress: Callable[[str], None] = lambda doing: None
 ) -> RobotGraph:
-    """
-    Join the graph, inspect it, and leave it again; takes some seconds.
-
-    Args:
-        namespace: Where the driver's names lie, and those of bbllm.
-        gripper: Prefix of the names of the hand.
-        on_progress: Called with what is being checked.
-    """
+    """Join the graph of a namespace, inspect it, and leave it again; takes some seconds."""
     with OwnNodes() as own:
         node = own.join(f'bbllm_doctor_{os.getpid()}', f'/{namespace}')
         executor = SingleThreadedExecutor(context=node.context)
@@ -138,7 +123,6 @@ class _Probe:
             self._executor.spin_once(timeout_sec=0.05)
 
     def _ask(self, kind: Any, name: str, request: Any = None) -> Any:
-        """Return an answer, None where there is none in time."""
         client = self._node.create_client(kind, name)
         self._spin(self._patience_s, client.service_is_ready)
         if not client.service_is_ready():

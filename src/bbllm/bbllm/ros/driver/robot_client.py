@@ -23,18 +23,17 @@ from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.ros.convert.arm import duration_to_msg
 from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER
 from bbllm.ros.driver.joint_feed import MANAGER_S, JointFeed
-from bbllm.ros.rclpy_support import waiting
-from bbllm.ros.rclpy_support.action_call import ActionCall
+from bbllm.ros.rclpy_support import calls
+from bbllm.ros.rclpy_support.calls import ActionCall, ServiceCall, need_server, wait_for
 from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
-from bbllm.ros.rclpy_support.service_call import ServiceCall
-from bbllm.ros.rclpy_support.waiting import need_server, wait_for
 
 RECOVERY_S = 10.0
-"""How long a step may take [s]."""
 STATE_S = 1.0
 """How long the first state of the robot after a recovery may take, wall clock [s]."""
 PARAMETERS = 'service_server'
-SET_LIMITS = 'set_force_torque_collision_behavior'
+SET_LIMITS = f'{PARAMETERS}/set_force_torque_collision_behavior'
+SET_HARDWARE = f'{MANAGER}/set_hardware_component_state'
+SWITCH = f'{MANAGER}/switch_controller'
 ERRORS = tuple(Errors.get_fields_and_field_types())
 
 
@@ -44,23 +43,19 @@ class RobotClient:
     def __init__(
         self, node: Node, poller: Poller, group: CallbackGroup, feed: JointFeed, controller: str
     ):
-        """Make the clients; waits for no server."""
         self._feed = feed
         self._controller = controller
         self._recovery = ActionCall(
             node, ErrorRecovery, 'action_server/error_recovery', 'action_server', group
         )
-        self._set_hardware = node.create_client(
-            SetHardwareComponentState,
-            f'{MANAGER}/set_hardware_component_state',
-            callback_group=group,
-        )
-        self._switch = node.create_client(
-            SwitchController, f'{MANAGER}/switch_controller', callback_group=group
-        )
-        self._set_limits = node.create_client(
-            SetForceTorqueCollisionBehavior, f'{PARAMETERS}/{SET_LIMITS}', callback_group=group
-        )
+        self._clients = {
+            name: node.create_client(kind, name, callback_group=group)
+            for name, kind in (
+                (SET_HARDWARE, SetHardwareComponentState),
+                (SWITCH, SwitchController),
+                (SET_LIMITS, SetForceTorqueCollisionBehavior),
+            )
+        }
         # The last client that is made here. The driver is one process, and hears of the clients of
         # a process in their order: where it answers this one, its answers to the others arrive.
         self._manager = ServiceCall(
@@ -105,7 +100,7 @@ class RobotClient:
         )
 
     def clear_errors(self) -> None:
-        """First step of a recovery: error recovery."""
+        """First step of a recovery."""
         self._step(self._find)
         status, _ = self._step(lambda: self._recovery.run(ErrorRecovery.Goal(), RECOVERY_S))
         if status is not GoalStatus.SUCCEEDED:
@@ -113,13 +108,12 @@ class RobotClient:
         self._state.message = None  # what was heard before tells of what was cleared
 
     def activate_hardware(self) -> None:
-        """Second step: the hardware component."""
+        """Second step."""
         request = SetHardwareComponentState.Request(
             name=self._feed.activity.hardware,
             target_state=State(id=State.PRIMARY_STATE_ACTIVE, label='active'),
         )
-        name = 'set_hardware_component_state'
-        reply = self._step(lambda: self._ask(self._set_hardware, request, name))
+        reply = self._step(lambda: self._ask(SET_HARDWARE, request))
         if not reply.ok:
             raise RecoveryError(f'{request.name} stayed {reply.state.label or "as it was"}.')
 
@@ -154,9 +148,9 @@ class RobotClient:
     def limit_contacts(self, limits: ContactLimits) -> None:
         """Set the robot's thresholds; only an idle robot, which nothing controls, takes them."""
         try:  # not to find out with the controller down
-            need_server(self._set_limits.service_is_ready, PARAMETERS)
+            need_server(self._clients[SET_LIMITS].service_is_ready, PARAMETERS)
         except LostNodeError as error:
-            raise RecoveryError(f'nobody serves {PARAMETERS}/{SET_LIMITS}.') from error
+            raise RecoveryError(f'nobody serves {SET_LIMITS}.') from error
         self._need_answer()
         was_active = self._feed.activity.is_active(self._controller)
         if was_active:
@@ -177,7 +171,7 @@ class RobotClient:
             lower_force_thresholds_nominal=limits.contact_wrench,
             upper_force_thresholds_nominal=limits.collision_wrench,
         )
-        reply = self._step(lambda: self._ask(self._set_limits, request, SET_LIMITS, PARAMETERS))
+        reply = self._step(lambda: self._ask(SET_LIMITS, request))
         if not reply.success:
             raise RecoveryError(reply.error or 'it refused them and gave no reason.')
 
@@ -190,7 +184,7 @@ class RobotClient:
             strictness=SwitchController.Request.STRICT,
             timeout=duration_to_msg(RECOVERY_S),
         )
-        reply = self._step(lambda: self._ask(self._switch, request, 'switch_controller'))
+        reply = self._step(lambda: self._ask(SWITCH, request))
         if not reply.ok:
             told = getattr(reply, 'message', '') or 'no reason was given.'
             raise RecoveryError(f'{problem}: {told}')
@@ -202,7 +196,7 @@ class RobotClient:
 
     @staticmethod
     def _step(step: Callable[[], Any]) -> Any:
-        """Do what may fail by taking too long; that a node has gone is no failure of a step."""
+        """Turn a time-out into a RecoveryError; that a node has gone is no failure of a step."""
         try:
             return step()
         except LostNodeError:
@@ -211,13 +205,14 @@ class RobotClient:
             raise RecoveryError(str(error)) from error
 
     def _find(self) -> None:
-        """Wait until no answer of the driver is lost any more; see `service_call`."""
-        self._manager.run(ListControllers.Request(), waiting.ANSWER_S)
+        """Wait until no answer of the driver is lost any more; see `ServiceCall`."""
+        self._manager.run(ListControllers.Request(), calls.ANSWER_S)
 
-    def _ask(self, client: Any, request: Any, name: str, server: str = MANAGER) -> Any:
-        need_server(client.service_is_ready, f'{server} ({name})')
+    def _ask(self, name: str, request: Any) -> Any:
+        server, _, service = name.partition('/')
+        need_server(self._clients[name].service_is_ready, f'{server} ({service})')
         self._find()
-        return wait_for(client.call_async(request), f'{server}/{name}', RECOVERY_S)
+        return wait_for(self._clients[name].call_async(request), name, RECOVERY_S)
 
     def _take_state(self, msg: FrankaRobotState) -> bool:
         was = self._user_stopped
@@ -227,5 +222,4 @@ class RobotClient:
 
 
 def errors_from_msg(msg: Errors) -> tuple[str, ...]:
-    """Return the names of the errors that are set."""
     return tuple(name for name in ERRORS if getattr(msg, name))

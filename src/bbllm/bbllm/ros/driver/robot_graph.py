@@ -13,7 +13,6 @@ class Giver:
 
     node: str
     type: str
-    """Of its messages, `sensor_msgs/msg/JointState`."""
     reliable: bool
     latched: bool
 
@@ -25,7 +24,6 @@ class Heard:
     names: tuple[str, ...]
     count: int
     rate_hz: float
-    """Messages in a second, as they were received here."""
     news: bool
     """Whether their stamps went on."""
     position: tuple[float, ...]
@@ -41,25 +39,20 @@ class RobotGraph:
     """Publishers of each published topic."""
     services: frozenset[str] = frozenset()
     actions: frozenset[str] = frozenset()
-    """Actions that have a server."""
     controllers: Mapping[str, str] | None = None
-    """State of each controller; None where the controller manager does not answer."""
+    """State of each, as of the hardware; None where the controller manager does not answer."""
     hardware: Mapping[str, str] | None = None
-    """State of each hardware component, likewise."""
     arm: Heard | None = None
-    """What came on `franka/joint_states`; None where nothing did."""
+    """What came on `franka/joint_states`, and on the hand's; None where nothing did."""
     hand: Heard | None = None
-    """What came on `<gripper>/joint_states`."""
     robot_mode: int | None = None
     """Of FrankaRobotState; None where none came."""
     success_rate: float = 0.0
-    """Its control_command_success_rate; 0 while nothing controls."""
+    """control_command_success_rate; 0 while nothing controls."""
     errors: tuple[str, ...] = ()
-    """Names of its current errors."""
     executor: Mapping[str, Any] | None = None
     """Parameters of fr3_executor; None where it does not answer."""
 
     @property
     def simulated(self) -> bool:
-        """Whether `mujoco_sim` stands for the driver."""
         return 'mujoco_sim' in self.nodes

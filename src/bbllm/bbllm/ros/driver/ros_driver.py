@@ -30,17 +30,15 @@ from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, STATE_BROADCASTER
 from bbllm.ros.driver.force_feed import PullFeed
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.driver.robot_client import RobotClient
-from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
+from bbllm.ros.rclpy_support.calls import ActionCall, not_begun, nothing
 from bbllm.ros.rclpy_support.fast_subscription import Poller
-from bbllm.ros.rclpy_support.waiting import nothing
 
 MARGIN_S = 3.0
 """How much longer than it may take a trajectory is waited for, on the world's clock [s]."""
 GRIPPER_S = 20.0
 """Wall time that a goal of the hand may take [s]."""
 NEWS_S = 0.06
-"""How long to wait for the next joint states before a goal is sent; then they count as silent, as
-see `joint_feed` [s]."""
+"""How long to wait for the next joint states before a goal is sent [s]."""
 NEVER_S = 3600.0
 """Wall time after which even a slow simulation is given up [s]."""
 
@@ -58,17 +56,6 @@ class RosDriver:
         gripper: str = 'franka_gripper',
         state_timeout_s: float = 2.0,
     ):
-        """
-        Make the clients; waits for no server.
-
-        Args:
-            node: Whose clients they are.
-            poller: Reads the joint states.
-            group: Callback group, reentrant.
-            controller: Name of the joint trajectory controller.
-            gripper: Prefix of the names of the hand.
-            state_timeout_s: Silence after which the driver counts as gone [s].
-        """
         self._controller = controller
         self.feed = JointFeed(node, poller, gripper, state_timeout_s)
         self._robot = RobotClient(node, poller, group, self.feed, controller)
@@ -91,15 +78,10 @@ class RosDriver:
         show what it did [s]."""
 
     def now_s(self) -> float:
-        """
-        Return the stamp of the newest joint state: the driver's clock is the world's [s].
-
-        It stands still while the robot is stopped.
-        """
+        """Return the stamp of the newest joint state [s]; it stands while the robot is stopped."""
         return self.feed.newest_stamp_s if self.feed.stopped else self.joint_state().stamp_s
 
     def joint_state(self) -> JointState:
-        """Return the newest measured state."""
         return self.feed.newest()
 
     def follow(
@@ -108,7 +90,6 @@ class RosDriver:
         tolerances: Tolerances,
         stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
-        """Follow a trajectory to its end; cancelled when the controller never ends."""
         limit_s = trajectory.duration_s + tolerances.goal_time_s + MARGIN_S
         goal = trajectory_to_goal(trajectory, tolerances)
         try:
@@ -129,21 +110,17 @@ class RosDriver:
         )
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
-        """Return what the world does to the hand along z of the base, by its estimate [N]."""
         return self._pull.settled_n(self.acted_s) if settled else self._pull.meter.mean_n()
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
-        """Open or close the fingers to a width, without gripping."""
         return self._gripper(self._move, Move.Goal(width=width_m, speed=speed_m_s))
 
     def grasp(self, goal: GraspGoal) -> GripperResult:
-        """Close with a force; success when the width ends inside the epsilon window."""
         asked = Grasp.Goal(width=goal.width_m, speed=goal.speed_m_s, force=goal.force_n)
         asked.epsilon.inner, asked.epsilon.outer = goal.inner_m, goal.outer_m
         return self._gripper(self._grasp, asked)
 
     def home_gripper(self) -> GripperResult:
-        """Close and open once to find the widest opening."""
         return self._gripper(self._home, Homing.Goal())
 
     @property
@@ -152,67 +129,51 @@ class RosDriver:
         return self.feed.activity.stops + self.feed.beginnings + self._robot.user_stops
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
-        """Return the condition of the robot."""
         return self._robot.condition(patience_s)
 
     def clear_errors(self) -> None:
-        """First step of a recovery: error recovery."""
         self.may_send()
         self._robot.clear_errors()
 
     def activate_hardware(self) -> None:
-        """Second step: the hardware component."""
         self.may_send()
         self._robot.activate_hardware()
 
     def activate_broadcasters(self) -> None:
-        """Third step: what publishes the states of joints and robot."""
         self.may_send()
         self._robot.activate(JOINT_BROADCASTER, STATE_BROADCASTER)
 
     def wait_fresh(self, timeout_s: float) -> None:
-        """Fourth step: wait for states that come after this was called [s]."""
         self._robot.wait_fresh(timeout_s)
         self.acted_s = self.feed.newest_stamp_s
 
     def activate_controller(self) -> None:
-        """Fifth step: the controller of the arm."""
         self.may_send()
         self._robot.activate(self._controller)
 
     @property
     def contact_limits(self) -> ContactLimits | None:
-        """What was set with `limit_contacts`; None where the driver has begun anew since."""
         return self._robot.contact_limits
 
     def limit_contacts(self, limits: ContactLimits) -> None:
-        """Set the forces at which the robot stops, with the arm's controller down meanwhile."""
         self.may_send()
         self._robot.limit_contacts(limits)
 
     def wait(self, duration_s: float) -> None:
-        """Let time pass on the world's clock; returns early after `stop` and from a stop [s]."""
         self.feed.wait_until(self.now_s() + duration_s, self._stopped)
         self._stopped.clear()
         self.acted_s = self.feed.newest_stamp_s
 
     def begin(self) -> None:
-        """Forget a stop that came while nothing ran."""
         self._stopped.clear()
 
     def stop(self) -> None:
-        """Cancel whatever runs, from any thread; with nothing running, the next motion."""
         self._stopped.set()
         for action in (self._follow, self._move, self._grasp, self._home):
             action.cancel()
 
     def _ended_where(self, stop_condition: Callable[[], bool] | None) -> bool:
-        """
-        Cancel the motion where it is to end, in the thread that receives the force.
-
-        Returns:
-            Whether it was cancelled. One that was not sent yet may be later, by the next reading.
-        """
+        """Cancel the motion where it is to end, in the force's thread; return whether it was."""
         return stop_condition is not None and stop_condition() and self._follow.cancel()
 
     def _gripper(self, action: ActionCall, goal: Any) -> GripperResult:
@@ -243,17 +204,10 @@ class RosDriver:
         may_cut: Callable[[], bool] | None = None,
     ) -> tuple[GoalStatus, Any]:
         """
-        Send a goal and wait for its end.
+        Send a goal and wait for its end; it is cancelled after *limit_s* of *clock* [s].
 
-        It is not sent where a stop was first, which ends it as cancelled, nor where the robot has
-        stopped, which is as good as rejected.
-
-        Args:
-            action: Whose goal it is.
-            goal: The goal.
-            limit_s: When it is cancelled, by *clock* [s].
-            clock: What counts its time.
-            may_cut: See `GoalWatch`.
+        It is not sent where a stop was first (cancelled), nor where the robot has stopped
+        (rejected).
         """
         self.may_send()
         if not self._is_able_for(action):
@@ -280,7 +234,7 @@ class RosDriver:
 
     def _is_able_now(self) -> bool:
         """
-        Return whether the robot takes goals, by a state that came after this was asked.
+        Return whether the robot takes goals, by a state that came after this was called.
 
         The newest state before may be as old as it takes to count as silent; a goal that is sent
         on its word may come to a robot that a person has stopped since.
@@ -290,12 +244,16 @@ class RosDriver:
 
 
 CANCEL_S = 3.0
-"""How long a goal may take to end after it was cancelled, and one of the arm that ran when the
-robot stopped, wall clock [s]."""
+"""How long a cancelled goal may take to end, and one of the arm when the robot stopped [s]."""
 
 
 class GoalWatch:
-    """Cancels a goal that takes too long, and leaves it when that is in vain."""
+    """
+    Cancels a goal that takes longer than *limit_s* of *clock*, and leaves it when that is in vain.
+
+    *clock* stands still while the robot is stopped, for the arm. *may_cut* is for a goal of the
+    hand, which a stop of the robot does not end: whether it may be cancelled then.
+    """
 
     def __init__(
         self,
@@ -306,17 +264,6 @@ class GoalWatch:
         *,
         may_cut: Callable[[], bool] | None = None,
     ) -> None:
-        """
-        Begin to count.
-
-        Args:
-            feed: Whether the driver lives and the robot is stopped.
-            action: Whose goal it is.
-            limit_s: When it is cancelled, by *clock* [s].
-            clock: What counts its time; stands still while the robot is stopped, for the arm.
-            may_cut: For a goal of the hand, which a stop of the robot does not end: whether
-                it may be cancelled then. None for one of the arm, which ends by itself.
-        """
         self.late = False
         """Whether it was cancelled because of its time."""
         self._feed, self._action, self._limit_s, self._clock = feed, action, limit_s, clock

@@ -7,14 +7,13 @@ What detectors send, as records: detections on their topics, and AprilTags among
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from bbllm_interfaces.msg import Detections
-from geometry_msgs.msg import Pose as PoseMsg
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import Quaternion
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from tf2_msgs.msg import TFMessage
 
@@ -32,7 +31,6 @@ class DetectionBatch:
     """The detections of one picture as they were sent."""
 
     source: str
-    """Topic that they came on."""
     frame: str
     stamp_s: float
     """When the picture was taken, on the world's clock [s]."""
@@ -40,22 +38,20 @@ class DetectionBatch:
 
 
 def batch_from_detections(msg: Detections, source: str) -> DetectionBatch:
-    """Read this project's own message."""
-    return DetectionBatch(
-        source=source,
-        frame=msg.header.frame_id,
-        stamp_s=stamp_from_msg(msg.header.stamp),
-        detections=tuple(
+    return _batch(
+        msg,
+        source,
+        [
             Detection(
                 name=item.name,
                 confidence=item.confidence,
                 kind=item.kind,
                 color=item.color,
                 size_m=vector_from_msg(item.size),
-                **_pose(item.pose),
+                **_pose(item.pose.position, item.pose.orientation),
             )
             for item in msg.detections
-        ),
+        ],
     )
 
 
@@ -63,9 +59,8 @@ def batch_from_vision(msg: Any, source: str) -> DetectionBatch:
     """
     Read a vision_msgs/Detection3DArray.
 
-    Of each detection the hypothesis with the best score names the class. The pose is that of the
-    bounding box where it has a size, else that of the hypothesis. Detections without a
-    name are left out.
+    Of each detection the hypothesis with the best score names the class; without one it is left
+    out. The pose is that of the bounding box where it has a size, else that of the hypothesis.
     """
     found = []
     for item in msg.detections:
@@ -74,15 +69,20 @@ def batch_from_vision(msg: Any, source: str) -> DetectionBatch:
             continue
         box = item.bbox
         boxed = any((box.size.x, box.size.y, box.size.z))
+        pose = box.center if boxed else best.pose.pose
         found.append(
             Detection(
                 name=best.hypothesis.class_id,
                 confidence=best.hypothesis.score,
                 # The kind is not told, and a box around a thing is no measure of it: the
                 # catalogue says what the thing is.
-                **_pose(box.center if boxed else best.pose.pose),
+                **_pose(pose.position, pose.orientation),
             )
         )
+    return _batch(msg, source, found)
+
+
+def _batch(msg: Any, source: str, found: list[Detection]) -> DetectionBatch:
     return DetectionBatch(
         source=source,
         frame=msg.header.frame_id,
@@ -91,24 +91,7 @@ def batch_from_vision(msg: Any, source: str) -> DetectionBatch:
     )
 
 
-def transforms_from_msg(msg: TFMessage) -> Iterator[tuple[str, str, Pose, float]]:
-    """Read transforms as parent, child, pose of the child and stamp [s]."""
-    for item in msg.transforms:
-        yield (
-            item.header.frame_id,
-            item.child_frame_id,
-            _transform(item),
-            stamp_from_msg(item.header.stamp),
-        )
-
-
-def _transform(item: TransformStamped) -> Pose:
-    p, q = item.transform.translation, item.transform.rotation
-    return Pose(position_m=(p.x, p.y, p.z), quat_xyzw=(q.x, q.y, q.z, q.w))
-
-
-def _pose(msg: PoseMsg) -> dict[str, Any]:
-    p, q = msg.position, msg.orientation
+def _pose(p: Any, q: Quaternion) -> dict[str, Any]:
     return {'position_m': (p.x, p.y, p.z), 'quat_xyzw': (q.x, q.y, q.z, q.w)}
 
 
@@ -120,12 +103,7 @@ QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 def subscribe_detections(
     poller: Poller, sources: Collection[SceneSource], callback: Callable[[DetectionBatch], None]
 ) -> None:
-    """
-    Subscribe to what the detectors among the sources send.
-
-    Raises:
-        ConfigError: A source needs a package that is not installed.
-    """
+    """Subscribe to the detectors among the sources; raises ConfigError without their package."""
     if SceneSource.DETECTIONS in sources:
         own = TOPICS[SceneSource.DETECTIONS]
         poller.subscribe(
@@ -157,9 +135,8 @@ class TfFeed:
     """
     Keeps a tree of transforms; reports tags as detections in the frame of their camera.
 
-    Args:
-        tags: Frames of tags, which are no part of the tree: each camera has its own view of them.
-        on_batch: Called with the tags of one picture of one camera.
+    *tags* are no part of the tree: each camera has its own view of them. *on_batch* gets the tags
+    of one picture of one camera.
     """
 
     def __init__(
@@ -179,18 +156,15 @@ class TfFeed:
 
     def _hear(self, msg: TFMessage, static: bool) -> None:
         seen: dict[tuple[str, float], list[Detection]] = {}
-        for parent, child, pose, stamp_s in transforms_from_msg(msg):
-            if plain_frame(child) in self._tags:
-                seen.setdefault((parent, stamp_s), []).append(
-                    Detection(
-                        name=plain_frame(child),
-                        position_m=pose.position_m,
-                        quat_xyzw=pose.quat_xyzw,
-                    )
-                )
+        for item in msg.transforms:
+            parent, child = item.header.frame_id, item.child_frame_id
+            stamp_s, at = stamp_from_msg(item.header.stamp), item.transform
+            pose = _pose(at.translation, at.rotation)
+            if (name := plain_frame(child)) in self._tags:
+                seen.setdefault((parent, stamp_s), []).append(Detection(name=name, **pose))
                 continue
             try:
-                self._tree.add(parent, child, pose, stamp_s, static)
+                self._tree.add(parent, child, Pose(**pose), stamp_s, static)
             except FrameError as error:
                 self._doubts.note('transform', f'{parent} {child}', str(error))
         for (frame, stamp_s), detections in seen.items():

@@ -11,12 +11,15 @@ from bbllm.core.naming import objects_fault
 from bbllm.core.types import SceneObject
 from bbllm.ros.convert.records import objects_from_msg, stamp_from_msg
 from bbllm.ros.driver.joint_feed import JointFeed
+from bbllm.ros.estimator.table_feed import TableFeed
 from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
+from bbllm.ros.rclpy_support.params import StateEstimatorParams
+from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.worlds.perception.sources import SceneSource, read_sources
 from bbllm.worlds.tabletop.table import TableView
 
 TOPIC = 'objects'
 TELL_S = 10.0
-"""How often a scene that cannot be used is reported at most, by the wall clock [s]."""
 CATCH_UP_S = 1.0
 """How long joint states may be behind the objects, before the last ones are used [s]."""
 
@@ -25,9 +28,8 @@ class ObjectFeed:
     """
     Subscribes to the topic `objects`, which has every object.
 
-    Args:
-        max_age_s: Objects that are older are stale, by the wall clock [s].
-        fixed: Furniture and places of a scene file, beside those of the topic.
+    Older ones than *max_age_s* by the wall clock are stale [s]; *fixed* are furniture and places
+    of a scene file.
     """
 
     def __init__(
@@ -46,29 +48,20 @@ class ObjectFeed:
 
     @property
     def seen(self) -> bool:
-        """Whether any object was ever seen."""
         newest = self._latest.message
         return newest is not None and len(newest.objects) > 0
 
     @property
     def fresh(self) -> bool:
-        """Whether the objects are recent."""
         return self._latest.age_s <= self._max_age_s
 
     def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
         """
-        Return objects that were seen at a time or later, and the hand of the same moment.
+        Return the objects at a time on the world's clock or later, and the hand then [s].
 
-        Args:
-            not_before_s: On the world's clock; 0 for the newest [s].
-            wait_s: How long to wait for them, by the wall clock; with 0, joint states that are
-                still on their way are not waited for either [s].
-            or_stopped: Take the last state of the arm where the robot is stopped.
-
-        Raises:
-            SceneError: There are none (with their age, and the node that fell silent), or one has
-                a name or color that breaks the rule of `core.naming`.
-            LostNodeError: No states of the arm or the hand are received.
+        *wait_s* is by the wall clock; with 0, joint states on their way are not waited for either.
+        Raises SceneError where there are none, or one breaks the rule of `core.naming`;
+        LostNodeError where no states of arm or hand are received.
         """
         msg = self._since(not_before_s, wait_s)
         stamp_s = stamp_from_msg(msg.header.stamp)
@@ -114,3 +107,13 @@ class ObjectFeed:
         return newest is not None and (
             stamp_from_msg(newest.header.stamp) >= not_before_s - SAME_S
         )
+
+
+def make_source(
+    node: StackNode, poller: Poller, joints: JointFeed, params: StateEstimatorParams
+) -> ObjectFeed | TableFeed:
+    """Return what locates objects for a node, by its parameters; raises ConfigError."""
+    config = read_sources(params.sources, params.scene, params.catalogue)
+    if SceneSource.OBJECTS in config.sources:
+        return ObjectFeed(node, poller, joints, params.max_age_s, config.fixed)
+    return TableFeed(node, poller, joints, params, config)

@@ -19,35 +19,30 @@ from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.belief.state_keeper import StateKeeper
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.ros.convert.events import event_from_msg
-from bbllm.ros.convert.qos import EVENTS
+from bbllm.ros.convert.records import EVENTS
 from bbllm.ros.parameters.model_params import model_of_open_state
+from bbllm.ros.rclpy_support.calls import ANSWER_S
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.ros.rclpy_support.waiting import ANSWER_S
 
 FORGET = 'forget_open_state'
-"""The service that makes the node forget what it believes."""
 NOTHING_BELIEVED = (
     'Nothing is believed here. Start the stack with open_state:=rules (launch files) or '
     '--open-state rules (bbllm up).'
 )
 NAMED = 10
-"""Number of objects that the answer names."""
 TOLD_TO_MODEL = 60
-"""Number of calls, the newest, in a prompt: some episodes of a table. All are in each prompt
-again, so that 500 would cost more than the tasks themselves."""
+"""Number of calls, the newest, in a prompt: all are in each prompt again."""
 
 
 class OpenStateFeed:
-    """Adds what is believed to the scenes of a node; none where the parameter is off."""
+    """
+    Adds what is believed to the scenes of a node; none where the parameter is off.
+
+    Raises ConfigError where there is no such mode, or no model for it.
+    """
 
     def __init__(self, node: StackNode, params: StateEstimatorParams):
-        """
-        Make the estimator; receives no events before `begin`.
-
-        Raises:
-            ConfigError: There is no such mode, or no model for it.
-        """
         self._node = node
         self._forgotten = OpenState()
         self._forgotten_s = -ANSWER_S
@@ -55,21 +50,19 @@ class OpenStateFeed:
         self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)
 
     def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:
-        warn, fail = self._node.get_logger().warning, self._node.get_logger().error
-        if mode is OpenStateMode.MODEL:
-            model = model_estimator(model_of_open_state(params))
-            return StateKeeper(
-                model,
-                InteractionHistory(TOLD_TO_MODEL),
-                on_trouble=warn,
-                on_fault=fail,
-                feels=False,
-            )
-        experience = InteractionHistory()
-        return StateKeeper(RuleEstimator(experience), experience, on_trouble=warn, on_fault=fail)
+        log, by_model = self._node.get_logger(), mode is OpenStateMode.MODEL
+        experience = InteractionHistory(TOLD_TO_MODEL) if by_model else InteractionHistory()
+        return StateKeeper(
+            model_estimator(model_of_open_state(params))
+            if by_model
+            else RuleEstimator(experience),
+            experience,
+            on_trouble=log.warning,
+            on_fault=log.error,
+            feels=not by_model,
+        )
 
     def begin(self) -> None:
-        """Subscribe to episodes; the events of the last one are received as well."""
         # Served also where nothing is believed: who asks is told so.
         self._node.create_service(Trigger, FORGET, self._forget, callback_group=self._node.group)
         if self._keeper is None:
@@ -84,7 +77,6 @@ class OpenStateFeed:
         )
 
     def believing(self, scene: Scene) -> Scene:
-        """Return a scene with what is believed now; waits for no server."""
         return scene if self._keeper is None else self._keeper.believing(scene)
 
     def _hear(self, msg: EpisodeEvent) -> None:
@@ -111,7 +103,6 @@ class OpenStateFeed:
 
 
 def told_of(forgotten: OpenState) -> str:
-    """Return a sentence with the objects of which beliefs were dropped."""
     things = [name for name, words in forgotten.attributes.items() if words]
     if not things:
         return 'Nothing was believed.'
@@ -120,5 +111,4 @@ def told_of(forgotten: OpenState) -> str:
 
 
 def model_estimator(model: ChatModel) -> ModelEstimator:
-    """Return an estimator whose prompts have the robot's messages of failures."""
     return ModelEstimator(model, ShortNames(), summary=False, messages=True)

@@ -10,20 +10,21 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from bbllm.arm.driver import ArmDriver
-from bbllm.arm.envelope import StaleScene, load_envelope
-from bbllm.arm.safety.envelope_guard import EnvelopeGuard
+from bbllm.arm.envelope import SafetyEnvelope, StaleScene, load_envelope
+from bbllm.arm.motion.motion_planner import GraspPlannerParams
+from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 
 PATIENCE_S = 1.0
-"""How long a scene that is overdue is waited for before a motion is refused, wall clock [s]."""
+"""How long an overdue scene is waited for before a motion is refused, wall clock [s]."""
 
 
 class SceneAge:
     """
     Subscribes to the topic `scene`, and returns its age.
 
-    `state_estimator` is silent while there is no scene. No history is asked for: what was
-    latched long ago does not count.
+    `state_estimator` is silent while there is no scene. No history is requested: what was latched
+    long ago does not count.
     """
 
     def __init__(self, node: Node, group: CallbackGroup, max_age_s: float) -> None:
@@ -48,15 +49,15 @@ class SceneAge:
         self._heard_s = time.monotonic()
 
 
+def ways_of(params: Fr3ExecutorParams, envelope: SafetyEnvelope) -> GraspPlannerParams:
+    """Return how the arm may move: at the speed of the parameters, within the envelope."""
+    return bounded(GraspPlannerParams(scale=params.speed_scale), envelope)
+
+
 def make_guard(
     node: Node, group: CallbackGroup, params: Fr3ExecutorParams, driver: ArmDriver
 ) -> EnvelopeGuard:
-    """
-    Return what limits the motions of a node to the envelope of its parameter `safety`.
-
-    Raises:
-        ConfigError: The file cannot be used.
-    """
+    """Return what limits the motions of a node to its safety file; raises ConfigError."""
     envelope = load_envelope(params.safety)
     max_age_s = min(envelope.stale_scene.max_age_s, params.max_scene_age_s)
     envelope = envelope.model_copy(update={'stale_scene': StaleScene(max_age_s=max_age_s)})

@@ -9,39 +9,41 @@ from collections.abc import Iterable
 from typing import Any
 
 from geometry_msgs.msg import Pose as PoseMsg
-from geometry_msgs.msg import Transform, TransformStamped, Vector3
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from shape_msgs.msg import SolidPrimitive
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Scene, SceneObject
-from bbllm.ros.convert.records import header, pose_to_msg, vector_to_msg
+from bbllm.ros.convert.records import (
+    LATCHED,
+    WORLD_FRAME,
+    header,
+    pose_to_msg,
+    transform_to_msg,
+    vector_to_msg,
+)
+from bbllm.ros.rviz.markers import scene_markers
 
 TF = '/tf'
 DETECTIONS = 'scene_detections'
 """Not `detections_3d`, which is the input of the source vision_msgs."""
 COLLISION_OBJECT = 'collision_object'
-"""Where MoveIt's planning scene monitor listens; relative, so that a launch file can remap it."""
+"""Where MoveIt's planning scene monitor subscribes; relative, for remapping."""
 ROOT_PREFIX = 'objects'
-"""Prefix of the frames of a node without a namespace."""
 MOVED_M = 0.001
-"""Objects that moved less are not sent to MoveIt again, and so are turns of as many radians."""
+"""Objects that moved less are not sent to MoveIt again, and so are turns in radians."""
 
 
 class SceneOutputs:
-    """Publishes what a scene shows, as far as anybody subscribes."""
+    """Publishes what a scene shows to its subscribers; ConfigError without moveit_msgs."""
 
     def __init__(self, node: Node, *, collision_objects: bool):
-        """
-        Make the publishers.
-
-        Raises:
-            ConfigError: moveit_msgs is asked for and not installed.
-        """
         self._node = node
         self._prefix = node.get_namespace().strip('/') or ROOT_PREFIX
+        self._markers = node.create_publisher(MarkerArray, 'markers', LATCHED)
         self._tf = node.create_publisher(TFMessage, TF, 10)
         self._detections: Publisher | None = None
         if importlib.util.find_spec('vision_msgs') is not None:
@@ -50,7 +52,8 @@ class SceneOutputs:
         self._collisions = _CollisionObjects(node) if collision_objects else None
 
     def publish(self, scene: Scene) -> None:
-        """Publish a scene; computes only what has subscribers."""
+        if self._markers.get_subscription_count():
+            self._markers.publish(scene_markers(scene))
         if self._tf_listeners():
             self._tf.publish(frames_of(scene, self._prefix))
         if self._detections is not None and self._detections.get_subscription_count():
@@ -108,39 +111,22 @@ def _differs(item: SceneObject, other: SceneObject) -> bool:
 
 
 SOLID = frozenset(set(Kind) - {Kind.LOCATION, Kind.HAND})
-"""Kinds that take up room; a location is a place, and the hand is part of the robot."""
+"""Kinds that take up room."""
 
 
 def frames_of(scene: Scene, prefix: str) -> TFMessage:
     """Write one frame for each object, as the world frame sees it: `<prefix>/<object>`."""
     return TFMessage(
         transforms=[
-            _frame(item, prefix, scene.stamp_s)
+            transform_to_msg(WORLD_FRAME, f'{prefix}/{item.name}', item.pose, scene.stamp_s)
             for item in scene.objects
             if item.kind is not Kind.HAND
         ]
     )
 
 
-def _frame(item: SceneObject, prefix: str, stamp_s: float) -> TransformStamped:
-    pose = pose_to_msg(item.pose)
-    at = pose.position
-    return TransformStamped(
-        header=header(stamp_s),
-        child_frame_id=f'{prefix}/{item.name}',
-        transform=Transform(
-            translation=Vector3(x=at.x, y=at.y, z=at.z), rotation=pose.orientation
-        ),
-    )
-
-
 def detections_of(scene: Scene) -> Any:
-    """
-    Write a vision_msgs/Detection3DArray: `id` is the name of an object, `class_id` its kind.
-
-    Raises:
-        ImportError: vision_msgs is not installed.
-    """
+    """Write a vision_msgs/Detection3DArray: `id` is the name of an object, `class_id` its kind."""
     kinds = importlib.import_module('vision_msgs.msg')
     head = header(scene.stamp_s)
     array = kinds.Detection3DArray(header=head)
@@ -156,12 +142,7 @@ def detections_of(scene: Scene) -> Any:
 
 
 def collision_object_of(item: SceneObject, stamp_s: float) -> Any:
-    """
-    Write a moveit_msgs/CollisionObject that adds an object, or replaces what has its name.
-
-    Raises:
-        ImportError: moveit_msgs is not installed.
-    """
+    """Write a moveit_msgs/CollisionObject that adds an object, or replaces what has its name."""
     kind = importlib.import_module('moveit_msgs.msg').CollisionObject
     return kind(
         header=header(stamp_s),
@@ -174,18 +155,15 @@ def collision_object_of(item: SceneObject, stamp_s: float) -> Any:
 
 
 def removal_of(name: str, stamp_s: float) -> Any:
-    """Write a moveit_msgs/CollisionObject that removes an object; see `collision_object_of`."""
     kind = importlib.import_module('moveit_msgs.msg').CollisionObject
     return kind(header=header(stamp_s), id=name, operation=kind.REMOVE)
 
 
 def solids(scene: Scene) -> Iterable[SceneObject]:
-    """Return the objects that take up room."""
     return (item for item in scene.objects if item.kind in SOLID and all(item.size_m))
 
 
 def _solid(item: SceneObject) -> SolidPrimitive:
-    """Return the shape of an object; a container is its bounding box."""
     x, y, z = (float(value) for value in item.size_m)
     if item.kind is Kind.CYLINDER:
         return SolidPrimitive(type=SolidPrimitive.CYLINDER, dimensions=[z, max(x, y) / 2])

@@ -20,7 +20,6 @@ from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.estimator.detection_feed import SOURCE as TF
 from bbllm.ros.estimator.detection_feed import TOPICS, DetectionBatch, TfFeed, subscribe_detections
-from bbllm.ros.rclpy_support.entities import steady_timer
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
@@ -33,16 +32,14 @@ from bbllm.worlds.tabletop.table import ObservedTable, TableView
 
 HAND_QOS = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 WAITING = 500
-"""How many measurements may wait to be taken in before the oldest are dropped."""
+"""How many measurements may wait before the oldest are dropped."""
 REPORT_S = 60.0
-"""How often the log has how much was left out, where that is more than before [s]."""
 CATCH_UP_S = 0.5
-"""How long joint states may be behind what belongs to them, by the wall clock [s]."""
 
 
 class TableFeed:
     """
-    Joins the messages of cameras and hand, in a thread, in the order in which it came.
+    Joins the messages of cameras and hand, in a thread, in the order in which they came.
 
     Joint states of the same moment may come after a picture or a width, and are waited for.
     """
@@ -81,12 +78,11 @@ class TableFeed:
             subscribe_detections(poller, self._cameras, self._receive_batch)
             tags = config.catalogue.tag_frames if SceneSource.APRILTAG in config.sources else ()
             TfFeed(poller, tree, self._doubts, tags, self._receive_batch)
-        steady_timer(node, REPORT_S, self._report)
+        node.every(REPORT_S, self._report)
         threading.Thread(target=self._run, name='table', daemon=True).start()
 
     @property
     def seen(self) -> bool:
-        """Whether any object was ever located."""
         return not self._cameras or bool(self._heard_s)
 
     @property
@@ -97,16 +93,11 @@ class TableFeed:
 
     def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
         """
-        Return the table, sensed at a time or later as far as it can be sensed.
+        Return the table, sensed at a time on the world's clock or later as far as it can be [s].
 
-        Args:
-            not_before_s: On the world's clock; 0 for the newest [s].
-            wait_s: How long to wait for it, by the wall clock [s].
-            or_stopped: Where the robot is stopped, the last state is good enough.
-
-        Raises:
-            SceneError: It is unknown; names the source that fell silent or what is lost.
-            LostNodeError: No states of the arm or the hand are received.
+        *wait_s* is by the wall clock; *or_stopped* takes the last state of a stopped robot. Raises
+        SceneError with the source that fell silent or what is lost, LostNodeError where no states
+        of arm or hand are received.
         """
         if or_stopped and self._joints.stopped:
             with self._news:
@@ -148,13 +139,12 @@ class TableFeed:
         return time.monotonic() - heard_s <= self._max_age_s
 
     def _fresh(self) -> bool:
-        """Return whether every source speaks that should."""
         if not self._cameras:
             return True
         return bool(self._heard_s) and not self._silent()
 
     def _silent(self) -> list[str]:
-        """Return who sends no pictures any more, though it would even of nothing."""
+        """Return the sources that send no pictures any more, though they would even of nothing."""
         return [
             source
             for source in self._table.sources
@@ -166,7 +156,6 @@ class TableFeed:
         return source.startswith(TF) and self._table.all_hidden(source)
 
     def _silence(self) -> str:
-        """Return a sentence with the sources that are silent."""
         if not self._heard_s:
             names = sorted(TOPICS.get(source, TF) for source in self._cameras)
             topics = ' or '.join(self._node.resolve_topic_name(name) for name in names)

@@ -24,20 +24,20 @@ from bbllm.core.text import strip_hidden
 from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import answer_from_request, approval_event, approval_to_msg
 from bbllm.ros.convert.events import event_from_msg, event_to_msg
-from bbllm.ros.convert.qos import EVENTS, LATCHED
+from bbllm.ros.convert.records import EVENTS, LATCHED
+from bbllm.ros.rclpy_support.entities import now_s
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
-from bbllm.ros.rclpy_support.ros_clock import now_s
 from bbllm.ros.rclpy_support.stack_node import StackNode
 
 MODEL_CHARACTERS = 80
-"""How much of a model's name a question shows [characters]."""
 
 
 class ApprovalService:
     """
-    The desk and the gate of one executor, over the graph.
+    The queue and the gate of one executor, over the graph.
 
-    `tell` is called, in words for people, with what waits for a person.
+    `tell` is called, in words for people, with what waits for a person. Raises ConfigError where
+    there is no such mode of approval.
     """
 
     def __init__(
@@ -48,45 +48,23 @@ class ApprovalService:
         *,
         stops: Callable[[], int],
     ) -> None:
-        """
-        Make the publishers; waits for no server.
-
-        Args:
-            node: Whose they are.
-            params: What a person has to allow.
-            observe: Returns the scene as it is now; may raise SceneError.
-            stops: Returns how often the robot was seen to have stopped.
-
-        Raises:
-            ConfigError: There is no such mode of approval.
-        """
         self.tell: Callable[[str], None] = node.get_logger().info
         self._node = node
         self._simulated = params.simulated
-        self._desk = ApprovalQueue(
+        self.queue = ApprovalQueue(
             timeout_s=params.approval_timeout_s,
             simulated=params.simulated,
             on_change=self._show,
             on_answer=self._record,
         )
         self.gate = ApprovalGate(
-            self._desk.ask, observe, mode=approval_mode(params.approval), stops=stops
+            self.queue.ask, observe, mode=approval_mode(params.approval), stops=stops
         )
         self._waits = node.create_publisher(Approval, 'approval', LATCHED)
         self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)
         self._show(None)
 
-    @property
-    def timeout_s(self) -> float:
-        """How long a person is waited for, by the wall clock [s]."""
-        return self._desk.timeout_s
-
-    @timeout_s.setter
-    def timeout_s(self, timeout_s: float) -> None:
-        self._desk.timeout_s = timeout_s
-
     def begin(self) -> None:
-        """Take answers from now on."""
         self._node.create_service(
             Approve, 'approve', self._answer, callback_group=self._node.group
         )
@@ -125,7 +103,7 @@ class ApprovalService:
 
     def _answer(self, request: Approve.Request, response: Approve.Response) -> Approve.Response:
         try:
-            self._desk.answer(request.hash, answer_from_request(request))
+            self.queue.answer(request.hash, answer_from_request(request))
         except ApprovalError as error:
             if request.hash:  # nobody asks with none, but to see whether this serves
                 self._node.get_logger().warning(f'An answer was refused: {error}')
@@ -136,7 +114,6 @@ class ApprovalService:
 
 
 def _brain_of(started: EpisodeEvent) -> str:
-    """Return the name of the model that plans, empty where the event lacks it."""
     try:
         data = event_from_msg(started).data
     except ValueError:
@@ -145,7 +122,6 @@ def _brain_of(started: EpisodeEvent) -> str:
 
 
 def waiting_text(request: ApprovalRequest) -> str:
-    """Return what is waited for, with what to type."""
     if request.kind is RequestKind.RESUME:
         return f'waiting for a person to see to the robot (bbllm approve): {request.lines[0]}'
     return f'waiting for a person to approve {request.name} (bbllm approve)'

@@ -15,8 +15,8 @@ from rclpy.node import Node
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WrongRobotError
 from bbllm.ros.driver.joint_feed import ARM_TOPIC
+from bbllm.ros.rclpy_support.calls import LOOK_S
 from bbllm.ros.rclpy_support.liveness import Liveness
-from bbllm.ros.rclpy_support.waiting import LOOK_S
 from bbllm.ros.stack.stack import SIMULATOR
 
 PATIENCE_S = 5.0
@@ -29,7 +29,6 @@ class RobotIdentity:
     def __init__(
         self, node: Node, heartbeats: Liveness, *, simulated: bool, controller: str
     ) -> None:
-        """Check nothing yet."""
         self._node = node
         self._heartbeats = heartbeats
         self._simulated = simulated
@@ -38,19 +37,13 @@ class RobotIdentity:
         self._topics = tuple(node.resolve_topic_name(topic) for topic in topics)
 
     def wait_right(self, cancel: CancelToken) -> None:
-        """
-        Wait until goals would reach the right robot: its endpoints may not be discovered yet.
-
-        Raises:
-            WrongRobotError: They would not within `PATIENCE_S`; names what was found.
-        """
+        """Wait until goals would reach the right robot; WrongRobotError after `PATIENCE_S`."""
         deadline_s = time.monotonic() + PATIENCE_S
         while self.fault() and time.monotonic() < deadline_s:
             cancel.wait(LOOK_S)
         self.check()
 
     def check(self) -> None:
-        """Raise WrongRobotError where goals would reach the wrong robot now."""
         fault = self.fault()
         if fault:
             raise WrongRobotError(fault)
@@ -96,7 +89,7 @@ class RobotIdentity:
         Return the nodes that publish a topic, with their namespaces.
 
         DDS lists a process that was killed for up to 20 s more, so one name may come twice. Two
-        that live are distinguished by their heartbeats (`Liveness.check_unique`).
+        that live are distinguished by their heartbeats.
         """
         return {
             f'{info.node_namespace.rstrip("/")}/{info.node_name}'

@@ -19,7 +19,7 @@ from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.ros.convert.approval import provenance_from_goal
 from bbllm.ros.convert.records import from_msg, outcome_to_result
 from bbllm.ros.executor.robot_identity import RobotIdentity
-from bbllm.ros.rclpy_support.entities import serve_action, steady_timer
+from bbllm.ros.rclpy_support.entities import end_goal, serve_action
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.stack.stack import NODES
 
@@ -28,19 +28,12 @@ NEVER_GAVE = frozenset({BRAIN, 'bbllm_approve'})
 """Who gave none of the goals that are not of brain_planner's episode."""
 ACTION = 'execute_skill'
 FREE_S = 10.0
-"""How long the end of a call of an episode that has ended is waited for, wall clock [s]."""
+"""How long the end of a call of an ended episode is waited for, wall clock [s]."""
 WATCH_S = 0.1
-"""How often the goal under way is checked [s]."""
 
 
 class SkillServer:
-    """
-    Serves the skills of an arm; a second call is aborted at once, with the reason.
-
-    Args:
-        gate: Gets the origin of each call, and how it has ended; has the episode that runs.
-        robot: Decides whether goals would reach the right robot.
-    """
+    """Serves the skills of an arm; a second call is aborted at once, with the reason."""
 
     def __init__(
         self,
@@ -67,7 +60,6 @@ class SkillServer:
 
     @property
     def busy(self) -> bool:
-        """Whether a call is under way."""
         return self._goal is not None
 
     def check_wanted(self) -> None:
@@ -77,9 +69,8 @@ class SkillServer:
             raise WorldError('the call was stopped, or its episode has ended.')
 
     def begin(self) -> None:
-        """Take goals from now on."""
         group = self._node.group
-        steady_timer(self._node, WATCH_S, self._watch, group)
+        self._node.every(WATCH_S, self._watch, group)
         self._server = serve_action(
             self._node, group, ExecuteSkill, ACTION, self._execute, self._cancel
         )
@@ -91,7 +82,6 @@ class SkillServer:
         self._busy.acquire(timeout=2.0)
 
     def tell(self, activity: str) -> None:
-        """Publish what the arm does now as feedback of the goal."""
         goal = self._goal
         if goal is not None:
             goal.publish_feedback(ExecuteSkill.Feedback(activity=activity))
@@ -114,20 +104,16 @@ class SkillServer:
         finally:
             self._forget(goal)
             self._busy.release()
-        if outcome.succeeded:
-            goal.succeed()
-        elif outcome.code is Code.CANCELLED and goal.is_cancel_requested:
-            goal.canceled()
-        else:
-            goal.abort()
+        cancelled = outcome.code is Code.CANCELLED
+        end_goal(goal, succeeded=outcome.succeeded, cancelled=cancelled)
         return outcome_to_result(outcome, stamp_s)
 
     def _claim(self, goal: ServerGoalHandle) -> bool:
         """
-        Take the arm; waits for the end of a call that is not wanted any more.
+        Take the arm; waits for the end of a call that was stopped, or is of another episode.
 
-        That is one that was stopped, or is of another episode than the goal: the planner has one
-        episode at a time, and a process that stood still may not have received its end yet.
+        The planner has one at a time; a process that stood still may not have received its end
+        yet.
         """
         deadline_s = time.monotonic() + FREE_S
         while not self._busy.acquire(timeout=WATCH_S):
@@ -179,7 +165,6 @@ class SkillServer:
         return self._ending or _id_of(goal) in self._cancelled or self._over(goal)
 
     def _over(self, goal: ServerGoalHandle) -> bool:
-        """Return whether the episode that a goal comes from has ended."""
         plan = goal.request.plan
         return bool(plan.steps) and plan.episode_id in self._gate.ended
 
@@ -237,7 +222,6 @@ def _failure(call: SkillCall, status: Status, code: Code, message: str) -> Outco
 
 
 def _episode_of(goal: ServerGoalHandle) -> str:
-    """Return the episode that a goal comes from; empty where it is of no plan."""
     plan = goal.request.plan
     return str(plan.episode_id) if plan.steps else ''
 
@@ -252,15 +236,11 @@ FOUND_S = 1.0
 
 class GoalClients:
     """
-    The clients of one action at the moment when it took a goal.
+    The clients of one action, except *besides*, at the moment when it took a goal.
 
     rclpy reports to no server whose goal it has. So a goal counts as left when none of the
     programs is left that subscribed to the feedback of its action when it was taken. One that
     ended well is missed at once, one that was killed when DDS gives it up, after up to 20 s.
-
-    Args:
-        besides: Names of nodes that never gave the goal.
-        found_s: How long a client whose goal has come may take to be discovered [s].
     """
 
     def __init__(self, node: Node, action: str, besides: frozenset[str], found_s: float = FOUND_S):
@@ -272,7 +252,6 @@ class GoalClients:
 
     @property
     def gone(self) -> bool:
-        """Whether all of them have gone; never where none was found."""
         here = self._here()
         if time.monotonic() < self._found_s:
             self._first |= here

@@ -21,8 +21,7 @@ from bbllm.core.types import PlanStep, Scene
 from bbllm.planners.body.mapping import body_name, body_of
 from bbllm.planners.common.matching import Vector
 from bbllm.planners.common.prompting import Prompts
-from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.convert.records import from_msg, to_msg
+from bbllm.ros.convert.records import LATCHED, from_msg, to_msg
 from bbllm.ros.parameters.model_params import mapping_of, models_of_body
 from bbllm.ros.planner.transcript import Transcript
 from bbllm.ros.rclpy_support.params import BodyMapperParams
@@ -93,7 +92,6 @@ class BodyMapper(StackNode):
 
 
 def error_code(error: BbllmError) -> int:
-    """Return the constant of MapStep for an error; `ros_world` makes an error of it again."""
     codes = (
         (ParseError, MapStep.Response.PARSE_FAILED),
         (ModelRefusedError, MapStep.Response.MODEL_REFUSED),
@@ -106,7 +104,6 @@ def error_code(error: BbllmError) -> int:
 
 
 def main() -> None:
-    """Run the node until SIGINT or SIGTERM."""
     run(BodyMapper)
 
 

@@ -28,12 +28,10 @@ from bbllm.core.events import (
 )
 from bbllm.core.types import Plan
 from bbllm.ros.convert.events import event_to_msg, feedback_event
-from bbllm.ros.convert.qos import EVENTS, LATCHED
-from bbllm.ros.convert.records import episode_to_result
+from bbllm.ros.convert.records import EVENTS, LATCHED, episode_to_result
 from bbllm.ros.planner.episode_server import EpisodeDesk
-from bbllm.ros.rclpy_support.entities import serve_action
+from bbllm.ros.rclpy_support.entities import end_goal, now_s, serve_action
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
-from bbllm.ros.rclpy_support.ros_clock import now_s
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.rviz.markers import plan_markers
 
@@ -46,7 +44,6 @@ LOGGED = (
     WarningRaised,
     EpisodeEnded,
 )
-"""The events that leave a line in /rosout."""
 
 
 class BrainPlanner(StackNode):
@@ -109,12 +106,9 @@ class BrainPlanner(StackNode):
             self.get_logger().warning(f'A task was refused: {error}')
             goal.abort()
             return RunTask.Result(message=str(error))
-        if episode.ending is Ending.FINISHED:
-            goal.succeed()
-        elif episode.ending is Ending.CANCELLED and goal.is_cancel_requested:
-            goal.canceled()
-        else:
-            goal.abort()
+        ending = episode.ending
+        cancelled = ending is Ending.CANCELLED
+        end_goal(goal, succeeded=ending is Ending.FINISHED, cancelled=cancelled)
         return episode_to_result(episode)
 
     def _tell(self, goal: ServerGoalHandle, event: Event) -> None:
@@ -133,7 +127,6 @@ class BrainPlanner(StackNode):
         goal.publish_feedback(RunTask.Feedback(event=feedback_event(msg)))
 
     def _note(self, event: Event) -> None:
-        """Leave a line in /rosout and a value in /diagnostics."""
         if isinstance(event.data, LOGGED):
             self.get_logger().info(event_text(event.data))
         match event.data:
@@ -152,7 +145,6 @@ class BrainPlanner(StackNode):
 
 
 def main() -> None:
-    """Run the node until SIGINT or SIGTERM."""
     run(BrainPlanner)
 
 

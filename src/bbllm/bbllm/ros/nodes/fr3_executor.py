@@ -5,23 +5,19 @@ from __future__ import annotations
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.lifting import LiftParams
-from bbllm.arm.motion.motion_planner import GraspPlannerParams
-from bbllm.arm.safety.envelope_guard import bounded
 from bbllm.core.cancel import CancelToken
 from bbllm.core.types import Scene
 from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.estimator.safety_envelope import make_guard
+from bbllm.ros.estimator.safety_envelope import make_guard, ways_of
 from bbllm.ros.executor.approval_service import ApprovalService
 from bbllm.ros.executor.robot_identity import RobotIdentity
 from bbllm.ros.executor.skill_server import SkillServer
-from bbllm.ros.rclpy_support.entities import steady_timer
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.stack.service_clients import SceneClient
 
 LOOK_S = 0.1
-"""How often the robot is checked for a stop [s]."""
 
 
 class Fr3Executor(StackNode):
@@ -52,12 +48,11 @@ class Fr3Executor(StackNode):
         gate = self._approval.gate
         guard = make_guard(self, self.group, params, self._driver)
         self._envelope = guard.envelope
-        ways = bounded(GraspPlannerParams(scale=params.speed_scale), guard.envelope)
         lift = LiftParams.of(simulated=params.simulated, cap_n=params.lift_cap_n)
         self._skills = skills = SkillExecutor(
             self._driver,
             self._observe,
-            params=ExecutorParams(ways=ways, lift=lift),
+            params=ExecutorParams(ways=ways_of(params, guard.envelope), lift=lift),
             guard=guard,
             permit=gate.permit,
             ask_person=gate.resume,
@@ -71,7 +66,7 @@ class Fr3Executor(StackNode):
     def begin(self) -> None:
         self._poller.start()
         # Between calls too: a stop that others recover shows for moments only.
-        steady_timer(self, LOOK_S, self._driver.feed.look, self.group)
+        self.every(LOOK_S, self._driver.feed.look, self.group)
         self._approval.begin()
         self._server.begin()
 
@@ -79,18 +74,14 @@ class Fr3Executor(StackNode):
         self._server.come_to_rest()
 
     def take(self, params: Fr3ExecutorParams) -> None:
-        self._skills.use_ways(
-            bounded(GraspPlannerParams(scale=params.speed_scale), self._envelope)
-        )
-        self._approval.timeout_s = params.approval_timeout_s
+        self._skills.use_ways(ways_of(params, self._envelope))
+        self._approval.queue.timeout_s = params.approval_timeout_s
 
     @property
     def busy(self) -> str:
         return 'a call runs' if self._server.busy else ''
 
     def _observe(self) -> Scene:
-        """Return a scene that shows what the arm did last."""
-
         def check() -> None:
             self._driver.feed.check()
             self._server.check_wanted()
@@ -99,7 +90,6 @@ class Fr3Executor(StackNode):
 
 
 def main() -> None:
-    """Run the node until SIGINT or SIGTERM."""
     run(Fr3Executor)
 
 

@@ -10,7 +10,7 @@ from bbllm.ros.sim.controller_manager import SimManager
 from bbllm.ros.sim.hand import SimHand
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.ros.sim.services import SimServices
-from bbllm.ros.sim.topics import SimGoals, SimTopics, WorldClock
+from bbllm.ros.sim.topics import SimTopics, WorldClock, publish_goals
 
 
 class MujocoSim(StackNode):
@@ -29,10 +29,9 @@ class MujocoSim(StackNode):
             homed=params.homed,
         )
         self._topics = SimTopics(self, self._loop)
-        self._goals = SimGoals(self)
+        publish_goals(self, self._loop)
         self._world_clock = WorldClock(self) if params.clock else None
         self._loop.on_advance = self._advanced
-        self._loop.on_goal = self._goals.publish
         self._loop.on_fault = self.fail
         self._viewer = None
         if params.viewer:
@@ -72,7 +71,6 @@ class MujocoSim(StackNode):
 
 
 def main() -> None:
-    """Run the node until SIGINT or SIGTERM."""
     run(MujocoSim, threads=12)
 
 

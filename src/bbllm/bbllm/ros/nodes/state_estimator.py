@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import GetScene
-from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Scene
-from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.convert.records import stamp_from_msg, to_msg
+from bbllm.ros.convert.records import LATCHED, stamp_from_msg, to_msg
 from bbllm.ros.driver.force_feed import ForceFeed
 from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.estimator.object_feed import ObjectFeed
+from bbllm.ros.estimator.object_feed import make_source
 from bbllm.ros.estimator.open_state_feed import OpenStateFeed
 from bbllm.ros.estimator.scene_outputs import SceneOutputs
-from bbllm.ros.estimator.table_feed import TableFeed
-from bbllm.ros.rclpy_support.entities import steady_timer
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
-from bbllm.ros.rviz.markers import scene_markers
 from bbllm.skills.catalog import skills_for
-from bbllm.worlds.perception.sources import SceneSource, read_sources
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.scene.relations import build_scene
 from bbllm.worlds.tabletop.table import TableView
@@ -43,27 +37,20 @@ class StateEstimator(StackNode):
         self._poller = Poller(self)
         self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
         self._force = ForceFeed(self, self._poller, self._joints)
-        self._source = self._make_source(params)
+        self._source = make_source(self, self._poller, self._joints, params)
         self._open_state = OpenStateFeed(self, params)
         self._reach = ReachCache()
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
-        self._markers = self.create_publisher(MarkerArray, 'markers', LATCHED)
         self._outputs = SceneOutputs(self, collision_objects=params.collision_objects)
         self._period_s = 1.0 / params.rate_hz
         self.diagnostics.measure(self._poller.rates)
-
-    def _make_source(self, params: StateEstimatorParams) -> ObjectFeed | TableFeed:
-        config = read_sources(params.sources, params.scene, params.catalogue)
-        if SceneSource.OBJECTS in config.sources:
-            return ObjectFeed(self, self._poller, self._joints, params.max_age_s, config.fixed)
-        return TableFeed(self, self._poller, self._joints, params, config)
 
     def begin(self) -> None:
         self._poller.start()
         self._open_state.begin()
         self.create_service(GetScene, 'get_scene', self._get, callback_group=self.group)
         # By the steady clock: who waits for scenes counts their silence by it at any speed.
-        steady_timer(self, self._period_s, self._publish)
+        self.every(self._period_s, self._publish)
 
     def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
         try:
@@ -87,8 +74,6 @@ class StateEstimator(StackNode):
         except WorldError:
             return
         self._scenes.publish(to_msg(scene))
-        if self._markers.get_subscription_count():
-            self._markers.publish(scene_markers(scene))
         self._outputs.publish(scene)
 
     def _scene(self, view: TableView, wait_s: float = 0.0) -> Scene:
@@ -108,7 +93,6 @@ class StateEstimator(StackNode):
 
 
 def main() -> None:
-    """Run the node until SIGINT or SIGTERM."""
     run(StateEstimator)
 
 

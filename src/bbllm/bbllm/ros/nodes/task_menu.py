@@ -17,9 +17,7 @@ from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import approval_from_msg
 from bbllm.ros.convert.events import event_from_msg
-from bbllm.ros.convert.qos import EVENTS, LATCHED
-from bbllm.ros.convert.records import from_msg
-from bbllm.ros.rclpy_support.entities import steady_timer
+from bbllm.ros.convert.records import EVENTS, LATCHED, from_msg
 from bbllm.ros.rclpy_support.params import TaskMenuParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.rviz.interactive import InteractiveMarkers
@@ -62,7 +60,7 @@ class TaskMenu(StackNode):
 
     def begin(self) -> None:
         self._menus = InteractiveMarkers(self, 'task_menu', self.group, self._choose)
-        steady_timer(self, 1.0 / self.params.rate_hz, self._show, self.group)
+        self.every(1.0 / self.params.rate_hz, self._show, self.group)
 
     def _choose(self, marker: str, number: int, client: str) -> None:
         choice = self._numbers.choice(number)
@@ -99,7 +97,6 @@ class TaskMenu(StackNode):
             self._board = replace(self._board, notice=notice)
 
     def _show(self) -> None:
-        """Show what changed since the last time, and only that."""
         with self._lock:
             board = self._board = replace(self._board, missing=self._missing())
             menus = [robot_menu(self._tasks, board.waiting)]
@@ -122,7 +119,6 @@ class TaskMenu(StackNode):
 
 
 def main() -> None:
-    """Run the node until SIGINT or SIGTERM."""
     run(TaskMenu)
 
 

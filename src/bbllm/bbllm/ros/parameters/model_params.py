@@ -18,16 +18,10 @@ from bbllm.ros.rclpy_support.params import (
 )
 
 ModelParams: TypeAlias = BrainPlannerParams | BodyMapperParams
-"""The parameters of a node that asks a model."""
 
 
 def models_of(params: ModelParams) -> Models:
-    """
-    Build both models; making one costs nothing until it is asked.
-
-    Raises:
-        ConfigError: The file, a key or a recording cannot be used.
-    """
+    """Build both models; ConfigError where the file, a key or a recording cannot be used."""
     given = {'brain': params.brain, 'body': params.body}
     return make_models(
         load_config(_path(params.llm_config)),
@@ -41,9 +35,7 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
     """
     Return what makes the planner of a node, and its models.
 
-    Raises:
-        UnknownNameError: There is no such planner.
-        ConfigError: The models cannot be made as configured, or do not fit the planner.
+    Raises UnknownNameError, and ConfigError where the models do not fit the planner.
     """
     spec = load_planner(params.planner)
     check_domain(params.planner, spec, 'tabletop')
@@ -54,7 +46,6 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
 
 
 def mapping_of(name: str) -> MappingMethod:
-    """Return the way in which steps become calls."""
     try:
         return MappingMethod(name)
     except ValueError:
@@ -63,12 +54,7 @@ def mapping_of(name: str) -> MappingMethod:
 
 
 def models_of_body(params: ModelParams, mapping: MappingMethod) -> Models:
-    """
-    Build what a way of mapping needs; see `models_of`.
-
-    Raises:
-        ConfigError: As there; or the Body cannot do what the way asks of it.
-    """
+    """Build what a way of mapping needs; raises ConfigError as `models_of`."""
     return models_for(
         mapping,
         load_config(_path(params.llm_config)),
@@ -80,12 +66,7 @@ def models_of_body(params: ModelParams, mapping: MappingMethod) -> Models:
 
 
 def model_of_open_state(params: StateEstimatorParams) -> ChatModel:
-    """
-    Return the model that estimates.
-
-    Raises:
-        ConfigError: Its key is missing, or it is a stand-in, which cannot read these prompts.
-    """
+    """Return the model that estimates; ConfigError for a stand-in."""
     path = Path(params.llm_config).expanduser() if params.llm_config else None
     overrides = {'brain': params.model} if params.model else {}
     model = make_models(load_config(path), overrides=overrides).brain

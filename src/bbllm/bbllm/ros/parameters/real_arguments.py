@@ -17,12 +17,7 @@ _NUMBERS = re.compile(r'[0-9.]+')
 
 
 def check_robot_ip(text: str) -> str:
-    """
-    Return the address of a robot's control: an IP address or the name of a host.
-
-    Raises:
-        ConfigError: It is neither, by its form; nothing is sent.
-    """
+    """Return the address of a robot's control: an IP address or a host name, or ConfigError."""
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:
@@ -38,13 +33,9 @@ def check_robot_ip(text: str) -> str:
 
 def need_franka_ros2(prefixes: Sequence[Path] | None = None) -> None:
     """
-    Make sure that the robot's driver can be started from this shell.
+    Raise ConfigError where the robot's driver cannot be started from this shell.
 
-    Args:
-        prefixes: Where packages are installed; those of AMENT_PREFIX_PATH by default.
-
-    Raises:
-        ConfigError: A package of it is missing; with what to do.
+    *prefixes* are by default those of AMENT_PREFIX_PATH.
     """
     missing = [name for name in DRIVER_PACKAGES if package_of(name, prefixes) is None]
     if missing:
@@ -57,13 +48,7 @@ def need_franka_ros2(prefixes: Sequence[Path] | None = None) -> None:
 
 
 def package_of(name: str, prefixes: Sequence[Path] | None = None) -> tuple[str, str] | None:
-    """
-    Return version and description of a package that is sourced; None where it is not.
-
-    Args:
-        name: Of the package.
-        prefixes: Where packages are installed; those of AMENT_PREFIX_PATH by default.
-    """
+    """Return version and description of a package that is sourced; None where it is not."""
     if prefixes is None:
         folders = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
         prefixes = [Path(folder) for folder in folders if folder]

@@ -20,23 +20,21 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.planners.assembly import heard_by
 from bbllm.ros.convert.events import event_from_msg
-from bbllm.ros.convert.qos import EVENTS, LATCHED
+from bbllm.ros.convert.records import EVENTS, LATCHED
 from bbllm.ros.parameters.model_params import planner_and_models
-from bbllm.ros.planner.ros_world import BodyClient, RosBody, RosWorld
+from bbllm.ros.planner.ros_world import RosBody, RosWorld, body_client
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
 
 
 class EpisodeDesk:
-    """Runs episodes over the graph; used from the callbacks of one node."""
+    """
+    Runs episodes over the graph; used from the callbacks of one node.
+
+    Raises ConfigError where the models cannot be made, or do not fit the planner.
+    """
 
     def __init__(self, node: StackNode, params_now: Callable[[], BrainPlannerParams]):
-        """
-        Make the models and the clients; waits for no server.
-
-        Raises:
-            ConfigError: The models cannot be made as configured, or do not fit the planner.
-        """
         self._params_now = params_now
         params = params_now()
         self._spec, self._models = planner_and_models(params)
@@ -49,7 +47,7 @@ class EpisodeDesk:
             controller=params.controller,
             skill_timeout_s=params.skill_timeout_s,
         )
-        self._body = BodyClient(node, node.group, timeout_s=params.map_timeout_s)
+        self._body = body_client(node, node.group)
         self._body_name = self._models.body.name
         node.create_subscription(
             String, 'body_model', self._learn_body, LATCHED, callback_group=node.group
@@ -66,12 +64,10 @@ class EpisodeDesk:
 
     @property
     def brain_name(self) -> str:
-        """What the Brain's model is called."""
         return self._models.brain.name
 
     @property
     def episode_id(self) -> str:
-        """Id of the episode under way; empty where there is none."""
         task = self._task
         return task.id if task is not None else ''
 
@@ -85,17 +81,10 @@ class EpisodeDesk:
         on_event: Callable[[Event], None],
     ) -> Episode:
         """
-        Run one task to its end.
+        Run one task to its end; only *owner* may cancel it.
 
-        Args:
-            instruction: The task in words.
-            episode_id: Id that the episode shall bear; empty for a new one.
-            feedback_loops: K; negative for the parameter's.
-            owner: Who may cancel it.
-            on_event: Called with every event.
-
-        Raises:
-            TaskError: The instruction cannot be taken, or another task is under way.
+        Without an *episode_id* it gets a new one; negative *feedback_loops* are the parameter's.
+        Raises TaskError where the instruction cannot be taken, or another task is under way.
         """
         task = make_task(instruction, episode_id)
         self._claim(task, owner)
@@ -108,7 +97,7 @@ class EpisodeDesk:
                 self._task = self._run = None
 
     def cancel(self, reason: str, *, owner: bytes | None = None, wait_s: float = 0.0) -> None:
-        """Stop the episode under way, or only that of one owner; wait for its end if asked to."""
+        """Stop the episode under way, or only that of one owner, and wait for its end."""
         with self._lock:
             if self._task is None or (owner is not None and owner != self._owner):
                 return
@@ -119,7 +108,6 @@ class EpisodeDesk:
         self.wait_for_end(wait_s)
 
     def lost_node(self) -> str:
-        """Return which node has gone that an episode needs, in a sentence; empty for none."""
         try:
             self._world.check()
         except WorldError as error:
@@ -127,7 +115,6 @@ class EpisodeDesk:
         return ''
 
     def wait_for_end(self, timeout_s: float) -> None:
-        """Wait until no episode is under way, at most for a time by the wall clock [s]."""
         deadline_s = time.monotonic() + timeout_s
         while self._task is not None and time.monotonic() < deadline_s:
             time.sleep(0.02)
@@ -166,7 +153,7 @@ class EpisodeDesk:
             sinks=sinks,
             settings={'feedback_loops': k, 'world': 'ros'},
         )
-        body = RosBody(self._body, run, self._world, self._body_name)
+        body = RosBody(self._body, params.map_timeout_s, run, self._world, self._body_name)
         brain = run.model(self._models.brain, 'brain', self._world.check)
         planner = self._spec.build(brain, body, k=k)
         with self._lock:
@@ -180,7 +167,6 @@ class EpisodeDesk:
             return run.execute(planner, self._world)
 
     def _hear_approval(self, msg: EpisodeEvent) -> None:
-        """Record a person's answer, where it is about the episode under way."""
         run = self._run
         if run is not None and msg.episode_id == run.task.id:
             run.emit(event_from_msg(msg).data)

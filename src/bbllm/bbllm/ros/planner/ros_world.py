@@ -27,20 +27,16 @@ from bbllm.core.errors import (
 from bbllm.core.events import EpisodeStarted, Event, ModelCall, PlanMade, StepBegun
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Status
-from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.convert.records import from_msg, plan_to_msg, stamp_from_msg, to_msg
-from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
+from bbllm.ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from_msg, to_msg
+from bbllm.ros.rclpy_support.calls import LOOK_S, ActionCall, ServiceCall, not_begun
+from bbllm.ros.rclpy_support.entities import now_s
 from bbllm.ros.rclpy_support.liveness import Liveness
-from bbllm.ros.rclpy_support.ros_clock import now_s
-from bbllm.ros.rclpy_support.service_call import ServiceCall
-from bbllm.ros.rclpy_support.waiting import LOOK_S
 from bbllm.ros.stack.service_clients import SceneClient
 from bbllm.ros.stack.stack import NODES
 from bbllm.skills.catalog import SKILLS
 
 NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
-"""The nodes without which no episode can go on; a real robot's driver has no heartbeat, so it is
-not judged by it."""
+"""The nodes that every episode needs; a real robot's driver has no heartbeat."""
 FOREVER_S = 1e9
 READY_S = 10.0
 """How long a node that is started again may take until it beats, wall clock [s]."""
@@ -54,7 +50,11 @@ MAP_ERRORS: dict[int, type[BbllmError]] = {
 
 
 class RosWorld:
-    """World over `get_scene` and `execute_skill`; its node must be spun by other threads."""
+    """
+    World over `get_scene` and `execute_skill`; its node must be spun by other threads.
+
+    A call is given up after *skill_timeout_s*, without the time that a person is waited for [s].
+    """
 
     def __init__(
         self,
@@ -65,17 +65,6 @@ class RosWorld:
         controller: str = 'fr3_arm_controller',
         skill_timeout_s: float = 600.0,
     ):
-        """
-        Make the clients; waits for no server.
-
-        Args:
-            node: Whose clients they are.
-            group: Callback group, reentrant.
-            heartbeats: Who lives.
-            controller: Gets a cancel when the executor is lost.
-            skill_timeout_s: Wall time after which a call is given up, without the time that a
-                person is waited for [s].
-        """
         self._node = node
         self._heartbeats = heartbeats
         self._timeout_s = skill_timeout_s
@@ -105,11 +94,8 @@ class RosWorld:
         """
         Wait until every node of the graph that an episode needs beats.
 
-        A node that was started again is recognized by its first beat: a task that began before it
-        would end with the loss of the process before, or without the name of what it lost.
-
-        Raises:
-            LostNodeError: One of them does not come back within `READY_S`.
+        A task that began before the first beat of a node that was started again would end with the
+        loss of the process before. Raises LostNodeError after `READY_S`.
         """
         deadline_s = time.monotonic() + READY_S
         while True:
@@ -124,7 +110,6 @@ class RosWorld:
             cancel.wait(LOOK_S)
 
     def _all_heard(self) -> bool:
-        """Return whether all needed nodes that the graph has in this namespace beat."""
         graph = self._node.get_node_names_and_namespaces()
         here = {name for name, namespace in graph if namespace == self._node.get_namespace()}
         return all(self._heartbeats.alive(name) for name in here.intersection(NEEDED))
@@ -141,7 +126,7 @@ class RosWorld:
         return scene
 
     def execute(self, call: SkillCall) -> Outcome:
-        """Execute one call to its end; that of a node that was lost raises LostNodeError."""
+        """Execute one call to its end; raises LostNodeError where a node was lost."""
         self.check()
         goal = ExecuteSkill.Goal(call=to_msg(call), plan=self._plan, step=self._step)
         patience = Patience(self._timeout_s, f'fr3_executor ({call})')
@@ -170,7 +155,6 @@ class RosWorld:
         return from_msg(Outcome, result, call=call)
 
     def hear(self, event: Event) -> None:
-        """Learn the plan and the step that the calls belong to; a sink of the episode."""
         match event.data:
             case EpisodeStarted(episode_id=episode_id):
                 self._begun_s, self._episode_id = time.monotonic(), episode_id
@@ -196,13 +180,7 @@ class RosWorld:
             self._controller.call_async(CancelGoal.Request())
 
     def check(self) -> None:
-        """
-        Make sure that the nodes that an episode needs are there.
-
-        Raises:
-            LostNodeError: One has gone, or has begun anew.
-            DuplicateNodeError: Two have the same name.
-        """
+        """Raise LostNodeError or DuplicateNodeError unless all nodes are there."""
         self._heartbeats.check(NEEDED, self._begun_s)
         self._heartbeats.check_unique(NODES)
 
@@ -217,12 +195,7 @@ class Patience:
         self._last_s = time.monotonic()
 
     def count(self, asked: bool) -> None:
-        """
-        Go on counting.
-
-        Raises:
-            WorldError: The time is over; names what was waited for.
-        """
+        """Raise WorldError where the time is over."""
         now_s = time.monotonic()
         if not asked:
             self._spent_s += now_s - self._last_s
@@ -233,39 +206,27 @@ class Patience:
             )
 
 
-class BodyClient:
-    """A client of the service `map_step`; its node must be spun by other threads."""
-
-    def __init__(self, node: Node, group: CallbackGroup, *, timeout_s: float = 300.0):
-        # Without a scene it is refused, and no model is called.
-        self._call = ServiceCall(
-            node, MapStep, 'map_step', 'body_mapper', group, first=MapStep.Request()
-        )
-        self._timeout_s = timeout_s
-
-    def ask(
-        self, step: PlanStep, scene: Scene, run: EpisodeRun, world: RosWorld
-    ) -> MapStep.Response:
-        """Map one step; a cancel of the episode or the loss of a node ends the wait."""
-        token = run.token.with_checks(world.check)
-        request = MapStep.Request(step=to_msg(step), scene=to_msg(scene))
-        reply: MapStep.Response = self._call.run(request, self._timeout_s, cancel=token)
-        return reply
+def body_client(node: Node, group: CallbackGroup) -> ServiceCall:
+    """Return a client of `map_step`, which refuses a request without a scene."""
+    return ServiceCall(node, MapStep, 'map_step', 'body_mapper', group, first=MapStep.Request())
 
 
 class RosBody:
     """The Body of one episode, over `map_step`; its model calls go on the episode's account."""
 
-    def __init__(self, client: BodyClient, run: EpisodeRun, world: RosWorld, name: str):
+    def __init__(
+        self, call: ServiceCall, timeout_s: float, run: EpisodeRun, world: RosWorld, name: str
+    ):
         self.name = name
-        self._client = client
-        self._run = run
-        self._world = world
+        self._call, self._timeout_s = call, timeout_s
+        self._run, self._world = run, world
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         """Return a call whose skill and objects are in the scene, or PASS."""
         self._run.spend_model_call()
-        reply = self._client.ask(step, scene, self._run, self._world)
+        request = MapStep.Request(step=to_msg(step), scene=to_msg(scene))
+        token = self._run.token.with_checks(self._world.check)
+        reply = self._call.run(request, self._timeout_s, cancel=token)
         for msg in reply.model_calls:
             self._run.add_model_call(from_msg(ModelCall, msg))
             if msg.text:

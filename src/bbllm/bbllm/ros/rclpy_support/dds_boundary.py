@@ -1,10 +1,10 @@
 """
-Where messages may go: this machine only, unless it is opened to the network by name.
+Where messages may go: this machine only, unless it is opened to the network.
 
 A profile of Fast DDS keeps a process to loopback sockets and shared memory. rmw_fastrtps adds
 other transports to it for the discovery range LOCALHOST, and none for SYSTEM_DEFAULT. The
-environment chooses both, so all that is decided here is an environment. Importing this module
-needs no ROS. What it protects from: docs/security.md.
+environment chooses both, so all that is decided here is an environment (docs/security.md). Needs
+no ROS.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 
 NETWORK = 'BBLLM_NETWORK'
-"""The variable that opens a stack, or a client, to the network; true or false."""
+"""Opens a stack, or a client, to the network; true or false."""
 PROFILE = 'bbllm_loopback.xml'
-"""The file of the profile; `activate` chooses it, too, and any file of this name is ours."""
+"""`activate` chooses it, too; any file of this name is ours."""
 FILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
 """Names the profile to Fast DDS 2.14."""
 SKIP = 'SKIP_DEFAULT_XML_FILE'
@@ -31,21 +31,14 @@ RMW = 'RMW_IMPLEMENTATION'
 FAST_DDS = 'rmw_fastrtps_cpp'
 """The middleware where none is chosen; only those that begin with rmw_fastrtps read profiles."""
 DECIDED = (FILE, SKIP, RANGE, OLD_RANGE)
-"""What is decided here; `NETWORK` is only read."""
 
 
 def profile_file() -> Path:
-    """Return the profile that keeps a process on this machine."""
     return config_dir() / 'dds' / PROFILE
 
 
 def wants_network(environ: Mapping[str, str]) -> bool:
-    """
-    Return whether an environment is open to the network.
-
-    Raises:
-        ConfigError: It is neither true nor false.
-    """
+    """Return whether an environment is open to the network; ConfigError for a wrong value."""
     value = environ.get(NETWORK) or 'false'
     if value not in ('true', 'false'):
         raise ConfigError(f'{NETWORK} is {value[:40]!r}: set it to true or to false.')
@@ -58,15 +51,7 @@ def has_own_profile(environ: Mapping[str, str]) -> bool:
 
 
 def bounded(environ: Mapping[str, str]) -> dict[str, str]:
-    """
-    Return an environment whose processes stay on this machine, or use the network.
-
-    Args:
-        environ: Their other variables; `NETWORK` in it decides.
-
-    Raises:
-        ConfigError: `NETWORK` is neither true nor false.
-    """
+    """Return an environment whose processes stay on this machine, or use the network."""
     env = dict(environ)
     is_open = wants_network(env)
     if has_own_profile(env):
@@ -87,12 +72,9 @@ def bounded(environ: Mapping[str, str]) -> dict[str, str]:
 
 def bound_process(environ: Mapping[str, str] | None = None) -> None:
     """
-    Keep this process, and those that it starts, within its boundary.
+    Keep this process, and those that it starts, in the boundary of *environ* (or its own).
 
     Only before its first node: Fast DDS reads its profile once.
-
-    Args:
-        environ: What decides instead of the process's own environment.
     """
     # rcl and Fast DDS read these from the process; there is no other way to give them.
     env = bounded(os.environ if environ is None else environ)

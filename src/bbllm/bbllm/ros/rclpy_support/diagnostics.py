@@ -30,7 +30,6 @@ class Diagnostics:
     """Publishes the state of one node at 1 Hz, as long as the node exists."""
 
     def __init__(self, node: Node, state: Callable[[], str]):
-        """Begin to publish."""
         self._node = node
         self._state = state
         self._values: dict[str, Callable[[], object]] = {}
@@ -43,7 +42,6 @@ class Diagnostics:
         self._values = dict(values)
 
     def error(self, message: str) -> None:
-        """Remember the last error."""
         self._error, self._error_s = message, time.monotonic()
 
     def _publish(self) -> None:
@@ -68,18 +66,16 @@ class Diagnostics:
 
 
 class Rate:
-    """Counts events, and returns how many there were per second since it was last asked."""
+    """Counts events of one thread; a call returns the rate since the last call [Hz]."""
 
     def __init__(self) -> None:
         self._count = 0
         self._since_s = time.monotonic()
 
     def count(self) -> None:
-        """Count one event; called from one thread."""
         self._count += 1
 
     def __call__(self) -> float:
-        """Return the rate since the last call [Hz]."""
         now_s = time.monotonic()
         count, self._count = self._count, 0
         spent_s, self._since_s = now_s - self._since_s, now_s
@@ -94,12 +90,10 @@ class PlainLogger(RcutilsLogger):
     """A logger whose lines show in terminals and in /rosout as they were written."""
 
     def log(self, message: str, severity: Any, **options: Any) -> bool:
-        """Log a message; see `RcutilsLogger.log`."""
         return bool(super().log(escape_hidden(str(message)), severity, **options))
 
 
 def _count_as_internal() -> None:
-    """Let log lines name the code that called the logger, and not this file."""
     rcutils_logger._internal_callers.append(__file__)
 
 

@@ -1,10 +1,9 @@
 """
 What a process locks on this machine: ROS domains, and the names of nodes.
 
-A stack can take a ROS domain that no other process uses. Each node locks a file for its name,
-namespace and domain for as long as its process lives, however it was started. The kernel releases
-the lock when the process ends, also by SIGKILL. Other machines do not see the file; there the
-heartbeat decides (`stack_node`). Importing this module needs no ROS.
+Each node locks a file for its name, namespace and domain for as long as its process lives; the
+kernel releases the lock also after SIGKILL. Other machines do not see the file; there the
+heartbeat decides (`stack_node`). Needs no ROS.
 """
 
 from __future__ import annotations
@@ -22,23 +21,16 @@ from bbllm.core.errors import ConfigError
 DOMAINS = range(21, 102)
 """Domains whose ports are free under Linux, without the first ones: people begin there."""
 MOST = 232
-"""The last domain whose ports there are."""
 COMMON = Path('/tmp')
 """What is temporary for all processes; workers of a bench have a TMPDIR of their own."""
 
 
 def lock_folder() -> Path:
-    """Return the folder for locks that every process of this machine has to see."""
     return COMMON if os.access(COMMON, os.W_OK) else Path(tempfile.gettempdir())
 
 
 def domain_of(environ: Mapping[str, str]) -> int:
-    """
-    Return the ROS domain that an environment names, 0 where it names none.
-
-    Raises:
-        ConfigError: What it names is no domain.
-    """
+    """Return the ROS domain of an environment, by default 0; ConfigError for a wrong one."""
     text = environ.get('ROS_DOMAIN_ID', '').strip()
     if not text:
         return 0
@@ -53,12 +45,10 @@ def domain_of(environ: Mapping[str, str]) -> int:
 @contextmanager
 def own_domain() -> Iterator[int]:
     """
-    Yield a domain that no other process of this machine has taken so; it is free again after.
+    Yield a random domain that no other process of this machine has taken so.
 
-    Any of them: who comes next is not to meet nodes that are still about to end.
-
-    Raises:
-        ConfigError: All are taken, or nothing can be written to the folder for temporary files.
+    Random, since nodes of the last one may still be about to end. Raises ConfigError where all are
+    taken, or the folder for temporary files cannot be written.
     """
     folder = lock_folder()
     for domain in random.sample(DOMAINS, len(DOMAINS)):
@@ -68,9 +58,7 @@ def own_domain() -> Iterator[int]:
         except PermissionError:
             continue  # another user's
         except OSError as error:
-            raise ConfigError(
-                f'{path} cannot be written ({error.strerror}); free space in {folder}.'
-            ) from error
+            raise _unwritable(path, error) from error
         with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -88,17 +76,7 @@ class NameLock:
     """The lock of one node name; released when its process ends."""
 
     def __init__(self, name: str, namespace: str, domain: int):
-        """
-        Take the lock.
-
-        Args:
-            name: Name of the node.
-            namespace: Its namespace, with or without the slash at the start.
-            domain: Its ROS domain.
-
-        Raises:
-            ConfigError: A process that runs has it; names that process.
-        """
+        """Take the lock; raises ConfigError with the process that has it."""
         self._file = _open(name, namespace, domain)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,7 +89,6 @@ class NameLock:
             os.pwrite(self._file, str(os.getpid()).encode(), 0)
 
     def close(self) -> None:
-        """Release the lock."""
         os.close(self._file)
 
 
@@ -129,9 +106,12 @@ def _open(name: str, namespace: str, domain: int) -> int:
     except PermissionError:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise ConfigError(
-            f'{path} cannot be written ({error.strerror}); free space in {path.parent}.'
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    why = f'{path} cannot be written ({error.strerror})'
+    return ConfigError(f'{why}; free space in {path.parent}.')
 
 
 def _taken(name: str, namespace: str, domain: int, owner: str) -> str:

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any
 
 from rclpy.action import ActionClient, ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import CallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 RESULT_TIMEOUT_S = 10
-"""How long an action server keeps the result of a goal that has ended. Clients of this project ask
-for it when the goal is accepted, and again each second; rclpy keeps it for 900 s, whole
-trajectories included [s]."""
+"""
+How long an action server keeps the result of an ended goal; rclpy's default is 900 s, whole
+trajectories included.
+
+Clients here request it at acceptance, and again each second [s].
+"""
+
+
+def now_s(node: Node) -> float:
+    """Return the time for the stamps of a node's own messages: the wall clock, or `/clock` [s]."""
+    return float(node.get_clock().now().nanoseconds) * 1e-9
 
 
 def steady_timer(
     node: Node, period_s: float, call: Callable[[], None], group: CallbackGroup | None = None
 ) -> None:
-    """Call a function regularly, whatever the node takes for its time."""
+    """Call a function regularly, whatever clock the node uses."""
     node.create_timer(period_s, call, group, Clock(clock_type=ClockType.STEADY_TIME))
 
 
@@ -46,15 +56,34 @@ def serve_action(
     )
 
 
+def serve_services(
+    node: Node,
+    group: CallbackGroup,
+    folder: str,
+    servers: Mapping[Any, Callable[[Any, Any], Any]],
+) -> None:
+    """Serve services whose names follow from their types: SetTCPFrame is `set_tcp_frame`."""
+    for kind, serve in servers.items():
+        name = re.sub('(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])', '_', kind.__name__).lower()
+        node.create_service(kind, f'{folder}/{name}', serve, callback_group=group)
+
+
+def end_goal(goal: ServerGoalHandle, *, succeeded: bool, cancelled: bool) -> None:
+    """Give a goal its last status; one is cancelled only where a client asked for it."""
+    if succeeded:
+        goal.succeed()
+    elif cancelled and goal.is_cancel_requested:
+        goal.canceled()
+    else:
+        goal.abort()
+
+
 def leave_graph(*nodes: Node) -> None:
     """
-    Destroy nodes with all that is theirs, so that no other process sees them any more.
+    Destroy nodes of one context, which nothing spins any more, so that no process sees them.
 
     `Node.destroy_node` leaves out the clients and servers of actions. Each of them references its
     node, and so its participant stays in the graph: others go on counting it as a listener.
-
-    Args:
-        nodes: All of one context, none of them spun any more.
     """
     for node in nodes:
         for waitable in list(node.waitables):
@@ -64,7 +93,7 @@ def leave_graph(*nodes: Node) -> None:
 
 
 def entities_of(node: Node) -> frozenset[int]:
-    """Return the identities of everything that a node has now; for `destroy_since`."""
+    """Return the identities of all that a node has now; for `destroy_since`."""
     kinds = (node.publishers, node.subscriptions, node.clients, node.services, node.timers)
     return frozenset(id(entity) for entity in chain(*kinds, node.waitables))
 
@@ -91,12 +120,9 @@ def destroy_since(node: Node, kept: frozenset[int]) -> None:
 
 def take_all(subscription: Any, callback: Callable[[Any], None]) -> None:
     """
-    Hand over every message of a topic that waits, the oldest first.
+    Hand over every waiting message of a topic; an executor takes only one per round.
 
-    An executor takes one message of a subscription in each of its rounds, however many wait.
-
-    Raises:
-        InvalidHandle: The node was destroyed.
+    Raises InvalidHandle where the node was destroyed.
     """
     # The call that rclpy's own executor makes: 7.1 has no public one.
     with subscription.handle:

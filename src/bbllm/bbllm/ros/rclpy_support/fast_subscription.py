@@ -1,9 +1,9 @@
 """
 Reads fast topics beside the executor.
 
-rclpy's executor builds a new wait set for every message, which costs it a third of a core for a
-hundred messages a second, and the real driver sends a thousand. Taking what has come every few
-milliseconds costs a hundredth of that and loses nothing that anybody waits for.
+rclpy's executor builds a new wait set for every message: a third of a core for a hundred messages
+a second, and the real driver sends a thousand. To poll every few milliseconds costs a hundredth of
+that and loses nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ M = TypeVar('M')
 PERIOD_S = 0.005
 """Wall time between polls [s]."""
 UNKNOWN_NAME = '_NODE_NAME_UNKNOWN_'
-"""Name that rmw gives to an end point whose node was not discovered yet."""
 
 
 class _Never(CallbackGroup):
@@ -71,7 +70,6 @@ class Poller:
         self._feeds.append((subscription, take))
 
     def start(self) -> None:
-        """Begin to poll; called when everything is subscribed."""
         self._thread.start()
 
     def _run(self) -> None:
@@ -98,15 +96,9 @@ class LatestMessage(Generic[M]):
     """
     The newest message of a topic: its age by the wall clock, its publisher, and waits for news.
 
-    Args:
-        node: Resolves the topic, and names its publisher.
-        poller: Reads the topic.
-        kind: Type of the messages.
-        topic: Their topic.
-        qos: How they are received.
-        take: Called with each message while `news` is locked; a message for which it returns
-            False counts as not received.
-        news: Condition that is notified of each message; by default one of this topic alone.
+    *take* is called with each message while `news` is locked; one for which it returns False
+    counts as not received. *news* is notified of each message; by default it is of this topic
+    alone.
     """
 
     def __init__(
@@ -139,18 +131,16 @@ class LatestMessage(Generic[M]):
         return time.monotonic() - self.heard_s
 
     def wait_for(self, test: Callable[[], object], timeout_s: float) -> bool:
-        """Wait until a condition that messages change is true; returns whether it is [s]."""
         with self.news:
             return bool(self.news.wait_for(test, timeout_s))
 
     def wait_for_news(self, timeout_s: float, n: int = 1) -> bool:
-        """Wait for *n* messages that come after this call; returns whether they did [s]."""
+        """Return whether *n* messages came after this call within a time [s]."""
         with self.news:
             count = self.count + n
             return self.news.wait_for(lambda: self.count >= count, timeout_s)
 
     def wait_newer(self, than_s: float, timeout_s: float) -> bool:
-        """Wait for a message that came after a time; returns whether there is one [s]."""
         return self.wait_for(lambda: self.heard_s > than_s, timeout_s)
 
     def _hear(self, msg: M) -> None:

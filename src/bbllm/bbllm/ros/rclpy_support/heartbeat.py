@@ -1,10 +1,9 @@
 """
 Heartbeats: how the nodes of a stack notice within seconds that one of them has gone.
 
-DDS itself takes up to 20 s to report a process that was killed, and never reports a hang. A
-beat is the name of the node, a word that is another one after every start, so that a node that
-was started anew before anybody missed it is recognized to have lost its state, and its
-process. `liveness` evaluates them.
+DDS itself takes up to 20 s to report a process that was killed, and never reports a hang. A beat
+has the name of the node, a word that changes with every start, so that a node that was started
+anew is recognized to have lost its state, and its process. `liveness` evaluates them.
 """
 
 from __future__ import annotations
@@ -24,19 +23,18 @@ from bbllm.ros.rclpy_support.peer_process import PeerProcess
 TOPIC = 'heartbeat'
 
 QOS = QoSProfile(depth=60, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""So many beats wait at a listener that is busy: those of six nodes in five seconds."""
+"""Beats that wait at a busy listener: those of six nodes in five seconds."""
 
 
 END_ASKED = 'it was told to end'
-"""The reason of a node that ended on request."""
 
 
 class Heartbeat:
     """
     Publishes regularly that a node serves, from `start` to `end`.
 
-    Its publisher stays for as long as the node exists, so that the last beat is delivered and a
-    node that is activated again is noticed at once.
+    Its publisher stays as long as the node, so that the last beat is delivered and a new
+    activation is noticed at once.
     """
 
     def __init__(self, node: Node):
@@ -51,7 +49,6 @@ class Heartbeat:
         steady_timer(node, PERIOD_S, self._publish, MutuallyExclusiveCallbackGroup())
 
     def start(self) -> None:
-        """Begin to beat, in a new life."""
         self._life = uuid4().hex
         self.lives.add(self._life)
         self.reason = END_ASKED
@@ -98,8 +95,8 @@ class HeartbeatListener:
         """
         Take in all beats that wait, then count one more period in which no others came.
 
-        A round of an executor takes one beat, of whatever node, but has its turn too. So a
-        listener whose rounds are long would fall behind with beats, and blame those who sent them.
+        A round of an executor takes one beat only, so a listener whose rounds are long would fall
+        behind, and blame those who sent them.
         """
         if self.take_waiting():
             self._liveness.turn()

@@ -3,8 +3,7 @@ Which nodes of a stack live: by their beats, and where those stop by their proce
 
 Silence alone proves nothing on a busy machine: a process that is kept waiting sends no beats, and
 one that is kept waiting itself receives none. So silence is counted in turns of the listener, not
-by the clock, and where the silent one runs on this machine its process is checked. Importing
-this module needs no ROS.
+by the clock, and where the silent one runs on this machine its process is checked. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ QUIET_S = 1.5
 FAR_S = 5.0
 """Silence after which a node has gone whose process cannot be seen from here: ten turns [s]."""
 HANGS_S = 8.0
-"""Silence after which a node hangs whose process is there: the listener was let run sixteen times,
-and the silent one not once [s]."""
+"""Silence after which a node hangs whose process is there: sixteen turns [s]."""
 AGAIN = 'Start the stack again.'
 LEAVES = '!'
 """Begins the last beat of a node, in place of its process; the reason follows."""
@@ -48,7 +46,6 @@ class Liveness:
         now_s: Callable[[], float] = time.monotonic,
         state_of: Callable[[PeerProcess], ProcessState] = PeerProcess.state,
     ):
-        """Begin without any node."""
         self._now_s = now_s
         self._state_of = state_of
         self._lock = threading.Lock()
@@ -65,7 +62,7 @@ class Liveness:
         self._checked_s = float('inf')
 
     def hear(self, beat: str) -> None:
-        """Take in a beat: the name of a node, the word of its life, its process or its reason."""
+        """Take in a beat: name of a node, word of its life, its process or why it ends."""
         name, _, rest = beat.partition(' ')
         word, _, process = rest.partition(' ')
         with self._lock:
@@ -89,10 +86,9 @@ class Liveness:
 
     def turn(self) -> None:
         """
-        Count one more period in which no beat came; called where beats are received, once in each.
+        Count one more period in which no beat came, only after all that came were taken.
 
-        Only after all that came were taken: a beat that waits is not silence. A turn that comes
-        late counts as one all the same: in between the listener did not run.
+        A turn that comes late counts as one all the same: in between the listener did not run.
         """
         with self._lock:
             self._deaf_s = 0.0
@@ -101,21 +97,14 @@ class Liveness:
                 self._silence_s[name] += PERIOD_S
 
     def alive(self, name: str) -> bool:
-        """Return whether a node beat recently."""
         with self._lock:
             return self._silence_s.get(name, QUIET_S) < QUIET_S
 
     def others(self, name: str, own: Collection[str]) -> list[PeerProcess | None]:
         """
-        Return the processes that beat under a name in other lives than this process's.
+        Return the processes that beat under a name in other lives than *own*.
 
-        Args:
-            name: Name of the node.
-            own: The words of this process's own lives.
-
-        Returns:
-            Those that beat within `QUIET_S` and have not ended; None for each whose
-            process is unknown.
+        They beat within `QUIET_S` and have not ended; None for each unknown process.
         """
         with self._lock:
             lives = dict(self._lives.get(name, {}))
@@ -132,8 +121,8 @@ class Liveness:
         """
         Raise DuplicateNodeError where two processes beat under one of these names.
 
-        The last beats of a process that was started anew do not count as a second one: both have
-        to beat for longer than `QUIET_S`.
+        Both have to beat for longer than `QUIET_S`: the last beats of a process that was started
+        anew are no second one.
         """
         with self._lock:
             turns = self._turns
@@ -159,8 +148,8 @@ class Liveness:
         """
         Raise LostNodeError where the last process that beat serves no more.
 
-        Unlike `check` it does not wait for silence, so a node that is being started again counts
-        as lost until its first beat.
+        Unlike `check` without silence: a node that is being started again counts as lost until its
+        first beat.
         """
         self.check(names)
         with self._lock:
@@ -173,7 +162,6 @@ class Liveness:
                 raise LostNodeError(_ended(name, process))
 
     def has_ended(self, name: str) -> bool:
-        """Return whether the last process that beat under a name has ended."""
         with self._lock:
             process = self._processes.get(name)
         return self._has_ended(process)
@@ -185,11 +173,9 @@ class Liveness:
 
     def check(self, names: Iterable[str], since_s: float = float('inf')) -> None:
         """
-        Raise LostNodeError with the name of the first of these nodes that has gone.
+        Raise LostNodeError for the first node that has gone, or began anew since a time [s].
 
-        So has one that began anew since a time on the monotonic clock [s]. Nodes
-        that never beat are none of those: the node that needs them reports what of theirs is
-        missing.
+        Nodes that never beat count as present: whatever needs them reports what is missing.
         """
         if self._hurried:
             self.take_waiting()  # the last beat of a process that has ended
@@ -217,7 +203,6 @@ class Liveness:
                 raise LostNodeError(_ended(name, process))
 
     def _judge(self, name: str, silence_s: float, process: PeerProcess | None) -> None:
-        """Raise LostNodeError where one that is silent does nothing any more."""
         state = ProcessState.UNKNOWN if process is None else self._state_of(process)
         number = '' if process is None else f'{process.number}'
         silent = f'nothing was heard of it for {silence_s:.1f} s'
@@ -243,8 +228,8 @@ class Liveness:
         """
         Raise LostNodeError where turns have ended, so that no silence would be noticed.
 
-        Counted by checks that are no further apart than a period: a process that was kept waiting
-        as a whole is not deaf.
+        Counted by checks no further apart than a period: a process that was kept waiting as a
+        whole is not deaf.
         """
         now_s = self._now_s()
         self._deaf_s += min(max(now_s - self._checked_s, 0.0), PERIOD_S)

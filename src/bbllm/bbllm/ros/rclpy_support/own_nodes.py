@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import rclpy
+from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -25,17 +26,11 @@ class OwnNodes(AbstractContextManager['OwnNodes']):
     Some nodes, one of which may be spun in a thread; close them, or use them with `with`.
 
     What belongs to a node that is spun is made before `spin`, or in a callback group that allows
-    it. Signals stay with the program.
+    it. Signals stay with the program. *args* are by default those of the process, *domain_id* that
+    of its environment.
     """
 
     def __init__(self, *, args: Sequence[str] | None = None, domain_id: int | None = None):
-        """
-        Make a context; nothing joins the graph yet.
-
-        Args:
-            args: Arguments of ROS; by default those that this process was started with.
-            domain_id: The ROS domain; by default that of the environment.
-        """
         bound_process()
         self._context = rclpy.Context()
         if domain_id is None:
@@ -76,7 +71,6 @@ class OwnNodes(AbstractContextManager['OwnNodes']):
         self.close()
 
     def close(self) -> None:
-        """Leave the graph."""
         # An executor that is shut down while it looks for work raises in its thread.
         self._ending.set()
         if self._executor is not None and self._thread is not None:
@@ -87,8 +81,18 @@ class OwnNodes(AbstractContextManager['OwnNodes']):
         self._context.try_shutdown()
 
     def _spin(self, executor: SingleThreadedExecutor) -> None:
-        try:
-            while not self._ending.is_set():
+        while not self._ending.is_set():
+            try:
                 executor.spin_once(timeout_sec=1.0)
-        except ExternalShutdownException:
-            return
+            except InvalidHandle:
+                continue  # rclpy 7.1 meets what another thread has destroyed just now
+            except ExternalShutdownException:
+                return
+
+
+def join_stack(namespace: str, environ: Mapping[str, str] | None = None) -> OwnNodes:
+    """Return a context of ROS in the domain of a stack, with its clients' keys."""
+    env = os.environ if environ is None else environ
+    bound_process(env)
+    args = ['--ros-args', '--enclave', f'/{namespace}/client']
+    return OwnNodes(args=args, domain_id=domain_of(env))

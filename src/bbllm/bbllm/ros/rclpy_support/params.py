@@ -1,10 +1,10 @@
 """
 Parameters of nodes: one record for each node, one line for each parameter.
 
-A field's metadata becomes its ParameterDescriptor; the files in config/params have values only.
-A parameter is read when its node is configured, so it can be changed while the node is
-unconfigured or inactive. A dynamic one can be changed while the node is active and at rest, too.
-What a person relies on when they approve motion is fixed: it needs a new start of the node.
+A field's metadata becomes its ParameterDescriptor; the files in config/params have values only. A
+parameter is read when its node is configured, so it can be changed while the node is unconfigured
+or inactive. A dynamic one can be changed while the node is active and at rest, too. What a person
+relies on when they approve motion is fixed: it needs a new start of the node.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import dataclasses
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.rclpy_support.ros_clock import fix_clock
 
 if TYPE_CHECKING:
     from rcl_interfaces.msg import SetParametersResult
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 T = TypeVar('T')
 
 OF_EVERY_NODE = ('autostart', 'use_sim_time', 'qos_overrides', 'start_type_description_service')
-"""Parameters that rclpy gives every node."""
 
+CLOCK_IS_FIXED = (  # half of a graph would stay behind
+    'use_sim_time can be set at the start only, of all nodes together: start the stack again, '
+    'for example with the launch argument use_sim_time'
+)
 LLM_CONFIG = 'File that describes the models; empty: config/llm.yaml.'
 OVERRIDE = 'Provider or model of the {}, instead of what the file says; empty: as it says.'
 RECORD = 'File that keeps the whole conversation; empty: none.'
@@ -53,9 +56,12 @@ def param(
     *,
     change: Change = Change.INACTIVE,
 ) -> Any:
-    """Describe a parameter: default, meaning with unit, bounds, and when it can be changed."""
     metadata = {'description': description, 'low': low, 'high': high, 'change': change}
     return dataclasses.field(default=default, metadata=metadata)
+
+
+live = partial(param, change=Change.AT_REST)
+fixed = partial(param, change=Change.FIXED)
 
 
 @dataclass(frozen=True)
@@ -67,35 +73,21 @@ class BrainPlannerParams:
         'Planning method, an entry point of group bbllm.planners, with options or without: '
         '`prog_prompt:check=graph,grounding=nearest`.',
     )
-    feedback_loops: int = param(
-        3, 'Feedback loops of an episode, K in the paper.', 0, 100, change=Change.AT_REST
-    )
+    feedback_loops: int = live(3, 'Feedback loops of an episode, K in the paper.', 0, 100)
     llm_config: str = param('', LLM_CONFIG)
     brain: str = param('', OVERRIDE.format('Brain'))
     body: str = param('', OVERRIDE.format('Body'))
     record: str = param('', RECORD)
     replay: str = param('', REPLAY)
     controller: str = param('fr3_arm_controller', 'Controller that is told to hold in need.')
-    step_limit: int = param(
-        200, 'Calls that an episode may execute; 0: no limit.', 0, 100_000, change=Change.AT_REST
+    step_limit: int = live(200, 'Calls that an episode may execute; 0: no limit.', 0, 100_000)
+    model_call_limit: int = live(
+        300, 'Model calls that an episode may make; 0: no limit.', 0, 100_000
     )
-    model_call_limit: int = param(
-        300,
-        'Model calls that an episode may make; 0: no limit.',
-        0,
-        100_000,
-        change=Change.AT_REST,
+    token_limit: int = live(
+        0, 'Tokens, prompts and replies together, of an episode; 0: no limit.', 0, 2**31 - 1
     )
-    token_limit: int = param(
-        0,
-        'Tokens, prompts and replies together, of an episode; 0: no limit.',
-        0,
-        2**31 - 1,
-        change=Change.AT_REST,
-    )
-    wall_limit_s: float = param(
-        0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6, change=Change.AT_REST
-    )
+    wall_limit_s: float = live(0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6)
     skill_timeout_s: float = param(
         600.0, 'Wall time after which a call is given up [s].', 1.0, 1e5
     )
@@ -190,37 +182,23 @@ class Fr3ExecutorParams:
 
     controller: str = param('fr3_arm_controller', 'Joint trajectory controller of the arm.')
     gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
-    speed_scale: float = param(
-        0.8,
-        "Share of the robot's velocity and acceleration limits that is used.",
-        0.01,
-        1.0,
-        change=Change.AT_REST,
+    speed_scale: float = live(
+        0.8, "Share of the robot's velocity and acceleration limits that is used.", 0.01, 1.0
     )
     state_timeout_s: float = param(
         2.0, 'Joint states that stop for longer mean that the driver has gone [s].', 0.1, 60.0
     )
-    approval: str = param(
-        'plan',
-        'What a person has to allow before it moves: none, plan, step or risky.',
-        change=Change.FIXED,
+    approval: str = fixed(
+        'plan', 'What a person has to allow before it moves: none, plan, step or risky.'
     )
-    approval_timeout_s: float = param(
-        300.0,
-        'How long a person is waited for, by the wall clock [s].',
-        1.0,
-        1e5,
-        change=Change.AT_REST,
+    approval_timeout_s: float = live(
+        300.0, 'How long a person is waited for, by the wall clock [s].', 1.0, 1e5
     )
-    simulated: bool = param(
-        False,
-        'The robot is simulated, so that a program may answer in place of a person.',
-        change=Change.FIXED,
+    simulated: bool = fixed(
+        False, 'The robot is simulated, so that a program may answer in place of a person.'
     )
-    safety: str = param(
-        '',
-        'File with the safety envelope, a path or safety_slow; empty: config/safety.yaml.',
-        change=Change.FIXED,
+    safety: str = fixed(
+        '', 'File with the safety envelope, a path or safety_slow; empty: config/safety.yaml.'
     )
     max_scene_age_s: float = param(
         2.0, 'Nothing moves while no scene was heard of for longer [s].', 0.1, 60.0
@@ -239,12 +217,8 @@ class MujocoSimParams:
     """Parameters of `mujoco_sim`."""
 
     scene: str = param('tabletop', 'File in config/scenes without extension, or a path.')
-    speed: float = param(
-        1.0,
-        'Simulated seconds per second; 0: as fast as it can while a goal runs.',
-        0.0,
-        100.0,
-        change=Change.AT_REST,
+    speed: float = live(
+        1.0, 'Simulated seconds per second; 0: as fast as it can while a goal runs.', 0.0, 100.0
     )
     viewer: bool = param(False, 'Open the MuJoCo viewer.')
     force_noise_n: float = param(
@@ -276,33 +250,25 @@ NODE_PARAMS: dict[str, type] = {
     'mujoco_sim': MujocoSimParams,
     'task_menu': TaskMenuParams,
 }
-"""The parameters of each node."""
 
 
 class Parameters(Generic[T]):
-    """The parameters of a node as one record, which follows their changes."""
+    """
+    The parameters of a node as one record *cls*, which follows their changes.
+
+    *refuse* returns why a parameter cannot be changed now (empty where it can) by its name, and
+    whether it can be changed while the node is active. Raises ConfigError for a wrong value, and
+    for a parameter that the node does not have.
+    """
 
     def __init__(self, node: Node, cls: type[T], refuse: Callable[[str, bool], str]):
-        """
-        Declare every field of *cls* on *node*.
-
-        Args:
-            node: Whose parameters they are.
-            cls: Their record.
-            refuse: Returns why a parameter cannot be changed now, empty where it can; its
-                arguments are the name, and whether it can be changed while the node is active.
-
-        Raises:
-            ConfigError: A value of the wrong type or outside its bounds, a parameter that the
-                node does not have.
-        """
         self.on_change: Callable[[T], None] = lambda _: None
         """Called with the new record after a change."""
         self._refuse = refuse
         self._fields = {item.name: item for item in dataclasses.fields(cls)}  # type: ignore[arg-type]  # T is one of the records
         self.values = cls(**{name: _declare(node, item) for name, item in self._fields.items()})
         _refuse_unknown(node, set(self._fields))
-        fix_clock(node)
+        self._sim_time = node.get_parameter('use_sim_time').value
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._take)
 
@@ -311,6 +277,8 @@ class Parameters(Generic[T]):
         from rclpy.exceptions import InvalidParameterValueException
 
         for change in changes:
+            if change.name == 'use_sim_time' and change.value != self._sim_time:
+                return SetParametersResult(successful=False, reason=CLOCK_IS_FIXED)
             item = self._fields.get(change.name)
             if item is None:
                 continue
@@ -338,7 +306,6 @@ class Parameters(Generic[T]):
 
 
 def _declare(node: Node, item: dataclasses.Field[Any]) -> Any:
-    """Declare one field, and return its value."""
     from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 
     try:
@@ -383,7 +350,6 @@ def _number(value: Any, item: dataclasses.Field[Any]) -> float:
 
 
 def bounds_text(item: dataclasses.Field[Any]) -> str:
-    """Return the bounds of a parameter as a sentence; empty where it has none."""
     low, high = item.metadata['low'], item.metadata['high']
     return '' if low is None else f' Between {low:g} and {high:g}.'
 

@@ -2,9 +2,8 @@
 Processes of other nodes on this machine: what has become of one, and the owner of this one.
 
 `bbllm up` and the launch files put their own process into the environment of each node, which ends
-when its owner has ended, also by SIGKILL. A node started otherwise takes its parent. A parent that
-was gone before the node could see it leaves process 1 as the parent, as a service manager does:
-then there is no owner. Importing this module needs no ROS.
+when its owner has ended, also by SIGKILL. A node started otherwise takes its parent; process 1 is
+no owner (a service manager, or the parent has gone). Needs no ROS.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ class ProcessState(enum.Enum):
 
     LIVES = enum.auto()
     STOPPED = enum.auto()
-    """By SIGSTOP or Ctrl-Z: it does nothing before SIGCONT."""
     GONE = enum.auto()
     UNKNOWN = enum.auto()
-    """It runs elsewhere, or did not send its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,11 @@ class PeerProcess:
 
     @staticmethod
     def own() -> PeerProcess | None:
-        """Return this process; None where the system has no /proc."""
         return PeerProcess.of(os.getpid())
 
     @staticmethod
     def of(number: int) -> PeerProcess | None:
-        """Return the process of this machine with a number; None where there is none."""
+        """Return the process of this machine with a number; None without one, or without /proc."""
         try:
             return PeerProcess(_place(), number, _state_and_start(number)[1])
         except OSError:
@@ -62,11 +58,9 @@ class PeerProcess:
         return PeerProcess(words[0], int(words[1]), words[2])
 
     def __str__(self) -> str:
-        """Return it as others can read it."""
         return f'{self.place} {self.number} {self.started}'
 
     def state(self) -> ProcessState:
-        """Return what has become of it."""
         try:
             if self.place != _place():
                 return ProcessState.UNKNOWN
@@ -87,35 +81,23 @@ class PeerProcess:
 
 
 def _place() -> str:
-    """
-    Return what distinguishes this machine, since its start, and this namespace from others.
-
-    Raises:
-        OSError: There is no /proc, or not all of it.
-    """
+    """Return what distinguishes this machine, since its start, and this namespace from others."""
     boot = Path('/proc/sys/kernel/random/boot_id').read_text('ascii').strip()
     return f'{boot}/{Path("/proc/self/ns/pid").readlink()}'
 
 
 def _state_and_start(number: int) -> tuple[str, str]:
-    """
-    Return the letter of a process's state and its start (fields 3 and 22 in proc(5)).
-
-    Raises:
-        OSError: There is no such process, or its files are hidden.
-    """
+    """Return the letter of a process's state and its start (fields 3 and 22 in proc(5))."""
     fields = Path(f'/proc/{number}/stat').read_text('utf-8', 'replace').rpartition(')')[2].split()
     return fields[0], fields[19]
 
 
 OWNER = 'BBLLM_OWNER'
-"""Environment variable with the owner's process, as `str(PeerProcess.own())` writes it."""
+"""Environment variable with the owner's process, as `str` writes it."""
 LOOK_S = 0.2
-"""Time between two checks of the owner's process [s]."""
 
 
 def owner_environ() -> dict[str, str]:
-    """Return the variable that makes this process the owner of the nodes that it starts."""
     return {OWNER: str(PeerProcess.own() or '')}
 
 
@@ -123,8 +105,7 @@ def end_with_owner(on_end: Callable[[str], None]) -> None:
     """
     Send SIGTERM to this process once its owner has ended; returns at once.
 
-    Args:
-        on_end: Called before that, in another thread, with a sentence that names the owner.
+    Before that *on_end* is called, in another thread, with a sentence that names the owner.
     """
     given = PeerProcess.parse(os.environ.pop(OWNER, ''))
     owner = given or PeerProcess.of(os.getppid())

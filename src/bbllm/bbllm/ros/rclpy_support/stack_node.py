@@ -3,11 +3,10 @@ The life of a node's process: configure, activate, spin, come to rest, end.
 
 Each node is a managed node (https://design.ros2.org/articles/node_lifecycle.html): `configure`
 builds what it needs, `activate` begins to serve, `deactivate` brings it to rest and stops serving,
-`cleanup` forgets the configuration. With the parameter `autostart` (the default) the process takes
-itself to active; otherwise `ros2 lifecycle` or a lifecycle manager does.
-
-SIGINT and SIGTERM are waited for instead of handled by rclpy, so that a node can still reach the
-others when it ends: an arm that moves is stopped before its executor is gone.
+`cleanup` forgets the configuration. With `autostart` (the default) the process takes itself to
+active; otherwise a lifecycle manager does. SIGINT and SIGTERM are waited for instead of handled by
+rclpy, so that a node can still reach the others when it ends: an arm that moves is stopped before
+its executor is gone.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from typing import Any
 import rclpy
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy._rclpy_pybind11 import RCLError
-from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.callback_groups import CallbackGroup, ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
@@ -35,7 +34,7 @@ from bbllm.core.text import escape_hidden
 from bbllm.ros.rclpy_support.dds_boundary import bound_process
 from bbllm.ros.rclpy_support.diagnostics import Diagnostics, PlainLogger
 from bbllm.ros.rclpy_support.domains import NameLock, domain_of
-from bbllm.ros.rclpy_support.entities import destroy_since, entities_of, leave_graph
+from bbllm.ros.rclpy_support.entities import destroy_since, entities_of, leave_graph, steady_timer
 from bbllm.ros.rclpy_support.heartbeat import Heartbeat, listen
 from bbllm.ros.rclpy_support.liveness import PERIOD_S
 from bbllm.ros.rclpy_support.params import Parameters
@@ -43,7 +42,7 @@ from bbllm.ros.rclpy_support.peer_process import end_with_owner
 
 ENDS = (signal.SIGINT, signal.SIGTERM)
 FAULTS = 10
-"""How many faults in callbacks end the spinning of a node, whose process ends at the first."""
+"""Faults in callbacks that end the spinning of a node, whose process ends at the first."""
 LISTEN_S = 2 * PERIOD_S
 """How long a node listens for another of its name before it serves: two beats [s]."""
 REST_S = 2.0
@@ -54,19 +53,13 @@ END_S = 8.0
 
 class StackNode(LifecycleNode):
     """
-    One of the nodes of the stack: it is managed, it beats, and it watches the beats of the others.
+    A node of the stack: it is managed, it beats, and it watches the beats of the others.
 
-    A subclass overrides `build`, `begin` and `come_to_rest`.
+    A subclass overrides `build`, `begin` and `come_to_rest`; `params` has values of the record
+    given as *params*.
     """
 
     def __init__(self, name: str, params: type | None = None):
-        """
-        Join the graph and declare the parameters; builds nothing yet.
-
-        Args:
-            name: Of the node.
-            params: The record of its parameters; their values are in `params` afterwards.
-        """
         super().__init__(name)
         self._plain_log = PlainLogger(self.get_logger().name)
         self.group = ReentrantCallbackGroup()
@@ -93,16 +86,10 @@ class StackNode(LifecycleNode):
 
     @property
     def params(self) -> Any:
-        """The values of the parameters in force, a record of the type given to `__init__`."""
         return None if self._params is None else self._params.values
 
     def build(self) -> None:
-        """
-        Make what this node needs from its parameters; called when it is configured.
-
-        Raises:
-            BbllmError: It cannot be made; the node stays unconfigured.
-        """
+        """Make what this node needs from its parameters; a BbllmError leaves it unconfigured."""
 
     def get_logger(self) -> PlainLogger:
         """Return the log of this node, safe for text from outside."""
@@ -128,15 +115,16 @@ class StackNode(LifecycleNode):
         return ''
 
     def autostart(self) -> None:
-        """
-        Configure and activate this node.
-
-        Raises:
-            BbllmError: It cannot be configured or activated.
-        """
+        """Configure and activate this node, or raise why that failed."""
         for transition in (self.trigger_configure, self.trigger_activate):
             if transition() is not TransitionCallbackReturn.SUCCESS:
                 raise self._reason or RuntimeError(f'{transition.__name__} failed')
+
+    def every(
+        self, period_s: float, call: Callable[[], None], group: CallbackGroup | None = None
+    ) -> None:
+        """Call a function regularly by the steady clock; see `steady_timer`."""
+        steady_timer(self, period_s, call, group)
 
     def fail(self, reason: str) -> None:
         """End this process with an error, from any thread: what cannot serve must not seem to."""
@@ -147,11 +135,9 @@ class StackNode(LifecycleNode):
         os.kill(os.getpid(), signal.SIGTERM)
 
     def end_beat(self) -> None:
-        """Publish that this node serves no more."""
         self._beat.end()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Build what the node needs."""
         return self._try(self._build, 'configure')
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -168,8 +154,6 @@ class StackNode(LifecycleNode):
         return self._try(activate, 'activate')
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Come to rest, and stop serving."""
-
         def deactivate() -> None:
             self._beat.reason = 'it was deactivated'
             reason, self.end_reason = (
@@ -183,16 +167,13 @@ class StackNode(LifecycleNode):
         return self._try(deactivate, 'deactivate')
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget the configuration."""
         self._tear_down()
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Come to rest for good."""
         return self.on_deactivate(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Return to unconfigured after a fault."""
         self._tear_down()
         return TransitionCallbackReturn.SUCCESS
 
@@ -227,7 +208,6 @@ class StackNode(LifecycleNode):
             self._params.on_change = ignore
 
     def _refuse_duplicate(self) -> None:
-        """Raise ConfigError where a beat of this name comes from another process."""
         while (left_s := self._joined_s + LISTEN_S - time.monotonic()) > 0:
             time.sleep(left_s)
         others = self.heartbeats.others(self.get_name(), self._beat.lives)
@@ -240,7 +220,6 @@ class StackNode(LifecycleNode):
             )
 
     def _refuse_change(self, name: str, dynamic: bool) -> str:
-        """Return why a parameter cannot be changed now; empty where it can."""
         if not self._built:
             return ''
         if not dynamic:
@@ -256,8 +235,6 @@ def ignore(_: object) -> None:
 
 
 def _refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a callback of `change_state` that refuses a transition that is not possible."""
-
     def change(request: Any, reply: Any) -> Any:
         try:
             return callback(request, reply)
@@ -314,7 +291,6 @@ def _leave(code: int) -> None:
 
 
 def _end_in_time() -> None:
-    """End this process where it hangs in ending."""
     time.sleep(END_S)
     _report(f'error: this node did not come to rest within {END_S:g} s; it ends.')
     _leave(1)

@@ -1,10 +1,9 @@
 """
 Interactive markers served over the graph, for rviz.
 
-The protocol of the ROS package interactive_markers (2.5), which PyPI does not have: a client asks
-`<name>/get_interactive_markers` for everything, follows `<name>/update` from that number on
-without a gap, and publishes on `<name>/feedback` what a person did. Only menus are served here;
-nothing can be dragged.
+The protocol of the ROS package interactive_markers (2.5), which PyPI does not have: a client
+requests `<name>/get_interactive_markers` for everything, follows `<name>/update` from that number
+on without a gap, and publishes on `<name>/feedback` what a person did. Only menus are served.
 """
 
 from __future__ import annotations
@@ -17,23 +16,17 @@ from geometry_msgs.msg import Pose
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from visualization_msgs.msg import (
-    InteractiveMarker,
-    InteractiveMarkerFeedback,
-    InteractiveMarkerPose,
-    InteractiveMarkerUpdate,
-)
+from visualization_msgs import msg as msgs
 from visualization_msgs.srv import GetInteractiveMarkers
 
 UPDATES = QoSProfile(depth=100)
-"""As the clients' own."""
 SAME_M = 0.001
 """A marker that moved by less has not moved; poses of what is seen are never still [m]."""
 SAME_QUAT = 1e-3
 """The same for each component of its unit quaternion; about a tenth of a degree."""
 
 OnSelect = Callable[[str, int, str], None]
-"""Called with the name of the marker, the number of the entry and the name of the client."""
+"""With the name of the marker, the number of the entry and the name of the client."""
 
 
 class InteractiveMarkers:
@@ -43,10 +36,16 @@ class InteractiveMarkers:
         self._on_select = on_select
         self._lock = threading.Lock()
         self._number = 0
-        self._shown: dict[str, InteractiveMarker] = {}
-        self._updates = node.create_publisher(InteractiveMarkerUpdate, f'{name}/update', UPDATES)
+        self._shown: dict[str, msgs.InteractiveMarker] = {}
+        self._updates = node.create_publisher(
+            msgs.InteractiveMarkerUpdate, f'{name}/update', UPDATES
+        )
         node.create_subscription(
-            InteractiveMarkerFeedback, f'{name}/feedback', self._hear, 10, callback_group=group
+            msgs.InteractiveMarkerFeedback,
+            f'{name}/feedback',
+            self._hear,
+            10,
+            callback_group=group,
         )
         node.create_service(
             GetInteractiveMarkers,
@@ -55,11 +54,11 @@ class InteractiveMarkers:
             callback_group=group,
         )
 
-    def show(self, markers: Iterable[InteractiveMarker]) -> bool:
+    def show(self, markers: Iterable[msgs.InteractiveMarker]) -> bool:
         """Show these instead of those before; returns whether anything had changed."""
         wanted = {marker.name: marker for marker in markers}
         with self._lock:
-            update = InteractiveMarkerUpdate(type=InteractiveMarkerUpdate.UPDATE)
+            update = msgs.InteractiveMarkerUpdate(type=msgs.InteractiveMarkerUpdate.UPDATE)
             update.erases = [name for name in self._shown if name not in wanted]
             for name in update.erases:
                 del self._shown[name]
@@ -72,14 +71,16 @@ class InteractiveMarkers:
             self._updates.publish(update)
         return True
 
-    def _add(self, update: InteractiveMarkerUpdate, name: str, marker: InteractiveMarker) -> None:
+    def _add(
+        self, update: msgs.InteractiveMarkerUpdate, name: str, marker: msgs.InteractiveMarker
+    ) -> None:
         """Add what changed of one marker: a pose alone is cheap, and closes no open menu."""
         shown = self._shown.get(name)
         if shown is not None and _same_but_pose(shown, marker):
             if _same_pose(shown.pose, marker.pose):
                 return
             shown.pose = marker.pose
-            moved = InteractiveMarkerPose(header=marker.header, pose=marker.pose, name=name)
+            moved = msgs.InteractiveMarkerPose(header=marker.header, pose=marker.pose, name=name)
             update.poses.append(moved)
         else:
             self._shown[name] = marker
@@ -93,19 +94,14 @@ class InteractiveMarkers:
             reply.markers = list(self._shown.values())
         return reply
 
-    def _hear(self, feedback: InteractiveMarkerFeedback) -> None:
-        if feedback.event_type == InteractiveMarkerFeedback.MENU_SELECT:
+    def _hear(self, feedback: msgs.InteractiveMarkerFeedback) -> None:
+        if feedback.event_type == msgs.InteractiveMarkerFeedback.MENU_SELECT:
             self._on_select(feedback.marker_name, feedback.menu_entry_id, feedback.client_id)
 
 
-def _same_but_pose(one: InteractiveMarker, other: InteractiveMarker) -> bool:
-    return bool(
-        one.menu_entries == other.menu_entries
-        and one.controls == other.controls
-        and one.description == other.description
-        and one.scale == other.scale
-        and one.header == other.header
-    )
+def _same_but_pose(one: msgs.InteractiveMarker, other: msgs.InteractiveMarker) -> bool:
+    names = ('menu_entries', 'controls', 'description', 'scale', 'header')
+    return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
 def _same_pose(one: Pose, other: Pose) -> bool:

@@ -9,13 +9,7 @@ from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Vector3
 from geometry_msgs.msg import Pose as PoseMsg
 from std_msgs.msg import ColorRGBA
-from visualization_msgs.msg import (
-    InteractiveMarker,
-    InteractiveMarkerControl,
-    Marker,
-    MarkerArray,
-    MenuEntry,
-)
+from visualization_msgs import msg as msgs
 
 from bbllm.core.observation import LAST_SEEN_AT, UNSEEN_FOR, lost_names
 from bbllm.core.text import escape_hidden, escape_line
@@ -41,64 +35,57 @@ COLORS: dict[str, tuple[float, float, float]] = {
     'black': (0.10, 0.10, 0.10),
     'burlywood': (0.87, 0.72, 0.53),
 }
-"""Red, green, blue from 0 to 1; others are as in pictures."""
 TEXT_M = 0.025
 """Height of letters [m]."""
 PLAN_AT_M = (0.3, 0.0, 0.9)
-"""Where the plan hangs in the air [m]."""
+"""Where the plan hangs in the air, and the status above the robot [m]."""
 STATUS_AT_M = (0.0, 0.0, 1.25)
-"""Where the status hangs, above the robot [m]."""
 BELIEFS = 3
-"""Number of words on one object that are shown; all of them are in the scene."""
+"""Number of words on one object that are shown."""
 FLAT_M = 0.002
 """Thickness that rviz needs to show a place [m]."""
 MOOD_COLORS = {Mood.CALM: 'white', Mood.WAITS: 'orange', Mood.FAULT: 'red'}
 BEYOND = 0.3
-"""Opacity of what is out of reach; 1 is solid."""
+"""Opacity of what is out of reach."""
 HANDLE = 1.12
-"""How much larger than the object itself the handle is that a menu opens at."""
+"""Size of a menu's handle relative to its object, its least extent [m], and its opacity."""
 HANDLE_M = 0.03
-"""Least extent of a handle: a place alone is too flat to be hit [m]."""
 GHOST_M = 0.05
-"""Diameter of what marks the place where a lost object was last seen [m]."""
+"""Diameter of what marks where a lost object was last seen [m]."""
 GLASS = 0.12
-"""Opacity of a handle, through which its object is seen."""
 
 
-def scene_markers(scene: Scene) -> MarkerArray:
-    """Return a shape and a name for every object; those of objects that are gone are removed."""
-    return MarkerArray(markers=[_clear(), *_scene(scene), *_lost(scene)])
+def scene_markers(scene: Scene) -> msgs.MarkerArray:
+    return msgs.MarkerArray(markers=[_clear(), *_scene(scene), *_lost(scene)])
 
 
-def plan_markers(plan: Plan, current: int) -> MarkerArray:
-    """Return the plan as one text, with an arrow at the step that is worked on."""
+def plan_markers(plan: Plan, current: int) -> msgs.MarkerArray:
+    """Return the plan as one text, with an arrow at the current step."""
     lines = [
         f'{">" if step.index == current else " "} {escape_line(str(step))}' for step in plan.steps
     ]
     text = _text('plan', 0, PLAN_AT_M, '\n'.join(lines), 'white')
-    return MarkerArray(markers=[_clear(), text] if lines else [_clear()])
+    return msgs.MarkerArray(markers=[_clear(), text] if lines else [_clear()])
 
 
-def status_markers(lines: Sequence[str], mood: Mood) -> MarkerArray:
-    """Return the status as one text above the robot, in the colour of its mood."""
+def status_markers(lines: Sequence[str], mood: Mood) -> msgs.MarkerArray:
     text = _text('status', 0, STATUS_AT_M, '\n'.join(map(escape_line, lines)), MOOD_COLORS[mood])
-    return MarkerArray(markers=[_clear(), text])
+    return msgs.MarkerArray(markers=[_clear(), text])
 
 
-def menu_marker(menu: Menu, numbers: Numbers) -> InteractiveMarker:
-    """Return a menu with a transparent handle around its object."""
-    shape = Marker.CYLINDER if menu.kind is Kind.CYLINDER else Marker.CUBE
+def menu_marker(menu: Menu, numbers: Numbers) -> msgs.InteractiveMarker:
+    shape = msgs.Marker.CYLINDER if menu.kind is Kind.CYLINDER else msgs.Marker.CUBE
     handle = _marker('handle', 0, shape)
     handle.header.frame_id = ''  # the pose is relative to the interactive marker's
     handle.scale = vector_to_msg([max(size * HANDLE, HANDLE_M) for size in menu.size_m])
     handle.color = _color('white', GLASS)
-    control = InteractiveMarkerControl(
+    control = msgs.InteractiveMarkerControl(
         name='menu',
-        interaction_mode=InteractiveMarkerControl.MENU,
+        interaction_mode=msgs.InteractiveMarkerControl.MENU,
         always_visible=True,
         markers=[handle],
     )
-    return InteractiveMarker(
+    return msgs.InteractiveMarker(
         header=header(0.0),
         name=menu.name,
         pose=pose_to_msg(menu.pose),
@@ -110,20 +97,20 @@ def menu_marker(menu: Menu, numbers: Numbers) -> InteractiveMarker:
 
 def _menu_entries(
     entries: Iterable[MenuItem], numbers: Numbers, path: tuple[str, ...], parent: int
-) -> Iterator[MenuEntry]:
+) -> Iterator[msgs.MenuEntry]:
     """List entries as rviz wants them: flat, each above those of its submenu."""
     for entry in entries:
         number = numbers.of(entry, path)
-        yield MenuEntry(
+        yield msgs.MenuEntry(
             id=number,
             parent_id=parent,
             title=escape_line(entry.title),
-            command_type=MenuEntry.FEEDBACK,
+            command_type=msgs.MenuEntry.FEEDBACK,
         )
         yield from _menu_entries(entry.entries, numbers, (*path, entry.title), number)
 
 
-def _scene(scene: Scene) -> Iterator[Marker]:
+def _scene(scene: Scene) -> Iterator[msgs.Marker]:
     number = 0
     for i, item in enumerate(scene.objects):
         beyond = scene.has(item.name, 'reachable', 'no')
@@ -140,15 +127,14 @@ def _scene(scene: Scene) -> Iterator[Marker]:
             yield _name(item, i, _remarks(scene, item.name))
 
 
-def _lost(scene: Scene) -> Iterator[Marker]:
-    """Mark where lost objects were last seen; they are no objects any more."""
+def _lost(scene: Scene) -> Iterator[msgs.Marker]:
     for i, name in enumerate(lost_names(scene)):
         told = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
         try:
             x, y, z = (float(number) for number in told[LAST_SEEN_AT].split())
         except (KeyError, ValueError):
             continue  # nobody knows where: the status names it
-        marker = _marker('lost', i, Marker.SPHERE)
+        marker = _marker('lost', i, msgs.Marker.SPHERE)
         marker.pose = PoseMsg(position=_point((x, y, z)))
         marker.scale = Vector3(x=GHOST_M, y=GHOST_M, z=GHOST_M)
         marker.color = _color('red', BEYOND)
@@ -158,7 +144,7 @@ def _lost(scene: Scene) -> Iterator[Marker]:
 
 
 def _remarks(scene: Scene, name: str) -> list[str]:
-    """Return the lines below the name of an object, a line each: what is believed comes last."""
+    """Return the lines below the name of an object: what is believed comes last."""
     sensed = ['(out of reach)'] if scene.has(name, 'reachable', 'no') else []
     words = [
         fact.object if fact.predicate == 'is' else f'{fact.predicate} {fact.object}'
@@ -169,7 +155,7 @@ def _remarks(scene: Scene, name: str) -> list[str]:
     return [*sensed, *(f'believed: {word}' for word in words[:BELIEFS]), *more]
 
 
-def _name(item: SceneObject, i: int, remarks: Sequence[str]) -> Marker:
+def _name(item: SceneObject, i: int, remarks: Sequence[str]) -> msgs.Marker:
     x, y, z = item.pose.position_m
     # rviz centres a text: a line more grows half of its height down into the thing.
     at_m = (x, y, z + item.size_m[2] / 2 + TEXT_M * (1 + len(remarks) / 2))
@@ -178,8 +164,8 @@ def _name(item: SceneObject, i: int, remarks: Sequence[str]) -> Marker:
 
 def _text(
     group: str, number: int, at_m: tuple[float, float, float], text: str, color: str
-) -> Marker:
-    marker = _marker(group, number, Marker.TEXT_VIEW_FACING)
+) -> msgs.Marker:
+    marker = _marker(group, number, msgs.Marker.TEXT_VIEW_FACING)
     marker.pose = PoseMsg(position=_point(at_m))
     marker.scale = Vector3(z=TEXT_M)
     marker.color = _color(color)
@@ -187,14 +173,13 @@ def _text(
     return marker
 
 
-def _marker(group: str, number: int, kind: int) -> Marker:
+def _marker(group: str, number: int, kind: int) -> msgs.Marker:
     # A stamp of zero: whatever the time, rviz shows it with the newest transform.
-    return Marker(header=header(0.0), ns=group, id=number, type=kind, lifetime=Duration())
+    return msgs.Marker(header=header(0.0), ns=group, id=number, type=kind, lifetime=Duration())
 
 
-def _clear() -> Marker:
-    """Remove everything that this topic showed before."""
-    return Marker(header=header(0.0), action=Marker.DELETEALL)
+def _clear() -> msgs.Marker:
+    return msgs.Marker(header=header(0.0), action=msgs.Marker.DELETEALL)
 
 
 def _color(name: str, alpha: float = 1.0) -> ColorRGBA:
@@ -212,10 +197,8 @@ class MarkerShape:
     """One shape as a Marker has it."""
 
     shape: int
-    """`Marker.CUBE`, `CYLINDER` or `SPHERE`."""
     pose: Pose
     scale_m: Vector
-    """Extents [m]."""
     color: str
 
 
@@ -223,8 +206,8 @@ def marker_shapes(item: SceneObject) -> list[MarkerShape]:
     """
     Return the shapes of an object; at least one.
 
-    Those of `sim.object_models` are recognized by their size. Other containers and objects
-    are drawn round if they are as long as wide, else as a box.
+    Those of `sim.object_models` are recognized by their size. Other containers and objects are
+    drawn round if they are as long as wide, else as a box.
     """
     good = model_like(item)
     if good is not None:
@@ -232,7 +215,7 @@ def marker_shapes(item: SceneObject) -> list[MarkerShape]:
     round_ = item.kind is Kind.CYLINDER or (
         item.kind in (Kind.CONTAINER, Kind.OTHER) and item.size_m[0] == item.size_m[1]
     )
-    shape = Marker.CYLINDER if round_ else Marker.CUBE
+    shape = msgs.Marker.CYLINDER if round_ else msgs.Marker.CUBE
     return [MarkerShape(shape, item.pose, item.size_m, item.color)]
 
 
@@ -241,13 +224,13 @@ def _marker_shapes_of_part(part: ObjectPart, item: SceneObject) -> Iterator[Mark
     color = part.color or item.color
     a, b, c = (2 * half for half in part.half_m)
     if part.shape == 'box':
-        yield MarkerShape(Marker.CUBE, pose, (a, b, c), color)
+        yield MarkerShape(msgs.Marker.CUBE, pose, (a, b, c), color)
         return
     if part.shape == 'ellipsoid':
-        yield MarkerShape(Marker.SPHERE, pose, (a, b, c), color)
+        yield MarkerShape(msgs.Marker.SPHERE, pose, (a, b, c), color)
         return
-    yield MarkerShape(Marker.CYLINDER, pose, (a, a, b), color)
+    yield MarkerShape(msgs.Marker.CYLINDER, pose, (a, a, b), color)
     if part.shape == 'capsule' and not part.painted:  # painted ones overlap, end to end
         for end in (-b / 2, b / 2):
             at = compose(pose, Pose(position_m=(0.0, 0.0, end)))
-            yield MarkerShape(Marker.SPHERE, at, (a, a, a), color)
+            yield MarkerShape(msgs.Marker.SPHERE, at, (a, a, a), color)

@@ -17,10 +17,8 @@ from bbllm.core.approval import Answer
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Ending
 from bbllm.ros.convert.approval import answer_to_request
-from bbllm.ros.rclpy_support.action_call import SafeActionClient
-from bbllm.ros.rclpy_support.service_call import ServiceCall
+from bbllm.ros.rclpy_support.calls import ANSWER_S, SafeActionClient, ServiceCall
 from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.ros.rclpy_support.waiting import ANSWER_S
 from bbllm.worlds.tabletop.menu import ChoiceKind, MenuChoice
 
 REASON = 'It was denied from the menu in rviz.'
@@ -31,20 +29,13 @@ ALL_GOALS = CancelGoal.Request()
 
 class ChoiceDesk:
     """
-    Blocks no caller: the outcome of a choice is noted when it is there.
+    Blocks no caller: the outcome of a choice is given to *note* in one line when it is there.
 
-    Answers and stops wait in threads until they are received, since what a client sends
-    that has only just found its server may be lost (see `ServiceCall`).
+    Answers and stops wait in threads until they are received, since what a client sends that has
+    only just found its server may be lost (see `ServiceCall`).
     """
 
     def __init__(self, node: StackNode, note: Callable[[str], None]):
-        """
-        Make the clients.
-
-        Args:
-            node: Whose clients they are.
-            note: Called with one line about what became of the last choice.
-        """
         self._note = note
         group = node.group
         self._run_task = SafeActionClient(node, RunTask, 'run_task', group)
@@ -86,7 +77,6 @@ class ChoiceDesk:
         goal.get_result_async().add_done_callback(partial(self._ended, instruction))
 
     def _ended(self, instruction: str, reply: Any) -> None:
-        """Note a refusal: how an episode ends comes with its events."""
         result = reply.result().result
         if not result.episode_id:
             self._note(f'{instruction!r} was refused: {result.message}')
@@ -119,7 +109,6 @@ class ChoiceDesk:
         _in_background('stop', self._stop_all)
 
     def _stop_arm(self) -> None:
-        """Stop the arm at once, whether there is a planner or not."""
         with suppress(BbllmError):  # `_stop_all` tells it
             self._skills.run(ALL_GOALS, ANSWER_S)
 

@@ -16,7 +16,7 @@ from bbllm.arm.driver import Array, FollowError, FollowResult, GoalStatus
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.ros.convert.arm import duration_to_msg, goal_to_record, trajectory_to_record
 from bbllm.ros.convert.records import header, stamp_from_msg
-from bbllm.ros.rclpy_support.entities import serve_action
+from bbllm.ros.rclpy_support.entities import end_goal, serve_action
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.controllers.manager import ARM_CONTROLLER
@@ -67,7 +67,6 @@ class SimArm:
         return GoalResponse.REJECT if reason else GoalResponse.ACCEPT
 
     def _begin(self, handle: ServerGoalHandle) -> None:
-        """Let the arm begin at once, before anybody waits for its end."""
         with self._lock:
             goal = goal_to_record(handle.request, self._loop.to_sim_s)
             self._pending[bytes(handle.goal_id.uuid)] = self._loop.robot.follow(goal)
@@ -85,12 +84,9 @@ class SimArm:
         with self._lock:
             del self._pending[key]
         result = pending.result or FollowResult(status=GoalStatus.ABORTED)
-        if result.status is GoalStatus.SUCCEEDED:
-            handle.succeed()
-        elif result.status is GoalStatus.CANCELED and handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
+        status = result.status
+        cancelled = status is GoalStatus.CANCELED
+        end_goal(handle, succeeded=status is GoalStatus.SUCCEEDED, cancelled=cancelled)
         code = result.error_code
         if result.status is GoalStatus.REJECTED:
             code = FollowError.INVALID_GOAL
@@ -105,7 +101,6 @@ class SimArm:
         return CancelResponse.ACCEPT
 
     def _hear(self, msg: JointTrajectory) -> None:
-        """Follow a trajectory from the topic; its sender gets no result."""
         goal = trajectory_to_record(msg, self._loop.to_sim_s)
         reason = self._loop.robot.replace_trajectory(goal)
         if reason:
@@ -134,7 +129,6 @@ class SimArm:
 
 
 def controller_state(robot: SimulatedRobot, stamp_s: float) -> JointTrajectoryControllerState:
-    """Write what the controller wants, what it measures, the difference, and what it sends."""
     with robot.paused() as simulation:
         wanted, measured = robot.set_point(), robot.joint_state()
         effort = simulation.data.actuator_force[: len(ARM_JOINTS)].copy()

@@ -7,21 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from franka_msgs import srv as srvs
 from franka_msgs.action import ErrorRecovery, PTPMotion
 from franka_msgs.msg import TargetStatus as TargetStatusMsg
-from franka_msgs.srv import (
-    SetCartesianStiffness,
-    SetForceTorqueCollisionBehavior,
-    SetFullCollisionBehavior,
-    SetJointStiffness,
-    SetLoad,
-    SetStiffnessFrame,
-    SetTCPFrame,
-)
 from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 
-from bbllm.ros.rclpy_support.entities import serve_action
+from bbllm.ros.rclpy_support.entities import serve_action, serve_services
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim import robot_settings as orders
@@ -48,33 +40,23 @@ class SimBase:
                 (PTPMotion, 'ptp_motion', self._move, self._keep_on),
             )
         ]
-        for kind, name, read in (
-            (SetLoad, 'set_load', _load),
-            (SetTCPFrame, 'set_tcp_frame', lambda ask: orders.tcp_order(ask.transformation)),
-            (
-                SetStiffnessFrame,
-                'set_stiffness_frame',
-                lambda ask: orders.stiffness_frame_order(ask.transformation),
+        readers: dict[Any, Callable[[Any], Order]] = {
+            srvs.SetLoad: _load,
+            srvs.SetTCPFrame: lambda ask: orders.tcp_order(ask.transformation),
+            srvs.SetStiffnessFrame: lambda ask: orders.stiffness_frame_order(ask.transformation),
+            srvs.SetJointStiffness: lambda ask: orders.joint_stiffness_order(ask.joint_stiffness),
+            srvs.SetCartesianStiffness: lambda ask: orders.cartesian_stiffness_order(
+                ask.cartesian_stiffness
             ),
-            (
-                SetJointStiffness,
-                'set_joint_stiffness',
-                lambda ask: orders.joint_stiffness_order(ask.joint_stiffness),
-            ),
-            (
-                SetCartesianStiffness,
-                'set_cartesian_stiffness',
-                lambda ask: orders.cartesian_stiffness_order(ask.cartesian_stiffness),
-            ),
-            (
-                SetForceTorqueCollisionBehavior,
-                'set_force_torque_collision_behavior',
-                _nominal_thresholds,
-            ),
-            (SetFullCollisionBehavior, 'set_full_collision_behavior', _all_thresholds),
-        ):
-            serve = self._ordered(read)
-            node.create_service(kind, f'service_server/{name}', serve, callback_group=node.group)
+            srvs.SetForceTorqueCollisionBehavior: _nominal_thresholds,
+            srvs.SetFullCollisionBehavior: _all_thresholds,
+        }
+        serve_services(
+            node,
+            node.group,
+            'service_server',
+            {kind: self._ordered(read) for kind, read in readers.items()},
+        )
 
     def _recover(self, handle: ServerGoalHandle) -> ErrorRecovery.Result:
         """As with the real driver, the reason of a failure is only in the log."""
@@ -121,8 +103,6 @@ class SimBase:
         return CancelResponse.REJECT
 
     def _ordered(self, read: Callable[[Any], Order]) -> Callable[[Any, Any], Any]:
-        """Serve one parameter of the robot."""
-
         def serve(request: Any, reply: Any) -> Any:
             reply.error = self._loop.robot.order(read(request))
             reply.success = not reply.error
@@ -133,16 +113,16 @@ class SimBase:
         return serve
 
 
-def _load(request: SetLoad.Request) -> Order:
+def _load(request: srvs.SetLoad.Request) -> Order:
     return orders.load_order(request.mass, request.center_of_mass, request.load_inertia)
 
 
-def _nominal_thresholds(request: SetForceTorqueCollisionBehavior.Request) -> Order:
+def _nominal_thresholds(request: srvs.SetForceTorqueCollisionBehavior.Request) -> Order:
     upper = _thresholds(request, 'upper', 'nominal')
     return orders.collision_order(_thresholds(request, 'lower', 'nominal'), upper, upper)
 
 
-def _all_thresholds(request: SetFullCollisionBehavior.Request) -> Order:
+def _all_thresholds(request: srvs.SetFullCollisionBehavior.Request) -> Order:
     return orders.collision_order(
         _thresholds(request, 'lower', 'nominal'),
         _thresholds(request, 'upper', 'nominal'),

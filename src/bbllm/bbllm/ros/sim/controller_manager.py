@@ -4,28 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller_manager_msgs.msg import (
-    ControllerManagerActivity,
-    ControllerState,
-    HardwareComponentState,
-    HardwareInterface,
-    NamedLifecycleState,
-)
-from controller_manager_msgs.srv import (
-    ConfigureController,
-    ListControllers,
-    ListControllerTypes,
-    ListHardwareComponents,
-    ListHardwareInterfaces,
-    LoadController,
-    SetHardwareComponentState,
-    SwitchController,
-    UnloadController,
-)
+from controller_manager_msgs import msg as msgs
+from controller_manager_msgs import srv as srvs
 from lifecycle_msgs.msg import State
 
-from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.convert.records import header
+from bbllm.ros.convert.records import LATCHED, header
+from bbllm.ros.rclpy_support.entities import serve_services
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.controllers.manager import (
@@ -41,7 +25,6 @@ from bbllm.sim.robot import SimulatedRobot
 
 NAME = 'controller_manager'
 RATE_HZ = 1000
-"""The update rate of everything, as config/franka/controllers.yaml has it [Hz]."""
 BASE_CLASS = 'controller_interface::ControllerInterface'
 
 
@@ -52,32 +35,28 @@ class SimManager:
         self._loop = loop
         self._log = node.get_logger()
         self._activity = node.create_publisher(
-            ControllerManagerActivity, f'{NAME}/activity', LATCHED
+            msgs.ControllerManagerActivity, f'{NAME}/activity', LATCHED
         )
         self._told: tuple[SimulatedRobot, int] | None = None
-        for kind, name, serve in (
-            (ListControllers, 'list_controllers', self._list),
-            (ListControllerTypes, 'list_controller_types', self._types),
-            (ListHardwareComponents, 'list_hardware_components', self._components),
-            (ListHardwareInterfaces, 'list_hardware_interfaces', self._interfaces),
-            (SwitchController, 'switch_controller', self._switch),
-            (SetHardwareComponentState, 'set_hardware_component_state', self._set_hardware),
-            (LoadController, 'load_controller', self._changes(SimulatedRobot.load_controller)),
-            (
-                ConfigureController,
-                'configure_controller',
-                self._changes(SimulatedRobot.configure_controller),
-            ),
-            (
-                UnloadController,
-                'unload_controller',
-                self._changes(SimulatedRobot.unload_controller),
-            ),
-        ):
-            node.create_service(kind, f'{NAME}/{name}', serve, callback_group=node.group)
+        robot = SimulatedRobot
+        serve_services(
+            node,
+            node.group,
+            NAME,
+            {
+                srvs.ListControllers: self._list,
+                srvs.ListControllerTypes: self._types,
+                srvs.ListHardwareComponents: self._components,
+                srvs.ListHardwareInterfaces: self._interfaces,
+                srvs.SwitchController: self._switch,
+                srvs.SetHardwareComponentState: self._set_hardware,
+                srvs.LoadController: self._changes(robot.load_controller),
+                srvs.ConfigureController: self._changes(robot.configure_controller),
+                srvs.UnloadController: self._changes(robot.unload_controller),
+            },
+        )
 
     def tell_changes(self, now_s: float) -> None:
-        """Publish `controller_manager/activity` when something went up or down."""
         robot = self._loop.robot
         now = (robot, robot.controllers.revision)
         if now == self._told or robot.hangs:
@@ -86,13 +65,15 @@ class SimManager:
         with robot.paused():
             states, component = robot.controllers.states, robot.controllers.component
         self._activity.publish(
-            ControllerManagerActivity(
+            msgs.ControllerManagerActivity(
                 header=header(now_s, ''),
                 controllers=[
-                    NamedLifecycleState(name=name, state=_state(state))
+                    msgs.NamedLifecycleState(name=name, state=_state(state))
                     for name, state in states.items()
                 ],
-                hardware_components=[NamedLifecycleState(name=HARDWARE, state=_state(component))],
+                hardware_components=[
+                    msgs.NamedLifecycleState(name=HARDWARE, state=_state(component))
+                ],
             )
         )
 
@@ -113,7 +94,7 @@ class SimManager:
             commands, states = _hardware_interfaces(manager)
             component = manager.component
         reply.component = [
-            HardwareComponentState(
+            msgs.HardwareComponentState(
                 name=HARDWARE,
                 type='system',
                 rw_rate=RATE_HZ,
@@ -132,7 +113,7 @@ class SimManager:
         return reply
 
     def _switch(self, request: Any, reply: Any) -> Any:
-        strict = request.strictness == SwitchController.Request.STRICT
+        strict = request.strictness == srvs.SwitchController.Request.STRICT
         switched = self._loop.robot.switch_controllers(
             request.activate_controllers,
             request.deactivate_controllers,
@@ -153,8 +134,6 @@ class SimManager:
         return reply
 
     def _changes(self, change: Any) -> Any:
-        """Serve something that one controller is asked to do, and that may fail."""
-
         def serve(request: Any, reply: Any) -> Any:
             reply.ok = change(self._loop.robot, request.name)
             return reply
@@ -174,10 +153,10 @@ def _life_cycle(wanted: State) -> LifeCycle | None:
     return None
 
 
-def _controller(name: str, state: LifeCycle) -> ControllerState:
+def _controller(name: str, state: LifeCycle) -> msgs.ControllerState:
     kind = KINDS[name]
     configured = state in (LifeCycle.INACTIVE, LifeCycle.ACTIVE)
-    return ControllerState(
+    return msgs.ControllerState(
         name=name,
         state=state.label,
         type=kind.type,
@@ -190,8 +169,7 @@ def _controller(name: str, state: LifeCycle) -> ControllerState:
 
 def _hardware_interfaces(
     manager: ControllerManager,
-) -> tuple[list[HardwareInterface], list[HardwareInterface]]:
-    """Return command and state interfaces of the component."""
+) -> tuple[list[msgs.HardwareInterface], list[msgs.HardwareInterface]]:
     there = manager.component in (LifeCycle.INACTIVE, LifeCycle.ACTIVE)
     claimed = {
         interface
@@ -200,15 +178,15 @@ def _hardware_interfaces(
         for interface in kind.command_interfaces
     }
 
-    def described(names: tuple[str, ...]) -> list[HardwareInterface]:
+    def described(names: tuple[str, ...]) -> list[msgs.HardwareInterface]:
         return [
-            HardwareInterface(
+            msgs.HardwareInterface(
                 name=name, data_type='double', is_available=there, is_claimed=name in claimed
             )
             for name in names
         ]
 
     return described(COMMAND_INTERFACES), [
-        HardwareInterface(name=item.name, data_type='double', is_available=there)
+        msgs.HardwareInterface(name=item.name, data_type='double', is_available=there)
         for item in described(STATE_INTERFACES)
     ]

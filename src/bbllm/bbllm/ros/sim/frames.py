@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3
+from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import Array
 from bbllm.arm.urdf import DescribedFrames, FrameJoint, robot_description
-from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.convert.records import header
+from bbllm.core.types import Pose
+from bbllm.ros.convert.records import LATCHED, transform_to_msg
 from bbllm.ros.sim.loop import SimLoop
 
 
@@ -37,7 +37,6 @@ class SimFrames:
         self._description.publish(String(data=description))
 
     def publish(self, positions: Mapping[str, float], stamp_s: float) -> None:
-        """Publish the links that move, if anybody listens."""
         if self._tf.get_subscription_count():
             moved = self._frames.moved(positions)
             transforms = [_transform(*frame, stamp_s) for frame in moved]
@@ -46,10 +45,9 @@ class SimFrames:
 
 def description_of(node: Node) -> str:
     """
-    Return the robot description that is published.
+    Return franka_description's where it and xacro are installed, else `arm.urdf`.
 
-    It is the one of franka_description where that package and xacro are installed, and
-    otherwise `arm.urdf`, which has the same links, joints, limits and inertials.
+    Both have the same links, joints, limits and inertials.
     """
     try:
         share = Path(get_package_share_directory('franka_description'))
@@ -74,10 +72,5 @@ def _transform(
 ) -> TransformStamped:
     x, y, z = position_m.tolist()
     qw, qx, qy, qz = quat_wxyz.tolist()
-    return TransformStamped(
-        header=header(stamp_s, joint.parent),
-        child_frame_id=joint.child,
-        transform=Transform(
-            translation=Vector3(x=x, y=y, z=z), rotation=Quaternion(x=qx, y=qy, z=qz, w=qw)
-        ),
-    )
+    pose = Pose(position_m=(x, y, z), quat_xyzw=(qx, qy, qz, qw))
+    return transform_to_msg(joint.parent, joint.child, pose, stamp_s)

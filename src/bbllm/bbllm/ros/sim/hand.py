@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from control_msgs.action import GripperCommand
@@ -13,7 +14,7 @@ from rclpy.action.server import ServerGoalHandle
 from std_srvs.srv import Trigger
 
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
-from bbllm.ros.rclpy_support.entities import serve_action
+from bbllm.ros.rclpy_support.entities import end_goal, serve_action
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.controllers.gripper import GripperPending
@@ -23,11 +24,9 @@ COMMAND = 'gripper_action'
 FEEDBACK_S = 1 / 30
 """Wall time between feedbacks [s]."""
 SPEED_M_S = 0.1
-"""The driver's default_speed, for gripper_action [m/s]."""
+"""The driver's default_speed and default_grasp_epsilon, for gripper_action [m/s, m]."""
 EPSILON_M = 0.005
-"""The driver's default_grasp_epsilon, for gripper_action [m]."""
 SAME_M = 1e-4
-"""gripper_action has nothing to do when the width is off by less [m]."""
 
 
 class SimHand:
@@ -38,23 +37,21 @@ class SimHand:
         self._log = node.get_logger()
         self._pending: dict[bytes, GripperPending] = {}
         self._lock = threading.Lock()
-        kinds: tuple[tuple[str, Any, Callable[[Any], Any]], ...] = (
-            ('homing', Homing, lambda goal: self._run(goal, Homing, self._home)),
-            ('move', Move, lambda goal: self._run(goal, Move, self._move)),
-            ('grasp', Grasp, lambda goal: self._run(goal, Grasp, self._grasp)),
-            (COMMAND, GripperCommand, self._command),
-        )
+        begins: dict[Any, Callable[[Any], GripperPending]] = {
+            Homing: lambda _: loop.robot.home_gripper(),
+            Move: lambda goal: loop.robot.move_gripper(goal.width, goal.speed),
+            Grasp: self._grasp,
+        }
+        runs: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+            kind.__name__.lower(): (kind, partial(self._run, kind, begin))
+            for kind, begin in begins.items()
+        }
+        runs[COMMAND] = (GripperCommand, self._command)
         self._servers = [
             serve_action(node, node.group, kind, f'{GRIPPER}/{name}', run, self._cancel)
-            for name, kind, run in kinds
+            for name, (kind, run) in runs.items()
         ]
         node.create_service(Trigger, f'{GRIPPER}/stop', self._stop, callback_group=node.group)
-
-    def _home(self, _: Homing.Goal) -> GripperPending:
-        return self._loop.robot.home_gripper()
-
-    def _move(self, goal: Move.Goal) -> GripperPending:
-        return self._loop.robot.move_gripper(goal.width, goal.speed)
 
     def _grasp(self, goal: Grasp.Goal) -> GripperPending:
         window = goal.epsilon
@@ -63,13 +60,13 @@ class SimHand:
         )
 
     def _run(
-        self, handle: ServerGoalHandle, kind: Any, begin: Callable[[Any], GripperPending]
+        self, kind: Any, begin: Callable[[Any], GripperPending], handle: ServerGoalHandle
     ) -> Any:
         def feedback_of(width_m: float) -> Any:
             return kind.Feedback(current_width=width_m)
 
         result = self._wait(handle, lambda: begin(handle.request), feedback_of)
-        _end(handle, result)
+        end_goal(handle, succeeded=result.success, cancelled=result.status is GoalStatus.CANCELED)
         if result.error:
             # The driver logs it as an exception; the client has it in its result.
             self._log.error(result.error)
@@ -101,7 +98,7 @@ class SimHand:
             return GripperCommand.Feedback(position=width_m)
 
         result = self._wait(handle, begin, feedback_of)
-        _end(handle, result)
+        end_goal(handle, succeeded=result.success, cancelled=result.status is GoalStatus.CANCELED)
         if result.status is GoalStatus.CANCELED:
             return GripperCommand.Result()
         return GripperCommand.Result(position=result.width_m, reached_goal=result.success)
@@ -140,12 +137,3 @@ class SimHand:
         self._loop.robot.stop_gripper()
         reply.success = True
         return reply
-
-
-def _end(handle: ServerGoalHandle, result: GripperResult) -> None:
-    if result.status is GoalStatus.CANCELED and handle.is_cancel_requested:
-        handle.canceled()
-    elif result.success:
-        handle.succeed()
-    else:
-        handle.abort()

@@ -22,11 +22,16 @@ from bbllm.sim.simulation import Simulation
 CHUNK_S = 0.01
 """Simulated time between checks of the wall clock [s]."""
 BEHIND_S = 0.1
-"""Being later than this is accepted as lost instead of hurrying after it [s]."""
 
 
 class SimLoop:
-    """Owns the simulated robot and makes time pass for it."""
+    """
+    Owns the simulated robot and makes time pass for it, from `start` on.
+
+    *speed* is in simulated seconds per second; 0 is as fast as it can while a goal runs and real
+    time between goals. *seed* is of the noise of the wrench, *force_noise_n* its deviation and
+    bias; below 0 for the scene's [N]. Raises SceneFileError where the scene cannot stand.
+    """
 
     def __init__(
         self,
@@ -37,20 +42,6 @@ class SimLoop:
         force_noise_n: float = -1.0,
         homed: bool = True,
     ):
-        """
-        Build the scene; nothing moves before `start`.
-
-        Args:
-            scene: Name of a scene or path of its file.
-            speed: Simulated seconds per second; 0 is as fast as it can while a goal runs and
-                real time between goals.
-            seed: Of the noise of the wrench.
-            force_noise_n: Deviation of a reading, and of the bias; below 0 for the scene's [N].
-            homed: Whether the hand was homed already.
-
-        Raises:
-            SceneFileError: The scene cannot stand as described.
-        """
         self._homed = homed
         self._seed, self._force_noise_n = seed, force_noise_n
         self.speed = speed
@@ -71,33 +62,26 @@ class SimLoop:
 
     @property
     def robot(self) -> SimulatedRobot:
-        """The robot as it is now; another one after a change of scene."""
         return self._robot
 
     @property
     def now_s(self) -> float:
-        """The world's clock [s]."""
         return self._epoch_s + self._robot.time_s
 
     @property
     def busy(self) -> bool:
-        """Whether a goal runs."""
         return self._goals > 0
 
     def stamp_s(self, sim_s: float) -> float:
-        """Return a time that the robot counted on the world's clock [s]."""
         return self._epoch_s + sim_s
 
     def to_sim_s(self, stamp_s: float) -> float:
-        """Return a time on the world's clock as the robot counts it [s]."""
         return stamp_s - self._epoch_s
 
     def start(self) -> None:
-        """Let time pass from now on."""
         self._thread.start()
 
     def end(self) -> None:
-        """Stop time for good."""
         self._ending.set()
         self._thread.join(timeout=2.0)
 
@@ -114,14 +98,10 @@ class SimLoop:
 
     def reset(self, scene: str, seed: int) -> None:
         """
-        Put everything back to the start of a scene; goals that run end as aborted.
+        Put all back to the start of a scene (empty: that in force); goals that run are aborted.
 
-        Args:
-            scene: Name or path; empty for the one in force.
-            seed: Of the noise of the wrench from now on; 0: as at the start of the node.
-
-        Raises:
-            SceneFileError: The scene cannot stand; then nothing was changed.
+        *seed* is of the noise of the wrench from now on; 0: as at the start of the node. Raises
+        SceneFileError where the scene cannot stand; then nothing was changed.
         """
         if not scene and not seed:
             self._robot.reset()

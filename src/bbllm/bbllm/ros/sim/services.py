@@ -52,7 +52,7 @@ class SimServices:
 
 
 def _served(action: Callable[[Any], None]) -> Callable[[Any, Any], Any]:
-    """Answer with success, or with the sentence of whatever error of this project is raised."""
+    """Answer with success, or with the sentence of any error of this project."""
 
     def serve(request: Any, reply: Any) -> Any:
         try:

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from franka_msgs.msg import FrankaRobotState
-from geometry_msgs.msg import (
-    Inertia,
-    Point,
-    Pose,
-    PoseStamped,
-    Quaternion,
-    Twist,
-    TwistStamped,
-    Wrench,
-    WrenchStamped,
-)
+from geometry_msgs import msg as geometry
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -25,8 +14,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.ros.convert.arm import BASE_FRAME
-from bbllm.ros.convert.qos import BEST_EFFORT
-from bbllm.ros.convert.records import header, stamp_to_msg, vector_to_msg
+from bbllm.ros.convert.records import BEST_EFFORT, header, stamp_to_msg, vector_to_msg
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.controllers.manager import STATE_BROADCASTER
 from bbllm.sim.reading import RobotReading, quat_xyzw, read_robot, read_wrenches, tool_load
@@ -52,13 +40,13 @@ FRAMES = {
     FLANGE_FRAME: ('f_t_ee', 'inertia_load'),
     TOOL_FRAME: ('k_f_ext_hat_k', 'ee_t_k', 'inertia_ee', 'inertia_total'),
 }
-"""Which part of the state is in which frame, as the driver writes it with a hand mounted."""
+"""Frame of each part of the state, as the driver writes it with a hand mounted."""
 WRENCHES = ('k_f_ext_hat_k', 'o_f_ext_hat_k')
 ZEROS = [0.0] * N_JOINTS
 
 
 class SimState:
-    """Publishes what the driver's state broadcaster does, as far as anybody listens."""
+    """Publishes what the driver's state broadcaster does, as far as anything subscribes."""
 
     def __init__(self, node: Node, loop: SimLoop):
         self._loop = loop
@@ -68,11 +56,11 @@ class SimState:
         self._parts = [
             (node.create_publisher(kind, f'{STATE_BROADCASTER}/{name}', BEST_EFFORT), part)
             for kind, name, part in (
-                (PoseStamped, 'current_pose', 'o_t_ee'),
-                (PoseStamped, 'last_desired_pose', 'o_t_ee_d'),
-                (TwistStamped, 'desired_end_effector_twist', 'o_dp_ee_d'),
-                (WrenchStamped, 'external_wrench_in_base_frame', 'o_f_ext_hat_k'),
-                (WrenchStamped, 'external_wrench_in_stiffness_frame', 'k_f_ext_hat_k'),
+                (geometry.PoseStamped, 'current_pose', 'o_t_ee'),
+                (geometry.PoseStamped, 'last_desired_pose', 'o_t_ee_d'),
+                (geometry.TwistStamped, 'desired_end_effector_twist', 'o_dp_ee_d'),
+                (geometry.WrenchStamped, 'external_wrench_in_base_frame', 'o_f_ext_hat_k'),
+                (geometry.WrenchStamped, 'external_wrench_in_stiffness_frame', 'k_f_ext_hat_k'),
                 (JointStateMsg, 'measured_joint_states', 'measured_joint_state'),
                 (JointStateMsg, 'external_joint_torques', 'tau_ext_hat_filtered'),
                 (JointStateMsg, 'desired_joint_states', 'desired_joint_state'),
@@ -81,7 +69,6 @@ class SimState:
         self._tool: Load | None = None
 
     def publish(self) -> None:
-        """Publish the state as it is now; nothing while the broadcaster is not active."""
         robot = self._loop.robot
         wanted = [(to, part) for to, part in self._parts if to.get_subscription_count()]
         whole = self._whole.get_subscription_count()
@@ -100,7 +87,7 @@ class SimState:
             to.publish(getattr(state, part))
 
     def publish_wrenches(self) -> None:
-        """Publish the wrench alone, which who weighs something wants as often as it comes."""
+        """Publish the wrench alone, which clients that weigh need as often as it comes."""
         robot = self._loop.robot
         wanted = [(to, part) for to, part in self._parts if part in WRENCHES]
         wanted = [(to, part) for to, part in wanted if to.get_subscription_count()]
@@ -111,15 +98,15 @@ class SimState:
         for to, part in wanted:
             frame, values = told[part]
             head = header(self._loop.stamp_s(sim_s), frame)
-            to.publish(WrenchStamped(header=head, wrench=_wrench(values)))
+            to.publish(geometry.WrenchStamped(header=head, wrench=_wrench(values)))
 
 
 def state_to_msg(reading: RobotReading, tool: Load, stamp_s: float) -> FrankaRobotState:
     """
     Write a reading as the driver does.
 
-    What a controller of torques leaves at zero there is zero here too: the twist, acceleration
-    and elbow that Cartesian motions command. The derivative of the torque is zero as well.
+    What a controller of torques leaves at zero there is zero here too: twist, acceleration and
+    elbow of Cartesian motions, and the derivative of the torque.
     """
     msg = FrankaRobotState()
     _write_headers(msg, stamp_s)
@@ -142,8 +129,13 @@ def state_to_msg(reading: RobotReading, tool: Load, stamp_s: float) -> FrankaRob
         (msg.f_t_ee, reading.f_t_ee),
         (msg.ee_t_k, reading.ee_t_k),
     ):
-        pose.pose = _pose(T)
-    msg.o_dp_ee_d.twist = Twist(
+        x, y, z = T[:3, 3].tolist()
+        quat = quat_xyzw(T)
+        pose.pose = geometry.Pose(
+            position=geometry.Point(x=x, y=y, z=z),
+            orientation=geometry.Quaternion(x=quat[0], y=quat[1], z=quat[2], w=quat[3]),
+        )
+    msg.o_dp_ee_d.twist = geometry.Twist(
         linear=vector_to_msg(reading.o_dp_ee_d[:3]), angular=vector_to_msg(reading.o_dp_ee_d[3:])
     )
     msg.time = reading.stamp_s
@@ -189,22 +181,13 @@ def _write_indicators(msg: Any, reading: RobotReading) -> None:
         setattr(msg, f'is_cartesian_angular_{kind}', vector_to_msg(numbers[10:]))
 
 
-def _wrench(values: Array) -> Wrench:
-    return Wrench(force=vector_to_msg(values[:3]), torque=vector_to_msg(values[3:]))
+def _wrench(values: Array) -> geometry.Wrench:
+    return geometry.Wrench(force=vector_to_msg(values[:3]), torque=vector_to_msg(values[3:]))
 
 
-def _pose(T: Array) -> Pose:
-    x, y, z = T[:3, 3].tolist()
-    quat: Sequence[float] = quat_xyzw(T)
-    return Pose(
-        position=Point(x=x, y=y, z=z),
-        orientation=Quaternion(x=quat[0], y=quat[1], z=quat[2], w=quat[3]),
-    )
-
-
-def _inertia(load: Load) -> Inertia:
+def _inertia(load: Load) -> geometry.Inertia:
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = load.inertia_kg_m2.tolist()
-    return Inertia(
+    return geometry.Inertia(
         m=float(load.mass_kg),
         com=vector_to_msg(load.centre_m),
         ixx=xx,

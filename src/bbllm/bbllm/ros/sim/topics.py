@@ -27,12 +27,13 @@ from bbllm.sim.robot import GoalSeen
 FAST_S = 0.01
 """Wall time between states of the arm; the driver's own come every millisecond [s]."""
 SLOW_EVERY = 3
-"""Every so many states of the arm everything but the wrenches is published too: joint_states at
-30 Hz, which is the driver's rate; the driver's wrenches come at 100 Hz."""
+"""
+Every so many states of the arm all else is published too: joint_states at 30 Hz, the driver's
+rate.
+"""
 HAND_S = 1 / 15
 """Wall time between states of the hand: the driver's state_publish_rate of 15 Hz [s]."""
 BROADCAST_FRAME = 'base_link'
-"""The joint state broadcaster's own frame_id."""
 KINDS = ['position', 'velocity', 'effort']
 
 
@@ -58,7 +59,6 @@ class SimTopics:
         self._busy = False
 
     def publish(self, now_s: float) -> None:
-        """Publish whatever is due."""
         wall_s = time.monotonic()
         # What ended a goal is shown at once, so that who waits for its effect need not wait.
         busy, self._busy = self._busy, self._loop.busy
@@ -86,7 +86,6 @@ class SimTopics:
         return state.position_rad, state.velocity_rad_s, effort
 
     def _publish_arm(self, now_s: float) -> None:
-        """Do what the joint state broadcaster does; a driver that hangs repeats itself."""
         if not self._loop.robot.hangs:
             self._newest, self._newest_s = self._measure(), now_s
         now_s = self._newest_s
@@ -125,30 +124,22 @@ class SimTopics:
 
 
 GOALS = QoSProfile(depth=1000)
-"""Reliable, and complete also for a slow subscriber."""
 SERVERS = {
     'follow_joint_trajectory': ARM_CONTROLLER,
     'joint_trajectory': ARM_CONTROLLER,
     'ptp_motion': 'action_server',
 }
-"""Which part of the driver serves an action or topic; all others are of the hand."""
+"""The part of the driver that serves an action or topic; all others are of the hand."""
 LONGEST_S = 2.0**31 - 1
-"""Of a Duration; a goal that is refused may ask for anything [s]."""
 
 
-class SimGoals:
-    """Publishes every goal of arm and hand that arrives, also the rejected ones."""
-
-    def __init__(self, node: Node):
-        self._publisher = node.create_publisher(SimGoal, 'sim/goals', GOALS)
-
-    def publish(self, goal: GoalSeen, stamp_s: float) -> None:
-        """Publish one goal."""
-        self._publisher.publish(goal_to_msg(goal, stamp_s))
+def publish_goals(node: Node, loop: SimLoop) -> None:
+    """Publish every goal of arm and hand that arrives, also the rejected ones."""
+    goals = node.create_publisher(SimGoal, 'sim/goals', GOALS)
+    loop.on_goal = lambda goal, stamp_s: goals.publish(goal_to_msg(goal, stamp_s))
 
 
 def goal_to_msg(goal: GoalSeen, stamp_s: float) -> SimGoal:
-    """Write a goal that arrived at a time on the world's clock [s]."""
     delay_s = 0.0 if goal.start_s is None else goal.start_s - goal.stamp_s
     return SimGoal(
         header=header(stamp_s, ''),
@@ -164,8 +155,7 @@ def goal_to_msg(goal: GoalSeen, stamp_s: float) -> SimGoal:
 
 TOPIC = '/clock'
 PERIOD_S = 0.025
-"""Least wall time between messages: the 40 Hz of `ros2 bag play --clock`, since rclpy takes long
-for each message in each node [s]."""
+"""Least wall time between messages: the 40 Hz of `ros2 bag play --clock` [s]."""
 
 
 class WorldClock:
@@ -177,7 +167,6 @@ class WorldClock:
         self._newest_s = 0.0
 
     def publish(self, stamp_s: float) -> None:
-        """Publish a time on the world's clock, at most every `PERIOD_S` by the wall clock [s]."""
         steady_s = time.monotonic()
         self._newest_s = max(self._newest_s, stamp_s)
         if steady_s < self._due_s or not self._publisher.get_subscription_count():

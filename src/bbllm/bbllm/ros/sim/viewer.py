@@ -16,14 +16,12 @@ class Viewer:
     """Shows the simulation in a window; closing it ends nothing."""
 
     def __init__(self, loop: SimLoop):
-        """Open the window; raises RenderError where there is no display."""
         self._loop = loop
         self._due_s = 0.0
         self._stack = ExitStack()
         self._open()
 
     def show(self) -> None:
-        """Draw what is there now, if a picture is due; called by the physics thread."""
         now_s = time.monotonic()
         if now_s < self._due_s or not self._window.is_running():
             return
@@ -35,7 +33,6 @@ class Viewer:
             self._window.sync()
 
     def close(self) -> None:
-        """Close the window and wait until it is gone."""
         self._stack.close()
 
     def _open(self) -> None:

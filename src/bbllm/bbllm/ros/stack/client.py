@@ -24,15 +24,10 @@ from bbllm.core.events import Ending, EpisodeEnded, Event
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.ros.convert.events import event_from_msg
-from bbllm.ros.convert.qos import EVENTS
-from bbllm.ros.convert.records import from_msg, to_msg
-from bbllm.ros.rclpy_support.action_call import ActionCall, not_begun
-from bbllm.ros.rclpy_support.dds_boundary import bound_process
-from bbllm.ros.rclpy_support.domains import domain_of
+from bbllm.ros.convert.records import EVENTS, from_msg, to_msg
+from bbllm.ros.rclpy_support.calls import ANSWER_S, ActionCall, ServiceCall, not_begun
 from bbllm.ros.rclpy_support.heartbeat import listen
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
-from bbllm.ros.rclpy_support.service_call import ServiceCall
-from bbllm.ros.rclpy_support.waiting import ANSWER_S
+from bbllm.ros.rclpy_support.own_nodes import OwnNodes, join_stack
 from bbllm.ros.stack.discovery import SEE_THERE, no_stack
 from bbllm.ros.stack.service_clients import ApprovalClient, SceneClient
 from bbllm.ros.stack.stack import NODES
@@ -40,7 +35,6 @@ from bbllm.ros.stack.stack import NODES
 FOREVER_S = 1e9
 LOOK_S = 0.05
 LAST_EVENT_S = 3.0
-"""How much later than the result the last event may come [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +42,6 @@ class TaskResult:
     """How a task ended; the twin of RunTask's result."""
 
     episode_id: str
-    """Empty where the task was refused; `message` has the reason."""
     ending: Ending
     message: str
     feedback_loops: int = 0
@@ -62,29 +55,16 @@ class TaskResult:
 
     @property
     def refused(self) -> bool:
-        """Whether no episode was begun."""
         return not self.episode_id
-
-
-def join_stack(namespace: str, environ: Mapping[str, str] | None = None) -> OwnNodes:
-    """
-    Return a context of ROS in the domain of a stack, with the keys of its clients.
-
-    Args:
-        namespace: That of the stack; it matters where security is on (docs/security.md).
-        environ: As for `StackClient`.
-    """
-    env = os.environ if environ is None else environ
-    bound_process(env)
-    args = ['--ros-args', '--enclave', f'/{namespace}/client']
-    return OwnNodes(args=args, domain_id=domain_of(env))
 
 
 class StackClient(AbstractContextManager['StackClient']):
     """
     One client with a ROS context and a thread; close it, or use it with `with`.
 
-    All methods may be called from any thread but that of their own callbacks.
+    All methods may be called from any thread but that of their own callbacks. *environ* has the
+    domain and the boundary (by default the process's own); *own* is what `join_stack` returned,
+    and is closed with this.
     """
 
     def __init__(
@@ -95,16 +75,6 @@ class StackClient(AbstractContextManager['StackClient']):
         environ: Mapping[str, str] | None = None,
         own: OwnNodes | None = None,
     ):
-        """
-        Join the graph; waits for no server.
-
-        Args:
-            namespace: That of the stack.
-            name: Of this client's node.
-            environ: Where the domain and the boundary are read (`dds_boundary`); by default
-                this process's own environment.
-            own: What `join_stack` returned, where that was called before; closed with this.
-        """
         self.namespace = namespace
         self._own = own or join_stack(namespace, environ)
         self.node = self._own.join(f'{name}_{os.getpid()}', f'/{namespace}')
@@ -131,11 +101,10 @@ class StackClient(AbstractContextManager['StackClient']):
         self.close()
 
     def close(self) -> None:
-        """Leave the graph."""
         self._own.close()
 
     def missing(self, nodes: Iterable[str] = NODES) -> tuple[str, ...]:
-        """Return what of the stack does not serve yet, by the names of the nodes."""
+        """Return the names of the nodes that do not serve yet."""
         serves: dict[str, Callable[[], bool]] = {
             'brain_planner': lambda: self._tasks.ready,
             'fr3_executor': lambda: self._skills.ready,
@@ -157,10 +126,9 @@ class StackClient(AbstractContextManager['StackClient']):
         cancel: CancelToken | None = None,
     ) -> None:
         """
-        Wait until all nodes serve, and, where one of them is its server, there is a scene.
+        Wait until all nodes serve and, where one of them is its server, there is a scene.
 
-        Raises:
-            LostNodeError: Some are not ready in time; names them.
+        Raises LostNodeError with those that are not ready in time.
         """
         nodes, cancel = tuple(nodes), cancel or CancelToken()
         cancel.raise_if_cancelled()
@@ -171,7 +139,7 @@ class StackClient(AbstractContextManager['StackClient']):
             if on_progress is not None and missing != told:
                 on_progress(missing)
                 told = missing
-            if not missing and ('state_estimator' not in nodes or self._has_scene()):
+            if not missing and ('state_estimator' not in nodes or not self._scene_fault()):
                 return
             if time.monotonic() > deadline_s:
                 raise LostNodeError(self._not_ready(nodes, missing, timeout_s))
@@ -188,14 +156,9 @@ class StackClient(AbstractContextManager['StackClient']):
         """
         Give the stack a task and wait for its end; `cancel` from another thread stops it.
 
-        Args:
-            task: What to do.
-            episode_id: Id that the episode shall bear; empty for a new one.
-            feedback_loops: K; -1 for the stack's parameter.
-            on_event: Called with every event, in the client's own thread.
-
-        Raises:
-            LostNodeError: `brain_planner` is not there, or has gone.
+        Without an *episode_id* it gets a new one, with K = -1 the stack's parameter. *on_event* is
+        called with every event, in the client's own thread. Raises LostNodeError where
+        `brain_planner` is not there, or has gone.
         """
         # The feedback of actions keeps ten messages and drops those that come after the result;
         # the topic keeps all.
@@ -252,21 +215,17 @@ class StackClient(AbstractContextManager['StackClient']):
         return tasks or skills
 
     def say(self, text: str) -> None:
-        """Send the planner a text in the middle of its task."""
         self._voice.publish(String(data=text))
 
     @property
     def can_forget(self) -> bool:
-        """Whether a node is there that can drop its beliefs."""
         return self._forget.ready
 
     def forget(self) -> str:
         """
         Make `state_estimator` drop its beliefs; return what they were, in words.
 
-        Raises:
-            ConfigError: It believes nothing.
-            LostNodeError: It is not there.
+        Raises ConfigError where it believes nothing.
         """
         # To forget twice is to forget once, so the request may be made again.
         reply = self._forget.run(Trigger.Request(), ANSWER_S)
@@ -275,13 +234,7 @@ class StackClient(AbstractContextManager['StackClient']):
         return str(reply.message)
 
     def scene(self) -> Scene:
-        """
-        Return the scene as it is now.
-
-        Raises:
-            SceneError: It is stale or empty.
-            LostNodeError: `state_estimator` is not there.
-        """
+        """Return the scene as it is now; raises SceneError where it is stale or empty."""
         return self._scenes.get()
 
     def _hear(self, msg: EpisodeEvent) -> None:
@@ -292,22 +245,16 @@ class StackClient(AbstractContextManager['StackClient']):
     def _not_ready(self, nodes: Iterable[str], missing: tuple[str, ...], waited_s: float) -> str:
         if missing and set(missing) == set(nodes):
             return no_stack(self.namespace, waited_s)
-        names = ', '.join(missing) or f'a scene from state_estimator ({self._no_scene()})'
+        fault = '' if missing else self._scene_fault() or 'it came too late'
+        names = ', '.join(missing) or f'a scene from state_estimator ({fault})'
         return (
             f'The stack under /{self.namespace} is not ready after {waited_s:g} s; missing: '
             f'{names}. {SEE_THERE}'
         )
 
-    def _no_scene(self) -> str:
+    def _scene_fault(self) -> str:
         try:
             self._scenes.get()
         except WorldError as error:
             return str(error)
-        return 'it came too late'
-
-    def _has_scene(self) -> bool:
-        try:
-            self._scenes.get()
-        except WorldError:
-            return False
-        return True
+        return ''

@@ -1,8 +1,4 @@
-"""
-Which stacks run in a ROS domain, by the names of the nodes in it.
-
-Importing this module needs no ROS.
-"""
+"""Which stacks run in a ROS domain, by the names of the nodes in it. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -25,12 +21,9 @@ STARTS = (
     '`bbllm up sim` (simulation), or `ros2 launch bbllm franka_real.launch.py '
     'robot_ip:=ADDRESS` (real arm)'
 )
-"""What to type where no stack runs at all."""
 SEE_THERE = 'See the terminal or the log of the stack, and start it again.'
-"""What to do where a stack is there but not all of it works, whatever robot it drives."""
 
 Names = Sequence[tuple[str, str]]
-"""Nodes, each with its namespace, as rclpy lists them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +31,24 @@ class FoundStack:
     """A stack that was started."""
 
     namespace: str
-    """Without a slash before it."""
     simulated: bool
     whole: bool
     """Whether all nodes were seen that every stack has, and one that drives its robot."""
 
     @property
     def robot(self) -> str:
-        """What it drives, in two words."""
         return 'the simulation' if self.simulated else 'the real arm'
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes that belong to it."""
         return NODES if self.simulated else REAL_NODES
 
     @property
     def usual(self) -> bool:
-        """Whether it is the default: the simulation in its own namespace."""
         return self.simulated and self.namespace == NAMESPACE
 
 
 def stacks_among(names: Names) -> tuple[FoundStack, ...]:
-    """Return the stacks that some nodes make up, by namespace."""
     found: dict[str, set[str]] = {}
     for name, namespace in names:
         found.setdefault(namespace.strip('/'), set()).add(name)
@@ -88,20 +76,11 @@ def await_stacks(
     whole_s: float = WHOLE_S,
 ) -> tuple[FoundStack, ...]:
     """
-    Wait until a stack is there and no more nodes appear, and return all stacks.
+    Return all stacks once one is there and no more nodes appear; none after *timeout_s*.
 
     Each node is found by itself, on a busy machine seconds after the first one. A simulation
-    without its simulator would count as a real arm, and another stack would be missed.
-
-    Args:
-        names: Returns the nodes of the domain.
-        namespace: That of the stack; None for all there are.
-        timeout_s: How long there may be none, wall clock [s].
-        settle_s: How long the nodes must stay the same [s].
-        whole_s: How long nodes of a stack may be missing after the first one was found [s].
-
-    Returns:
-        The stacks; none where the time is over.
+    without its simulator would count as a real arm, and another stack would be missed. So the
+    nodes must stay the same for *settle_s*, and may be missing for *whole_s* [s].
     """
     begun_s = changed_s = time.monotonic()
     first_s: float | None = None
@@ -124,12 +103,7 @@ def await_stacks(
 
 
 def only_stack(found: Sequence[FoundStack]) -> FoundStack:
-    """
-    Return the one stack that was found.
-
-    Raises:
-        ConfigError: There are several; names them.
-    """
+    """Return the one stack that was found; raises ConfigError where there are several."""
     if len(found) == 1:
         return found[0]
     options = ' or '.join(f'--namespace {stack.namespace}' for stack in found)
@@ -137,7 +111,6 @@ def only_stack(found: Sequence[FoundStack]) -> FoundStack:
 
 
 def no_stack(namespace: str | None, waited_s: float, others: Iterable[FoundStack] = ()) -> str:
-    """Return the words for a stack that was not found."""
     others = tuple(others)
     where = 'here' if namespace is None else f'under /{namespace}'
     nodes = ', '.join(REAL_NODES)
@@ -151,10 +124,7 @@ def namespace_of_keys(environ: Mapping[str, str] = os.environ) -> str | None:
     """
     Return the namespace for which there are keys of a client; None while security is off.
 
-    With security a program needs its keys before it sees anybody.
-
-    Raises:
-        ConfigError: There are keys for several namespaces, or for none; names them.
+    Raises ConfigError where there are keys for several namespaces, or for none.
     """
     if environ.get('ROS_SECURITY_ENABLE') != 'true':
         return None

@@ -53,32 +53,28 @@ ARGUMENTS = {
     'fr3_executor': ('speed_scale', 'approval', 'safety'),
     'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
 }
-"""The parameters that people change, which are arguments of the launch files."""
+"""Parameters that people change: arguments of the launch files."""
 REAL_ARGUMENTS = {
     'state_estimator': ('gripper_node', 'sources', 'scene', 'catalogue'),
     'fr3_executor': ('gripper_node',),
 }
-"""Further ones beside a real arm."""
 PARAMETERS = {'gripper_node': 'gripper'}
-"""The parameter that an argument sets, where the two have different names."""
+"""The parameter that an argument sets, where their names differ."""
 CHOICES = {
     'approval': [mode.value for mode in ApprovalMode],
     'open_state': [mode.value for mode in OpenStateMode],
 }
-"""What arguments can be, where that is a short list."""
 SWITCHES = {
     'rviz': 'Start rviz2 with its view of this stack, and the node of its menus.',
     'menu': 'Start the node of the menus of rviz, for an rviz2 that runs elsewhere.',
     'respawn': 'Start a node that ends again; otherwise the launch ends with it.',
     'use_sim_time': 'Take the time from /clock: of a simulation with clock:=true, or of a bag.',
 }
-"""Arguments that are true or false and are no parameters of single nodes, with descriptions."""
+"""Arguments that are no parameters of single nodes, with descriptions."""
 DRIVER_ARGUMENTS = ('namespace', 'robot_ip', 'use_fake_hardware')
-"""Arguments of the real arm's driver that are handed on to franka_ros2 as they are."""
 
 
 def declare_driver_arguments() -> list[DeclareLaunchArgument]:
-    """Declare `DRIVER_ARGUMENTS`; the robot's address has to be given."""
     return [
         declare_namespace(),
         DeclareLaunchArgument(
@@ -95,7 +91,6 @@ def declare_driver_arguments() -> list[DeclareLaunchArgument]:
 
 
 def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
-    """Declare the argument for where all relative names lie."""
     return DeclareLaunchArgument(
         'namespace',
         default_value=NAMESPACE if simulated else REAL_NAMESPACE,
@@ -104,7 +99,6 @@ def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
 
 
 def keep_boundary() -> tuple[DeclareLaunchArgument, OpaqueFunction]:
-    """Return the argument that opens a launch to the network, and what sets the boundary by it."""
     declared = DeclareLaunchArgument(
         'network',
         default_value=str(wants_network(os.environ)).lower(),
@@ -125,11 +119,8 @@ def describe_stack(
     """
     Describe a launch of some nodes: arguments, their check, the nodes, and rviz.
 
-    Args:
-        nodes: The nodes that are always started.
-        simulated: Whether the robot is.
-        driver: What starts the driver of the real arm; None where it runs elsewhere, or the robot
-            is simulated.
+    *driver* starts the driver of the real arm; None where it runs elsewhere, or the robot is
+    simulated.
     """
     network, boundary = keep_boundary()
     declared = [
@@ -215,7 +206,6 @@ def _refuse_unknown(context: LaunchContext, declared: Collection[str]) -> None:
 
 
 def start_rviz(*, simulated: bool = False) -> list[Node]:
-    """Start rviz2 and `task_menu` where the arguments ask for them."""
     wanted = IfCondition(LaunchConfiguration('rviz'))
     menu = IfCondition(OrSubstitution(LaunchConfiguration('rviz'), LaunchConfiguration('menu')))
     namespace = LaunchConfiguration('namespace')
@@ -237,18 +227,15 @@ class _View(Substitution):
     """The file of rviz's view of the stack's namespace, which is set at the start only."""
 
     def perform(self, context: LaunchContext) -> str:
-        """Return its path."""
         return str(view_file(LaunchConfiguration('namespace').perform(context)))
 
 
 def arguments_of(node: str, simulated: bool) -> tuple[str, ...]:
-    """Return the names of the arguments that go to a node."""
     real = () if simulated else REAL_ARGUMENTS.get(node, ())
     return (*ARGUMENTS.get(node, ()), *real)
 
 
 def declare_arguments(*nodes: str, simulated: bool = False) -> list[DeclareLaunchArgument]:
-    """Declare the arguments of some nodes; an argument of several is declared once."""
     found: dict[str, DeclareLaunchArgument] = {}
     for node in nodes:
         kinds = {field.name: field for field in fields(NODE_PARAMS[node])}
@@ -270,14 +257,7 @@ def declare_arguments(*nodes: str, simulated: bool = False) -> list[DeclareLaunc
 def start_node(
     node: str, *, simulated: bool = False, condition: IfCondition | None = None
 ) -> Node:
-    """
-    Start a node with its file, and with the arguments that win over it.
-
-    Args:
-        node: Its name.
-        simulated: The robot is; the node then gets the values of `SIMULATED`.
-        condition: Start it only if this is true.
-    """
+    """Start a node with its file, and with the arguments that win over it."""
     values = node_values(node, simulated=simulated)
     given = {
         PARAMETERS.get(name, name): ParameterValue(
@@ -323,7 +303,6 @@ def _end_launch(node: str) -> Callable[[ProcessExited, LaunchContext], None]:
 
 
 def _sim_time() -> dict[str, ParameterValue]:
-    """Return the parameter that every node of a graph has to have the same value of."""
     return {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)}
 
 

@@ -1,7 +1,7 @@
 """
-Files of config that name the namespace of a simulation, rewritten for another namespace.
+Files of config with whole names (policies of SROS 2, rviz's view), for another namespace.
 
-Policies of SROS 2 and the view of rviz need whole names. Importing this module needs no ROS.
+Needs no ROS.
 """
 
 from __future__ import annotations
@@ -19,12 +19,6 @@ _WRITTEN = re.compile(rf'(?<![\w/])/{NAMESPACE}(?=[/"<\s]|$)', re.MULTILINE)
 
 
 def in_namespace(text: str, namespace: str) -> str:
-    """
-    Return the text of a file with its names in another namespace.
-
-    Raises:
-        ConfigError: ROS 2 allows no such namespace.
-    """
     return _WRITTEN.sub(f'/{checked_namespace(namespace)}', text)
 
 
@@ -33,9 +27,7 @@ def write_policies(namespace: str, folder: Path) -> list[Path]:
     Write the policies of SROS 2 for a namespace; return the files.
 
     Those of a real arm have none for a simulator, which would serve all that the driver serves.
-
-    Raises:
-        ConfigError: ROS 2 allows no such namespace, or the folder cannot be written.
+    Raises ConfigError for a wrong namespace, or a folder that cannot be written.
     """
     texts = {
         path.name: in_namespace(path.read_text('utf-8'), namespace)
@@ -50,8 +42,7 @@ def view_file(namespace: str) -> Path:
     """
     Return rviz's view of a namespace; for another one than the file's it is written.
 
-    Raises:
-        ConfigError: ROS 2 allows no such namespace, or the state folder cannot be written.
+    Raises ConfigError as `write_policies`.
     """
     path = config_dir() / 'rviz' / 'bbllm.rviz'
     if namespace == NAMESPACE:

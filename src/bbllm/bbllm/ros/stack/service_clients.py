@@ -16,10 +16,8 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError, SceneError, WorldError
 from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import answer_to_request, approval_from_msg
-from bbllm.ros.convert.qos import LATCHED
-from bbllm.ros.convert.records import from_msg, stamp_to_msg
-from bbllm.ros.rclpy_support.service_call import ServiceCall
-from bbllm.ros.rclpy_support.waiting import ANSWER_S, nothing
+from bbllm.ros.convert.records import LATCHED, from_msg, stamp_to_msg
+from bbllm.ros.rclpy_support.calls import ANSWER_S, ServiceCall, nothing
 from bbllm.ros.stack.stack import SIMULATOR
 
 
@@ -31,7 +29,6 @@ class SceneClient:
 
     @property
     def ready(self) -> bool:
-        """Whether a node serves the scene."""
         return self._call.ready
 
     def get(
@@ -43,17 +40,11 @@ class SceneClient:
         cancel: CancelToken | None = None,
     ) -> Scene:
         """
-        Return the scene.
+        Return a scene that was sensed at *not_before_s* or later, on the world's clock [s].
 
-        Args:
-            not_before_s: It must have been sensed then or later, on the world's clock [s].
-            or_stopped: Where the robot is stopped, the last state is good enough.
-            felt: Where the arm has only just come to rest, a first reading of the force is waited
-                for.
-            cancel: Ends the wait.
-
-        Raises:
-            SceneError: The scene is stale or empty.
+        With *or_stopped* the last state of a stopped robot is good enough; with *felt* a first
+        reading of the force is waited for where the arm has only just come to rest. Raises
+        SceneError where it is stale or empty.
         """
         request = GetScene.Request(
             not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped, felt=felt
@@ -85,12 +76,10 @@ class ApprovalClient:
 
     @property
     def waiting(self) -> ApprovalRequest | None:
-        """What waits for an answer now."""
         heard = self._heard
         return None if heard is None else approval_from_msg(heard)
 
     def waits(self, request: ApprovalRequest) -> bool:
-        """Return whether this very request still waits."""
         return self.waiting == request
 
     @property
@@ -107,16 +96,10 @@ class ApprovalClient:
         cancel: CancelToken | None = None,
     ) -> ApprovalRequest | None:
         """
-        Wait until something waits for an answer, and return it.
+        Wait until something waits for an answer, and return it; None after *timeout_s*.
 
-        Args:
-            timeout_s: How long at most, wall clock [s]; None for as long as it takes.
-            after: A request that was seen already and does not count; the same plan that is
-                asked for once more does.
-            cancel: Ends the wait.
-
-        Returns:
-            The request, None where the time is over.
+        *after* was seen already and does not count; the same plan that is asked for once more
+        does.
         """
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
@@ -131,13 +114,7 @@ class ApprovalClient:
                 self._changed.wait(LOOK_S)
 
     def answer(self, hash: str, answer: Answer) -> None:
-        """
-        Answer a request.
-
-        Raises:
-            ApprovalError: The executor did not take it; with the reason.
-            LostNodeError: There is no executor.
-        """
+        """Answer a request; ApprovalError with the reason where it was not taken."""
         reply = self._call.run(answer_to_request(hash, answer), ANSWER_S)
         if not reply.success:
             raise ApprovalError(reply.message)
@@ -162,12 +139,9 @@ class SimClient:
         self, fault: str, *, clear: bool = False, sending: Callable[[], None] = nothing
     ) -> None:
         """
-        Let something go wrong, or take it back.
+        Let a fault of `sim.faults.Fault` happen, or take it back; empty for all that last.
 
-        Args:
-            fault: One of `sim.faults.Fault`; empty with `clear` for everything that lasts.
-            clear: True to take it back.
-            sending: Called right before it is asked for.
+        *sending* is called right before it is requested.
         """
         request = InjectFault.Request(fault=fault, clear=clear)
         reply = self._inject.run(request, ANSWER_S, sending=sending)
@@ -176,11 +150,9 @@ class SimClient:
 
     def reset(self, scene: str = '', seed: int = 0) -> None:
         """
-        Set the world back to the start of a scene.
+        Set the world back to the start of a scene; empty for the one in force.
 
-        Args:
-            scene: Name or path of a scene; empty for the one in force.
-            seed: Of the wrench's noise; 0 for exact readings.
+        *seed* is of the wrench's noise; 0 for exact readings.
         """
         reply = self._reset.run(ResetSim.Request(scene=scene, seed=seed), ANSWER_S)
         if not reply.success:

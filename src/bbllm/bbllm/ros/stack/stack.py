@@ -1,9 +1,4 @@
-"""
-The stack: which nodes there are, and all of them as processes of this machine.
-
-`NODES` is the one list that `bbllm up sim` and the launch files start. Importing this module
-needs no ROS.
-"""
+"""The stack: which nodes there are, and all of them as processes of this machine. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -15,7 +10,6 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from bbllm.core.cancel import CancelToken
@@ -30,13 +24,12 @@ if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
 
 SIMULATOR = 'mujoco_sim'
-"""The node that makes a stack a simulated one."""
 REAL_NODES = ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor')
 """The nodes that work beside franka_ros2."""
 NODES = (*REAL_NODES, SIMULATOR)
-"""All nodes; each is an executable, a module of `bbllm.ros` and a file in config/params."""
+"""Each is an executable, a module of `bbllm.ros` and a file in config/params."""
 OPTIONAL_NODES = ('task_menu',)
-"""Nodes of the same kind that the others do without; started only where they are asked for."""
+"""Started only where they are asked for."""
 ENDING_ORDER = (('brain_planner',), ('fr3_executor',))
 """First those that can still bring the arm to rest while the others listen; then the rest."""
 READY_S = 30.0
@@ -44,13 +37,11 @@ READY_S = 30.0
 END_S = 4.0
 """How long a node may take to end before it is killed [s]."""
 TAIL_LINES = 15
-"""How much of the log of a node that died is shown."""
 RESPAWN_S = 1.0
 """How long a node that died is left dead before it is started again [s]."""
 RESPAWNS = 5
 """How often one node is started again within `RESPAWN_WINDOW_S`; then the stack ends."""
 RESPAWN_WINDOW_S = 60.0
-"""See `RESPAWNS` [s]."""
 
 Value = str | int | float | bool
 
@@ -59,23 +50,21 @@ SIMULATED: Mapping[str, Mapping[str, Value]] = {
 }
 """Parameters of nodes beside a simulated robot; their files are made for a real one."""
 SIMULATED_REMAPS = (('/tf', 'tf'), ('/tf_static', 'tf_static'))
-"""Names of a simulated stack that lie in its namespace: the frames fr3_* on `/tf` are those of a
-real arm."""
+"""
+Names of a simulated stack that lie in its namespace: the frames on `/tf` are those of a real arm.
+"""
 
 
 def default_namespace(nodes: Collection[str]) -> str:
-    """Return the default namespace of a stack of these nodes."""
     return NAMESPACE if SIMULATOR in nodes else REAL_NAMESPACE
 
 
 def remap_arguments(simulated: bool) -> list[str]:
-    """Return what remaps the names of a process on its command line."""
     remaps = SIMULATED_REMAPS if simulated else ()
     return [word for old, new in remaps for word in ('-r', f'{old}:={new}')]
 
 
 def params_file(node: str) -> Path:
-    """Return the file with the parameters of a node."""
     return config_dir() / 'params' / f'{node}.yaml'
 
 
@@ -89,11 +78,7 @@ def node_arguments(
     """
     Return what follows a node's executable on its command line.
 
-    Args:
-        node: Its name.
-        params: Parameters that win over those of its file.
-        namespace: Where its names lie.
-        simulated: The robot of the stack is; the transforms then lie in the namespace, too.
+    *params* win over its file; with *simulated* the transforms lie in the namespace, too.
     """
     given: list[str] = []
     for name, value in (params or {}).items():
@@ -109,7 +94,6 @@ def node_arguments(
 def node_environ(
     log_folder: Path | None = None, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return the environment of nodes: this process's own, with what it leaves open."""
     defaults = {
         RMW: FAST_DDS,
         'RCUTILS_COLORIZED_OUTPUT': '0',
@@ -127,29 +111,26 @@ class StackConfig:
     """What a stack is started with."""
 
     params: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    """By node, the parameters that win over its file, for example {'mujoco_sim': {'speed': 0}}."""
+    """By node, parameters that win over its file: {'mujoco_sim': {'speed': 0}}."""
     nodes: tuple[str, ...] = NODES
-    """Which nodes to start."""
     executables: Mapping[str, str] = field(default_factory=dict)
-    """By node, its executable where that has another name: {'franka_driver': 'mujoco_sim'} plays
-    the driver of a real arm."""
+    """
+    By node, an executable of another name: {'franka_driver': 'mujoco_sim'} plays a real driver.
+    """
     namespace: str = ''
-    """Where the names lie; `default_namespace` of the nodes where it is empty."""
+    """`default_namespace` of the nodes where it is empty."""
     environ: Mapping[str, str] = field(default_factory=dict)
-    """Variables of the processes beside those of this one."""
     respawn: bool = False
     """Whether a node that dies is started again; otherwise the stack ends with it."""
     log_folder: Path | None = None
     """Where the nodes' output goes; `$XDG_STATE_HOME/bbllm/log/<time>-<pid>` by default."""
 
     def __post_init__(self) -> None:
-        """Fill in the default namespace."""
         if not self.namespace:
             object.__setattr__(self, 'namespace', default_namespace(self.nodes))
 
     @property
     def simulated(self) -> bool:
-        """Whether the robot of this stack is simulated."""
         return SIMULATOR in self.nodes
 
 
@@ -176,20 +157,14 @@ class Stack:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def start(self) -> None:
         """
-        Start all nodes; does not wait for them.
+        Start all nodes; does not wait.
 
-        Raises:
-            ConfigError: A node of one of these names runs, or there is no place for logs.
+        Raises ConfigError where a node of such a name runs, or there is no place for logs.
         """
         domain = domain_of(self.environ())
         check_names_free(self.config.nodes, self.config.namespace, domain)
@@ -209,10 +184,10 @@ class Stack:
         on_progress: Callable[[tuple[str, ...]], None] | None = None,
     ) -> StackClient:
         """
-        Wait until every node serves, and return a client of them, which the caller closes.
+        Return a client once every node serves, which the caller closes.
 
-        Raises:
-            LostNodeError: A node died; shows the end of its log. Or some are not ready in time.
+        Raises LostNodeError where a node died (with the end of its log), or some are not ready in
+        time.
         """
         from bbllm.ros.stack.client import StackClient
 
@@ -230,7 +205,6 @@ class Stack:
         return client
 
     def check(self) -> None:
-        """Raise LostNodeError with the end of its log when a node has died."""
         for node, process in self.processes.items():
             code = process.poll()
             if code is not None:
@@ -246,13 +220,9 @@ class Stack:
 
     def respawn_dead(self) -> list[str]:
         """
-        Start the nodes that have died again, each after `RESPAWN_S`.
+        Start the nodes that have died again, each after `RESPAWN_S`; return a sentence for each.
 
-        Returns:
-            What was done, a sentence for each node.
-
-        Raises:
-            LostNodeError: One has died too often.
+        Raises LostNodeError where one has died too often.
         """
         done = []
         for node, process in list(self.processes.items()):
@@ -275,15 +245,13 @@ class Stack:
         return done
 
     def log_file(self, node: str) -> Path:
-        """Return where the output of a node goes."""
         return self.log_folder / f'{node}.log'
 
     def environ(self) -> dict[str, str]:
-        """Return the environment of the nodes."""
         return node_environ(self.log_folder, self.config.environ)
 
     def end(self) -> None:
-        """End all nodes, the arm at rest first; kills those that do not end by themselves."""
+        """End all nodes, the arm at rest first; kill those that do not end by themselves."""
         for nodes in (*ENDING_ORDER, tuple(self.processes)):
             self._end([self.processes[node] for node in nodes if node in self.processes])
         self.processes.clear()

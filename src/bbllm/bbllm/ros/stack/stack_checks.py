@@ -1,8 +1,7 @@
 """
 Checks the parameters of a stack before any of its nodes starts.
 
-`bbllm up` and the launch files use it, so that a value that cannot be used ends the start with
-its reason and leaves nothing behind. Importing this module needs no ROS.
+`bbllm up` and the launch files use it. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -37,22 +36,15 @@ PARSED: Mapping[type, Callable[[str], Value]] = {
     float: float,
     str: str,
 }
-"""By the type of a parameter, how its value is read from a text."""
 
 
 def check_params(
     nodes: Iterable[str], given: Mapping[str, Mapping[str, Value]], *, simulated: bool
 ) -> None:
     """
-    Check the parameters that some nodes would start with.
+    Check the parameters that some nodes would start with; *given* win over their files.
 
-    Args:
-        nodes: Their names.
-        given: By node, the parameters that win over its file.
-        simulated: Whether they get what `SIMULATED` gives.
-
-    Raises:
-        BbllmError: A value cannot be used; names it, and what could be.
+    Raises BbllmError with the value that cannot be used, and what could be.
     """
     for node in nodes:
         values = {**node_values(node, simulated=simulated), **given.get(node, {})}
@@ -63,7 +55,6 @@ def check_params(
 
 
 def node_values(node: str, *, simulated: bool) -> dict[str, Value]:
-    """Return what the file of a node gives, and what it gets beside a simulated robot."""
     file: dict[str, Value] = yaml.safe_load(params_file(node).read_text())['/**'][node][
         'ros__parameters'
     ]
@@ -71,12 +62,7 @@ def node_values(node: str, *, simulated: bool) -> dict[str, Value]:
 
 
 def value_of_text(node: str, name: str, text: str) -> Value:
-    """
-    Return the value of a parameter from its text in a launch argument.
-
-    Raises:
-        ConfigError: It is of another type.
-    """
+    """Return the value of a parameter from its text in a launch argument; raises ConfigError."""
     (item,) = (item for item in dataclasses.fields(NODE_PARAMS[node]) if item.name == name)
     try:
         kind: Callable[[str], Value] = PARSED[type(item.default)]

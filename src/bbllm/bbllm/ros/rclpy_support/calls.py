@@ -1,11 +1,13 @@
-"""One action of another node: called from a thread, cancelled from any other, no answer lost."""
+"""Services and actions of other nodes, called from threads that do not spin; no answer is lost."""
 
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -20,8 +22,148 @@ from unique_identifier_msgs.msg import UUID
 
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import WorldError
-from bbllm.ros.rclpy_support.waiting import ANSWER_S, need_server, nothing, wait_for
+from bbllm.core.errors import LostNodeError, WorldError
+
+LOOK_S = 0.05
+SERVE_S = 8.0
+"""How long a server may take to appear: programs announce themselves every 3 s [s]."""
+ANSWER_S = 15.0
+"""
+How long a request that is dealt with at once may take to be answered; what was lost on the way is
+sent again after 3 s (the heartbeat period of Fast DDS), there and back [s].
+"""
+AGAIN_S = 1.0
+"""Silence after which what may be asked again is [s]."""
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+def wait_for(
+    future: Any,
+    what: str,
+    timeout_s: float,
+    *,
+    cancel: CancelToken | None = None,
+    ask_again: Callable[[], Any] | None = None,
+) -> Any:
+    """
+    Block until a future of rclpy is done, which another thread spins, and return its result.
+
+    *ask_again* is called after each `AGAIN_S` of silence and returns another future of the kind,
+    or None; the first that is done counts. Raises WorldError with *what* after *timeout_s* of the
+    wall clock.
+    """
+    done = threading.Event()
+    asked: list[Any] = []
+
+    def ask(another: Any) -> None:
+        asked.append(another)
+        another.add_done_callback(lambda _: done.set())
+
+    ask(future)
+    begun_s = time.monotonic()
+    again_s = begun_s + AGAIN_S
+    while not done.wait(LOOK_S):
+        if cancel is not None:
+            cancel.raise_if_cancelled()
+        now_s = time.monotonic()
+        if now_s > begun_s + timeout_s:
+            for unanswered in asked:
+                unanswered.cancel()
+            raise WorldError(f'There was no answer from {what} within {timeout_s:g} s.')
+        if ask_again is not None and now_s > again_s:
+            again_s = now_s + AGAIN_S
+            if (another := ask_again()) is not None:
+                ask(another)
+    return next(future for future in asked if future.done()).result()
+
+
+def need_server(
+    ready: Callable[[], bool],
+    what: str,
+    timeout_s: float = SERVE_S,
+    *,
+    cancel: CancelToken | None = None,
+) -> None:
+    """
+    Wait until a service or action is served; *what* is "body_mapper (map_step)".
+
+    Raises LostNodeError after *timeout_s* of the wall clock.
+    """
+    deadline_s = time.monotonic() + timeout_s
+    cancel = cancel or CancelToken()
+    while not ready():
+        if time.monotonic() > deadline_s:
+            raise LostNodeError(
+                f'The node {what} is not running: nobody served it within {timeout_s:g} s. '
+                'See the terminal or the log of the stack, and start it again.'
+            )
+        cancel.wait(LOOK_S)
+
+
+class ServiceCall:
+    """
+    A client of one service, whose answers are not lost.
+
+    A server that has not yet found the client throws its answer away, as `SafeActionClient`
+    describes; one that was started anew has found no client yet. So before every request *first*,
+    which changes nothing, is made again and again until it is answered. Without *first* no request
+    changes anything, and the request itself is repeated. *server* is the node that serves it, for
+    errors; *group* is reentrant.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        kind: Any,
+        name: str,
+        server: str,
+        group: CallbackGroup,
+        *,
+        first: Any = None,
+    ):
+        self._node = node
+        self._client = node.create_client(kind, name, callback_group=group)
+        self._what = f'{server} ({name})'
+        self._first = first
+
+    @property
+    def ready(self) -> bool:
+        return bool(self._client.service_is_ready())
+
+    def close(self) -> None:
+        self._node.destroy_client(self._client)
+
+    def run(
+        self,
+        request: Any,
+        timeout_s: float,
+        *,
+        cancel: CancelToken | None = None,
+        sending: Callable[[], None] = nothing,
+    ) -> Any:
+        need_server(self._client.service_is_ready, self._what, cancel=cancel)
+        if self._first is None:
+            sending()
+            return self._insist(request, timeout_s, cancel)
+        self._insist(self._first, ANSWER_S, cancel)
+        sending()
+        return wait_for(self._client.call_async(request), self._what, timeout_s, cancel=cancel)
+
+    def _insist(self, request: Any, timeout_s: float, cancel: CancelToken | None) -> Any:
+        """Repeat a request until there is an answer, less and less often."""
+        waits = count(1)
+
+        def again() -> Any:
+            n = next(waits)
+            return None if n & (n - 1) else self._client.call_async(request)  # 1, 2, 4, 8 ...
+
+        return wait_for(
+            self._client.call_async(request), self._what, timeout_s, cancel=cancel, ask_again=again
+        )
+
 
 ACTIVE = (GoalStatusMsg.STATUS_ACCEPTED, GoalStatusMsg.STATUS_EXECUTING)
 ABANDONED = 64
@@ -32,15 +174,12 @@ class SafeActionClient(ActionClient):
     """
     An action client whose answers are not lost.
 
-    rclpy's own sends a request first and notes afterwards whom the answer is for; an executor in
-    another thread that takes the answer in between throws it away ("unexpected goal response").
-    And it forgets in one thread what another is about to use, which ends the node. So all
-    that is noted is changed and read under one lock, and feedback is handed on outside of it.
-
-    A server throws an answer away when it has not yet found the one that asked ("client will not
-    receive response", 100 ms later, in rmw_fastrtps). On a busy machine that goes on for seconds
-    after a client has found its server, and then a goal is carried out that counts as never
-    answered. The status of an action is not lost so, as it is kept for those who come late: a
+    rclpy sends a request first and notes afterwards whom the answer is for: an executor in another
+    thread that takes the answer in between throws it away ("unexpected goal response"), and
+    forgets in one thread what another is about to use, which ends the node. So all that is noted
+    is changed and read under one lock; feedback is handed on outside of it. A server throws an
+    answer away when it has not yet found the client ("client will not receive response", for 100
+    ms in rmw_fastrtps, on a busy machine for seconds). The status of an action is latched, so a
     goal whose status is seen was accepted.
     """
 
@@ -82,16 +221,15 @@ class SafeActionClient(ActionClient):
             await await_or_execute(hear, feedback)
 
     def cancel(self, goal_id: UUID) -> Any:
-        """Ask for the end of a goal that may not have been answered; returns a future."""
+        """Request the end of a goal that may not have been answered; returns a future."""
         return self._handle(goal_id).cancel_goal_async()
 
     def abandon(self, goal_id: UUID) -> None:
         """
         Cancel a goal that no caller waits for any more, now and when it should begin later.
 
-        A server that takes the cancel before the goal has no goal to cancel: a goal that is
-        lost on its way comes again seconds later, and one that is still being judged is accepted
-        only then.
+        One that is lost on its way comes again seconds later, and one that is still being judged
+        is accepted only then.
         """
         with self._noting:
             self._abandoned.append(bytes(goal_id.uuid))
@@ -113,7 +251,6 @@ class SafeActionClient(ActionClient):
             super()._remove_pending_result_request(future)
 
     def _is_open(self, number: int) -> bool:
-        """Return whether a goal waits for its answer; answered ones are forgotten later."""
         sent = self._pending_goal_requests.get(number)
         return sent is not None and not (sent.done() or sent.cancelled())
 
@@ -143,7 +280,6 @@ class SafeActionClient(ActionClient):
 
 
 def has_ended(handle: ClientGoalHandle) -> bool:
-    """Return whether the status of a goal has a result."""
     return handle.status in ENDED
 
 
@@ -156,30 +292,18 @@ ENDED = tuple(STATUSES)
 
 
 def never() -> bool:
-    """Have nothing against a goal."""
     return False
 
 
 def not_begun(status: GoalStatus, goal: str, server: str) -> str:
-    """
-    Return why `ActionCall.run` gave no result.
-
-    Args:
-        status: What it gave instead.
-        goal: What was asked for: `the task`, `the trajectory`.
-        server: Who was to do it.
-    """
+    """Return why `ActionCall.run` of *goal* (`the task`) by *server* gave no result."""
     if status is GoalStatus.CANCELED:
         return f'{goal[0].upper()}{goal[1:]} was stopped before it was sent.'
     return f'{server} rejected {goal} without a reason.'
 
 
 class ActionCall:
-    """
-    A client of one action that has at most one goal at a time.
-
-    All waits end with their token.
-    """
+    """A client of one action with at most one goal at a time; waits end with their token."""
 
     def __init__(self, node: Node, kind: Any, name: str, server: str, group: CallbackGroup):
         self._client = SafeActionClient(node, kind, name, group)
@@ -191,11 +315,10 @@ class ActionCall:
 
     @property
     def ready(self) -> bool:
-        """Whether a node serves the action."""
         return bool(self._client.server_is_ready())
 
     def need_server(self, should_abort: Callable[[], bool] = never) -> None:
-        """Wait until somebody serves the action, or until no goal is wanted; see `run`."""
+        """Wait until the action is served, or until no goal is wanted; see `run`."""
         need_server(lambda: should_abort() or self.ready, self._what)
 
     def run(
@@ -209,23 +332,12 @@ class ActionCall:
         on_accepted: Callable[[], None] = nothing,
     ) -> tuple[GoalStatus, Any]:
         """
-        Send a goal and wait for its end.
+        Send a goal; return how it ended and its result (None where it was rejected or never sent).
 
-        Args:
-            goal: The goal.
-            timeout_s: How long it may take, by the wall clock [s].
-            cancel: Ends the wait and cancels the goal.
-            should_abort: Asked right before the goal is sent, which it is not where this is true.
-                Whoever makes it true calls `cancel` afterwards, for a goal that was just sent.
-            on_feedback: Called with each feedback.
-            on_accepted: Called when the server has taken the goal.
-
-        Returns:
-            How it ended and its result; None instead of a result when it was rejected, and when
-            it was cancelled before it was sent.
-
-        Raises:
-            WorldError: The server does not answer, or the time is over.
+        *cancel* ends the wait and cancels the goal. *should_abort* is checked right before the
+        goal is sent, which it is not where this is true; `cancel` is then to be called for a goal
+        that was just sent. Raises WorldError where the server does not answer, or *timeout_s* of
+        the wall clock are over.
         """
         with self._lock:
             self._running, self._cancelled = True, False
@@ -262,7 +374,7 @@ class ActionCall:
                 self._running, self._handle = False, None
 
     def cancel(self) -> bool:
-        """Ask for the end of the goal that runs, from any thread; returns whether one runs."""
+        """Request the end of the goal that runs, from any thread; returns whether one runs."""
         with self._lock:
             if self._running:
                 self._cancelled = True
@@ -279,8 +391,6 @@ class ActionCall:
         should_abort: Callable[[], bool],
         on_feedback: Callable[[Any], None] | None,
     ) -> Any:
-        """Send a goal as soon as it is served; None where it was cancelled before."""
-
         def is_cancelled() -> bool:
             if cancel is not None:
                 cancel.raise_if_cancelled()
