@@ -15,12 +15,7 @@ SchemaUse = Literal['auto'] | bool
 
 
 class BodyLLM:
-    """
-    The paper's second model, with its execution prompt.
-
-    Raises:
-        ConfigError: Replies must obey a schema, and the model does not support schemas.
-    """
+    """The paper's second model, with its execution prompt; see `need_schema`."""
 
     def __init__(
         self, model: ChatModel, *, prompts: Prompts | None = None, schema: SchemaUse = 'auto'

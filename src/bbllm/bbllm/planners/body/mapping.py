@@ -74,12 +74,7 @@ def body_of(
     prompts: Prompts | None = None,
     known: dict[str, Vector] | None = None,
 ) -> Body:
-    """
-    Build a Body outside of an episode; only `embedding` uses the embedder, and not the model.
-
-    Raises:
-        ConfigError: The model does not support the method, or there is no embedder.
-    """
+    """Build a Body outside of an episode; raise ConfigError if it does not fit the method."""
     if method is not MappingMethod.EMBEDDING:
         return BodyLLM(model, prompts=prompts, schema=_SCHEMA_USE[method])
     return MatchingBody(_needed(embedder), known=known)

@@ -44,12 +44,7 @@ class BrainBody(ModelPlanner):
     options: BrainBodyOptions = BrainBodyOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """
-        Execute the plan to its end; see `Planner`.
-
-        Raises:
-            ParseError: The Brain gave no first plan that parses.
-        """
+        """Execute the plan to its end; raise ParseError without a first plan; see `Planner`."""
         world = believing(world, self.options.open_state, self.brain, context)
         body = body_in(world, self.body, self.options.grounding, task, context)
         prompts = Prompts(believed=self.options.open_state != 'no')

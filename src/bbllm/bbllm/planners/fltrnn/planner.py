@@ -63,12 +63,7 @@ class FLTRNN(ModelPlanner):
     options: FLTRNNOptions = FLTRNNOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """
-        Work on all sub-goals; see `Planner`.
-
-        Raises:
-            GaveUpError: The goal is impossible or was not reached, or the model gave up.
-        """
+        """Work on all sub-goals; raise GaveUpError if some are not reached; see `Planner`."""
         options = self.options
         prompts = FLTRNNPrompts(rule_thoughts=options.rule_cot, long_memory=options.long_memory)
         scene = world.observe()

@@ -75,13 +75,7 @@ class ShortTerm:
 
 
 class FLTRNNPrompts:
-    """
-    Renders the prompts.
-
-    Args:
-        rule_thoughts: Whether examples and instructions have the chain of thought on rules.
-        long_memory: Whether there is a long-term memory.
-    """
+    """Renders the prompts, with or without the chain of thought on rules, and a long memory."""
 
     def __init__(self, *, rule_thoughts: bool = True, long_memory: bool = True):
         self._rule_thoughts = rule_thoughts

@@ -46,8 +46,7 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
     Parse the goal of a task; warn of missing objects if only a part of the house is in sight.
 
     Raises:
-        GaveUpError: The house is empty; the goal cannot be parsed, contradicts itself, or needs
-            more objects than exist.
+        GaveUpError: The house is empty, or the goal is impossible.
     """
     refuse_empty(scene)
     try:

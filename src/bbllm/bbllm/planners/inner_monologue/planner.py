@@ -49,12 +49,7 @@ class InnerMonologue(ModelPlanner):
     options: InnerMonologueOptions = InnerMonologueOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """
-        Work on the task until the model reports the end; see `Planner`.
-
-        Raises:
-            GaveUpError: There is no object to work with, the model gave up, or it did not end.
-        """
+        """Work on the task until the model reports the end, or raise GaveUpError."""
         hands = Hands(world, context)
         refuse_impossible(task, hands.scene, context)
         window = None if self.options.window == 'all' else self.options.window

@@ -21,10 +21,7 @@ class Monologue:
     """
     The newest steps of an episode as text, and the full scene before the oldest of them.
 
-    Args:
-        names: The names in prompts.
-        first: The scene at the start.
-        window: How many steps are kept; None keeps all.
+    It keeps as many steps as the window, or all.
     """
 
     def __init__(self, names: ShortNames, first: Scene, window: int | None = None):
@@ -55,16 +52,7 @@ class Monologue:
     def add(
         self, thought: str, action: str, outcome: Outcome | None, after: Scene, *, why: str = ''
     ) -> None:
-        """
-        Add a step, and remove the oldest if there are too many.
-
-        Args:
-            thought: The thought of the model.
-            action: Its action, in its own words.
-            outcome: The result; None if the action is invalid.
-            after: The scene after it.
-            why: Why it failed, if the prompt states it.
-        """
+        """Add a step, without outcome if the action is invalid; remove the oldest of too many."""
         seen = observation_text(after, self._names)
         success = 'yes' if outcome is not None and outcome.succeeded else 'no'
         if success == 'no' and (cause := self._names.in_short(why)):

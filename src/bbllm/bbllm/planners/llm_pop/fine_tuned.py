@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.events import RepairBegun, StepBegun
-from bbllm.core.observation import observed
+from bbllm.core.events import RepairBegun
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import plain
@@ -27,11 +26,11 @@ from bbllm.planners.llm_pop.fine_tuned_prompting import (
     HISTORY,
     FtRound,
     Question,
-    Vector,
     ft_prompt,
     round_words,
 )
 from bbllm.planners.llm_pop.grammar import Verb
+from bbllm.planners.llm_pop.planner import attempt_all
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,7 @@ class FTCoT(ModelPlanner):
     """
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """
-        Work on the task until the actions that solve it are executed; see `Planner`.
-
-        Raises:
-            GaveUpError: No feedback loop is left, or the model gave up.
-        """
+        """Work until the actions that solve the task are executed, or raise GaveUpError."""
         flow = _Flow(self, task, world, context)
         while True:
             found = flow.ask(Question.ENOUGH, parse_enough)
@@ -133,49 +127,29 @@ class _Flow:
         if self._n_lists:
             self._context.emit(RepairBegun.of(PlanStep(self._plan.next, texts[0]), reason))
         self._plan.go_on(texts)
-        seen, said = self._attempt_all(reply.actions)
+        # After the last list no decision can change, so feedback waits.
+        listens = self._n_lists < self._k
+        tried, said = attempt_all(
+            self._plan.left, reply.actions, self._problem, self._world, self._context, listens
+        )
+        self._cause = tried[-1][0]
         words = round_words(reply.explanation, self._cause)
-        self._history.add(FtRound(words, reply.actions[: len(seen)], tuple(seen)))
+        seen = tuple(observation.vector() for _, observation in tried)
+        self._history.add(FtRound(words, reply.actions[: len(tried)], seen))
         self._hear(said)
-        self._plan.next += len(seen)
+        self._plan.next += len(tried)
         self._n_lists += 1
-        return not self._cause and len(seen) == len(texts)
+        return not self._cause and len(tried) == len(texts)
 
-    def _attempt_all(self, actions: tuple[FtAction, ...]) -> tuple[list[Vector], tuple[str, ...]]:
-        """Return the observation after each tried action, and feedback of people meanwhile."""
-        seen: list[Vector] = []
-        for action, step in zip(actions, self._plan.left, strict=True):
-            # After the last list no decision can change, so feedback waits.
-            if seen and self._n_lists < self._k:
-                said = self._context.take_human_feedback()
-                if said:
-                    return seen, said
-            self._cause = self._attempt(action, step)
-            seen.append(observed(self._world.observe()).vector())
-            if self._cause:
-                break
-        return seen, ()
-
-    def _attempt(self, action: FtAction, step: PlanStep) -> str:
-        """Execute one action; return why it failed, '' if it did not."""
-        self._context.emit(StepBegun.of(step))
-        held = self._world.observe().held
-        if (
-            action.verb is Verb.PLACE
-            and action.name
-            and held
-            and plain(action.name) != plain(held)
-        ):
-            problem = (
-                f'{action.name} cannot be placed, because {held} is in the hand: place that, and '
-                f'pick {action.name} after it.'
+    def _problem(self, action: FtAction) -> str:
+        """Return why `place` names another block than the one in the hand; '' if it does not."""
+        name, held = action.name, self._world.observe().held
+        if action.verb is Verb.PLACE and name and held and plain(name) != plain(held):
+            return (
+                f'{name} cannot be placed, because {held} is in the hand: place that, and '
+                f'pick {name} after it.'
             )
-            self._context.warn(f'Nothing was moved at step {step.index}. {problem}')
-            return problem
-        outcome = self._world.execute(action.call)
-        if outcome.succeeded:
-            return ''
-        return outcome.message or f'{outcome.call} failed: {outcome.code.name}.'
+        return ''
 
     def _hear(self, said: tuple[str, ...]) -> None:
         for text in said:

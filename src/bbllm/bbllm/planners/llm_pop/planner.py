@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol, TypeVar
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import RepairBegun, StepBegun
-from bbllm.core.observation import observed
+from bbllm.core.observation import Observed, observed
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import PlanStep, Task
+from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.prompt_history import PromptHistory, ask_shorter, budget_for
-from bbllm.planners.llm_pop.grammar import PlannerReply, PopAction, parse_evaluator, parse_planner
+from bbllm.planners.llm_pop.grammar import PlannerReply, parse_evaluator, parse_planner
 from bbllm.planners.llm_pop.prompting import (
     DONE,
     FAILED,
@@ -43,12 +45,7 @@ class LLMPop(ModelPlanner):
     """Whether the model is asked under the evaluator's prompt before it plans."""
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """
-        Work on the task in rounds until it is judged to be done; see `Planner`.
-
-        Raises:
-            GaveUpError: No round is left, or the planner gave up.
-        """
+        """Work in rounds until the task is judged to be done, or raise GaveUpError."""
         budget = budget_for(self.brain, self.history)
         history = PromptHistory(HISTORY, budget, on_short=context.warn)
         plan = GrowingPlan(context)
@@ -58,7 +55,19 @@ class LLMPop(ModelPlanner):
             if history.n_rounds:
                 context.emit(RepairBegun.of(PlanStep(plan.next, actions[0]), reason))
             plan.go_on(actions)
-            plan.next += self._carry_out(plan.left, reply, world, history, context)
+            # The last round cannot be planned anew, so feedback waits.
+            listens = history.n_rounds < self.k
+            tried, said = attempt_all(
+                plan.left, reply.actions, lambda action: action.problem, world, context, listens
+            )
+            results = [
+                TriedAction(text, f'{FAILED}{cause}' if cause else DONE, seen)
+                for text, (cause, seen) in zip(actions, tried, strict=False)
+            ]
+            results += map(TriedAction, actions[len(tried) :])
+            history.add(Round(reply.explanation, tuple(results)))
+            _note(said, history)
+            plan.next += len(tried)
 
     def _decide(
         self, task: Task, world: World, history: PromptHistory, context: EpisodeContext
@@ -102,50 +111,52 @@ class LLMPop(ModelPlanner):
             used = f'all {self.k} feedback loops are used up' if self.k else 'K is 0'
             raise GaveUpError(f'The task is not done, and {used}: {reason}')
 
-    def _carry_out(
-        self,
-        steps: tuple[PlanStep, ...],
-        reply: PlannerReply,
-        world: World,
-        history: PromptHistory,
-        context: EpisodeContext,
-    ) -> int:
-        """Execute a round until an action fails or a person speaks; return how many were tried."""
-        tried: list[TriedAction] = []
-        said: tuple[str, ...] = ()
-        for step, action in zip(steps, reply.actions, strict=True):
-            # The last round cannot be planned anew, so feedback waits.
-            if tried and history.n_rounds < self.k:
-                said = context.take_human_feedback()
-            if said:
-                break
-            tried.append(_attempt(step, action, world, context))
-            if tried[-1].result != DONE:
-                break
-        rest = [TriedAction(str(action)) for action in reply.actions[len(tried) :]]
-        history.add(Round(reply.explanation, (*tried, *rest)))
-        _note(said, history)
-        return len(tried)
-
 
 def _note(said: tuple[str, ...], history: PromptHistory) -> None:
     for text in said:
         history.note(feedback_line(text))
 
 
-def _attempt(
-    step: PlanStep, action: PopAction, world: World, context: EpisodeContext
-) -> TriedAction:
-    context.emit(StepBegun.of(step))
-    cause = action.problem
-    if cause:
-        context.warn(f'Nothing was moved at step {step.index}. {cause}')
-    else:
-        outcome = world.execute(action.call)
-        if not outcome.succeeded:
-            cause = outcome.message or f'{outcome.call} failed: {outcome.code.name}.'
-    result = f'{FAILED}{cause}' if cause else DONE
-    return TriedAction(step.text, result, observed(world.observe()))
+class BlockCall(Protocol):
+    """An action of a grammar."""
+
+    @property
+    def call(self) -> SkillCall: ...
+
+
+Action = TypeVar('Action', bound=BlockCall)
+
+
+def attempt_all(
+    steps: Sequence[PlanStep],
+    actions: Sequence[Action],
+    problem: Callable[[Action], str],
+    world: World,
+    context: EpisodeContext,
+    listens: bool,
+) -> tuple[Sequence[tuple[str, Observed]], tuple[str, ...]]:
+    """
+    Execute actions until one fails or, if it `listens`, a person speaks between two.
+
+    Returns:
+        Why each tried action failed, '' if it did not, with the observation after it; and what
+        the person said. An action with a problem is not executed.
+    """
+    tried: list[tuple[str, Observed]] = []
+    for step, action in zip(steps, actions, strict=True):
+        if tried and listens and (said := context.take_human_feedback()):
+            return tried, said
+        context.emit(StepBegun.of(step))
+        if cause := problem(action):
+            context.warn(f'Nothing was moved at step {step.index}. {cause}')
+        else:
+            outcome = world.execute(action.call)
+            if not outcome.succeeded:
+                cause = outcome.message or f'{outcome.call} failed: {outcome.code.name}.'
+        tried.append((cause, observed(world.observe())))
+        if cause:
+            break
+    return tried, ()
 
 
 def llm_pop_no_evaluator(brain: ChatModel, body: Body, *, k: int = 3) -> LLMPop:

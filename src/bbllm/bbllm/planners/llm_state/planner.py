@@ -57,12 +57,7 @@ class LLMState(ModelPlanner):
     options: LLMStateOptions = LLMStateOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """
-        Work on the task until the model's plan is empty; see `Planner`.
-
-        Raises:
-            GaveUpError: There is no object to work with, the model gave up, or it did not end.
-        """
+        """Work on the task until the model's plan is empty, or raise GaveUpError."""
         hands = Hands(world, context)
         refuse_impossible(task, hands.scene, context)
         options = self.options

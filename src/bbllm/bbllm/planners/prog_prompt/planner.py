@@ -51,8 +51,7 @@ class ProgPrompt(ModelPlanner):
 
     Source: Singh et al., ProgPrompt: Generating Situated Robot Task Plans using Large Language
     Models, section III. docs/design/prog-prompt.md lists departures from the published program.
-    There are no feedback loops: recoveries are part of a program, below its assertions. The Body
-    is not asked: a program contains calls.
+    There are no feedback loops: recoveries are part of a program, below its assertions.
 
     With `replan=yes` it is the baseline of LLM-State (Chen et al., section IV: ProgPrompt
     extended with a replanning procedure, without further details): a failed call ends its
@@ -70,12 +69,7 @@ class ProgPrompt(ModelPlanner):
         )
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """
-        Execute the program, or programs until the model reports the end; see `Planner`.
-
-        Raises:
-            GaveUpError: The model gave up, or did not end.
-        """
+        """Execute the program, or programs until the model reports the end; see `Planner`."""
         scene = world.observe()
         prompt = self._prompts.plan(task, scene)
         request = PromptRequest(kind='program', scene=scene)

@@ -120,14 +120,7 @@ INSTRUCTIONS = (
 
 
 class ProgPrompts:
-    """
-    Renders both prompts.
-
-    Args:
-        examples: Maximum number of example programs.
-        comments: Whether they have comments.
-        feedback: Whether they have assertions and recoveries.
-    """
+    """Renders both prompts; example programs may have comments, and feedback: assertions."""
 
     def __init__(self, *, examples: int = 3, comments: bool = True, feedback: bool = True):
         self._n_examples = examples

@@ -75,12 +75,7 @@ def parse_attention(text: str) -> Attention:
 
 
 def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> StateEstimate:
-    """
-    Parse a summary and attributes of objects; `functions` may be called, an ablation omits one.
-
-    Raises:
-        LostReplyError: No call, and no `none`.
-    """
+    """Parse a summary and attributes by calls of `functions`, of which an ablation omits one."""
     summary = ''
     attributes: dict[str, tuple[str, ...]] = {}
     discarded: list[RejectedLine] = []

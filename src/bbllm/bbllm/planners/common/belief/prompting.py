@@ -31,11 +31,9 @@ HOUSE_HINTS = (
 
 class StatePrompts:
     """
-    Renders the prompts of one episode.
+    Renders the prompts of one episode; `names` must have seen every scene.
 
-    Args:
-        names: The names in prompts; must have seen every scene.
-        messages: Whether failed actions have their message; in the paper they do not.
+    With `messages`, failed actions have their message; in the paper they do not.
     """
 
     def __init__(self, names: ShortNames, *, messages: bool = False):

@@ -1,8 +1,6 @@
 """
 A state estimator without a model: rules derive attributes from outcomes and forces.
 
-On a table:
-
 * failed_grasp_once, failed_grasp_twice: the fingers missed it since it was last in the hand;
   `twice` is two times or more.
 * would_not_rise, fixed_or_heavy: it did not rise when it was last lifted.
@@ -10,14 +8,10 @@ On a table:
 * misplaced_before: it came to rest in another place than requested.
 * out_of_workspace: the last call that needed it (an object or a location) failed so.
 * heavier_than OTHER: by the measured force; see `MARGIN_KG`.
+* opened_before: it was opened, in a household.
+* warm: it was in or on a heater that was switched on, in a household.
 
-In a household also:
-
-* opened_before: it was opened.
-* warm: it was in or on a heater that was switched on.
-
-Attributes that end in "before" are permanent; a call that contradicts one of the others removes
-it.
+Those that end in "before" are permanent; a call that contradicts one of the others removes it.
 """
 
 from __future__ import annotations
@@ -54,8 +48,7 @@ class RuleEstimator:
     """
     An `OpenStateEstimator` of rules, from the first step on each time, as in LLM-State.
 
-    Args:
-        experience: Source of measured forces; without one it compares no weights.
+    Without experience, the source of measured forces, it compares no weights.
     """
 
     def __init__(self, experience: InteractionHistory | None = None):
