@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bbllm.bench.suites.case import Case
 from bbllm.core.errors import BbllmError, ParseError
+from bbllm.core.text import without_delimiters
 from bbllm.llm.recording.replay import Exchange
-from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
-from bbllm.planners.llm_pop.fine_tuned_prompting import FAILED, FtRound, parse_past
+from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_actions, parse_reply
+from bbllm.planners.llm_pop.fine_tuned_prompting import FAILED, NOTHING, FtRound, Vector
 from benchmarks.finetuning.tasks import DataTask
 
 PAST = '\nPast:\n'
 CURRENT = '\nCurrent: '
+_ROUND = re.compile(r'Round (\d+): \[([^\[\]]*)\] (\[.*\]) \[([^\[\]]*)\]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,3 +124,27 @@ def _slip(reply: FtReply, later: str) -> str:
     failed = failure_of(rounds[-1]) if rounds else 'It is not in the history.'
     # A lift that fails as the block is fixed has found that out.
     return '' if 'did not rise' in failed else failed
+
+
+def parse_numbers(text: str) -> Vector:
+    try:
+        return tuple(float(word) for word in text.split(','))
+    except ValueError as error:
+        raise ParseError(f'[{text[:80]}] are not numbers separated by commas.') from error
+
+
+def parse_past(text: str) -> tuple[FtRound, ...]:
+    """Parse a history; raise ParseError for a line that is no round."""
+    text = without_delimiters(text)
+    if text.strip() == NOTHING:
+        return ()
+    rounds: list[FtRound] = []
+    for line in text.strip().splitlines():
+        found = _ROUND.fullmatch(line)
+        if found is None:
+            raise ParseError(f'{line[:80]!r} is no `Round <i>: [words] [actions] [numbers]`.')
+        seen = [part for part in found[4].split(';') if part.strip()]
+        rounds.append(
+            FtRound(found[2], parse_actions(found[3]), tuple(parse_numbers(part) for part in seen))
+        )
+    return tuple(rounds)

@@ -18,10 +18,8 @@ from bbllm.planners.llm_pop.fine_tuned_prompting import (
     FtRound,
     Question,
     Vector,
-    parse_numbers,
-    parse_past,
 )
-from benchmarks.finetuning.pairs import PAST, Pair
+from benchmarks.finetuning.pairs import PAST, Pair, parse_numbers, parse_past
 
 HAND = 12
 """Numbers of the hand: its pose, a force, two fingers."""

@@ -21,10 +21,10 @@ from bbllm.planners.llm_pop.fine_tuned_prompting import (
     HISTORY,
     FtRound,
     Question,
-    parse_past,
     round_words,
 )
 from bbllm.planners.llm_pop.grammar import Verb
+from benchmarks.finetuning.pairs import parse_past
 
 TASK = Task('t', 'Put the lighter cube on location_A.')
 UNKNOWN = 'EXPLAIN: No. The weights are not known.\nACTION: <nooutput>'

@@ -39,7 +39,6 @@ class BaseLLM(ModelPlanner):
     options: BaseLLMOptions = BaseLLMOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """Execute the program to its end; see `Planner`."""
         prompts, scene = Prompts(), world.observe()
         request = PromptRequest(kind='calls', scene=prompts.shown(scene))
         program = Plan(self.ask(prompts.direct(task, scene), parse_plan, request, context))

@@ -46,7 +46,6 @@ class ProgramCondition:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The objects that it is about."""
         if self.relation in ('close', 'is') or self.object == HANDS:
             return (self.subject,)
         return (self.subject, self.object)

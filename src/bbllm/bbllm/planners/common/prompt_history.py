@@ -65,7 +65,6 @@ class PromptHistory:
         self.n_rounds = 0
 
     def add(self, finished: HistoryRound) -> None:
-        """Append a round."""
         self._entries.append(finished)
         self.n_rounds += 1
 

@@ -50,7 +50,6 @@ def render(package: str, name: str, /, **values: object) -> str:
 
 
 def source(environment: jinja2.Environment, name: str) -> str:
-    """Return the raw text of a file in the folder of the templates."""
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 
@@ -125,7 +124,6 @@ class Prompts:
         self._templates = templates('bbllm.planners.common')
 
     def planning(self, task: Task, scene: Scene) -> str:
-        """Return the prompt for a first plan."""
         return self._render('planning', scene, task, environment=self._environment(scene))
 
     def direct(self, task: Task, scene: Scene) -> str:
@@ -133,7 +131,6 @@ class Prompts:
         return self._render('direct', scene, task, environment=environment(scene))
 
     def execution(self, step: PlanStep, scene: Scene) -> str:
-        """Return the prompt for the call of one step."""
         return self._render(
             'execution',
             scene,
@@ -151,7 +148,6 @@ class Prompts:
         failure: PlanFailure,
         earlier: Sequence[PlanFailure],
     ) -> str:
-        """Return the prompt for the rest of a plan after a failure."""
         return self._render(
             'feedback',
             scene,

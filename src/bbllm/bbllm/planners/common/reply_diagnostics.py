@@ -45,7 +45,6 @@ def refuse_if_impossible(lines: Iterable[str]) -> None:
 
 
 def more_lines(number: int) -> str:
-    """Return the text that stands for a number of further discarded lines."""
     return '1 more line' if number == 1 else f'{number} more lines'
 
 
@@ -63,7 +62,6 @@ class RejectedLine:
     """Rules that an action breaks, named as in `bench.faithfulness`."""
 
     def report(self, context: EpisodeContext) -> None:
-        """Emit the event."""
         context.emit(
             LineDiscarded(
                 self.text, self.why, code=self.code, rules=self.rules, refused=self.refused

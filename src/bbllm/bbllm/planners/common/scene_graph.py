@@ -103,12 +103,8 @@ def meant_by(word: str, names: Iterable[str]) -> list[str]:
     cabinet` and `kitchen_cabinet` are `kitchencabinet`.
     """
     names = list(names)
-    wanted = plain(word)
-    exact = [name for name in names if _plain(name) == wanted]
-    if exact:
-        return exact
-    wanted = squeezed(word)
-    return [name for name in names if _class(name) == wanted]
+    exact = [name for name in names if _plain(name) == _plain(word)]
+    return exact or [name for name in names if _class(name) == squeezed(word)]
 
 
 def is_open(fact: Fact) -> bool:
@@ -150,9 +146,7 @@ def squeezed(word: str) -> str:
     return re.sub(r'[\s_-]+', '', word).lower()
 
 
-@lru_cache(maxsize=4096)
-def _plain(name: str) -> str:
-    return plain(name)
+_plain = lru_cache(maxsize=4096)(plain)
 
 
 @lru_cache(maxsize=4096)

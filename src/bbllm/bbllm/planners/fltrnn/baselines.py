@@ -37,7 +37,6 @@ class PlanningOnly(ModelPlanner):
     """
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """Execute the plan to its end; see `Planner`."""
         scene = world.observe()
         goal = read_goal(task, scene, context)
         shown = household_demonstrations()[:DEMONSTRATIONS]
@@ -55,7 +54,6 @@ class PlanningReasoning(ModelPlanner):
     """
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """Execute the plans of all sub-tasks; see `Planner`."""
         scene = world.observe()
         goal = read_goal(task, scene, context)
         request = PromptRequest(kind='sub_tasks', scene=scene)

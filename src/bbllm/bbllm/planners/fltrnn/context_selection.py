@@ -230,7 +230,6 @@ class ContextSelector:
 
 
 def is_useful(graph: MemoryGraph, name: str) -> bool:
-    """Return whether an object may be in a prompt."""
     return class_of(name) != 'floor' and any(graph.affords(name, word) for word in USEFUL)
 
 

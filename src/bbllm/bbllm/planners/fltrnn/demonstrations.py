@@ -82,7 +82,6 @@ class Demonstration:
 
     @property
     def memory(self) -> str:
-        """The places and states of its objects, as prompts write them."""
         return memory_text(self.things, self.states)
 
     @property
@@ -171,13 +170,13 @@ def _demonstration(entry: _Entry, path: Path) -> Demonstration:
 
 
 def _placed(text: str, where: str) -> tuple[str, str, str]:
-    thing, relation, place = (*text.split(), '', '', '')[:3]
-    if len(text.split()) != 3 or relation not in RELATIONS:
-        raise DemonstrationError(
-            f'{where} places {text[:80]!r}; it is written `milk(id:21) inside fridge(id:5)`, with '
-            f'one of {", ".join(RELATIONS)}.'
-        )
-    return _thing(thing, where), relation, _thing(place, where)
+    match text.split():
+        case [thing, relation, place] if relation in RELATIONS:
+            return _thing(thing, where), relation, _thing(place, where)
+    raise DemonstrationError(
+        f'{where} places {text[:80]!r}; it is written `milk(id:21) inside fridge(id:5)`, with '
+        f'one of {", ".join(RELATIONS)}.'
+    )
 
 
 def _words(how: str | bool) -> tuple[str, ...]:

@@ -97,19 +97,15 @@ class MemoryGraph:
 
     @property
     def rooms(self) -> tuple[str, ...]:
-        """The rooms."""
         return tuple(name for name in self._names if name in self._rooms)
 
     def of_class(self, word: str) -> list[str]:
-        """Return the objects of a class."""
         return [name for name in self._names if class_of(name) == word]
 
     def states(self, name: str) -> frozenset[str]:
-        """Return the states of an object, for example `closed` and `off`."""
         return frozenset(self._states.get(name, ()))
 
     def affords(self, name: str, word: str) -> bool:
-        """Return whether an object has a property, for example `grabbable`."""
         return word in self._affords.get(name, ())
 
     def places(self, name: str) -> tuple[tuple[str, str], ...]:
@@ -137,15 +133,12 @@ class MemoryGraph:
         return found
 
     def n_satisfying(self, predicate: GoalPredicate) -> int:
-        """Return the number of objects that satisfy a predicate."""
         return sum(self.is_so(predicate, name) for name in self.of_class(predicate.thing))
 
     def is_satisfied(self, predicate: GoalPredicate) -> bool:
-        """Return whether enough objects satisfy a predicate."""
         return self.n_satisfying(predicate) >= predicate.count
 
     def is_so(self, predicate: GoalPredicate, name: str) -> bool:
-        """Return whether an object satisfies a predicate."""
         relation = predicate.relation
         if relation in PLACING:
             room = self.room_of(name) if relation is GoalRelation.INSIDE else None

@@ -95,11 +95,9 @@ class FLTRNNPrompts:
         )
 
     def cell(self, scene: Scene, long_term: LongTerm, short_term: ShortTerm) -> str:
-        """Return the prompt of the language RNN: for the plan of one sub-goal."""
         return self._plan(CELL, scene, short_term, long_term if self._long_memory else None)
 
     def whole(self, scene: Scene, short_term: ShortTerm) -> str:
-        """Return the prompt of planning-only: rules, examples, the whole goal."""
         return self._plan(WHOLE, scene, short_term)
 
     def reason(self, goal: str, scene: Scene) -> str:
@@ -108,7 +106,6 @@ class FLTRNNPrompts:
         return render(PACKAGE, 'reason', opening=REASON, goal=_goal_line(goal, predicates))
 
     def act(self, scene: Scene, short_term: ShortTerm) -> str:
-        """Return the prompt of the planner of planning-reasoning."""
         return self._plan(ACT, scene, short_term)
 
     def _plan(
@@ -146,7 +143,6 @@ class FLTRNNPrompts:
 
 
 def imports(scene: Scene) -> str:
-    """Return the import line with the actions that the world supports."""
     there = {skill.name: skill for skill in scene.skills}
     return 'from actions import ' + ', '.join(
         declared(there[name]) for name in ARITY if name in there

@@ -74,7 +74,6 @@ class Monologue:
 
 
 def next_prompt(task: Task, monologue: Monologue, scene: Scene) -> str:
-    """Return the prompt that asks for the next thought and action."""
     calls = action_forms(low_level_actions(scene))
     return render(
         'bbllm.planners.inner_monologue',

@@ -72,7 +72,6 @@ class FTVanilla(ModelPlanner):
     """
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """Work on the task until the model wants no more actions; see `FTCoT.run`."""
         flow = _Flow(self, task, world, context)
         while (reply := flow.ask(Question.NEXT, parse_reply)).actions:
             flow.carry_out(reply, reply.explanation)
@@ -95,7 +94,6 @@ class _Flow:
         """Why the latest list of actions was interrupted; empty if it was not."""
 
     def ask(self, question: Question, read: Callable[[str], FtReply]) -> FtReply:
-        """Ask a question, with the history."""
         self._hear(self._context.take_human_feedback())
         scene = self._world.observe()
         return ask_shorter(
@@ -108,7 +106,6 @@ class _Flow:
         )
 
     def note(self, words: str) -> None:
-        """Add a round without actions to the history."""
         self._history.add(FtRound(round_words(words)))
 
     def need_loop(self, reason: str, *, left: int = 0) -> None:

@@ -17,18 +17,15 @@ the others the input. `benchmarks.finetuning` depends on the labels.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from bbllm.core.errors import ParseError
 from bbllm.core.observation import observed
-from bbllm.core.text import without_delimiters
 from bbllm.core.types import Kind, Scene, Task
 from bbllm.planners.common.prompt_history import HistoryForm
 from bbllm.planners.common.prompting import one_line, render
-from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction, listed, parse_actions
+from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction, listed
 from bbllm.planners.llm_pop.prompting import table_line
 
 
@@ -53,8 +50,6 @@ IN_SHORT = 'In short: '
 
 Vector = tuple[float, ...]
 
-_ROUND = re.compile(r'Round (\d+): \[([^\[\]]*)\] (\[.*\]) \[([^\[\]]*)\]')
-
 
 @dataclass(frozen=True, slots=True)
 class FtRound:
@@ -67,7 +62,6 @@ class FtRound:
     """The observation after each of them."""
 
     def in_full(self, number: int) -> str:
-        """Return the whole round."""
         seen = '; '.join(map(numbers, self.vectors))
         words = one_line(self.words).replace('[', '(').replace(']', ')')
         return f'Round {number}: [{words}] {listed(self.actions)} [{seen}]'
@@ -87,7 +81,7 @@ HISTORY = HistoryForm(
     empty=NOTHING, shortened='without what was observed, but for the vertical force', first=1
 )
 """
-The history of an episode; `parse_past` reads it back.
+The history of an episode; `benchmarks.finetuning` reads it back.
 
     Round 1: [No. It is not known which block is heavier.] [] []
     Round 2: [Both are lifted to feel their weight.] [pick('red_cube')] [0.450, ..., 0.021]
@@ -105,31 +99,6 @@ def numbers(vector: Sequence[float]) -> str:
     return ', '.join(f'{round(value, 3) + 0.0:.3f}' for value in vector)
 
 
-def parse_numbers(text: str) -> Vector:
-    """Parse a vector."""
-    try:
-        return tuple(float(word) for word in text.split(','))
-    except ValueError as error:
-        raise ParseError(f'[{text[:80]}] are not numbers separated by commas.') from error
-
-
-def parse_past(text: str) -> tuple[FtRound, ...]:
-    """Parse a history; raise ParseError for a line that is no round."""
-    text = without_delimiters(text)
-    if text.strip() == NOTHING:
-        return ()
-    rounds: list[FtRound] = []
-    for line in text.strip().splitlines():
-        found = _ROUND.fullmatch(line)
-        if found is None:
-            raise ParseError(f'{line[:80]!r} is no `Round <i>: [words] [actions] [numbers]`.')
-        seen = [part for part in found[4].split(';') if part.strip()]
-        rounds.append(
-            FtRound(found[2], parse_actions(found[3]), tuple(parse_numbers(part) for part in seen))
-        )
-    return tuple(rounds)
-
-
 def round_words(words: str, failed: str = '') -> str:
     """Return the words of a round: a reply or feedback, and why the last action failed, if so."""
     text, why = one_line(words), one_line(failed)
@@ -139,7 +108,6 @@ def round_words(words: str, failed: str = '') -> str:
 
 
 def ft_prompt(question: Question, task: Task, scene: Scene, history: str) -> str:
-    """Return the prompt of a question, with the text of the history."""
     now = observed(scene)
     instruction = render(
         'bbllm.planners.llm_pop',

@@ -36,7 +36,6 @@ class TriedAction:
     """The observation after it; None if it was not tried."""
 
     def in_short(self) -> str:
-        """Return the result in a few words."""
         words = f'{self.action} {one_line(self.result)}'
         if self.observation is None or self.observation.force_n is None:
             return words
@@ -51,7 +50,6 @@ class Round:
     tried: tuple[TriedAction, ...] = ()
 
     def in_full(self, number: int) -> str:
-        """Return the whole round."""
         lines = [f'== Round {number} ==', f'Explanation: {one_line(self.explanation)}']
         for i, item in enumerate(self.tried):
             lines += [f'Action {i}: {item.action}', f'Result {i}: {one_line(item.result)}']
@@ -60,7 +58,6 @@ class Round:
         return '\n'.join(lines)
 
     def in_short(self, number: int) -> str:
-        """Return the round on one line."""
         done = '; '.join(item.in_short() for item in self.tried if item.result != NOT_TRIED)
         return f'Round {number} in short: {done or "nothing was done"}'
 
@@ -85,7 +82,6 @@ The history of an episode, with feedback of people between the rounds, as `Perso
 
 
 def feedback_line(text: str) -> str:
-    """Return the line of a history for feedback of a person."""
     return f'Person: {one_line(text)}'
 
 

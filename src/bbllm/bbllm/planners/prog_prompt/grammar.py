@@ -109,7 +109,6 @@ class _Reader:
         self._begun = False
 
     def take(self, line: str) -> bool:
-        """Read a line; return whether the program continues."""
         self._number += 1
         if len(line) > MAX_LINE:
             # A list of all objects in a house is long, and redundant.
@@ -135,7 +134,6 @@ class _Reader:
         return True
 
     def close(self) -> Program:
-        """Return the program after the last line."""
         if not self._begun:
             raise ParseError(f'There is no program in the reply. Each line is {FORMS}.')
         self._begin('')

@@ -80,7 +80,6 @@ class Actions:
         return self._nearness.ranked(text, others)[0]
 
     def phrase(self, call: Call) -> str:
-        """Return an action as a phrase."""
         objects = [words_of(arg) for arg in call.args]
         form = PHRASES.get(call.verb, ' '.join([words_of(call.verb), *['{}'] * len(objects)]))
         return form.format(*objects)
@@ -146,7 +145,6 @@ class Huang(ModelPlanner):
             )
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """Execute the actions to their end; see `Planner`."""
         calls, plan = self._write(task, world.observe(), context)
         context.emit(PlanMade.of(plan, 0))
         referents = Referents(self.options.grounding, Random(task.id), context)

@@ -126,5 +126,4 @@ class Interpreter:
 
 
 def _calls(goal: ProgramPart, start: int) -> int:
-    """Return the number of calls of a sub-goal from a statement on."""
     return sum(isinstance(item, Call) for item in goal.statements[start:])

@@ -93,7 +93,6 @@ class LangPrompt(ModelPlanner):
     options: LangPromptOptions = LangPromptOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        """Execute the steps to their end; see `Planner`."""
         scene = world.observe()
         prompt = steps_prompt(
             task,

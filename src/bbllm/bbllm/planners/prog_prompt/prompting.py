@@ -155,7 +155,6 @@ class ProgPrompts:
         return ['\n'.join(self._kept(item.split('\n'))) for item in programs[: self._n_examples]]
 
     def check(self, condition: ProgramCondition, scene: Scene) -> str:
-        """Return the prompt that asks whether a condition is true."""
         return self._templates.get_template('check.md.j2').render(
             state=one_line(state_text(condition, scene)), condition=str(condition)
         )
@@ -218,7 +217,6 @@ def header_of(instruction: str) -> str:
 
 
 def verbs_of(program: Program) -> set[str]:
-    """Return the verbs of a program, including recoveries."""
     verbs = set()
     for goal in program.sub_goals:
         for item in goal.statements:

@@ -71,7 +71,6 @@ class EstimatingWorld:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills that `execute` knows."""
         return self._inner.skills
 
     def observe(self) -> Scene:
@@ -103,14 +102,12 @@ class EstimatingWorld:
         self.state = new
 
     def execute(self, call: SkillCall) -> Outcome:
-        """Execute one call; see `World`."""
         outcome = self._inner.execute(call)
         self._experience.add(outcome)
         self._news += 1
         return outcome
 
     def stop(self) -> None:
-        """Stop the call that runs now; see `World`."""
         self._inner.stop()
 
 

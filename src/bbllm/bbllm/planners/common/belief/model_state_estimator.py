@@ -56,7 +56,6 @@ class ModelEstimator:
         self._on_retry = on_retry
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        """Return the current beliefs; see `OpenStateEstimator`."""
         self._names.see(scene)
         prompt = self._prompts.estimator(
             state, history, scene, summary=self._summary, objects=self._objects

@@ -38,7 +38,6 @@ class OpenState:
         return OpenState({**self.attributes, name: tuple(words)}, self.summary)
 
     def with_summary(self, text: str) -> OpenState:
-        """Replace the summary."""
         return OpenState(self.attributes, text)
 
     def blank(self) -> OpenState:

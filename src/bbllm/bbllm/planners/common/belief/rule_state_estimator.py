@@ -55,7 +55,6 @@ class RuleEstimator:
         self._experience = experience or InteractionHistory()
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        """Return the current beliefs; see `OpenStateEstimator`."""
         story = _Story()
         for outcome in history:
             story.add(outcome)

@@ -70,7 +70,6 @@ class StateKeeper:
         self._seen = threading.Event()
 
     def start(self) -> None:
-        """Start the thread."""
         threading.Thread(target=self._run, name='open state', daemon=True).start()
 
     def hear(self, event: Event) -> None:
@@ -91,7 +90,6 @@ class StateKeeper:
                     self._busy = frozenset()
 
     def believing(self, scene: Scene) -> Scene:
-        """Return a scene with the current beliefs."""
         lost = frozenset(lost_names(scene))
         with self._lock:
             if self._at_fault:
