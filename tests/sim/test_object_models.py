@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import get_args
 
 import pytest
 
 from bbllm.core.errors import SceneFileError
 from bbllm.sim.object_models import OBJECT_MODELS
-from bbllm.sim.scene_file import SceneFile, ThingKind, make_scene
+from bbllm.sim.scene_file import SceneFile, make_scene
 from bbllm.sim.simulation import Simulation
 
 
@@ -56,7 +55,3 @@ def test_a_size_for_what_has_its_own_is_refused_and_told_why() -> None:
         alone('bowl', size=[0.3, 0.3, 0.1])
     with pytest.raises(SceneFileError, match='leave size out'):
         alone('pear', size=0.05)
-
-
-def test_scene_files_can_name_every_kind_of_thing_there_is() -> None:
-    assert {*get_args(ThingKind)} == {'cube', 'cylinder', *OBJECT_MODELS}

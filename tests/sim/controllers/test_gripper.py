@@ -81,7 +81,7 @@ def test_the_grip_has_the_force_that_was_asked_for_and_keeps_it(
         arm.driver.wait(0.5)
         pressed = sum(
             touch.force_n
-            for touch in arm.robot.touches()
+            for touch in arm.simulation.touches()
             if {touch.first, touch.second} & {'fr3_leftfinger', 'fr3_rightfinger'}
         )
         assert pressed == pytest.approx(force_n, rel=0.05)

@@ -142,14 +142,6 @@ def missed_grasp(name: str, width_m: float, result: GripperResult) -> SkillError
     )
 
 
-def unclosed(result: GripperResult) -> SkillError:
-    """Return that the hand did not close, on nothing in particular."""
-    return SkillError(
-        Code.GRASP_FAILED,
-        f'closing the hand failed: the fingers ended {result.width_m * 100:.1f} cm apart.',
-    )
-
-
 def unheld(name: str, width_m: float) -> SkillError:
     """Return why something is not in the hand after it was lifted; fingers so far apart [m]."""
     if width_m < EMPTY_WIDTH_M:

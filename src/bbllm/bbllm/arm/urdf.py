@@ -43,95 +43,88 @@ Frame = tuple[Array, Array]
 """Position, shape (3,) [m], and quaternion (w, x, y, z), shape (4,)."""
 
 
+Element = ElementTree.Element
+_add = ElementTree.SubElement
+
+
 def robot_description() -> str:
     """Return links, joints, visuals, collision shapes and inertials of arm and hand."""
     spec = robot_spec()
     model = spec.compile()
-    robot = ElementTree.Element('robot', name='fr3')
+    robot = Element('robot', name='fr3')
     for name in (BASE_LINK, 'fr3_link8', 'fr3_hand_tcp'):  # frames only
-        ElementTree.SubElement(robot, 'link', name=name)
+        _add(robot, 'link', name=name)
     for body in spec.bodies[1:]:  # the first is the world
         _add_link(robot, model, body)
 
-    origins = {model.body(i).name: _frame(model.body(i)) for i in range(1, model.nbody)}
-    _joint(robot, 'fr3_base_joint', 'fixed', BASE_LINK, 'fr3_link0', origins['fr3_link0'])
-    for i, name in enumerate(ARM_JOINTS, start=1):
-        joint = _add_joint(robot, name, f'fr3_link{i - 1}', origins, model)
-        _add_arm_limits(joint, i - 1)
+    base = _frame(model.body('fr3_link0'))
+    _joint(robot, 'fr3_base_joint', 'fixed', BASE_LINK, 'fr3_link0', base)
+    for i, name in enumerate(ARM_JOINTS):
+        joint = _moving(robot, name, f'fr3_link{i}', model)
+        _add_limit(joint, Q_MIN[i], Q_MAX[i], TAU_MAX[i], DQ_MAX[i])
+        soft = {'soft_lower_limit': _text([Q_MIN[i]]), 'soft_upper_limit': _text([Q_MAX[i]])}
+        _add(joint, 'safety_controller', {**_ARM_SAFETY, **soft})
+        _add(joint, 'dynamics', _ARM_DYNAMICS)
     # In the model the hand hangs on link 7, and the flange is a site of the hand.
     hand_flange = _frame(model.site(FLANGE_SITE))
-    link7_flange = _composed(origins['fr3_hand'], hand_flange)
+    link7_flange = _composed(_frame(model.body('fr3_hand')), hand_flange)
     _joint(robot, 'fr3_joint8', 'fixed', 'fr3_link7', 'fr3_link8', link7_flange)
     _joint(robot, 'fr3_hand_joint', 'fixed', 'fr3_link8', 'fr3_hand', _inverse(hand_flange))
     tcp = _frame(model.site(TCP_SITE))
     _joint(robot, 'fr3_hand_tcp_joint', 'fixed', 'fr3_hand', 'fr3_hand_tcp', tcp)
+    leader, follower = FINGER_JOINTS
     for name in FINGER_JOINTS:
-        _add_finger_limits(_add_joint(robot, name, 'fr3_hand', origins, model))
+        joint = _moving(robot, name, 'fr3_hand', model)
+        _add_limit(joint, 0.0, MAX_WIDTH_M / 2, _FINGER_EFFORT_N, _FINGER_SPEED_M_S)
+        _add(joint, 'dynamics', _FINGER_DYNAMICS)
+        if name == follower:
+            _add(joint, 'mimic', joint=leader)
     return ElementTree.tostring(robot, encoding='unicode')
 
 
-def _add_link(robot: ElementTree.Element, model: mujoco.MjModel, body: Any) -> None:
-    link = ElementTree.SubElement(robot, 'link', name=body.name)
+def _add_link(robot: Element, model: mujoco.MjModel, body: Any) -> None:
+    link = _add(robot, 'link', name=body.name)
     for geom in (model.geom(i) for i in range(model.ngeom)):
         if model.body(geom.bodyid[0]).name != body.name:
             continue
         if geom.group[0] == LOOKS:
-            _add_looks(link, geom)
+            color = _text(geom.rgba)
+            for visual in _add_shapes(link, 'visual', geom):
+                material = _add(visual, 'material', name=f'rgba {color}')
+                _add(material, 'color', rgba=color)
         if geom.contype[0] & WORLD_BIT:
             _add_shapes(link, 'collision', geom)
-    inertial = ElementTree.SubElement(link, 'inertial')
-    ElementTree.SubElement(inertial, 'origin', xyz=_text(body.ipos), rpy='0 0 0')
-    ElementTree.SubElement(inertial, 'mass', value=_text([body.mass]))
+    inertial = _add(link, 'inertial')
+    _add(inertial, 'origin', xyz=_text(body.ipos), rpy='0 0 0')
+    _add(inertial, 'mass', value=_text([body.mass]))
     names = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
     values = (_text([value]) for value in body.fullinertia)
-    ElementTree.SubElement(inertial, 'inertia', dict(zip(names, values, strict=True)))
+    _add(inertial, 'inertia', dict(zip(names, values, strict=True)))
 
 
-def _add_joint(
-    robot: ElementTree.Element,
-    name: str,
-    parent: str,
-    origins: dict[str, Frame],
-    model: mujoco.MjModel,
-) -> ElementTree.Element:
+def _moving(robot: Element, name: str, parent: str, model: mujoco.MjModel) -> Element:
     moving = model.joint(name)
     slides = mujoco.mjtJoint(int(moving.type[0])) == mujoco.mjtJoint.mjJNT_SLIDE
-    child = model.body(moving.bodyid[0]).name
+    child = model.body(moving.bodyid[0])
     kind = 'prismatic' if slides else 'revolute'
-    joint = _joint(robot, name, kind, parent, child, origins[child])
-    ElementTree.SubElement(joint, 'axis', xyz=_text(moving.axis))
+    joint = _joint(robot, name, kind, parent, child.name, _frame(child))
+    _add(joint, 'axis', xyz=_text(moving.axis))
     return joint
 
 
 def _joint(
-    robot: ElementTree.Element, name: str, kind: str, parent: str, child: str, origin: Frame
-) -> ElementTree.Element:
-    joint = ElementTree.SubElement(robot, 'joint', name=name, type=kind)
-    ElementTree.SubElement(joint, 'parent', link=parent)
-    ElementTree.SubElement(joint, 'child', link=child)
+    robot: Element, name: str, kind: str, parent: str, child: str, origin: Frame
+) -> Element:
+    joint = _add(robot, 'joint', name=name, type=kind)
+    _add(joint, 'parent', link=parent)
+    _add(joint, 'child', link=child)
     _add_origin(joint, *origin)
     return joint
 
 
-def _add_arm_limits(joint: ElementTree.Element, i: int) -> None:
-    lower, upper = _text([Q_MIN[i]]), _text([Q_MAX[i]])
-    effort, velocity = _text([TAU_MAX[i]]), _text([DQ_MAX[i]])
-    limits = {'lower': lower, 'upper': upper, 'effort': effort, 'velocity': velocity}
-    ElementTree.SubElement(joint, 'limit', limits)
-    soft = {'soft_lower_limit': lower, 'soft_upper_limit': upper}
-    ElementTree.SubElement(joint, 'safety_controller', {**_ARM_SAFETY, **soft})
-    ElementTree.SubElement(joint, 'dynamics', _ARM_DYNAMICS)
-
-
-def _add_finger_limits(joint: ElementTree.Element) -> None:
-    effort, velocity = _text([_FINGER_EFFORT_N]), _text([_FINGER_SPEED_M_S])
-    limits = {'lower': '0', 'upper': _text([MAX_WIDTH_M / 2])}
-    limits |= {'effort': effort, 'velocity': velocity}
-    ElementTree.SubElement(joint, 'limit', limits)
-    ElementTree.SubElement(joint, 'dynamics', _FINGER_DYNAMICS)
-    leader, follower = FINGER_JOINTS
-    if joint.get('name') == follower:
-        ElementTree.SubElement(joint, 'mimic', joint=leader)
+def _add_limit(joint: Element, *figures: float) -> None:
+    names = ('lower', 'upper', 'effort', 'velocity')
+    _add(joint, 'limit', {name: _text([x]) for name, x in zip(names, figures, strict=True)})
 
 
 def _frame(part: Any) -> Frame:
@@ -150,23 +143,16 @@ def _inverse(frame: Frame) -> Frame:
     return position, quat
 
 
-def _add_looks(link: ElementTree.Element, geom: Any) -> None:
-    color = _text(geom.rgba)
-    for visual in _add_shapes(link, 'visual', geom):
-        material = ElementTree.SubElement(visual, 'material', name=f'rgba {color}')
-        ElementTree.SubElement(material, 'color', rgba=color)
-
-
-def _add_shapes(link: ElementTree.Element, tag: str, geom: Any) -> list[ElementTree.Element]:
+def _add_shapes(link: Element, tag: str, geom: Any) -> list[Element]:
     """Add a geom as visuals or collisions, and return them."""
     rotation = np.empty(9)
     mujoco.mju_quat2Mat(rotation, geom.quat)
     along = rotation.reshape(3, 3)[:, 2]  # the geom's z axis in its link
     added = []
     for shape, values, shift_m in _shapes(geom):
-        element = ElementTree.SubElement(link, tag)
+        element = _add(link, tag)
         _add_origin(element, geom.pos + shift_m * along, geom.quat)
-        ElementTree.SubElement(ElementTree.SubElement(element, 'geometry'), shape, values)
+        _add(_add(element, 'geometry'), shape, values)
         added.append(element)
     return added
 
@@ -186,9 +172,9 @@ def _shapes(geom: Any) -> Iterator[tuple[str, dict[str, str], float]]:
         raise ValueError(f'no URDF shape is written for {kind.name}')
 
 
-def _add_origin(element: ElementTree.Element, position_m: Array, quat_wxyz: Array) -> None:
+def _add_origin(element: Element, position_m: Array, quat_wxyz: Array) -> None:
     turns = _text(roll_pitch_yaw(quat_wxyz))
-    ElementTree.SubElement(element, 'origin', xyz=_text(position_m), rpy=turns)
+    _add(element, 'origin', xyz=_text(position_m), rpy=turns)
 
 
 def roll_pitch_yaw(quat_wxyz: Sequence[float] | Array) -> tuple[float, float, float]:
@@ -251,7 +237,7 @@ class DescribedFrames:
                 yield (joint, *joint.at(positions[joint.name]))
 
 
-def _read(joint: ElementTree.Element) -> FrameJoint:
+def _read(joint: Element) -> FrameJoint:
     def attribute(tag: str, name: str, otherwise: str) -> str:
         found = joint.find(tag)
         return otherwise if found is None else found.get(name, otherwise)

@@ -91,17 +91,9 @@ class VideoRecorder:
             RenderError: Neither EGL nor OSMesa works here, or the file cannot be written.
         """
         check_video(path)
-        size = (width_px, height_px)
-        frames = np.array(self._frames)
-        suffix = path.suffix.lower()
+        size, frames, suffix = (width_px, height_px), np.array(self._frames), path.suffix.lower()
         video = _render(self._simulation, frames, suffix, size, self._fps, on_progress)
-        try:
-            write_whole(path, video)
-        except OSError as error:
-            raise RenderError(
-                f'The video {path} cannot be written ({error.strerror or error}).'
-            ) from error
-        return path
+        return _write(path, 'video', lambda: video)
 
 
 def check_video(path: Path) -> None:
@@ -146,14 +138,16 @@ def save_picture(simulation: Simulation, path: str | Path) -> Path:
     Raises:
         RenderError: The file, or one of those it is made from, cannot be written.
     """
-    target = Path(path)
+    return _write(Path(path), 'picture', lambda: render_png(simulation))
+
+
+def _write(path: Path, what: str, draw: Callable[[], bytes]) -> Path:
     try:
-        write_whole(target, render_png(simulation))
+        write_whole(path, draw())
     except OSError as error:
-        raise RenderError(
-            f'The picture {target} cannot be written ({error.strerror or error}).'
-        ) from error
-    return target
+        reason = error.strerror or error
+        raise RenderError(f'The {what} {path} cannot be written ({reason}).') from error
+    return path
 
 
 def need_display(environ: Mapping[str, str]) -> None:

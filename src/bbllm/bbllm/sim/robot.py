@@ -44,7 +44,7 @@ from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, FaultMonitor
 from bbllm.sim.playback import MotionController
 from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
-from bbllm.sim.simulation import Simulation, Touch
+from bbllm.sim.simulation import Simulation
 
 KEPT = 10_000
 
@@ -89,7 +89,8 @@ class SimulatedRobot:
         Unless the hand was *homed* already, its widest opening is 0. *on_goal* is called with
         every goal of arm or hand that arrives, in the sender's thread.
         """
-        self._simulation = simulation
+        self.simulation = simulation
+        """The physics; use `paused` to read values that belong together."""
         self._lock = threading.RLock()
         self._waiting = 0
         self._counter = threading.Lock()
@@ -102,21 +103,17 @@ class SimulatedRobot:
         the world on the hand in world axes, shape (3,) [N]; the stamp [s]; the speed of the
         fastest joint [rad/s]."""
         self._motion = MotionController(simulation)
-        self._manager = ControllerManager(self)
+        self.controllers = ControllerManager(self)
+        """States of controllers and hardware; change them through this class, or while paused."""
         self._start()
 
     def _start(self) -> None:
         self.settings = RobotSettings()
         self._gripper = Gripper(MAX_WIDTH_M, homed=self._homed)
-        self._monitor = FaultMonitor()
+        self.monitor = FaultMonitor()
         self._frozen: JointState | None = None
         self._held_back: frozenset[Fault] = frozenset()
         self._motion.set_load(self.settings.load.in_hand())
-
-    @property
-    def simulation(self) -> Simulation:
-        """The physics; use `paused` to read values that belong together."""
-        return self._simulation
 
     @property
     def goals(self) -> tuple[GoalSeen, ...]:
@@ -125,26 +122,16 @@ class SimulatedRobot:
 
     @property
     def time_s(self) -> float:
-        return self._simulation.time_s
+        return self.simulation.time_s
 
     @property
     def mode(self) -> RobotMode:
-        return self._monitor.mode(self._motion.moving)
+        return self.monitor.mode(self._motion.moving)
 
     @property
     def controllers_active(self) -> bool:
         """Whether the trajectory controller accepts goals."""
         return self._motion.trajectory.active
-
-    @property
-    def controllers(self) -> ControllerManager:
-        """The states of controllers and hardware, to read; change them through this class."""
-        return self._manager
-
-    @property
-    def monitor(self) -> FaultMonitor:
-        """Errors, thresholds and whether the hardware component is active."""
-        return self._monitor
 
     @property
     def hangs(self) -> bool:
@@ -162,7 +149,7 @@ class SimulatedRobot:
         with self._lock:
             with self._counter:
                 self._waiting -= 1
-            yield self._simulation
+            yield self.simulation
 
     def advance(self, duration_s: float) -> None:
         """
@@ -171,7 +158,7 @@ class SimulatedRobot:
         Raises:
             WorldError: The physics became unstable.
         """
-        left = round(duration_s / self._simulation.timestep_s)
+        left = round(duration_s / self.simulation.timestep_s)
         while left > 0:
             n = min(left, self._period)
             with self._lock:
@@ -199,10 +186,6 @@ class SimulatedRobot:
         with self.paused() as simulation:
             return simulation.objects()
 
-    def touches(self) -> tuple[Touch, ...]:
-        with self.paused() as simulation:
-            return simulation.touches()
-
     def set_object_pose(self, name: str, pose: Pose) -> None:
         with self.paused() as simulation:
             simulation.set_object_pose(name, pose)
@@ -218,18 +201,18 @@ class SimulatedRobot:
         Thresholds of contacts and collisions stay as they were set: their clients are not informed
         of a reset and rely on them.
         """
-        old = self._monitor
+        old = self.monitor
         with self.paused() as simulation:
             self._motion.trajectory.hold_results = False
             if self._motion.ptp.busy:
                 self._motion.ptp.abort(REFLEX_TEXT, *self._motion.measured())
-            self._manager.fail_hardware()
+            self.controllers.fail_hardware()
             self._gripper.stop(simulation.width_m)
             simulation.reset()
-            self._manager = ControllerManager(self, self._manager.revision + 1)
+            self.controllers = ControllerManager(self, self.controllers.revision + 1)
             self._motion.reset()
             self._start()
-            self._monitor.keep_thresholds(old)
+            self.monitor.keep_thresholds(old)
 
     def follow(self, goal: TrajectoryGoal) -> TrajectoryPending:
         with self.paused():
@@ -270,7 +253,7 @@ class SimulatedRobot:
             pending = self._motion.start_ptp(goal, self.settings.joint_stiffness)
             outside = (np.array(goal.position_rad) > Q_MAX) | (goal.position_rad < Q_MIN)
             if outside.any():
-                self._monitor.trip(LIMIT_ERROR)
+                self.monitor.trip(LIMIT_ERROR)
                 self._stop_motion()
             return pending
 
@@ -281,7 +264,7 @@ class SimulatedRobot:
     @property
     def width_m(self) -> float:
         """Distance between the fingers, also while the arm's driver hangs [m]."""
-        return self._simulation.width_m
+        return self.simulation.width_m
 
     @property
     def max_width_m(self) -> float:
@@ -337,29 +320,29 @@ class SimulatedRobot:
     def inject(self, fault: Fault) -> None:
         with self.paused():
             if fault is Fault.REFLEX:
-                self._monitor.trip('cartesian_reflex')
+                self.monitor.trip('cartesian_reflex')
             elif fault is Fault.USER_STOP:
-                self._monitor.press_user_stop()
+                self.monitor.press_user_stop()
             elif fault is Fault.COMMUNICATION_LOSS:
-                self._monitor.lose_packets()
+                self.monitor.lose_packets()
             elif fault is Fault.JOINT_LIMIT:
-                self._monitor.pass_limit()
+                self.monitor.pass_limit()
             elif fault is Fault.GRIPPER_FAIL:
                 self._gripper.fail_next = True
             elif fault is Fault.GRIPPER_MISS:
                 self._gripper.miss_next = True
             else:
                 self._hold_back(self._held_back | {fault})
-            if not self._monitor.healthy:
+            if not self.monitor.healthy:
                 self._stop_motion()
 
     def clear(self, fault: Fault) -> None:
         """Clear a lasting fault; a reflex requires recovery instead."""
         with self.paused():
             if fault is Fault.USER_STOP:
-                self._monitor.release_user_stop()
+                self.monitor.release_user_stop()
             elif fault in (Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT):
-                self._monitor.unblock()
+                self.monitor.unblock()
             elif fault is Fault.GRIPPER_FAIL:
                 self._gripper.fail_next = False
             elif fault is Fault.GRIPPER_MISS:
@@ -369,7 +352,7 @@ class SimulatedRobot:
 
     def recover_errors(self) -> str | None:
         with self.paused():
-            return self._monitor.recover()
+            return self.monitor.recover()
 
     def activate_hardware(self) -> bool:
         """Activate the hardware component, the second step; False while out of reach."""
@@ -385,8 +368,8 @@ class SimulatedRobot:
     def set_hardware(self, target: LifeCycle | None) -> bool:
         """Bring the hardware component into a state; False where that is not possible."""
         with self.paused():
-            done = self._manager.set_component(target)
-            self._monitor.hardware_active = self._manager.component is LifeCycle.ACTIVE
+            done = self.controllers.set_component(target)
+            self.monitor.hardware_active = self.controllers.component is LifeCycle.ACTIVE
             return done
 
     def switch_controllers(
@@ -397,32 +380,20 @@ class SimulatedRobot:
     ) -> Switched:
         """Activate and deactivate controllers, by the manager's rules."""
         with self.paused():
-            return self._manager.switch(activate, deactivate, strictness)
-
-    def load_controller(self, name: str) -> bool:
-        with self.paused():
-            return self._manager.load(name)
-
-    def configure_controller(self, name: str) -> bool:
-        with self.paused():
-            return self._manager.configure(name)
-
-    def unload_controller(self, name: str) -> bool:
-        with self.paused():
-            return self._manager.unload(name)
+            return self.controllers.switch(activate, deactivate, strictness)
 
     def order(self, order: Order) -> str:
         """Apply a setting that requires an idle robot; return why it is refused, or ''."""
         with self.paused():
             if self.mode is not RobotMode.IDLE:
                 return MODE_TEXT.format(order.name, MODE_NAMES[self.mode])
-            reason = order.carry_out(self.settings, self._monitor)
+            reason = order.carry_out(self.settings, self.monitor)
             self._motion.set_load(self.settings.load.in_hand())
             return reason
 
     def connect(self) -> bool:
         """Whether the robot can be reached; part of `controllers.Hardware`."""
-        return self._monitor.reachable
+        return self.monitor.reachable
 
     def start_control(self) -> bool:
         if self.mode is RobotMode.IDLE:
@@ -433,19 +404,19 @@ class SimulatedRobot:
         self._motion.trajectory.deactivate(*self._motion.measured())
 
     def _advance(self, n: int) -> None:
-        simulation = self._simulation
+        simulation = self.simulation
         duration_s = n * simulation.timestep_s
         self._motion.check()
         command = self._gripper.update(duration_s, simulation.width_m, simulation.width_speed_m_s)
         simulation.limit_grip(command.force_n)
         self._motion.step(n, command.width_m)
-        accelerating = self._monitor.has_phases and self._motion.accelerating()
+        accelerating = self.monitor.has_phases and self._motion.accelerating()
         wrench = simulation.flange_wrench()
         if self.on_force is not None:
             R_world_flange = simulation.data.site(FLANGE_SITE).xmat.reshape(3, 3)
             fastest_rad_s = float(np.abs(simulation.data.qvel[:N_JOINTS]).max())
             self.on_force(R_world_flange @ wrench[:3], self.time_s, fastest_rad_s)
-        if self._monitor.watch(
+        if self.monitor.watch(
             duration_s,
             simulation.external_torque(),
             wrench,
@@ -462,24 +433,24 @@ class SimulatedRobot:
         is idle or moves by itself, only lost packets reach that loop.
         """
         if self._motion.ptp.busy:
-            pressed = self._monitor.mode(False) is RobotMode.USER_STOPPED
+            pressed = self.monitor.mode(False) is RobotMode.USER_STOPPED
             text = USER_STOP_TEXT if pressed else REFLEX_TEXT
             self._motion.ptp.abort(text, *self._motion.measured())
-        if self.controllers_active or not self._monitor.reachable:
-            self._manager.fail_hardware()
-            self._monitor.hardware_active = False
+        if self.controllers_active or not self.monitor.reachable:
+            self.controllers.fail_hardware()
+            self.monitor.hardware_active = False
 
     def _hold_back(self, faults: frozenset[Fault]) -> None:
         """Suppress results while any of some faults is in force."""
         self._held_back = faults
         self._motion.trajectory.hold_results = bool(faults)
         hangs = Fault.DRIVER_HANG in faults
-        self._frozen = (self._frozen or self._simulation.joint_state()) if hangs else None
+        self._frozen = (self._frozen or self.simulation.joint_state()) if hangs else None
 
     def _ptp_refusal(self, goal: PtpGoal) -> str:
         if self.controllers_active:
             return BUSY_TEXT
-        if not self._monitor.healthy:
+        if not self.monitor.healthy:
             return MODE_TEXT.format('Move', MODE_NAMES[self.mode])
         return fault_of(goal)
 

@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -41,7 +41,7 @@ from pydantic import (
 )
 
 from bbllm.core.errors import SceneFileError
-from bbllm.core.naming import color_fault, name_fault
+from bbllm.core.naming import color_fault, name_fault, quoted
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.yaml_files import YamlFiles, explain
@@ -207,22 +207,11 @@ Length = Annotated[float, Field(ge=0.005, le=4, allow_inf_nan=False)]
 Color = Annotated[str, AfterValidator(_colored)]
 
 
-ThingKind = Literal[
-    'cube',
-    'cylinder',
-    'plate',
-    'bowl',
-    'box',
-    'banana',
-    'pear',
-    'strawberry',
-    'orange',
-    'bottle',
-    'ketchup_bottle',
-    'can',
-    'drill',
-]
-"""Shapes of any size, and the kinds of `sim.object_models`, which have a size of their own."""
+def _of_a_kind(kind: str) -> str:
+    kinds = ('cube', 'cylinder', *OBJECT_MODELS)
+    if kind not in kinds:
+        raise ValueError(f'the kind {quoted(kind)} is unknown. Known: {", ".join(kinds)}')
+    return kind
 
 
 FORCE_NOISE_N = 0.2
@@ -274,7 +263,7 @@ class ObjectSpec(FileRecord):
     """A box, an upright cylinder, or one of `sim.object_models`; movable unless fixed."""
 
     name: Name
-    kind: ThingKind
+    kind: Annotated[str, AfterValidator(_of_a_kind)]
     color: Color = 'grey'
     xy: tuple[Coordinate, Coordinate] | None = None
     """Where it stands on its table [m]; give this or xyz."""

@@ -91,17 +91,13 @@ class Simulation:
         self._wrench = int(model.sensor('flange_force').adr[0])  # force, then torque
         self._hand_mass_kg = float(model.body_subtreemass[self._hand_body])
         self._noise = None if seed is None else WrenchNoise(scene.force_noise_n, seed)
-        self._steps = 0
+        self.steps = 0
         self._grip_n = 0.0
         self.reset()
 
     @property
     def time_s(self) -> float:
-        return self._steps * self.timestep_s
-
-    @property
-    def steps(self) -> int:
-        return self._steps
+        return self.steps * self.timestep_s
 
     @property
     def servo_gains(self) -> tuple[Array, Array]:
@@ -255,7 +251,7 @@ class Simulation:
 
     def _after(self, n: int) -> None:
         """Keep the clock, and notice a state that has blown up."""
-        self._steps += n
+        self.steps += n
         acceleration = self._qacc
         if not acceleration.dot(acceleration) < MAX_ACCELERATION**2:  # also true of NaN
             raise WorldError(

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
-from typing import TypeVar
 
+from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import (
     HELD_BACK_CODES,
@@ -17,19 +17,18 @@ from bbllm.arm.failures import (
     let_go,
     misplaced,
     missed_grasp,
-    unclosed,
     unfelt,
     unheld,
     unlifted,
     untouched,
 )
 from bbllm.arm.force_estimator import SilentForceError
-from bbllm.arm.motion.lifting import LiftParams, LiftWatch, parted, slow_move
+from bbllm.arm.motion.lifting import LiftParams, parted, slow_move
 from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
 from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call
-from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
+from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.motions import (
@@ -55,117 +54,10 @@ from bbllm.skills.shapes import Vector, rotation_of
 LEAST_SLIP_M = 0.0002
 MOST_SLIP_M = 0.01
 """Range of a slip that the descent compensates: less is noise, more is another failure [m]."""
-
-
-def shift_for_slip(before: Vector, now: Vector, tcp: Pose) -> Vector | None:
-    """
-    Return how far the hand has to be moved for the object to be where it would be without a slip.
-
-    *before* is its centre in the frame of the TCP when it was taken up, *now* the same now. A
-    shift in the world frame [m]; None where there is nothing to make up for.
-    """
-    slip = [was - is_now for was, is_now in zip(before, now, strict=True)]
-    if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
-        return None
-    rotation = rotation_of(tcp)
-    x, y, z = (sum(rotation[row][axis] * slip[axis] for axis in range(3)) for row in range(3))
-    return (x, y, z)
-
-
-T = TypeVar('T')
-
-
-def lift_off(
-    name: str,
-    way: GraspPlan,
-    executor: TrajectoryExecutor,
-    planner: GraspPlanner,
-    params: LiftParams,
-) -> GraspPlan:
-    """
-    Lift an object that is gripped a little; returns the rest of the way up.
-
-    Without a reported force there is nothing to measure, and all of the way is left.
-
-    Raises:
-        SkillError: WOULD_NOT_RISE, or TIMEOUT where the force is no longer reported, with the
-            object still gripped; or the arm failed otherwise, or was stopped.
-    """
-    activity = f'lifting {name}'
-    watch = _felt(lambda: LiftWatch(executor.driver, params.cap_n), executor, name)
-    if watch.blind:
-        return way
-    assert way.up is not None  # a pick comes down on its object
-    first_path, up = parted(way.up, params.rise_m(way.up[0]))
-    first, left = slow_move(first_path, params.duration_s), planner.with_way_up(way, up)
-    failure = None
-    try:
-        executor.follow(first, activity, stop_condition=watch)
-    except SkillError as failed:
-        executor.check(activity)  # who stops the arm is heard first
-        if isinstance(failed, StuckError) or (
-            failed.stopped and failed.code is not Code.CANCELLED
-        ):
-            raise
-        failure = failed
-    # What does not give may make a motion fail in any way, not only by being cancelled for it.
-    if watch.tripped or _felt(lambda: watch(settled=True), executor, name):
-        raise unlifted(name, params.cap_n, '' if failure is None else failure.raw)
-    if failure is not None:
-        raise failure
-    return left
-
-
-def _felt(read: Callable[[], T], executor: TrajectoryExecutor, name: str) -> T:
-    """Read the force; once more where the robot was silent because it had stopped."""
-    try:
-        return read()
-    except SilentForceError as silence:
-        if not executor.ready(f'lifting {name}'):
-            raise unfelt(name, str(silence)) from silence
-    try:
-        return read()
-    except SilentForceError as silence:
-        raise unfelt(name, str(silence)) from silence
-
-
 RETREAT_M = 0.08
 TOO_MUCH_CODES = frozenset({Code.REFLEX, Code.CONTROLLER_ABORTED})
 """Failures of a lift after which the arm stays: with its load it would fail again, and whether the
 load is fixed and must be released is unknown."""
-
-
-def back_off(
-    failure: SkillError,
-    executor: TrajectoryExecutor,
-    planner: GraspPlanner,
-    *,
-    opening_m: float | None,
-    lifts: str | None,
-    release: Callable[[], None],
-) -> SkillError:
-    """
-    Raise the arm where it may still move, after releasing what may be fixed.
-
-    *opening_m* is the opening of the fingers before they closed, None where no grip was chosen;
-    *lifts* is the object that was being lifted, if any. Returns the failure, which mentions a
-    release.
-    """
-    too_much = lifts is not None and failure.code in TOO_MUCH_CODES
-    if not failure.may_back_off or too_much or isinstance(failure, StuckError):
-        return failure
-    held_back = lifts is not None and failure.code in HELD_BACK_CODES
-    try:
-        if failure.code is Code.GRASP_FAILED and opening_m is not None:
-            executor.open_to(opening_m, 'opening the hand again')
-        if failure.lets_go or held_back:
-            release()
-            failure = let_go(failure)
-        rise = planner.straight_up(executor.q_start(), RETREAT_M)
-        executor.follow(rise, 'rising out of the way')
-    except (SkillError, NoPathError):
-        pass  # the first failure is the one that tells what went wrong
-    return failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,10 +150,63 @@ class SkillRun:
 
     @_do.register
     def _lift_off(self, motion: LiftOff) -> None:
+        """
+        Lift what is gripped a little, to see whether it comes along.
+
+        Without a reported force there is nothing to measure, and all of the way up is left.
+
+        Raises:
+            SkillError: WOULD_NOT_RISE, or TIMEOUT where the force is no longer reported, with the
+                object still gripped; or the arm failed otherwise, or was stopped.
+        """
         self._lifting = True
-        parts = self._executor, self._planner, self._params.lift
-        self._way = lift_off(motion.name, self._chosen(), *parts)
+        name, way, params = motion.name, self._chosen(), self._params.lift
+        before_n = self._felt(name)
+        if before_n is not None:
+            assert way.up is not None  # a pick comes down on its object
+            first, up = parted(way.up, params.rise_m(way.up[0]))
+            left = self._planner.with_way_up(way, up)
+            self._lift_a_little(name, slow_move(first, params.duration_s), before_n)
+            self._way = left
         self._lifting = False
+
+    def _lift_a_little(self, name: str, first: JointTrajectory, before_n: float) -> None:
+        executor, cap_n, activity = self._executor, self._params.lift.cap_n, f'lifting {name}'
+        failure, tripped = None, False
+
+        def too_heavy(now_n: float | None) -> bool:
+            nonlocal tripped
+            tripped = tripped or (now_n is not None and abs(now_n - before_n) > cap_n)
+            return tripped
+
+        try:
+            watch = executor.driver.vertical_force_n
+            executor.follow(first, activity, stop_condition=lambda: too_heavy(watch()))
+        except SkillError as failed:
+            executor.check(activity)  # who stops the arm is heard first
+            cancelled = failed.code is Code.CANCELLED
+            if isinstance(failed, StuckError) or (failed.stopped and not cancelled):
+                raise
+            failure = failed
+        # What does not give may make a motion fail in any way, not only by being cancelled for it.
+        if tripped or too_heavy(self._felt(name, reported=True)):
+            raise unlifted(name, cap_n, '' if failure is None else failure.raw)
+        if failure is not None:
+            raise failure
+
+    def _felt(self, name: str, *, reported: bool = False) -> float | None:
+        """Read the force at rest; once more where the robot was silent because it had stopped."""
+        again = False
+        while True:
+            try:
+                force_n = self._executor.driver.vertical_force_n(settled=True)
+                if force_n is None and reported:
+                    raise SilentForceError('it is not told any more.')
+                return force_n
+            except SilentForceError as silence:
+                if again or not self._executor.ready(f'lifting {name}'):
+                    raise unfelt(name, str(silence)) from silence
+                again = True
 
     @_do.register
     def _move_to_base(self, _: MoveToBase) -> None:
@@ -307,12 +252,14 @@ class SkillRun:
         if self._scene is None:
             return
         now = self._in_hand(self._scene, name)  # looked at since the arm came to rest here
-        shift = shift_for_slip(self._held_at, now, self._executor.hand().tcp)
-        if shift is None:
+        slip = [was - is_now for was, is_now in zip(self._held_at, now, strict=True)]
+        if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
             return
+        rotation = rotation_of(self._executor.hand().tcp)
+        x, y, z = (sum(rotation[row][axis] * slip[axis] for axis in range(3)) for row in range(3))
         # Without another line, the way as it was planned is good to a few millimetres.
         with contextlib.suppress(NoPathError):
-            self._way = self._planner.shifted(self._chosen(), shift)
+            self._way = self._planner.shifted(self._chosen(), (x, y, z))
 
     def _in_hand(self, scene: Scene, name: str) -> Vector:
         """Return where the centre of an object is in the frame of the TCP [m]."""
@@ -372,7 +319,8 @@ class SkillRun:
         # The window is wide open: closing on something is as good as closing on nothing.
         result = self._executor.grasp(0.0, GRIP_FORCE_N, 0.08, 0.08, 'closing the hand')
         if not result.success:
-            raise unclosed(result)
+            apart = f'the fingers ended {result.width_m * 100:.1f} cm apart'
+            raise SkillError(Code.GRASP_FAILED, f'closing the hand failed: {apart}.')
 
     @_do.register
     def _expect_held(self, motion: ExpectHeld) -> None:
@@ -399,13 +347,21 @@ class SkillRun:
         return self._way
 
     def _get_out(self, failure: SkillError) -> SkillError:
-        if not self._touched:
+        """Raise the arm where it may still move, after releasing what may be fixed."""
+        executor, lifts = self._executor, self._lifting and self._carried is not None
+        too_much = lifts and failure.code in TOO_MUCH_CODES
+        may_move = failure.may_back_off and not isinstance(failure, StuckError)
+        if not self._touched or not may_move or too_much:
             return failure
-        return back_off(
-            failure,
-            self._executor,
-            self._planner,
-            opening_m=None if self._way is None else self._way.grip.opening_m,
-            lifts=self._carried if self._lifting else None,
-            release=lambda: self._open(OpenTo()),
-        )
+        held_back = lifts and failure.code in HELD_BACK_CODES
+        try:
+            if failure.code is Code.GRASP_FAILED and self._way is not None:
+                executor.open_to(self._way.grip.opening_m, 'opening the hand again')
+            if failure.lets_go or held_back:
+                self._open(OpenTo())
+                failure = let_go(failure)
+            rise = self._planner.straight_up(executor.q_start(), RETREAT_M)
+            executor.follow(rise, 'rising out of the way')
+        except (SkillError, NoPathError):
+            pass  # the first failure is the one that tells what went wrong
+        return failure

@@ -26,8 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bbllm.arm.driver import ArmDriver, Array, JointTrajectory
-from bbllm.arm.force_estimator import SilentForceError
+from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.kinematics import forward, jacobian
 from bbllm.arm.limits import DQ_MAX
 from bbllm.arm.motion.cartesian_path import cubic
@@ -89,44 +88,6 @@ class LiftParams:
         linear = jacobian(q)[:3]
         stiffness = np.linalg.inv(linear / np.array(self.stiffness_nm_rad) @ linear.T)
         return min(FURTHEST_M, self.pull * self.cap_n / float(stiffness[2, 2]))
-
-
-class LiftWatch:
-    """
-    Checks whether a lift takes more force than it may; made while the arm is at rest.
-
-    *cap_n* is the largest change of the force [N].
-
-    Raises:
-        SilentForceError: The force was reported before, and is not now.
-    """
-
-    def __init__(self, driver: ArmDriver, cap_n: float) -> None:
-        self._driver, self._cap_n = driver, cap_n
-        self._before_n = driver.vertical_force_n(settled=True)
-        self.tripped = False
-        """Whether any check exceeded the cap."""
-
-    @property
-    def blind(self) -> bool:
-        """Whether no force was ever reported, so that there is nothing to check."""
-        return self._before_n is None
-
-    def __call__(self, *, settled: bool = False) -> bool:
-        """
-        Check once; returns whether this or an earlier check exceeded the cap.
-
-        Raises:
-            SilentForceError: *settled* measurements, since the last motion, do not come.
-        """
-        if self._before_n is None:
-            return False
-        now_n = self._driver.vertical_force_n(settled=settled)
-        if now_n is not None:
-            self.tripped |= abs(now_n - self._before_n) > self._cap_n
-        elif settled:
-            raise SilentForceError('it is not told any more.')
-        return self.tripped
 
 
 def parted(up: Array, rise_m: float) -> tuple[Array, Array]:

@@ -38,7 +38,7 @@ class SimManager:
             msgs.ControllerManagerActivity, f'{NAME}/activity', LATCHED
         )
         self._told: tuple[SimulatedRobot, int] | None = None
-        robot = SimulatedRobot
+        manager = ControllerManager
         serve_services(
             node,
             node.group,
@@ -50,9 +50,9 @@ class SimManager:
                 srvs.ListHardwareInterfaces: self._interfaces,
                 srvs.SwitchController: self._switch,
                 srvs.SetHardwareComponentState: self._set_hardware,
-                srvs.LoadController: self._changes(robot.load_controller),
-                srvs.ConfigureController: self._changes(robot.configure_controller),
-                srvs.UnloadController: self._changes(robot.unload_controller),
+                srvs.LoadController: self._changes(manager.load),
+                srvs.ConfigureController: self._changes(manager.configure),
+                srvs.UnloadController: self._changes(manager.unload),
             },
         )
 
@@ -135,7 +135,8 @@ class SimManager:
 
     def _changes(self, change: Any) -> Any:
         def serve(request: Any, reply: Any) -> Any:
-            reply.ok = change(self._loop.robot, request.name)
+            with self._loop.robot.paused():
+                reply.ok = change(self._loop.robot.controllers, request.name)
             return reply
 
         return serve

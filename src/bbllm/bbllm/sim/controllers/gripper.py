@@ -81,10 +81,6 @@ class Gripper:
         self._still_s = 0.0
         self._squeezed_s = 0.0
 
-    @property
-    def busy(self) -> bool:
-        return self._pending is not None
-
     def move(self, width_m: float, speed_m_s: float, measured_m: float) -> GripperPending:
         """Open or close to a width; fails when something is in the way."""
         pending = self._begin(measured_m)

@@ -65,23 +65,12 @@ class TrajectoryController:
         self._defaults = constraints or Constraints()
         self._limits = self._defaults
         self._pending: TrajectoryPending | None = None
-        self._follows = False
+        self.busy = False
+        """Whether a trajectory is being followed, that of a goal or one from the topic."""
         self._unseen = False
-        self._taken_s = self._origin_s = self._start_s = 0.0
+        self._taken_s = self.origin_s = self.start_s = 0.0
+        """When the motion was taken, what its time_from_start counts from, when it begins [s]."""
         self._reference = Spline.still(position_rad)
-
-    @property
-    def busy(self) -> bool:
-        return self._follows
-
-    @property
-    def start_s(self) -> float:
-        return self._start_s
-
-    @property
-    def origin_s(self) -> float:
-        """What time_from_start of the motion in force counts from [s]."""
-        return self._origin_s
 
     @property
     def duration_s(self) -> float:
@@ -125,7 +114,7 @@ class TrajectoryController:
             return None
         if time_s < self._taken_s:
             return Query(success=False, state=Setpoint(q, dq, np.zeros(N_JOINTS)))
-        inside = self._follows and time_s < self._start_s + self.duration_s
+        inside = self.busy and time_s < self.start_s + self.duration_s
         return Query(success=inside, state=self.set_point(time_s))
 
     def cancel(self, now_s: float, q: Array, dq: Array) -> None:
@@ -148,13 +137,13 @@ class TrajectoryController:
 
     def sample(self, t: Array) -> tuple[Array, Array, Array]:
         """Return desired position, velocity, acceleration at times on the clock, (n, 7) each."""
-        return self._reference.at(t - self._start_s)
+        return self._reference.at(t - self.start_s)
 
     def check(self, now_s: float, q: Array, dq: Array) -> None:
         """Check the goal's tolerances, and end it where it has to end."""
-        if not self._follows or self.hold_results:
+        if not self.busy or self.hold_results:
             return
-        elapsed_s = now_s - self._start_s
+        elapsed_s = now_s - self.start_s
         late_s = elapsed_s - self._reference.duration_s
         error = np.abs(self._reference.position_at(elapsed_s) - q)
         unseen, self._unseen = self._unseen, False
@@ -181,7 +170,7 @@ class TrajectoryController:
         if not _outside(error, limits.goal_rad) and not _outside(np.abs(dq), limits.goal_rad_s):
             # A trajectory from the topic just stays where it ends, under its tolerances.
             if self._pending is not None:
-                self._follows = False
+                self.busy = False
                 self._end(GoalStatus.SUCCEEDED, FollowError.SUCCESSFUL, SUCCESS_TEXT)
         elif 0 < limits.goal_time_s < late_s:
             self._brake(now_s, q, dq)
@@ -190,25 +179,25 @@ class TrajectoryController:
 
     def set_point(self, now_s: float) -> Setpoint:
         """Return where the arm should be at a time on the clock [s]."""
-        return Setpoint(*self._reference.at_one(now_s - self._start_s))
+        return Setpoint(*self._reference.at_one(now_s - self.start_s))
 
     def effort(self, t: Array) -> Array | None:
-        return self._reference.effort_at(t - self._start_s)
+        return self._reference.effort_at(t - self.start_s)
 
     def _take(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> None:
         self._set(*goal_spline(goal, now_s, q, dq))
         self._taken_s = now_s
-        self._origin_s = now_s if goal.start_s is None else goal.start_s
-        self._follows = self._unseen = True
+        self.origin_s = now_s if goal.start_s is None else goal.start_s
+        self.busy = self._unseen = True
 
     def _brake(self, now_s: float, q: Array, dq: Array) -> None:
         """Slow all joints down together along their direction, then stay."""
-        self._follows = False
-        self._taken_s = self._origin_s = now_s
+        self.busy = False
+        self._taken_s = self.origin_s = now_s
         self._set(Spline.braking(q, dq, BRAKING_RAD_S2), now_s)
 
     def _set(self, reference: Spline, start_s: float) -> None:
-        self._reference, self._start_s = reference, start_s
+        self._reference, self.start_s = reference, start_s
         self.revision += 1
 
     def _end(self, status: GoalStatus, code: FollowError, text: str) -> None:
