@@ -29,13 +29,7 @@ _Bar = TypeVar('_Bar', bound='TrialBar')
 
 
 class TrialBar:
-    """
-    A progress bar on a terminal, and lines of text elsewhere; both on stderr.
-
-    Args:
-        total: Number of trials.
-        every: Without a terminal, print one line for every so many trials.
-    """
+    """A progress bar on a terminal, and elsewhere a line for every so many trials, on stderr."""
 
     def __init__(self, total: int, *, every: int = 1):
         self._console = PlainConsole(stderr=True)
@@ -154,15 +148,11 @@ def results_of(
     function: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], processes: int
 ) -> Generator[Result, None, None]:
     """
-    Yield the results of all jobs in the order of completion.
+    Yield the results of a module's function for all jobs, in the order of completion.
 
     If the caller stops early, jobs that have not started are dropped. The worker processes ignore
-    Ctrl-C, which a terminal sends to all of them: the caller decides what to do.
-
-    Args:
-        function: A function of a module, so that other processes can import it.
-        jobs: Its arguments.
-        processes: How many at once; with 1, all run in this process.
+    Ctrl-C, which a terminal sends to all of them: the caller decides what to do. With one process,
+    all run in this one.
     """
     if processes == 1:
         for job in jobs:

@@ -135,17 +135,7 @@ def run_arm_bench(
     processes: int = MAX_PROCESSES,
     questions: int = 200,
 ) -> ArmReport:
-    """
-    Run all trials and timings.
-
-    Args:
-        n: Random picks and places.
-        seed: Seed of the first trial; the others count on from it.
-        shapes: Towers, and as many plus signs.
-        scale: Share of the joint limits that the arm uses, in (0, 1].
-        processes: How many trials run at once, 1 or 2.
-        questions: How many reachability queries, and how many plans of a pick, are timed.
-    """
+    """Run all trials, and so many timings each, with a share of the joint limits in (0, 1]."""
     start_s = time.perf_counter()
     # Timings come first, while nothing else runs.
     reachability = time_reachability(questions, seed)

@@ -72,14 +72,7 @@ class Trial:
 
 
 def run_trial(kind: str, seed: int, scale: float) -> Trial:
-    """
-    Run one trial from its seed.
-
-    Args:
-        kind: `pick_place`, `tower` or `plus`.
-        seed: Decides everything random.
-        scale: Share of the joint limits that the arm uses, in (0, 1].
-    """
+    """Run one trial of a kind from its seed, with a share of the joint limits in (0, 1]."""
     return _TRIALS[kind](seed, scale)
 
 

@@ -98,7 +98,7 @@ def faults(
         'machine': describe_machine(),
         'seed': seed,
         'task': TASK,
-        'rows': [to_json(row) for row in rows_of(results)],
+        'rows': rows_of(results),
         'results': [to_json(result) for result in results],
     }
     write_json(out, report)
@@ -174,7 +174,9 @@ class ProvingGround:
 
     def _result(self, trial: FaultTrial, result: TaskResult, wall_s: float) -> FaultResult:
         self._person.sim.inject('', clear=True)
-        verdict = judge(trial, result.ending, result.message, self._is_done(result))
+        # A task that says that it is done has to show on the table.
+        done = not result.message and self._client.scene().has(*DONE)
+        verdict = judge(trial, result.ending, result.message, done)
         with self._news:
             goals, codes = list(self._goals), tuple(self._codes)
             stray, in_flight = tuple(self._stray), tuple(self._in_flight)
@@ -193,12 +195,6 @@ class ProvingGround:
             approvals=self._person.approved_plans,
             wall_s=wall_s,
         )
-
-    def _is_done(self, result: TaskResult) -> bool:
-        """Look at the table where the task says that it is done."""
-        if result.message:
-            return False
-        return self._client.scene().has(*DONE)
 
     def _put_back(self) -> None:
         """Take every fault back and begin from the start, with a scene that shows it."""
@@ -223,14 +219,15 @@ class ProvingGround:
             self._news.wait_for(lambda: len(self._goals) >= trial.after_goals or ended.is_set())
         if ended.wait(trial.delay_s):
             return
-        self._person.sim.inject(trial.fault.value, sending=self._strike)
+
+        def strike() -> None:
+            self._struck_s = time.monotonic()
+
+        self._person.sim.inject(trial.fault.value, sending=strike)
         if trial.fault is Fault.ENDLESS_GOAL:
             with self._news:
                 self._news.wait_for(lambda: bool(self._codes) or ended.is_set())
             self._person.sim.inject(trial.fault.value, clear=True)
-
-    def _strike(self) -> None:
-        self._struck_s = time.monotonic()
 
     def _see_goal(self, msg: SimGoal) -> None:
         waited_s = self._person.waited_for_s
@@ -261,13 +258,13 @@ def print_report(results: Sequence[FaultResult], console: Console) -> None:
     """Print one row for each fault."""
     rows = [
         (
-            row.fault.value,
-            'yes' if row.person else 'no',
-            row.wanted.value,
-            f'{row.good}/{row.n}',
-            f'{row.struck}/{row.n}',
-            str(row.stray),
-            f'{row.in_flight} ({row.taken})' if row.in_flight else '0',
+            row['fault'],
+            'yes' if row['person'] else 'no',
+            row['wanted'],
+            f'{row["good"]}/{row["n"]}',
+            f'{row["struck"]}/{row["n"]}',
+            str(row['stray']),
+            f'{row["in_flight"]} ({row["taken"]})' if row['in_flight'] else '0',
         )
         for row in rows_of(results)
     ]

@@ -13,6 +13,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from bbllm.core.events import Ending
 from bbllm.sim.faults import Fault
@@ -103,32 +104,26 @@ class FaultResult:
 
 
 def draw_trials(faults: Sequence[Fault], n: int, seed: int) -> list[FaultTrial]:
-    """
-    Draw the trials of a run; the same seed draws the same ones.
-
-    Args:
-        faults: What goes wrong.
-        n: Trials of each; of those that need a person, as many again without one.
-        seed: Of the moments.
-    """
-    return [
-        _draw(fault, trial, person, random.Random(f'{seed}/{fault.value}/{person}/{trial}'))
-        for fault in faults
-        for person in ((True, False) if fault in NEEDS_PERSON else (True,))
-        for trial in range(n)
-    ]
+    """Draw so many trials of each fault, and as many again where a person is needed."""
+    drawn = []
+    for fault in faults:
+        for person in (True, False) if fault in NEEDS_PERSON else (True,):
+            for trial in range(n):
+                rng = random.Random(f'{seed}/{fault.value}/{person}/{trial}')
+                drawn.append(
+                    FaultTrial(
+                        fault=fault,
+                        trial=trial,
+                        after_goals=rng.randint(1, LATEST_GOAL.get(fault, LATEST)),
+                        delay_s=rng.uniform(0.0, MOST_DELAY_S),
+                        person=person,
+                    )
+                )
+    return drawn
 
 
 def judge(trial: FaultTrial, ending: Ending, message: str, done: bool) -> Verdict:
-    """
-    Say how an episode came out.
-
-    Args:
-        trial: What was tried.
-        ending: How the episode ended.
-        message: Why.
-        done: Whether the settled table shows the task done.
-    """
+    """Judge an episode by ending, message and whether the settled table shows it done."""
     if ending is Ending.FINISHED and done:
         return Verdict.FINISHED
     said = message.lower()
@@ -137,46 +132,31 @@ def judge(trial: FaultTrial, ending: Ending, message: str, done: bool) -> Verdic
     return Verdict.NEITHER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FaultRow:
-    """The trials of one fault, with or without a person."""
+def rows_of(results: Iterable[FaultResult]) -> list[dict[str, Any]]:
+    """
+    Sum up the trials of each fault, with and without a person, in the order of the first one.
 
-    fault: Fault
-    person: bool
-    wanted: Verdict
-    n: int
-    good: int
-    struck: int
-    verdicts: dict[str, int]
-    stray: int
-    """Goals that came while the user stop was in force, or while a person was waited for."""
-    in_flight: int
-    """Goals that crossed the user stop on their way."""
-    taken: int
-    """Those of them that the robot accepted."""
-
-
-def rows_of(results: Iterable[FaultResult]) -> list[FaultRow]:
-    """Sum up the trials of each kind, in the order in which they were first seen."""
+    Counted are the fields of `FaultResult`.
+    """
     groups: dict[tuple[Fault, bool], list[FaultResult]] = {}
     for result in results:
         groups.setdefault((result.trial.fault, result.trial.person), []).append(result)
     return [
-        FaultRow(
-            fault=fault,
-            person=person,
-            wanted=group[0].trial.wanted,
-            n=len(group),
-            good=sum(result.good for result in group),
-            struck=sum(result.struck for result in group),
-            verdicts={
+        {
+            'fault': fault.value,
+            'person': person,
+            'wanted': group[0].trial.wanted.value,
+            'n': len(group),
+            'good': sum(result.good for result in group),
+            'struck': sum(result.struck for result in group),
+            'verdicts': {
                 verdict.value: sum(result.verdict is verdict for result in group)
                 for verdict in Verdict
             },
-            stray=sum(len(result.stray) for result in group),
-            in_flight=sum(len(result.in_flight) for result in group),
-            taken=sum(result.taken for result in group),
-        )
+            'stray': sum(len(result.stray) for result in group),
+            'in_flight': sum(len(result.in_flight) for result in group),
+            'taken': sum(result.taken for result in group),
+        }
         for (fault, person), group in groups.items()
     ]
 
@@ -189,14 +169,4 @@ def line_of(result: FaultResult, done: int, total: int) -> str:
     return (
         f'{done:>4}/{total}  {trial.fault.value} {trial.trial}, {person}  {verdict}: '
         f'{result.verdict.value}  {result.wall_s:.1f} s'
-    )
-
-
-def _draw(fault: Fault, trial: int, person: bool, rng: random.Random) -> FaultTrial:
-    return FaultTrial(
-        fault=fault,
-        trial=trial,
-        after_goals=rng.randint(1, LATEST_GOAL.get(fault, LATEST)),
-        delay_s=rng.uniform(0.0, MOST_DELAY_S),
-        person=person,
     )

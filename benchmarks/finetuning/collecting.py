@@ -61,14 +61,8 @@ def collect(
     """
     Play and check until there are pairs enough, or no more can be played.
 
-    Args:
-        wanted: What is to be collected.
-        workers: Who plays; they are not closed.
-        llm: The sections of config/llm.yaml.
-        found: What was collected of the same before, which is gone on from.
-        keep: Told every episode that counts with its pairs, in their order, before anybody else.
-        on_episode: Told after every episode that counts.
-        wants_end: Asked now and then whether to end before.
+    Goes on from what was *found* before. *keep* is given every episode that counts with its pairs,
+    in their order, before `on_episode`; *wants_end* is asked now and then.
 
     Raises:
         ConfigError: No episode can be played at all; where there are pairs it is the reason why

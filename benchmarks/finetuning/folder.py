@@ -140,12 +140,8 @@ class DataFolder(AbstractContextManager['DataFolder']):
         """
         Return what the data set is begun with, or was, and its tasks; keep that on disk.
 
-        With the sentences of a model there may be fewer tasks than are asked for; then it is of
-        those that there are, since the model is paid.
-
-        Args:
-            asked: What is wanted.
-            ask: Has a model make up sentences, where one shall.
+        With the sentences of a model, which *ask* returns, there may be fewer tasks than are asked
+        for; then it is of those that there are, since the model is paid.
 
         Raises:
             ConfigError: What is there is of other settings or of another version of bbllm.

@@ -70,16 +70,10 @@ def split_prompt(prompt: str) -> tuple[str, str]:
 
 def draw_pairs(episode: str, task: DataTask, case: Case, exchanges: Sequence[Exchange]) -> Drawn:
     """
-    Return the pairs of an episode that went well.
+    Return the pairs of an episode that went well, from the planner's exchanges, oldest first.
 
     What did not work is no example: where an action of an answer failed, it is refused, unless
     what failed was to lift what is fixed, which is how that is found out.
-
-    Args:
-        episode: Its name.
-        task: What was played.
-        case: With the table that it was played on.
-        exchanges: Of the planner with its model, oldest first.
     """
     pairs: list[Pair] = []
     refused: list[tuple[str, str]] = []

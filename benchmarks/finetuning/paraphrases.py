@@ -49,13 +49,7 @@ def ask_wordings(
     on_kind: Callable[[], None] = lambda: None,
 ) -> Wordings:
     """
-    Have a model make up sentences for every kind of task.
-
-    Args:
-        model: Who is asked, once for each kind.
-        per_kind: How many sentences it shall give.
-        kinds: Of tasks.
-        on_kind: Called when one is done.
+    Have a model make up sentences for every kind of task, asked once for each.
 
     Raises:
         ConfigError: Nothing that it said can be used.

@@ -66,12 +66,7 @@ def count_tasks(more: Mapping[str, Sequence[str]] | None = None) -> int:
 
 def check_count(count: int, seed: int, *, asked: int = 0) -> None:
     """
-    Hold a number of tasks against what there is, before anybody is asked for sentences.
-
-    Args:
-        count: How many are wanted.
-        seed: Of the choice of sentences.
-        asked: For how many sentences a model will be asked, in all.
+    Check a number of tasks, before a model is *asked* for so many sentences.
 
     Raises:
         ConfigError: There cannot be as many, or too few of them need to find something out.
@@ -91,12 +86,7 @@ def generate_tasks(
     count: int, seed: int, *, more: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[DataTask, ...]:
     """
-    Return tasks, no two of which say the same.
-
-    Args:
-        count: How many.
-        seed: Of the choice of sentences.
-        more: By the name of a kind, sentences that come before its own.
+    Return tasks, no two of which say the same; sentences of *more*, by kind, come first.
 
     Raises:
         ConfigError: There are not as many, or too few of them need to find something out.

@@ -153,11 +153,6 @@ def sample(
     """
     Draw so many goals for each split; the same ones for the same arguments.
 
-    Args:
-        n_each: Goals of each split.
-        seed: Decides all that is random.
-        told: Is told after each goal.
-
     Raises:
         NotProvenError: No goal of a split could be found in many tries.
     """

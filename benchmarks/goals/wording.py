@@ -47,10 +47,7 @@ def goal_in_words(predicates: Iterable[GoalPredicate], there: Mapping[str, int])
     """
     Return a goal in one sentence or two.
 
-    Args:
-        predicates: The goal.
-        there: How many things of each class the house has: of one it is said that it is `the`
-            fridge, of several `a` cabinet.
+    Of a class that the house has once (*there*) it is said `the` fridge, of others `a` cabinet.
     """
     by_place: dict[tuple[GoalRelation, str], list[str]] = {}
     states: dict[GoalRelation, list[str]] = {}

@@ -95,14 +95,10 @@ RELATIONS = ('ON', 'INSIDE', 'CLOSE', 'CLOSE', 'FACING', 'FACING')
 
 def draw_house(dice: random.Random, size: int, *, neighbours: int = 3, odd: float = 0.1) -> House:
     """
-    Draw one household.
+    Draw one household of *size* nodes, 12 at least; a thing is CLOSE to so many *neighbours*.
 
-    Args:
-        dice: Where all chance comes from.
-        size: How many nodes it has, 12 at least.
-        neighbours: To how many others a thing is CLOSE, on the average.
-        odd: How often something is not as one expects it, from 0 to 1; with 0 every thing is in
-            one room, whatever else it is in or on, and the file is tidy.
+    How often something is *odd* goes from 0 to 1; with 0 every thing is in one room, whatever else
+    it is in or on, and the file is tidy.
     """
     draft = _Draft(dice, odd, dice.sample(range(1, 4 * size), size))
     rooms = [draft.add(name, 'Rooms') for name in _rooms(dice, size)]

@@ -27,14 +27,7 @@ SPOILED = 0.04
 
 
 def draw_script(dice: random.Random, house: House, length: int) -> tuple[str, ...]:
-    """
-    Draw one script.
-
-    Args:
-        dice: Where all chance comes from.
-        house: As in VirtualHome's JSON.
-        length: How many lines it has.
-    """
+    """Draw one script of so many lines, for a house as in VirtualHome's JSON."""
     return tuple(_Writer(dice, house).lines(length))
 
 

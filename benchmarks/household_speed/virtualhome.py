@@ -49,14 +49,11 @@ class Original:
 
     def __init__(self, graph: GraphData, *, fresh: bool, in_order: bool = False) -> None:
         """
-        Read a graph.
+        Read a graph, which is not changed.
 
-        Args:
-            graph: Is not changed.
-            fresh: Build the graph anew after each step, as ProgPrompt does; else keep one state
-                for all steps, as the original's own executor does.
-            in_order: Let it look at the ends of edges in the order of their ids and not of
-                Python's sets, so that where it takes the first of several, anyone can say which.
+        With *fresh* the graph is built anew after each step, as ProgPrompt does; else one state is
+        kept for all steps, as the original's own executor does. With *in_order* the ends of edges
+        come in the order of their ids and not of Python's sets, so that the first is known.
 
         Raises:
             ConfigError: The package is not here.
@@ -73,11 +70,7 @@ class Original:
 
     def step(self, text: str, index: int = 0) -> Verdict:
         """
-        Carry out one line.
-
-        Args:
-            text: For example `[PUTIN] <salmon> (328) <fridge> (305)`.
-            index: Number of the line; its messages end with it.
+        Carry out one line, for example `[PUTIN] <salmon> (328) <fridge> (305)`.
 
         Raises:
             Exception: The line cannot be parsed; says so in its words.

@@ -7,30 +7,44 @@ sensor. The report is printed, written as JSON and drawn.
 
 from __future__ import annotations
 
+import math
 import os
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
+from matplotlib.figure import Figure
+from rich.console import Console
 
+from bbllm.bench.log.intervals import Estimate, rate_of
 from bbllm.bench.log.versions import describe_machine
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
+from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.sim.scene_file import FORCE_NOISE_N
-from benchmarks.mass_discrimination.report import (
-    MassReport,
-    figure_of,
-    figures_of,
-    print_report,
-    times_of,
+from bbllm.worlds.scene.hand_force import PERIOD_S, WINDOW_S
+from benchmarks.mass_discrimination.trials import Lift, MassTrial, run_trial
+from benchmarks.shared import (
+    BLUE,
+    INK,
+    TrialBar,
+    machine_text,
+    make_folder,
+    new_figure,
+    percentile,
+    results_of,
+    table_of,
+    write_figure,
+    write_json,
 )
-from benchmarks.mass_discrimination.trials import MassTrial, run_trial
-from benchmarks.shared import TrialBar, make_folder, results_of, write_figure, write_json
 
 app = typer.Typer(add_completion=False, rich_markup_mode='rich')
 NAME = 'weigh'
@@ -107,15 +121,9 @@ def run_mass_bench(
     should_stop: Callable[[], bool] = lambda: False,
 ) -> MassReport:
     """
-    Run all trials, or those made until `should_stop` returns true.
+    Run all trials, or those made until `should_stop`, asked after every trial, returns true.
 
-    Args:
-        trials: How often each pair of masses is weighed.
-        seed: Seed of the first trial; the others count on from it.
-        noise_n: Standard deviation of a reading of the force, and of the bias of a trial [N].
-        processes: How many trials run at once.
-        on_trial: Called after every trial with the number of trials done and the total.
-        should_stop: Called after every trial.
+    *noise_n* is the standard deviation of a reading of the force, and of the bias of a trial [N].
     """
     start_s = time.perf_counter()
     jobs = [
@@ -149,3 +157,177 @@ def run_mass_bench(
         lift_wall_s=lift_wall_s,
         wall_s=time.perf_counter() - start_s,
     )
+
+
+READINGS = round(WINDOW_S / PERIOD_S) + 1
+"""How many readings of the sensor a weight is the mean of."""
+CHANCE = 0.5
+"""Error rate of an answer by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MassFigures:
+    """What came out of all trials with one pair of masses."""
+
+    heavy_kg: float
+    ratio: float
+    """Heavier over lighter."""
+    error: Estimate
+    """How often the lighter cube was said to be the heavier one."""
+    expected: float
+    """The same by the scatter of the readings alone."""
+    failures: tuple[str, ...]
+    """One line per trial in which a cube could not be weighed; they count in no rate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MassReport:
+    """Everything that one run measured."""
+
+    machine: dict[str, str]
+    seed: int
+    light_kg: float
+    noise_n: float
+    """Standard deviation of a reading, and of the bias of an episode [N]."""
+    planned: int
+    """How many trials of each pair of masses were asked for."""
+    figures: tuple[MassFigures, ...]
+    lifts: int
+    scatter_n: float
+    """Standard deviation of what was felt from what it is, bias included [N]."""
+    lift_s: tuple[float, float, float]
+    """Simulated time of a lift until the weight is known: median, 95 %, longest [s]."""
+    lift_wall_s: float
+    """Wall time of the same, median [s]."""
+    wall_s: float
+    """Of the whole run [s]."""
+
+    @property
+    def all_weighed(self) -> bool:
+        """Whether of every pair of masses there is a trial in which both cubes were weighed."""
+        return all(item.error.n for item in self.figures)
+
+    def as_json(self) -> dict[str, object]:
+        """Return plain values for a JSON file; None for what nothing was measured of."""
+        values = asdict(self)
+        for name in ('scatter_n', 'lift_s', 'lift_wall_s'):
+            values[name] = values[name] if self.lifts else None
+        return values
+
+
+def figures_of(
+    light_kg: float,
+    heavy_kg: float,
+    trials: Sequence[MassTrial],
+    noise_n: float = FORCE_NOISE_N,
+) -> MassFigures:
+    """Summarise the trials with one pair of masses."""
+    weighed = [trial for trial in trials if not trial.reason]
+    wrong = sum(not trial.right for trial in weighed)
+    return MassFigures(
+        heavy_kg=heavy_kg,
+        ratio=heavy_kg / light_kg,
+        error=rate_of(wrong, len(weighed)),
+        expected=expected_error(light_kg, heavy_kg, noise_n),
+        failures=tuple(f'seed {t.seed}: {t.reason}' for t in trials if t.reason),
+    )
+
+
+def expected_error(light_kg: float, heavy_kg: float, noise_n: float = FORCE_NOISE_N) -> float:
+    """
+    Return how often two means of readings come out in the wrong order, by their scatter alone.
+
+    The bias of the episode is in both, and the arm is taken to rest.
+    """
+    apart_n = GRAVITY_M_S2 * (heavy_kg - light_kg)
+    scatter_n = noise_n * math.sqrt(2 / READINGS)
+    if not scatter_n:
+        return 0.0 if apart_n else 0.5
+    return 1 - statistics.NormalDist().cdf(apart_n / scatter_n)
+
+
+def times_of(lifts: Sequence[Lift]) -> tuple[tuple[float, float, float], float, float]:
+    """Return median, 95 % and longest simulated time, median wall time, and scatter [s, N]."""
+    times = [lift.robot_s for lift in lifts]
+    off = [lift.down_n - GRAVITY_M_S2 * lift.mass_kg for lift in lifts]
+    return (
+        (percentile(times, 50), percentile(times, 95), max(times, default=math.nan)),
+        percentile([lift.wall_s for lift in lifts], 50),
+        math.sqrt(statistics.fmean(value**2 for value in off)) if off else math.nan,
+    )
+
+
+def print_report(report: MassReport, console: Console) -> None:
+    """Print the table."""
+    rows = []
+    for item in report.figures:
+        error = item.error
+        rate = 0.0 if error.value is None else error.value
+        rows.append(
+            (
+                f'{item.heavy_kg:g}',
+                f'{item.ratio:.2f}',
+                f'{round(rate * error.n)}/{error.n}',
+                '' if error.value is None else f'{rate:.2f}',
+                '' if error.value is None else f'{error.low:.2f} to {error.high:.2f}',
+                f'{item.expected:.3f}',
+            )
+        )
+    console.print(
+        table_of(
+            f'Which is heavier, beside {report.light_kg:g} kg? Seed {report.seed}',
+            ('heavier, kg', 'ratio', 'wrong', 'error rate', '95 %', 'by noise alone'),
+            rows,
+            f'Each cube is lifted once. A reading has {report.noise_n:g} N sd and a bias of the '
+            f'same per episode; a weight is the mean of {READINGS} readings at rest. Interval: '
+            '95 %, Wilson. By noise alone: expected from the scatter of the readings.',
+        )
+    )
+    made = sum(item.error.n + len(item.failures) for item in report.figures)
+    wanted = report.planned * len(report.figures)
+    if made < wanted:
+        console.print(f'{made} of {wanted} trials were made.', style='yellow')
+    if report.lifts:
+        console.print(_lift_line(report))
+    for item in report.figures:
+        for line in item.failures:
+            console.print(f'{item.heavy_kg:g} kg {line}', style='red', markup=False)
+    console.print(machine_text(report.machine))
+
+
+def _lift_line(report: MassReport) -> str:
+    median_s, late_s, most_s = report.lift_s
+    return (
+        f'Lift and weigh: {median_s:.2f} / {late_s:.2f} / {most_s:.2f} s of robot time '
+        f'(median / 95 % / longest of {report.lifts}), {report.lift_wall_s:.2f} s of wall time '
+        f'(median). What was felt is {report.scatter_n:.2f} N (rms) from the true weight, bias '
+        'included.'
+    )
+
+
+def figure_of(report: MassReport) -> Figure:
+    """Return the chart of the error rate over the ratio of the masses."""
+    light_kg = report.light_kg
+    trials = max((item.error.n for item in report.figures), default=0)
+    ratios = [1.0, *(item.ratio for item in report.figures)]
+    with new_figure(
+        f'Error rate of "which is heavier", beside {light_kg:g} kg',
+        f'{trials} trials each, 95 % interval;  dashed: by the noise of the readings alone',
+    ) as (figure, axes):
+        steps = np.geomspace(1.0, max(ratios), 200)
+        noise = [expected_error(light_kg, step * light_kg, report.noise_n) for step in steps]
+        axes.plot(steps, noise, '--', color=INK)
+        for item in report.figures:
+            error = item.error
+            if error.value is not None and error.low is not None and error.high is not None:
+                bounds = [[error.value - error.low], [error.high - error.value]]
+                axes.errorbar(
+                    [item.ratio], [error.value], yerr=bounds, fmt='o', color=BLUE, clip_on=False
+                )
+        axes.set_xscale('log')
+        axes.minorticks_off()
+        labels = [f'{ratio:g}\n{ratio * light_kg:g}' for ratio in ratios]
+        axes.set_xticks(ratios, labels, fontsize=8)
+        axes.set_ylim(0, CHANCE)
+        axes.set_xlabel('mass of the heavier cube: over that of the lighter one, and in kg')
+    return figure

@@ -63,13 +63,9 @@ def run_trial(
     light_kg: float, heavy_kg: float, seed: int, noise_n: float = FORCE_NOISE_N
 ) -> MassTrial:
     """
-    Run one trial from its seed.
+    Run one trial with two masses from its seed, which decides all that is random.
 
-    Args:
-        light_kg: Mass of one cube [kg].
-        heavy_kg: Mass of the other [kg].
-        seed: Decides where they lie, which is which, which is lifted first, and the noise.
-        noise_n: Standard deviation of a reading of the force, and of its bias [N].
+    *noise_n* is the standard deviation of a reading of the force, and of its bias [N].
     """
     rng = np.random.default_rng(seed)
     cubes = _cubes(rng, light_kg, heavy_kg)

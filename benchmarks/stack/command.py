@@ -227,13 +227,7 @@ def _step_overheads(client: Any, moves: int) -> list[float]:
 
 
 def overheads_of(events: list[Event], accepted_s: list[float]) -> Iterator[float]:
-    """
-    Return for each step that began with a trajectory what it cost beside model and motion [s].
-
-    Args:
-        events: Those of episodes, in order.
-        accepted_s: When trajectories were accepted, ascending, wall clock [s].
-    """
+    """Return what steps that began with a trajectory cost beside model and motion [s]."""
     begun_s, model_s = None, 0.0
     for i, event in enumerate(events):
         if isinstance(event.data, StepBegun):
@@ -280,11 +274,7 @@ def _fast_factors(client: Any) -> tuple[float, float]:
 
 def memory_mb(pids: Sequence[int], kind: str) -> float:
     """
-    Add up the memory of processes [MB].
-
-    Args:
-        pids: The processes.
-        kind: `Rss`, or `Pss`, which counts what several share once.
+    Add up the memory of processes [MB]: `Rss`, or `Pss`, which counts what several share once.
 
     Raises:
         OSError: One of them has gone.

@@ -7,16 +7,12 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 from rich.console import Console
 
-from bbllm.arm.driver import ArmDriver
-from bbllm.bench.safety.recording import RecordingDriver
-from bbllm.core.types import Pose, SkillCall
-from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm.core.types import Pose
 from benchmarks.arm.command import figures_of, print_report, run_arm_bench
-from benchmarks.arm.trials import Trial, random_spots, run_trial, yaw_error_deg
+from benchmarks.arm.trials import Trial, run_trial, yaw_error_deg
 from benchmarks.shared import write_json
 
 
@@ -28,35 +24,6 @@ def test_a_trial_succeeds_without_breaking_a_limit(kind: str) -> None:
     assert trial.audit.violations == 0
     assert trial.audit.samples > 1000
     assert 0 < trial.bound_s < trial.motion_s < trial.robot_s
-
-
-def test_the_same_seed_gives_the_same_trial() -> None:
-    first, second = (run_trial('pick_place', 3, 0.8) for _ in range(2))
-
-    assert (first.errors_m, first.robot_s) == (second.errors_m, second.robot_s)
-
-
-def test_every_trajectory_is_kept_with_the_stops_between() -> None:
-    recorders: list[RecordingDriver] = []
-
-    def wrap(driver: ArmDriver) -> ArmDriver:
-        recorders.append(RecordingDriver(driver))
-        return recorders[0]
-
-    world = TabletopWorld('tabletop', wrap_driver=wrap)
-    world.execute(SkillCall('pick', ('red_cube',)))
-    world.execute(SkillCall('place', ('location_A',)))
-
-    # Over, down, grip, up a little, up; over, down, let go, up.
-    assert len(recorders[0].trajectories) == 7
-    assert recorders[0].stops == [2, 6]
-
-
-def test_random_spots_keep_apart_and_within_the_ring() -> None:
-    spots = random_spots(np.random.default_rng(0), 9, (0.3, 0.7), math.pi / 2)
-
-    assert all(0.3 <= math.hypot(*spot) <= 0.7 for spot in spots)
-    assert min(math.dist(a, b) for a in spots for b in spots if a is not b) >= 0.08
 
 
 @pytest.mark.parametrize(('yaw_deg', 'wanted', 'error'), [(91, 0, 1), (-44, 45, 1), (10, 10, 0)])

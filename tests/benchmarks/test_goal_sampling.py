@@ -66,17 +66,6 @@ def moved(item: Sampled) -> Counter[str]:
     return counts
 
 
-def test_each_split_goes_round_its_houses_and_somebody_is_told_after_each_goal(
-    drawn: tuple[Drawing, Proofs, list[int]],
-) -> None:
-    drawing, _, told = drawn
-
-    assert told == list(range(1, N_EACH * len(SPLITS) + 1))
-    for split in SPLITS.values():
-        houses = [item.house for item in drawing.found if item.split == split.name]
-        assert houses == [split.houses[i % len(split.houses)] for i in range(N_EACH)]
-
-
 def test_no_goal_wants_more_of_a_class_than_there_is_or_contradicts_itself(
     drawn: tuple[Drawing, Proofs, list[int]],
 ) -> None:
@@ -127,16 +116,6 @@ def test_no_goal_is_drawn_twice_in_a_house_and_what_is_drawn_anew_is_counted() -
 
     assert drawing.drawn_anew['it can be carried'] == len(drawing.lost_s) == 2
     assert len(drawing.found) == 1
-
-
-def test_another_seed_draws_other_goals() -> None:
-    def goals(seed: int) -> list[str]:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(goal_sampling, 'least_steps', Proofs())
-            return [str(item.goal) for item in sample(1, seed).found]
-
-    assert goals(1) == goals(1)
-    assert goals(1) != goals(2)
 
 
 def test_a_goal_that_contradicts_itself_is_drawn_anew_and_counted() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses, load_house
-from benchmarks.goals.wording import NOUNS, goal_in_words, plural
+from benchmarks.goals.wording import NOUNS, goal_in_words
 
 THERE = {
     'plate': 4, 'cupcake': 2, 'apple': 3, 'milk': 1, 'chicken': 1, 'cutleryfork': 4, 'stove': 1,
@@ -44,18 +44,6 @@ def test_a_goal_is_said_in_sentences_with_articles_and_plurals(goal: str, words:
     assert predicates is not None
 
     assert goal_in_words(predicates, THERE) == words
-
-
-@pytest.mark.parametrize(
-    ('one', 'many'),
-    [
-        ('plate', 'plates'), ('knife', 'knives'), ('bookshelf', 'bookshelves'), ('box', 'boxes'),
-        ('wine glass', 'wine glasses'), ('light switch', 'light switches'),
-        ('box of cereal', 'boxes of cereal'), ('carton of milk', 'cartons of milk'),
-    ],
-)  # fmt: skip
-def test_of_a_measure_the_first_noun_has_the_plural(one: str, many: str) -> None:
-    assert plural(one) == many
 
 
 def test_no_two_classes_of_a_house_are_called_the_same() -> None:

@@ -18,13 +18,14 @@ from typer.testing import CliRunner, Result
 
 from bbllm.cli.main import app
 from benchmarks.mass_discrimination import command
-from benchmarks.mass_discrimination.command import HEAVIER_KG, run_mass_bench
-from benchmarks.mass_discrimination.report import (
+from benchmarks.mass_discrimination.command import (
+    HEAVIER_KG,
     MassReport,
     expected_error,
     figure_of,
     figures_of,
     print_report,
+    run_mass_bench,
 )
 from benchmarks.mass_discrimination.trials import Lift, MassTrial, run_trial
 
@@ -41,35 +42,6 @@ def test_both_cubes_are_lifted_and_felt_with_the_bias_of_one_sensor() -> None:
     assert first == pytest.approx(second, abs=0.2)
     assert trial.right
     assert all(lift.robot_s > 1.0 for lift in trial.lifts)
-
-
-def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
-    first, again, other = (
-        [(lift.mass_kg, lift.down_n) for lift in run_trial(0.05, 0.1, seed).lifts]
-        for seed in (3, 3, 4)
-    )
-
-    assert first == again
-    assert first != other
-
-
-def test_a_trial_is_right_where_the_heavier_cube_pulls_more() -> None:
-    assert trial_of((0.05, 0.4), (0.10, 0.9)).right
-    assert trial_of((0.10, 0.9), (0.05, 0.4)).right
-    assert not trial_of((0.05, 0.9), (0.10, 0.4)).right
-
-
-def test_cubes_that_could_not_be_weighed_count_in_no_rate_and_are_told() -> None:
-    trials = [
-        trial_of((0.05, 0.4), (0.10, 0.9)),
-        trial_of((0.05, 0.9), (0.10, 0.4)),
-        MassTrial(heavy_kg=0.1, seed=7, reason='pick(red_cube): the hand closed on nothing.'),
-    ]
-
-    figures = figures_of(0.05, 0.10, trials)
-
-    assert (figures.ratio, figures.error.value, figures.error.n) == (2.0, 0.5, 2)
-    assert figures.failures == ('seed 7: pick(red_cube): the hand closed on nothing.',)
 
 
 def test_noise_alone_is_chance_for_equal_masses_and_less_the_further_they_are_apart() -> None:
@@ -91,13 +63,6 @@ def test_a_run_is_told_written_and_drawn_with_a_mark_for_each_pair_of_masses() -
     assert data['lifts'] == 2 * len(HEAVIER_KG)
     assert '0.055' in text.getvalue()
     assert len(marks_of(figure_of(report))) == len(HEAVIER_KG)
-
-
-def test_a_noisier_sensor_takes_the_wrong_cube_for_the_heavier_one_more_often() -> None:
-    quiet, usual, noisy = (expected_error(0.05, 0.06, noise_n) for noise_n in (0.0, 0.2, 1.0))
-
-    assert quiet == 0 < usual < noisy < 0.5
-    assert expected_error(0.05, 0.05, 0.0) == 0.5
 
 
 def test_without_noise_a_weight_is_what_it_is() -> None:
@@ -151,23 +116,6 @@ def fails_at_once(light_kg: float, heavy_kg: float, seed: int, noise_n: float) -
     return MassTrial(heavy_kg=heavy_kg, seed=seed, reason='pick(red_cube): No.')
 
 
-def test_the_mark_of_more_errors_is_higher_up() -> None:
-    few, many = (drawn_height(wrong) for wrong in (1, 4))
-
-    assert few < many
-
-
-def test_the_command_writes_json_and_pictures(tmp_path: Path) -> None:
-    out = tmp_path / 'new' / 'weigh'
-
-    result = CliRunner().invoke(
-        app, ['bench', 'weigh', '--trials', '1', '--jobs', '1', '--out', str(out)]
-    )
-
-    assert result.exit_code == 0, result.output
-    assert sorted(file.name for file in out.iterdir()) == ['weigh.json', 'weigh.png', 'weigh.svg']
-
-
 def weigh(out: Path, *words: str) -> Result:
     return CliRunner().invoke(
         app, ['bench', 'weigh', '--trials', '2', '--jobs', '1', '--out', str(out), *words]
@@ -179,12 +127,14 @@ def test_the_command_prints_one_json_object_for_programs(
 ) -> None:
     monkeypatch.setattr(command, 'run_trial', weighed_at_once)
 
-    result = weigh(tmp_path, '--json', '--noise', '0.5')
+    out = tmp_path / 'new' / 'weigh'
+    result = weigh(out, '--json', '--noise', '0.5')
 
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
-    assert (data['noise_n'], data['planned'], data['folder']) == (0.5, 2, str(tmp_path))
+    assert (data['noise_n'], data['planned'], data['folder']) == (0.5, 2, str(out))
     assert [item['error']['n'] for item in data['figures']] == [2] * len(HEAVIER_KG)
+    assert sorted(file.name for file in out.iterdir()) == ['weigh.json', 'weigh.png', 'weigh.svg']
 
 
 def test_the_command_fails_where_a_pair_of_masses_was_never_weighed(
@@ -203,10 +153,9 @@ def test_the_command_fails_where_a_pair_of_masses_was_never_weighed(
     assert json.loads((tmp_path / 'weigh.json').read_text())['lifts'] == 0
 
 
-@pytest.mark.parametrize('jobs', ['1', '2'])
-def test_after_ctrl_c_the_command_tells_what_there_is(tmp_path: Path, jobs: str) -> None:
+def test_after_ctrl_c_the_command_tells_what_there_is(tmp_path: Path) -> None:
     """As on a terminal, where Ctrl-C reaches the processes of the trials too."""
-    words = ['bench', 'weigh', '--trials', '2000', '--jobs', jobs, '--out', str(tmp_path)]
+    words = ['bench', 'weigh', '--trials', '2000', '--jobs', '2', '--out', str(tmp_path)]
     with subprocess.Popen(
         [sys.executable, '-m', 'bbllm', *words],
         stdout=subprocess.PIPE,
@@ -240,14 +189,6 @@ def trial_of(*lifts: tuple[float, float]) -> MassTrial:
         Lift(mass_kg=mass_kg, down_n=down_n, robot_s=2.0, wall_s=0.1) for mass_kg, down_n in lifts
     )
     return MassTrial(heavy_kg=0.1, seed=0, lifts=felt)
-
-
-def drawn_height(wrong: int) -> float:
-    """Return the height of the only mark of a chart, for so many errors of ten."""
-    right, false = trial_of((0.05, 0.4), (0.10, 0.9)), trial_of((0.05, 0.9), (0.10, 0.4))
-    trials = [false] * wrong + [right] * (10 - wrong)
-    [height] = marks_of(figure_of(report_of(trials)))
-    return height
 
 
 def marks_of(figure: Figure) -> list[float]:

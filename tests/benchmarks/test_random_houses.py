@@ -41,14 +41,6 @@ def test_odd_houses_have_what_the_reader_of_tidy_ones_refuses_and_things_in_no_r
     assert lost > 20
 
 
-def test_the_same_dice_draw_the_same_house_and_the_same_script() -> None:
-    first, again = (draw_house(random.Random(5), 50) for _ in range(2))
-
-    assert first == again
-    assert first != draw_house(random.Random(6), 50)
-    assert draw_script(random.Random(1), first, 30) == draw_script(random.Random(1), first, 30)
-
-
 def test_a_third_of_the_lines_of_a_script_can_be_done() -> None:
     done = lines = 0
     for seed in range(20):

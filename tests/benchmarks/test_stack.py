@@ -6,7 +6,7 @@ import pytest
 
 from bbllm.core.events import Event, ModelCall, StepBegun
 from bbllm.core.types import Outcome, SkillCall, Status
-from benchmarks.stack.command import Spread, overheads_of
+from benchmarks.stack.command import overheads_of
 
 pytestmark = pytest.mark.ros
 
@@ -35,18 +35,3 @@ def test_step_without_a_trajectory_does_not_count() -> None:
     events = [*step(10.0, 0.0, 10.1, 11.0), *step(20.0, 0.0, 20.1, 21.0)]
 
     assert list(overheads_of(events, [5.0, 20.2, 30.0])) == pytest.approx([0.2])
-
-
-def test_first_plan_is_no_step() -> None:
-    events = [
-        Event(1.0, ModelCall(role='brain', model='m', duration_s=9.0)),
-        *step(2.0, 0.0, 2.1, 3.0),
-    ]
-
-    assert list(overheads_of(events, [2.5])) == pytest.approx([0.5])
-
-
-def test_spread_is_in_milliseconds() -> None:
-    spread = Spread.of([0.001, 0.002, 0.003])
-
-    assert (spread.n, spread.median_ms) == (3, pytest.approx(2.0))

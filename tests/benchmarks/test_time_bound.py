@@ -24,12 +24,6 @@ def test_a_long_move_takes_its_way_at_full_speed_and_one_ramp() -> None:
     assert bound == pytest.approx(3.0 / 2.62 + 2.62 / 10.0, rel=2e-3)
 
 
-def test_the_slowest_joint_decides() -> None:
-    both = time_optimal_bound([Q_READY, Q_READY + 0.1 * FIRST + 0.3 * np.eye(7)[4]])
-
-    assert both == pytest.approx(time_optimal_bound([Q_READY, Q_READY + 0.3 * np.eye(7)[4]]))
-
-
 def test_passing_a_point_on_the_way_costs_nothing_but_stopping_there_does() -> None:
     points = [Q_READY, Q_READY + 0.2 * FIRST, Q_READY + 0.4 * FIRST]
 
@@ -37,12 +31,6 @@ def test_passing_a_point_on_the_way_costs_nothing_but_stopping_there_does() -> N
     assert passing == pytest.approx(time_optimal_bound([points[0], points[2]]))
     assert time_optimal_bound(points) > 1.3 * passing
     assert time_optimal_bound(points, stops=[1]) == time_optimal_bound(points)
-
-
-def test_turning_back_needs_a_stop_even_where_none_is_asked() -> None:
-    points = [Q_READY, Q_READY + 0.2 * FIRST, Q_READY]
-
-    assert time_optimal_bound(points, stops=()) == time_optimal_bound(points)
 
 
 def test_no_planned_move_beats_the_bound_and_most_come_near() -> None:

@@ -13,8 +13,6 @@ import pytest
 from PIL import Image
 
 from bbllm.cli.views.picture_files import write_pictures
-from bbllm.cli.views.progress import progress_of
-from bbllm.core.errors import ConfigError
 from bbllm.core.events import EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import episode_of
 from bbllm.core.types import (
@@ -36,13 +34,12 @@ from bbllm.viz.shapes import (
     Panel,
     Polygon,
     Text,
-    ring_points,
     text_width,
     wrap,
 )
 from bbllm.viz.sheet import Caption, draw_sheet
 from bbllm.viz.svg import to_svg
-from bbllm.viz.table import draw_scene, short_names
+from bbllm.viz.table import draw_scene
 from bbllm.viz.view import View, view_of
 
 CAPTION = Caption(task='build something', ending='FINISHED', episode_id='e1')
@@ -92,16 +89,6 @@ def test_no_task_can_break_the_svg(task: str) -> None:
     assert not list(root.iter('{http://www.w3.org/2000/svg}script'))
 
 
-def test_forward_is_up_and_left_is_left() -> None:
-    view = view_of([scene()], 600)
-
-    ahead, left, here = view.at(0.6, 0.0), view.at(0.3, 0.2), view.at(0.3, 0.0)
-
-    assert ahead[1] < here[1]
-    assert left[0] < here[0]
-    assert here[1] - view.at(0.4, 0.0)[1] == pytest.approx(0.1 * view.scale)
-
-
 def test_every_thing_is_inside_the_view() -> None:
     for name in list_scenes():
         view = view_of([scene(name)], 600)
@@ -149,15 +136,6 @@ def test_labels_of_the_shipped_scenes_neither_overlap_nor_leave_the_panel(name: 
         assert label.box[2] <= view.width
 
 
-def test_labels_of_a_heap_are_pulled_apart() -> None:
-    heap = [Wanted(f'cube_number_{n}', (300.0, 300.0), 10.0, 12.0) for n in range(5)]
-
-    placed = place_labels(heap, [], 600, 600)
-
-    pairs = itertools.combinations([label.box for label in placed], 2)
-    assert all(overlap(*pair) == 0 for pair in pairs)
-
-
 def test_what_is_held_and_what_stands_on_a_location_is_written() -> None:
     start = scene()
     facts = (Fact('red_cube', 'on', 'location_A'), Fact('blue_cube', 'held_by', 'hand'))
@@ -197,16 +175,6 @@ def test_a_thing_that_moved_leaves_a_trace_and_others_do_not() -> None:
     assert not [s for s in still.shapes if isinstance(s, Polygon) and s.paint.dash == (2.5, 2.5)]
 
 
-def test_ring_leaves_its_middle_out() -> None:
-    ring = ring_points((0.0, 0.0), 1.0, 2.0)
-
-    area = 0.5 * sum(
-        ax * by - bx * ay for (ax, ay), (bx, by) in zip(ring, ring[1:] + ring[:1], strict=True)
-    )
-
-    assert abs(area) == pytest.approx(math.pi * (4 - 1), rel=0.01)
-
-
 def test_reach_ends_between_what_can_and_what_cannot_be_grasped() -> None:
     ring = reach_ring()
 
@@ -215,32 +183,12 @@ def test_reach_ends_between_what_can_and_what_cannot_be_grasped() -> None:
     assert 0.7 < ring[1] < 0.9
 
 
-def test_names_lose_only_a_beginning_that_all_share() -> None:
-    assert short_names(['location_A', 'location_B']) == {'location_A': 'A', 'location_B': 'B'}
-    assert short_names(['bin', 'location_A']) == {'bin': 'bin', 'location_A': 'location_A'}
-
-
-@pytest.mark.parametrize(('word', 'color'), [('red', HEX['red']), ('dark blue', HEX['blue'])])
-def test_colour_words_are_understood(word: str, color: str) -> None:
-    assert color_of(word) == color
-
-
-def test_an_unknown_colour_is_drawn_in_a_neutral_one() -> None:
-    assert color_of('mauvish') == UNKNOWN
-
-
 def test_a_long_task_is_cut_with_an_ellipsis() -> None:
     lines = wrap('word ' * 400, 20, 500, 2)
 
     assert len(lines) == 2
     assert lines[1].endswith('…')
     assert all(text_width(line, 20) <= 500 for line in lines)
-
-
-def test_a_word_wider_than_the_page_is_cut_too() -> None:
-    (line,) = wrap('x' * 2000, 20, 500, 2)
-
-    assert text_width(line, 20) <= 500
 
 
 def test_half_transparent_paint_is_blended_in_the_png() -> None:
@@ -262,12 +210,6 @@ def events(*scenes: Scene) -> tuple[Event, ...]:
     return (Event(0.0, start), *shown)
 
 
-def test_scenes_come_back_from_the_record() -> None:
-    before = scene()
-
-    assert progress_of(episode_of(events(before))).scenes['before'] == before
-
-
 def test_an_episode_without_an_end_is_drawn_with_its_start_alone(tmp_path: Path) -> None:
     pictures = write_pictures(episode_of(events(scene())), tmp_path / 'e1.jsonl')
 
@@ -282,11 +224,6 @@ def test_an_episode_without_a_scene_has_no_picture_and_says_so(tmp_path: Path) -
 
     assert pictures.paths == ()
     assert 'no scene' in pictures.hints[0]
-
-
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match='nowhere'):
-        write_pictures(episode_of(events(scene())), tmp_path / 'nowhere' / 'e1.jsonl')
 
 
 def test_a_thing_on_its_edge_and_one_of_no_size_are_drawn() -> None:
@@ -357,17 +294,6 @@ def test_plate_bowl_and_what_is_as_long_as_wide_are_round_and_a_box_is_not() -> 
         'peru': Polygon,
         'gold': Polygon,
     }
-
-
-def test_a_container_is_in_the_picture_to_its_rim() -> None:
-    scene = fruit()
-    view = view_of([scene], 600)
-    shapes = drawn(scene, view)
-    bowl = shapes[index_of_fill(shapes, 'steelblue')]
-
-    assert isinstance(bowl, Circle)
-    assert bowl.radius <= bowl.centre[0] <= view.width - bowl.radius
-    assert bowl.radius == pytest.approx(0.1 * view.scale)
 
 
 def test_the_name_of_an_empty_container_is_not_written_on_another() -> None:

@@ -134,25 +134,6 @@ def test_log_holds_scores_by_task_and_every_step_of_an_episode(run: Run) -> None
     }
 
 
-def test_without_feedback_what_is_out_of_reach_costs_the_goal(run: Run) -> None:
-    log = run(tabletop(tasks='plus_sign', k=0), plays_offline())
-
-    [sample] = log.samples or []
-    scores = scores_of(sample)
-    assert scores['goal'] == 'I'
-    assert 0 < scores['executable_steps'] < 1
-    assert scores['goal_conditions'] < 1
-    assert scores['feedback_loops'] == 0
-    assert sample.scores is not None
-    goal = sample.scores['goal']
-    assert goal.answer == 'failed'
-    assert goal.explanation
-    assert goal.metadata is not None
-    assert False in goal.metadata['conditions'].values()
-    assert goal.metadata['codes']['OUT_OF_WORKSPACE'] > 0
-    assert goal.metadata['unsafe'] == 0
-
-
 def is_told(gather: bool) -> Model:
     """Reads the prompts of llm_pop as `expert` does, or as `uninformed`, who guesses."""
     cases = [make_case(load_suite('partial'), name, seed=0, trial=0) for name in NEEDY]
@@ -185,15 +166,6 @@ def test_what_had_been_found_out_is_scored_where_a_task_asks_for_it(
     assert informed.metrics['accuracy'].value == (1.0 if gather else 0.0)
 
 
-def test_other_suites_are_not_scored_by_what_was_found_out() -> None:
-    names = [
-        len(tabletop(**arguments).scorer or ())
-        for arguments in ({}, {'suite': 'partial'}, {'suite': 'partial', 'tasks': 'stack'})
-    ]
-
-    assert names == [4, 5, 4]
-
-
 @pytest.mark.parametrize('where', ['bbllm/tabletop', TASK_FILE])
 def test_task_is_found_by_name_and_by_path(
     run: Run, repository: Path, where: str, monkeypatch: pytest.MonkeyPatch
@@ -204,38 +176,6 @@ def test_task_is_found_by_name_and_by_path(
 
     assert log.eval.task_args['seed'] == 7
     assert scores_of(sample_of(log, 'right_side-t000-k3'))['goal'] == 'C'
-
-
-def test_body_may_be_another_model(run: Run) -> None:
-    brain_asked: list[Any] = []
-    body_asked: list[Any] = []
-
-    run(
-        tabletop(tasks='right_side'),
-        plays_offline(brain_asked),
-        model_roles={'body': plays_offline(body_asked)},
-    )
-
-    assert len(brain_asked) == 1
-    assert len(body_asked) > 3
-
-
-def test_embedding_asks_no_model_for_calls(run: Run) -> None:
-    asked: list[Any] = []
-
-    log = run(tabletop(tasks='right_side', mapping='embedding'), plays_offline(asked))
-
-    assert scores_of(sample_of(log, 'right_side-t000-k3'))['executable_steps'] > 0
-    assert len(asked) == 1
-
-
-def test_model_that_talks_nonsense_failed_by_its_own_doing(run: Run) -> None:
-    log = run(tabletop(tasks='right_side'), mock(lambda *_: output('What a nice day!')))
-
-    [sample] = log.samples or []
-    assert scores_of(sample)['goal'] == 'I'
-    assert sample.scores is not None
-    assert (sample.scores['goal'].metadata or {})['ending'] == 'MODEL_FAILED'
 
 
 def test_server_that_fails_is_an_error_of_the_sample_and_no_failed_task(run: Run) -> None:

@@ -22,6 +22,7 @@ from bbllm.core.paths import config_dir
 from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses
 from benchmarks.goals import sampling as goal_sampling
+from benchmarks.goals.command import suite_text, timing
 from benchmarks.goals.sampling import (
     LONG_EACH,
     NEW_HOUSES,
@@ -30,7 +31,6 @@ from benchmarks.goals.sampling import (
     sample,
     start_of,
 )
-from benchmarks.goals.suite_file import suite_text, timing
 
 SUITE = load_suite('household_goals')
 

@@ -83,11 +83,8 @@ def rooms_of(
     """
     Return the rooms of a household with all that is in them, in the scene's order.
 
-    Args:
-        scene: The household now.
-        before: The household at the start: what moved since leaves a ghost there.
-        changes_only: Whether only changes, their places and the person are shown one by one,
-            and all else is counted.
+    What moved since *before* leaves a ghost there. With *changes_only*, only changes, their places
+    and the person are shown one by one, and all else is counted.
     """
     known = _known(scene, before)
     rooms = [item.name for item in scene.objects if item.kind is Kind.LOCATION]

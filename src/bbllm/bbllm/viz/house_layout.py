@@ -56,14 +56,7 @@ class Box:
 
 
 def lay_out(rooms: Sequence[HouseItem], width: float, columns: int) -> tuple[Box, ...]:
-    """
-    Place rooms and all that is in them; together they fill a rectangle.
-
-    Args:
-        rooms: See `house.rooms_of`.
-        width: Of the whole [px].
-        columns: How many columns of boxes there are over the whole width.
-    """
+    """Place rooms and all in them in a rectangle of some width [px], with columns of boxes."""
     unit = width / columns
 
     @cache

@@ -58,15 +58,7 @@ class Placed:
 def place_labels(
     wanted: Sequence[Wanted], things: Sequence[Box], width: float, height: float
 ) -> list[Placed]:
-    """
-    Find a place for each name, the most crowded things first.
-
-    Args:
-        wanted: The names.
-        things: What should stay visible.
-        width: Of the panel; names stay inside [px].
-        height: Of the panel [px].
-    """
+    """Find places in a panel [px] for names, the most crowded first, beside *things*."""
     placed: dict[int, Placed] = {}
     order = sorted(range(len(wanted)), key=lambda index: -_crowding(wanted, index))
     for index in order:

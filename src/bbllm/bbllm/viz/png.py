@@ -20,13 +20,7 @@ _DPI = 72
 
 
 def to_png(page: Page, scale: float = 2.0) -> bytes:
-    """
-    Return the page as a PNG file.
-
-    Args:
-        page: The picture.
-        scale: Pixels of the file for each pixel of the page.
-    """
+    """Return the page as a PNG file, with so many pixels for each pixel of the page."""
     from matplotlib.figure import Figure
 
     # A hair more than whole pixels, of which matplotlib cuts the fraction off.

@@ -58,15 +58,7 @@ def draw_sheet(
     after: Scene | None,
     reach_m: tuple[float, float] | None = None,
 ) -> Page:
-    """
-    Return the picture of one episode.
-
-    Args:
-        caption: The words.
-        before: The scene at the start.
-        after: The scene at the end, None where none was recorded.
-        reach_m: Nearest and furthest distance from the robot's axis that it can grasp at [m].
-    """
+    """Return the picture of one episode, without an end of its start; see `draw_scene`."""
     scenes = [before] if after is None else [before, after]
     view = view_of(scenes, PANEL_PX)
     width = 2 * EDGE_PX + len(scenes) * PANEL_PX + (len(scenes) - 1) * GAP_PX
@@ -85,14 +77,7 @@ def draw_sheet(
 
 
 def draw_house_sheet(caption: Caption, before: Scene, after: Scene | None) -> Page:
-    """
-    Return the picture of one episode in a household: one plan, in which what changed stands out.
-
-    Args:
-        caption: The words.
-        before: The scene at the start.
-        after: The scene at the end, None where none was recorded; the start is drawn then.
-    """
+    """Return the picture of one episode in a household, in which what changed stands out."""
     width = HOUSE_PX + 2 * EDGE_PX
     head, top = draw_head(caption, width)
     old = None if after is None else before

@@ -66,14 +66,8 @@ def choose(
     Prepare a run for each planner that plays; nothing is written.
 
     Who is named has to be able to play. Of `all`, those that are not for the suite's world, whose
-    prompts the models cannot answer, or that cannot be imported, are left out.
-
-    Args:
-        request: What all have in common; its planner does not count.
-        said: Names of planners, with options or without, and `all`.
-        folder: Where the folders of the runs will be.
-        embeddings: Who embeds for planners that match by embedding; None: `lexical` where the
-            Brain is a stand-in, else that of the configuration.
+    prompts the models cannot answer, or that cannot be imported, are left out. Without
+    *embeddings*, `lexical` embeds where the Brain is a stand-in, else that of the configuration.
 
     Raises:
         ConfigError: A planner that was named cannot play, one alone was named, or of `all` none

@@ -118,13 +118,7 @@ _OF_SETTINGS = {'suite', 'suite_sha256', 'world', 'brain', 'seed', 'trials', 'li
 
 
 def comparison_of(entries: Sequence[PlannerResults], *, against: str) -> PlannerComparison:
-    """
-    Return the comparison, still without notices and planners that were left out.
-
-    Args:
-        entries: Runs with at least one result each.
-        against: The planner that the others are compared with; none are while it has no result.
-    """
+    """Return the comparison with the planner *against*, without notices and who was left out."""
     settings = entries[0].run.settings
     first = next((entry for entry in entries if entry.planner == against), None)
     played = {result.key.task for entry in entries for result in entry.results}

@@ -31,13 +31,7 @@ def compare_folder(
     """
     Sum up what is on record in the folder of a comparison, and write it there.
 
-    Args:
-        folder: Contains the folders of the runs.
-        choice: The planners to compare.
-        ran: How the runs ended that were worked on.
-
-    Returns:
-        The content of `compare.json`; None where no episode is on record.
+    Returns None where no episode is on record.
 
     Raises:
         ConfigError: A run cannot be read, or a file cannot be written.

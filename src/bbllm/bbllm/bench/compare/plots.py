@@ -39,15 +39,7 @@ def curves(points: Mapping[str, Sequence[Point]]) -> dict[str, Curve]:
 def growth_figure(
     suite: str, prompts: Mapping[str, Curve], steps: Mapping[str, Curve], note: str = ''
 ) -> Figure:
-    """
-    Return both plots as a figure of matplotlib.
-
-    Args:
-        suite: The name of the suite, for the title.
-        prompts: By planner, the tokens of its prompts by steps done before them, see `curves`.
-        steps: By planner, the tokens of a step by steps of the episode.
-        note: A remark about the models.
-    """
+    """Return both plots: tokens of *prompts* by steps done, and of *steps* by steps in all."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

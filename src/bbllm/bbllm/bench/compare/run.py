@@ -41,13 +41,7 @@ class PlannerRun:
 
 
 class SharedWorkers:
-    """
-    Workers that stay from one run to the next, since to start them takes seconds.
-
-    Args:
-        hire: Gets so many; called for the first run.
-        size: How many.
-    """
+    """Workers that stay from one run to the next, since to start them takes seconds."""
 
     def __init__(self, hire: Callable[[int], Workers], size: int):
         self.size = size
@@ -105,15 +99,7 @@ def play_all(
     """
     Play what is missing of each planner's run; goes on with the next one where a run ends early.
 
-    Args:
-        contenders: Who plays, in this order.
-        folder: Where the folders of their runs are, or will be.
-        hire: Gets so many workers; see `run_bench`.
-        jobs: How many episodes to play at once.
-        watch: Observes all runs, and may end them.
-
-    Returns:
-        How each run ended; after an early end, of those that had begun.
+    Returns how each run ended; after an early end, of those that had begun.
 
     Raises:
         ConfigError: A folder cannot be used; nothing was played then.

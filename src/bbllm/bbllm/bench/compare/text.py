@@ -70,13 +70,7 @@ def grids_of(data: PlannerComparison) -> tuple[Grid, ...]:
 
 
 def markdown(data: PlannerComparison, pictures: Sequence[str]) -> str:
-    """
-    Return a comparison as a page of Markdown.
-
-    Args:
-        data: The comparison.
-        pictures: Names of the picture files beside it.
-    """
+    """Return a comparison as a page of Markdown, with the names of the picture files beside it."""
     limits = budgets_text(data.limits, own=data.own_limits)
     lines = [
         f'# {data.suite}: {count_of(len(data.planners), "planner")} compared',
@@ -100,13 +94,7 @@ def markdown(data: PlannerComparison, pictures: Sequence[str]) -> str:
 
 
 def budgets_text(limits: Mapping[str, float | None], *, own: bool) -> str:
-    """
-    Return the budget of an episode in words.
-
-    Args:
-        limits: Those of the run.
-        own: Whether some tasks of the suite allow fewer steps.
-    """
+    """Return the budget of an episode in words; *own*: some tasks allow fewer steps."""
     named = {'steps': 'steps', 'model_calls': 'model calls', 'tokens': 'tokens', 'wall_s': 's'}
     given = [f'{limit:g} {word}' for key, word in named.items() if (limit := limits.get(key))]
     fewer = '; of steps no more than its task says' if own else ''

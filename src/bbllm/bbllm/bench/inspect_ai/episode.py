@@ -56,14 +56,9 @@ def entry_of(event: Event) -> tuple[str, str] | None:
 
 def play_sample(job: EpisodeSpec, models: Models, sink: EventSink) -> EpisodeResult:
     """
-    Play an episode to its end and judge it; to be called in a worker thread of anyio.
+    Play an episode with given models and judge it; to be called in a worker thread of anyio.
 
     Where its sample is stopped, the arm stops within 20 ms of simulated time.
-
-    Args:
-        job: What to play; `models` answer in place of those that its config names.
-        models: Who answers.
-        sink: Receives every event.
     """
     in_house = isinstance(job.case.scene, HouseStart)
     play = play_household.play_with if in_house else play_tabletop.play_with

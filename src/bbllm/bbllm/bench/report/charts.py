@@ -55,13 +55,7 @@ class Drawing:
 
 
 class HouseDrawings:
-    """
-    Draws households; keeps each different one once.
-
-    Args:
-        inks: The paints, which all drawings of a page share.
-        prefix: Begins the ids, so that they differ from those of other drawings.
-    """
+    """Draws households, with paints that a page shares and ids that begin with *prefix*."""
 
     def __init__(self, inks: Inks, prefix: str = ''):
         self._inks = inks
@@ -94,14 +88,7 @@ class HouseDrawings:
 
 
 class Drawings(HouseDrawings):
-    """
-    Draws tables; keeps each different one once.
-
-    Args:
-        scenes: All that will be drawn, at the same scale.
-        inks: The paints, which all drawings of a page share.
-        prefix: Begins the ids, so that they differ from those of other drawings.
-    """
+    """Draws tables, all of *scenes* at the same scale; keeps each different one once."""
 
     def __init__(self, scenes: Iterable[Scene], inks: Inks, prefix: str = ''):
         super().__init__(inks, prefix)
@@ -161,11 +148,7 @@ class Scenes:
 
 
 def read_scenes(path: Path | None) -> Scenes:
-    """
-    Read the scenes of a journal.
-
-    Pictures only gain by them, so a journal that is gone or damaged gives none and no error.
-    """
+    """Read the scenes of a journal; one that is gone or damaged gives none, and no error."""
     try:
         lines = path.read_bytes().splitlines() if path else []
     except OSError:

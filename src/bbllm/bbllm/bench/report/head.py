@@ -21,13 +21,7 @@ BUILT_IN = ('lexical', *provider_names())
 
 
 def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """
-    Return what made the run by name, in the order of the page.
-
-    Args:
-        run: The run.
-        served: Names that the servers gave themselves, by role.
-    """
+    """Return what made the run, by name; *served*: how models call themselves, by role."""
     made = run.settings
     commit = made.versions.get('commit', '')
     version = made.versions.get('bbllm', words.NONE)

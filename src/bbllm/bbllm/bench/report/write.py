@@ -33,11 +33,9 @@ class Finished:
 
 def finish(folder: RunFolder, *, report: bool = True) -> Finished:
     """
-    Sum up what is on record; a disk that takes no more does not hide the figures.
+    Sum up what is on record, with a report unless it is unwanted: that reads every journal.
 
-    Args:
-        folder: That of the run.
-        report: Whether to write the report too, for which every journal is read.
+    A disk that takes no more does not hide the figures.
     """
     settings = folder.settings
     assert settings is not None  # a run begins with writing them

@@ -24,12 +24,8 @@ class RunRecording:
     """
     The file of `--record`, while a run goes on.
 
-    It has an episode as a whole or not at all. A process that was killed may have left one
-    here whose result is not on record: it will be played again, so it is taken out first.
-
-    Args:
-        path: The file; its folder is made.
-        episodes: Names of the episodes whose results are on record.
+    It has an episode as a whole or not at all. A process that was killed may have left one here
+    whose result is not on record (*episodes*): it will be played again, so it is taken out.
 
     Raises:
         ConfigError: It cannot be written, or is gone although there are results.

@@ -72,14 +72,8 @@ def make_run(
     """
     Return the run of a job; its clock starts now.
 
-    Args:
-        job: What to play.
-        models: Who answers.
-        sink: Receives every event.
-        world: What settings, journals and `--world` call the world.
-        around: What else goes on in this process.
-        name: That of its key where none is given.
-        more: Further settings for the journal.
+    *world* is what `--world` calls it, *name* that of the key where none is given, and *more* are
+    further settings for the journal.
     """
     settings = {
         'world': world,

@@ -17,12 +17,7 @@ reply that makes no sense (ParseError) is the model's doing, and one that others
 
 
 class FailurePolicy:
-    """
-    What went wrong so far in one session of a run.
-
-    Args:
-        give_up_after: How many episodes in a row may come to nothing.
-    """
+    """What went wrong so far in a session, which gives up after so many episodes in a row."""
 
     def __init__(self, give_up_after: int):
         self._give_up_after = give_up_after

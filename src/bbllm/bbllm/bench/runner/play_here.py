@@ -30,11 +30,7 @@ def domain_of(suite: Suite) -> str:
 
 def world_of(suite: Suite, said: str) -> str:
     """
-    Return where a suite is played.
-
-    Args:
-        suite: The suite.
-        said: The world that was asked for, '' for none.
+    Return where a suite is played: where it was *said*, or else where it is at home.
 
     Raises:
         ConfigError: It cannot be played there; the message names where it can.

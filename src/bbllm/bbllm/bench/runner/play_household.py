@@ -22,15 +22,7 @@ def play(job: EpisodeSpec) -> EpisodeRecord:
 
 
 def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
-    """
-    Play an episode to its end and judge it.
-
-    Args:
-        job: What to play; its case has a house.
-        models: Who answers, whatever its config names.
-        sink: Receives every event.
-        around: What else goes on in this process; a step takes no time, so no turns are taken.
-    """
+    """Play an episode to its end and judge it; see `play_tabletop.play_with`."""
     house, goal = job.case.house, job.case.house_goal
     world = HouseholdWorld(
         house.build(),

@@ -52,15 +52,11 @@ class _UnderWay:
 
 class RayWorkers:
     """
-    Tasks of a Ray cluster, one for each episode.
+    Tasks of a Ray cluster, one for each episode, at an *address* that `ray.init` takes or `local`.
 
     This package, in the same version, has to be installed on every machine. Keys of models come
-    from the environment of Ray's workers, never from here.
-
-    Args:
-        play: Function of a module that plays an episode.
-        address: As `ray.init` takes it; `local` starts a cluster on this machine.
-        size: How many episodes at once; fewer where the cluster has fewer cores.
+    from the environment of Ray's workers, never from here. A cluster with fewer cores than *size*
+    plays fewer episodes at once.
 
     Raises:
         ConfigError: Ray is not installed, or there is no cluster at that address.

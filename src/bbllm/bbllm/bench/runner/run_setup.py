@@ -64,11 +64,7 @@ class Prepared:
 
 def prepare(request: BenchRequest, folder: Path) -> Prepared:
     """
-    Find out whether a run can be made, and what it will be made of.
-
-    Args:
-        request: What was asked for.
-        folder: Where the results will be; a recording in it is named relative to it.
+    Find out whether a run into a folder can be made, and what it will be made of.
 
     Raises:
         ConfigError: Something cannot be used; nothing was written.

@@ -65,17 +65,10 @@ def run_bench(
     plan: RunPlan, folder: RunFolder, hire: Callable[[int], Workers], jobs: int, watch: Watch
 ) -> RunEnd:
     """
-    Play what is missing.
+    Play what is missing, with workers that are hired only where something is.
 
     Whatever ends it, the folder has each episode that `watch` was given, once; starting the
     same again goes on from there.
-
-    Args:
-        plan: What to play.
-        folder: Where results go; its settings are the plan's.
-        hire: Gets so many workers; not called where nothing is missing.
-        jobs: How many episodes to play at once.
-        watch: Observes the run.
 
     Raises:
         ConfigError: Folder, recording or workers cannot be had at all.
