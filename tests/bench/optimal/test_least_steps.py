@@ -15,10 +15,8 @@ from bbllm.bench.optimal.relaxed_house import (
     NotProvenError,
     RelaxedHouse,
     RelaxedState,
-    relax,
 )
 from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.suite import load_suite
@@ -166,7 +164,7 @@ FULLER = [
 @pytest.mark.parametrize('number', range(len(FULLER)))
 def test_the_bound_never_says_more_than_is_missing_whatever_was_done_before(number: int) -> None:
     household, wanted = FULLER[number]
-    house_here = relax(household.graph, wanted)
+    house_here = RelaxedHouse(household.graph, wanted)
     first = house_here.start()
 
     missing = all_missing(house_here, first)
@@ -175,14 +173,6 @@ def test_the_bound_never_says_more_than_is_missing_whatever_was_done_before(numb
     for here, n_steps in missing.items():
         assert bound(house_here, here) <= n_steps
         assert (bound(house_here, here) == 0) is reached(house_here, here)
-
-
-def test_among_those_situations_are_some_with_full_hands_and_ends_with_things_held() -> None:
-    houses = [relax(household.graph, wanted) for household, wanted in FULLER]
-    found = [(each, here) for each in houses for here in all_missing(each, each.start())]
-
-    assert sum(here.n_held == 2 for _, here in found) > 100
-    assert any(here.n_held and reached(each, here) for each, here in found)
 
 
 def all_missing(house_here: RelaxedHouse, first: RelaxedState) -> dict[RelaxedState, int]:
@@ -241,25 +231,17 @@ def test_piling_up_in_a_hand_would_be_shorter_and_is_why_the_constraint_is_there
     assert not holds(wanted, strict)
 
 
-def test_nothing_is_claimed_where_things_may_be_piled_up_in_a_hand() -> None:
+def test_nothing_is_claimed_of_other_rules_or_where_things_may_be_piled_up() -> None:
     rooms = {'rooms': {'kitchen': [{'stool': {'on': ['plum*4']}}, 'desk']}}
     wanted = goal({'thing': 'plum', 'on': 'desk', 'count': 4})
+    free = Household(build(rooms, 'made up'))
+    fresh = Household(free.graph, mode=Mode.FRESH, constraints=STEADY)
 
-    little_room = Constraint.model_validate({'holds_at_most': {'thing': 'desk', 'count': 4}})
-    for constraints in ((), (little_room,)):
-        free = Household(build(rooms, 'made up'), constraints=constraints)
-        with pytest.raises(NotProvenError, match=r'without the constraint {puts_only_on: furni'):
-            least_steps(free, wanted)
-        assert len(short_plan(free.copy(), wanted).lines) == 12
-    strict = Household(build(rooms, 'made up'), constraints=STEADY)
-    assert len(least_steps(strict.copy(), wanted).lines) == 12
-
-
-def test_nothing_is_claimed_of_other_rules() -> None:
-    fresh = Household(house('plum').graph, mode=Mode.FRESH, constraints=STEADY)
-
+    with pytest.raises(NotProvenError, match=r'without the constraint {puts_only_on: furni'):
+        least_steps(free, wanted)
+    assert len(short_plan(free, wanted).lines) == 12
     with pytest.raises(NotProvenError, match='for the clean rules, not for fresh'):
-        least_steps(fresh, goal({'held': 'plum'}))
+        least_steps(fresh, wanted)
 
 
 def line_of(text: str) -> ScriptLine:
@@ -305,56 +287,54 @@ def test_things_in_what_can_be_carried_and_too_much_effort_are_told() -> None:
         )
 
 
-def test_a_goal_that_is_reached_takes_no_step() -> None:
-    household = house({'fridge': {'inside': ['apple']}})
-
-    assert least_steps(household, goal({'thing': 'apple', 'inside': 'fridge'})).lines == ()
-
-
 # --- Least steps: what is shut in is opened first, and of which beginnings nothing is claimed
 
-SHUT_TOASTER = {'kitchencabinet': {'inside': ['toaster']}}
+MICROWAVE = {'closet': {'inside': ['microwave']}}
+IN_MICROWAVE = {'thing': 'plum', 'inside': 'microwave'}
+IN_CABINET = {'thing': 'plum', 'inside': 'kitchencabinet'}
 
 
-SHUT_MICROWAVE = {'closet': {'inside': ['microwave']}}
+@pytest.mark.parametrize(
+    ('items', 'conditions', 'n_steps', 'included'),
+    [
+        # what is so already
+        ([{'fridge': {'inside': ['plum']}}], [{'thing': 'plum', 'inside': 'fridge'}], 0, []),
+        # a device in a closed cabinet, a door behind a door, and what stands on what is shut in
+        ([{'kitchencabinet': {'inside': ['toaster']}}], [{'thing': 'toaster', 'is': 'on'}], 3,
+         ['open kitchencabinet', 'switchon toaster']),
+        ([MICROWAVE], [{'thing': 'microwave', 'is': 'open'}], 3,
+         ['open closet', 'open microwave']),
+        ([{'closet': {'inside': [{'microwave': {'on': ['toaster']}}]}}],
+         [{'thing': 'toaster', 'is': 'on'}], 3, ['open closet', 'switchon toaster']),
+        # behind two doors, of which one has to be closed again
+        (['plum', MICROWAVE], [IN_MICROWAVE], 6, ['open closet', 'open microwave']),
+        (['plum', MICROWAVE], [IN_MICROWAVE, {'thing': 'closet', 'is': 'closed'}], 7,
+         ['open closet', 'open microwave', 'close closet']),
+        # on top of something closed nothing has to be opened; on and inside are two places
+        (['plum', 'kitchencabinet'], [{'thing': 'plum', 'on': 'kitchencabinet'}], 4,
+         ['putback plum']),
+        ([{'kitchencabinet': {'on': ['plum']}}], [IN_CABINET], 4, ['open kitchencabinet']),
+        # another plum is shut in, and need not be had; another cabinet need not be used
+        ([{'fridge': {'inside': ['plum']}}, {'stool': {'on': ['plum']}}, 'desk'],
+         [{'thing': 'plum', 'on': 'desk'}], 4, []),
+        (['plum', {'kitchencabinet': {'is': ['open']}}, 'kitchencabinet'], [IN_CABINET], 4, []),
+        # opened once, for the plum and for good
+        (['plum', 'fridge'],
+         [{'thing': 'plum', 'inside': 'fridge'}, {'thing': 'fridge', 'is': 'open'}], 5, []),
+    ],
+)  # fmt: skip
+def test_doors_are_opened_where_one_cannot_do_without_and_once(
+    items: list[Any], conditions: list[dict[str, Any]], n_steps: int, included: list[str]
+) -> None:
+    household, wanted = house(*items), goal(*conditions)
 
+    lines = least_steps(household, wanted).lines
 
-def steps(items: list[Any], *conditions: dict[str, Any]) -> list[str]:
-    """Return what a shortest plan does, each step as the action and the first thing's class."""
-    house = Household(build({'rooms': {'kitchen': items}}, 'made up'), constraints=STEADY)
-    goal = HouseholdGoal(
-        kind='household', all=tuple(map(HouseCondition.model_validate, conditions))
-    )
-    lines = least_steps(house, goal).lines
-    copy = house.copy()
-    assert all(copy.step(line).succeeded for line in lines)
-    return [f'{line.action.value.lower()} {line.objects[0][0]}' for line in lines]
-
-
-def test_a_device_in_a_closed_cabinet_is_switched_on_when_that_is_open() -> None:
-    found = steps([SHUT_TOASTER], {'thing': 'toaster', 'is': 'on'})
-
-    assert len(found) == 3
-    assert found[1:] == ['open kitchencabinet', 'switchon toaster']
-
-
-def test_a_door_behind_a_door_is_the_second_that_is_opened() -> None:
-    found = steps([SHUT_MICROWAVE], {'thing': 'microwave', 'is': 'open'})
-
-    assert found[1:] == ['open closet', 'open microwave']
-
-
-@pytest.mark.parametrize('closed', [False, True])
-def test_what_is_put_behind_two_doors_takes_both_to_be_opened(closed: bool) -> None:
-    goal = [{'thing': 'plum', 'inside': 'microwave'}]
-    if closed:
-        goal.append({'thing': 'closet', 'is': 'closed'})
-
-    found = steps(['plum', SHUT_MICROWAVE], *goal)
-
-    assert [item for item in found if item.startswith('open')] == ['open closet', 'open microwave']
-    assert ('close closet' in found) is closed
-    assert len(found) == 6 + closed
+    relaxed = RelaxedHouse(household.graph, wanted)
+    assert bound(relaxed, relaxed.start()) <= len(lines) == n_steps
+    done = [f'{line.action.value.lower()} {line.objects[0][0]}' for line in lines]
+    assert [item for item in done if item in included] == included
+    assert all(household.step(line).succeeded for line in lines)
 
 
 FLAT = {
@@ -401,124 +381,31 @@ def changed(*changes: Change) -> Household:
 
 
 PLUM_ON_DESK = goal({'thing': 'plum', 'on': 'desk'})
+WATCH = goal({'thing': 'tv', 'is': 'on'})
+TWICE = goal({'thing': 'plum', 'on': 'kitchencounter'}, {'thing': 'plum', 'inside': 'toaster'})
+STANDS = (edge('character', 'CLOSE', 'fridge'), states('tv', 'OFF', 'PLUGGED_IN'))
 
 
 @pytest.mark.parametrize(
-    ('change', 'told'),
+    ('changes', 'wanted', 'told'),
     [
-        (edge('clothesshirt', 'ON', 'character'), 'wears something at the start'),
-        (edge('plum', 'ON', 'desk'), 'is in two places at the start'),
-        (states('fridge'), 'neither open nor closed'),
+        ([edge('clothesshirt', 'ON', 'character')], PLUM_ON_DESK, 'wears something at the start'),
+        ([edge('plum', 'ON', 'desk')], PLUM_ON_DESK, 'is in two places at the start'),
+        ([states('fridge')], PLUM_ON_DESK, 'neither open nor closed'),
+        ([STANDS[0], edge('character', 'CLOSE', 'sofa')], PLUM_ON_DESK, 'stands in two zones'),
+        ([edge('character', 'ON', 'sofa')], PLUM_ON_DESK, 'the person sits at the start'),
+        ([states('tv', 'CLEAN', 'PLUGGED_IN')], WATCH, 'neither on nor off'),
+        ([states('tv', 'OFF', 'PLUGGED_OUT')], WATCH, 'is plugged out'),
+        ([], TWICE, 'one place counts for two conditions'),
+        ([], PLUM_ON_DESK.model_copy(update={'same': ('plum',)}), 'one and the same thing'),
     ],
 )
 def test_of_a_beginning_that_the_argument_does_not_know_nothing_is_claimed(
-    change: Change, told: str
+    changes: list[Change], wanted: HouseholdGoal, told: str
 ) -> None:
-    assert least_steps(changed(), PLUM_ON_DESK).lines
+    assert least_steps(changed(*STANDS), PLUM_ON_DESK).lines
     with pytest.raises(NotProvenError, match=told):
-        least_steps(changed(change), PLUM_ON_DESK)
-
-
-def test_who_stands_in_two_zones_is_told() -> None:
-    near = (edge('character', 'CLOSE', 'fridge'), edge('character', 'CLOSE', 'sofa'))
-
-    assert least_steps(changed(near[0]), PLUM_ON_DESK).lines
-    with pytest.raises(NotProvenError, match='stands in two zones'):
-        least_steps(changed(*near), PLUM_ON_DESK)
-
-
-@pytest.mark.parametrize(
-    ('words', 'told'),
-    [(('CLEAN', 'PLUGGED_IN'), 'neither on nor off'), (('OFF', 'PLUGGED_OUT'), 'is plugged out')],
-)
-def test_a_device_that_is_neither_on_nor_off_or_has_no_current_is_told(
-    words: tuple[str, ...], told: str
-) -> None:
-    watch = goal({'thing': 'tv', 'is': 'on'})
-
-    assert least_steps(changed(states('tv', 'OFF', 'PLUGGED_IN')), watch).lines
-    with pytest.raises(NotProvenError, match=told):
-        least_steps(changed(states('tv', *words)), watch)
-
-
-def test_who_sits_at_the_start_is_told() -> None:
-    household = changed()
-    sofa = next(n for n, x in household.graph.nodes.items() if x.class_name == 'sofa')
-    for step in (Action.WALK, Action.SIT):
-        assert household.step(ScriptLine(step, (('sofa', sofa),))).succeeded
-
-    with pytest.raises(NotProvenError, match='the person sits at the start'):
-        least_steps(household, PLUM_ON_DESK)
-
-
-def test_where_one_place_would_do_for_two_conditions_nothing_is_claimed() -> None:
-    both = goal({'thing': 'plum', 'on': 'kitchencounter'}, {'thing': 'plum', 'inside': 'toaster'})
-
-    with pytest.raises(NotProvenError, match='one place counts for two conditions'):
-        least_steps(changed(), both)
-
-
-def test_what_stands_on_something_that_is_shut_in_is_shut_in_too() -> None:
-    on_microwave = {'closet': {'inside': [{'microwave': {'on': ['toaster']}}]}}
-
-    found = steps([on_microwave], {'thing': 'toaster', 'is': 'on'})
-
-    assert found[1:] == ['open closet', 'switchon toaster']
-
-
-def test_on_top_of_something_closed_nothing_has_to_be_opened() -> None:
-    found = steps(['plum', 'kitchencabinet'], {'thing': 'plum', 'on': 'kitchencabinet'})
-
-    assert found == ['walk plum', 'grab plum', 'walk kitchencabinet', 'putback plum']
-
-
-def test_that_conditions_are_of_one_and_the_same_thing_is_not_claimed() -> None:
-    one = goal({'thing': 'plum', 'on': 'desk'}, {'thing': 'tv', 'is': 'on'})
-
-    with pytest.raises(NotProvenError, match='one and the same thing'):
-        least_steps(changed(), one.model_copy(update={'same': ('plum',)}))
-
-
-def test_on_something_and_inside_it_are_two_places() -> None:
-    found = steps(
-        [{'kitchencabinet': {'on': ['plum']}}], {'thing': 'plum', 'inside': 'kitchencabinet'}
-    )
-
-    assert len(found) == 4
-    assert {'open kitchencabinet', 'grab plum', 'putin plum'} < set(found)
-
-
-@pytest.mark.parametrize(
-    ('items', 'conditions', 'least'),
-    [
-        # Another plum is shut in, and need not be had.
-        (
-            [{'fridge': {'inside': ['plum']}}, {'stool': {'on': ['plum']}}, 'desk'],
-            [{'thing': 'plum', 'on': 'desk'}],
-            4,
-        ),
-        # Another cabinet is closed, and need not be used.
-        (
-            ['plum', {'kitchencabinet': {'is': ['open']}}, 'kitchencabinet'],
-            [{'thing': 'plum', 'inside': 'kitchencabinet'}],
-            4,
-        ),
-        # It is opened once, for the plum and for good.
-        (
-            ['plum', 'fridge'],
-            [{'thing': 'plum', 'inside': 'fridge'}, {'thing': 'fridge', 'is': 'open'}],
-            5,
-        ),
-    ],
-)
-def test_the_bound_counts_no_door_that_one_can_do_without_and_none_twice(
-    items: list[Any], conditions: list[dict[str, Any]], least: int
-) -> None:
-    graph = build({'rooms': {'kitchen': items}}, 'made up')
-    house = relax(graph, goal(*conditions))
-
-    assert len(steps(items, *conditions)) == least
-    assert bound(house, house.start()) <= least
+        least_steps(changed(*changes), wanted)
 
 
 # --- Least steps and plans with something in a hand at the start: what `expert` has on its way
@@ -552,17 +439,13 @@ def holding(*words: str, items: Any = LIMES, **rooms: Any) -> Household:
 
 
 STARTS = [
-    # one that is wanted: the door is opened with the other hand
-    (holding('plum', items=PLUMS), TWO_IN_FRIDGE),
     # both that are wanted: one is laid down so that a hand can open
     (holding('plum', 'plum', items=PLUMS), TWO_IN_FRIDGE),
     # one hand is full of what nobody asked for, and may stay so
-    (holding('lime'), ONE_IN_FRIDGE),
     (holding('lime', 'plum'), ONE_IN_FRIDGE),
     # both are full of it: one has to be laid down
     (holding('lime', 'lime'), ONE_IN_FRIDGE),
     # what is to be held is held already
-    (holding('lime'), goal({'held': 'lime'}, {'thing': 'fridge', 'is': 'open'})),
     (holding('lime', 'lime'), goal({'held': 'lime'}, {'thing': 'fridge', 'is': 'open'})),
     # to another room
     (holding('plum', 'lime', items=LIMES[:1], bedroom=['desk']),
@@ -572,7 +455,7 @@ STARTS = [
 
 @pytest.mark.parametrize(
     'number',
-    [pytest.param(n, marks=[pytest.mark.slow] * (n == 4)) for n in range(len(STARTS))],
+    [pytest.param(n, marks=[pytest.mark.slow] * (n == 2)) for n in range(len(STARTS))],
 )
 def test_with_something_in_a_hand_the_least_is_what_trying_everything_finds(number: int) -> None:
     household, wanted = STARTS[number]
@@ -585,22 +468,8 @@ def test_with_something_in_a_hand_the_least_is_what_trying_everything_finds(numb
     assert holds(wanted, copy)
 
 
-def test_of_things_that_are_in_a_hand_for_nothing_no_other_of_their_class_is_touched() -> None:
-    shut_in = {'closet': {'inside': ['lime']}}
-    household = holding('lime', 'lime', items=[*LIMES, shut_in])
-
-    lines = least_steps(household, ONE_IN_FRIDGE).lines
-
-    assert not any(line.objects[0][0] == 'closet' for line in lines)
-
-
-def case_of(task: str) -> Case:
-    return make_case(GOALS, task, seed=1, trial=0)
-
-
-@pytest.mark.parametrize('task', ['in_distribution_008', 'in_distribution_009'])
-def test_after_each_step_of_a_long_plan_what_is_left_is_one_step_less(task: str) -> None:
-    case = case_of(task)
+def test_after_each_step_of_a_long_plan_what_is_left_is_one_step_less() -> None:
+    case = make_case(GOALS, 'in_distribution_008', seed=1, trial=0)
     wanted = case.house_goal
     assert isinstance(wanted, HouseholdGoal)
     household = Household(case.house.build(), mode=case.house.mode)

@@ -50,17 +50,11 @@ def test_a_brief_states_the_goal_and_nothing_that_has_to_be_found_out(task: str)
 
     assert (brief.goal, brief.needs) == (case.goal.kind, case.needs)
     assert brief.gather
-    # Of two tables on which other things weigh more, or are fixed, it says the same.
+    # Of two tables on which other things weigh more, or are fixed, it says the same; guesses
+    # differ by case and by seed.
     assert brief_of(other, 1).model_copy(update={'seed': brief.seed}) == brief
+    assert len({brief.seed, brief_of(case, 2).seed, brief_of(other, 1).seed}) == 3
     assert not any(item.name in brief.model_dump_json() for item in case.scene.objects)
-
-
-def test_goals_differ_by_what_they_ask_for() -> None:
-    assert brief_of(case_of('tower_by_weight'), 1).model_dump(exclude={'seed'}) == GoalBrief(
-        goal='tower', needs='weights', order='lighter_up', height=3
-    ).model_dump(exclude={'seed'})
-    assert brief_of(case_of('movable_to_corner'), 1).which == 'movable'
-    assert brief_of(case_of('pick_heavier'), 1).which == 'heaviest'
 
 
 def test_how_many_are_fixed_is_told_as_the_instruction_tells_it() -> None:
@@ -99,13 +93,6 @@ def test_any_number_of_fixed_blocks_can_be_found_out() -> None:
         assert brief_of(make_case(made, 'a', seed=0, trial=0), 1).n_fixed == n_fixed
 
 
-def test_guesses_differ_by_case_and_by_seed() -> None:
-    seeds = {brief_of(case_of('stack', trial), seed).seed for trial in range(3) for seed in (1, 2)}
-
-    assert len(seeds) == 6
-    assert brief_of(case_of('stack'), 1).seed == brief_of(case_of('stack'), 1).seed
-
-
 def test_only_who_has_to_be_told_is_told() -> None:
     case = case_of('stack')
     plain = LlmConfig(brain=ModelConfig(provider='offline'))
@@ -115,21 +102,15 @@ def test_only_who_has_to_be_told_is_told() -> None:
     assert GoalBrief.model_validate(told.brain.goal) == brief_of(case, case.seed)
 
 
-@pytest.mark.parametrize('name', ['expert', 'uninformed'])
-def test_each_episode_has_a_model_with_its_own_brief(name: str) -> None:
-    llm = LlmConfig(
-        brain=ModelConfig(provider=name),
-        body=ModelConfig(provider='offline'),
-    )
+def test_each_episode_has_a_model_with_its_own_brief() -> None:
+    llm = LlmConfig(brain=ModelConfig(provider='expert'), body=ModelConfig(provider='offline'))
     config = RunConfig(planner='llm_pop', brain=None, body=None, mapping='auto', llm=llm)
     job = EpisodeSpec(key=EpisodeKey('stack', 0, 3), case=case_of('stack'), config=config)
     other = dataclasses.replace(job, case=case_of('pick_heavier'))
 
     one, same, two = models_of(job).brain, models_of(job).brain, models_of(other).brain
 
-    assert one is same
-    assert one is not two
-    assert (one.name, two.name) == (name, name)
+    assert one is same is not two
 
 
 def test_a_run_says_that_it_measures_the_plumbing(tmp_path: Path) -> None:

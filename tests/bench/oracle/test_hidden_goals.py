@@ -26,7 +26,7 @@ from bbllm.planners.llm_pop.planner import LLMPop, llm_pop_no_evaluator
 sys.path.insert(0, str(Path(__file__).parents[2] / 'doubles'))
 
 
-SEEDS = range(10)
+SEEDS = range(5)
 
 
 CORNERS = tuple((0.5 + i * 0.18, j * 0.3) for i in (1, -1) for j in (1, -1))
@@ -113,10 +113,9 @@ def test_the_heaviest_is_held_after_all_were_weighed(make: Make, seed: int) -> N
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-@pytest.mark.parametrize('masses', [(0.06, 0.1), (0.05, 0.09, 0.16)])
-def test_a_tower_grows_lighter_upwards(make: Make, seed: int, masses: tuple[float, ...]) -> None:
-    world = table(seed, *masses)
-    brief = GoalBrief(goal='tower', needs='weights', order='lighter_up', height=len(masses))
+def test_a_tower_grows_lighter_upwards(make: Make, seed: int) -> None:
+    world = table(seed, 0.05, 0.09, 0.16)
+    brief = GoalBrief(goal='tower', needs='weights', order='lighter_up', height=3)
 
     episode = play(make, brief, world)
 
@@ -126,25 +125,16 @@ def test_a_tower_grows_lighter_upwards(make: Make, seed: int, masses: tuple[floa
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-@pytest.mark.parametrize('fixed', [None, 0])
-def test_blocks_go_to_corners_of_their_own(make: Make, seed: int, fixed: int | None) -> None:
-    world = table(seed, 0.1, 0.1, 0.1, fixed=fixed)
-    needs, which = ('none', 'all') if fixed is None else ('movable', 'movable')
-    brief = GoalBrief(goal='corners', needs=needs, which=which)  # type: ignore[arg-type]
+def test_blocks_go_to_corners_of_their_own(make: Make, seed: int) -> None:
+    world = table(seed, 0.1, 0.1, 0.1)
 
-    episode = play(make, brief, world)
+    episode = play(make, GoalBrief(goal='corners'), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
-    nearest = [
-        min(CORNERS, key=lambda corner: math.dist(corner, (cube.x, cube.y)))
-        for cube in world.cubes.values()
-        if not cube.fixed
-    ]
-    assert len(set(nearest)) == len(nearest) == 3 - (fixed is not None)
-    for corner, cube in zip(
-        nearest, (c for c in world.cubes.values() if not c.fixed), strict=True
-    ):
-        assert math.dist(corner, (cube.x, cube.y)) < 0.07
+    places = [(cube.x, cube.y) for cube in world.cubes.values()]
+    nearest = [min(CORNERS, key=lambda corner: math.dist(corner, at)) for at in places]
+    assert len(set(nearest)) == 3
+    assert all(math.dist(*pair) < 0.07 for pair in zip(nearest, places, strict=True))
 
 
 @pytest.mark.parametrize('seed', SEEDS)
@@ -183,15 +173,6 @@ def test_what_is_in_the_hand_at_first_goes_down_before_another_is_taken(make: Ma
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.calls[:2] == ['place', 'pick blue_cube']
     assert world.held is None
-
-
-def test_weights_that_cannot_be_told_apart_end_in_a_choice_all_the_same(make: Make) -> None:
-    world = table(0, 0.1, 0.1, noise_n=0.1)
-
-    episode = play(make, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
-
-    assert episode.ending is Ending.FINISHED, episode.message
-    assert world.held is not None
 
 
 def test_where_no_force_is_measured_it_says_that_it_guesses(make: Make) -> None:
@@ -256,20 +237,19 @@ def test_who_is_not_informed_tries_nothing_more_after_a_block_that_does_not_rise
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-@pytest.mark.parametrize('n_cubes', [2, 3])
-def test_the_fixed_block_is_found_and_built_upon(make: Make, seed: int, n_cubes: int) -> None:
-    world = table(seed, *[0.1] * n_cubes, fixed=0)
-    brief = GoalBrief(goal='tower', needs='movable', order='on_fixed', height=n_cubes)
+def test_the_fixed_block_is_found_and_built_upon(make: Make, seed: int) -> None:
+    world = table(seed, 0.1, 0.1, 0.1, fixed=0)
+    brief = GoalBrief(goal='tower', needs='movable', order='on_fixed', height=3)
 
     episode = play(make, brief, world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.on(fixed_one(world)) == 'table'
-    assert sum(world.on(name) != 'table' for name in world.cubes) == n_cubes - 1
+    assert sum(world.on(name) != 'table' for name in world.cubes) == 2
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-@pytest.mark.parametrize('n_fixed', [0, 1, 2, 3])
+@pytest.mark.parametrize('n_fixed', [0, 2, 3])
 def test_however_many_are_fixed_the_others_go_to_corners(
     make: Make, seed: int, n_fixed: int
 ) -> None:

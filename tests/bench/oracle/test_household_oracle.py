@@ -15,10 +15,10 @@ from household_cases import SUITE, TASKS, case_of, world_of
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.optimal.house_state import HouseState, NoPlanError
-from bbllm.bench.oracle.household import HouseholdOracle
-from bbllm.bench.oracle.household import model as oracle_model
-from bbllm.bench.oracle.household.model import PLANNERS
+from bbllm.bench.oracle.household import replies
+from bbllm.bench.oracle.household.replies import PLANNERS, house_oracle
 from bbllm.bench.oracle.household.subplan import plan_for
+from bbllm.bench.oracle.model import OracleModel
 from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.runner.play_household import play
 from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
@@ -91,14 +91,11 @@ def failed_steps(result: EpisodeResult) -> int:
 @pytest.mark.parametrize(
     ('planner', 'task'),
     [
-        *(
-            (planner, task)
-            for planner in ('prog_prompt:grounding=nearest', 'brain_body', 'llm_state', 'fltrnn')
-            for task in TASKS
-        ),
+        *(('brain_body', task) for task in TASKS),
         *(
             (planner, task)
             for planner in (
+                'prog_prompt:grounding=nearest',
                 'prog_prompt:grounding=nearest,comments=no,feedback=no',
                 'prog_prompt:grounding=nearest,replan=yes',
                 'lang_prompt:grounding=nearest',
@@ -106,11 +103,13 @@ def failed_steps(result: EpisodeResult) -> int:
                 'huang:grounding=nearest,correction=no',
                 'brain_body:grounding=held_first',
                 'base_llm',
+                'llm_state',
                 'inner_monologue',
+                'fltrnn',
                 'planning_only',
                 'planning_reasoning',
             )
-            for task in ('make_toast', 'eat_chips_on_the_sofa', 'microwave_salmon')
+            for task in ('eat_chips_on_the_sofa', 'microwave_salmon')
         ),
     ],
 )
@@ -125,7 +124,7 @@ def test_tasks_are_done_with_every_planner_and_ablation(planner: str, task: str)
     assert result.discarded == 0
 
 
-@pytest.mark.parametrize('task', TASKS[::2])
+@pytest.mark.parametrize('task', TASKS[::4])
 @pytest.mark.parametrize('planner', ['llm_state', 'inner_monologue:window=5'])
 def test_every_task_is_done_where_only_the_rooms_that_were_entered_are_seen(
     planner: str, task: str
@@ -141,7 +140,6 @@ def test_every_task_is_done_where_only_the_rooms_that_were_entered_are_seen(
     [
         *(f'llm_state:{option}' for option in ('states=no', 'summary=no', 'objects=no')),
         'llm_state:messages=yes',
-        'inner_monologue:window=5',
         *(f'fltrnn:{option}' for option in ('rule_cot=no', 'long_memory=no', 'verify=no')),
     ],
 )
@@ -156,6 +154,7 @@ def test_the_brain_estimates_an_open_state_in_a_house() -> None:
     assert played('brain_body:open_state=model', case_of('microwave_salmon', 2)).result.passed
 
 
+@pytest.mark.slow
 def test_a_loop_that_never_hears_of_failures_loses_what_one_that_hears_of_them_reaches() -> None:
     def n_passed(planner: str, k: int = 0) -> int:
         cases = [case_of('wash_the_plate', trial) for trial in range(6)]
@@ -196,9 +195,7 @@ def book_case(**changes: Any) -> Case:
 @pytest.mark.parametrize(
     ('planner', 'k'),
     [
-        ('llm_state', 0),
         ('llm_state:states=no', 0),
-        ('inner_monologue', 0),
         ('brain_body', 3),
     ],
 )
@@ -209,18 +206,13 @@ def test_a_constraint_is_felt_once_and_then_another_object_is_taken(planner: str
     assert failed_steps(result) == 1
 
 
-def test_a_planner_that_never_asks_again_cannot_learn_a_constraint() -> None:
-    assert not played('prog_prompt:grounding=nearest', book_case()).result.passed
-
-
 @pytest.mark.parametrize('task', STARS)
 def test_tasks_with_a_constraint_are_done_where_failures_lead_to_another_plan(task: str) -> None:
     case = make_case(LONG, task, seed=0, trial=0)
 
-    for planner in ('llm_state', 'inner_monologue:window=5'):
-        result = played(planner, case).result
-        assert result.passed, result.reason
-        assert failed_steps(result) <= 1
+    result = played('inner_monologue:window=5', case).result
+    assert result.passed, result.reason
+    assert failed_steps(result) <= 1
 
 
 def test_a_goal_that_a_constraint_rules_out_is_given_up() -> None:
@@ -249,7 +241,7 @@ class Episode:
         situation = Situation(
             task=Task('t', case.instruction), planner='any', events=lambda: self.events
         )
-        self.model: ChatModel = HouseholdOracle(case.house, case.house_goal).in_episode(situation)
+        self.model: ChatModel = house_oracle(case.house, case.house_goal).in_episode(situation)
 
     def ask(self, kind: str, prompt: str = 'not read', **words: Any) -> str:
         request = PromptRequest(kind=kind, **words)
@@ -347,7 +339,7 @@ def test_a_request_that_it_has_no_reply_for_is_answered_with_a_reason() -> None:
     undeclared = episode.model.complete([Message('user', 'Who are you?')]).text
     assert 'declares no request' in undeclared
     request = PromptRequest(kind='plan')
-    alone = HouseholdOracle().complete([Message('user', 'plan', request)]).text
+    alone = house_oracle().complete([Message('user', 'plan', request)]).text
     assert 'has no case' in alone
 
 
@@ -358,7 +350,7 @@ def test_brain_and_body_of_a_case_are_one_oracle_and_another_case_has_another() 
     models, others = (models_of(job_of('brain_body', case_of(SALMON, trial))) for trial in (0, 1))
 
     assert models.brain is models.body
-    assert isinstance(models.brain, HouseholdOracle)
+    assert isinstance(models.brain, OracleModel)
     assert models.brain is not others.brain
 
 
@@ -413,7 +405,7 @@ def test_what_it_cannot_answer_is_said_before_anything_starts(
 def test_a_planner_whose_requests_it_does_not_answer_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oracle_model, 'PLANNERS', ('prog_prompt',))
+    monkeypatch.setattr(replies, 'PLANNERS', ('prog_prompt',))
 
     with pytest.raises(ConfigError, match='base_llm cannot work with `expert` in houses'):
         prepared(tmp_path, planner='base_llm')
@@ -452,8 +444,9 @@ def reaches(household: Household, goal: HouseholdGoal, lines: Sequence[ScriptLin
     return judge_household(goal, copy.graph, seen.now).verdict is Verdict.PASSED
 
 
-@pytest.mark.parametrize('mode', Mode)
-@pytest.mark.parametrize('by_class', [False, True])
+@pytest.mark.parametrize(
+    ('mode', 'by_class'), [(Mode.SANE, True), (Mode.FRESH, True), (Mode.PERSISTENT, False)]
+)
 @pytest.mark.parametrize('task', [task.name for task in SUITE.tasks])
 def test_every_task_is_solved_in_every_house_by_the_rules_of_each_mode(
     task: str, by_class: bool, mode: Mode
@@ -469,7 +462,7 @@ def test_every_task_is_solved_in_every_house_by_the_rules_of_each_mode(
         assert reaches(household, goal, lines), (trial, lines)
 
 
-@pytest.mark.parametrize('name', [task.name for task in GOALS.tasks[::20]])
+@pytest.mark.parametrize('name', [task.name for task in GOALS.tasks[::40]])
 def test_sampled_goals_are_reached_in_no_fewer_steps_than_proven(name: str) -> None:
     case = make_case(GOALS, name, seed=1, trial=0)
     goal, household = case.house_goal, case.house.household()
@@ -505,10 +498,6 @@ def test_conditions_of_every_kind_are_reached(words: dict[str, object]) -> None:
     assert lines
     assert reaches(household, goal, lines)
     assert household.graph == before  # planning changes nothing
-
-
-def test_nothing_is_done_where_the_goal_is_reached() -> None:
-    assert lines_for(studio(), goal_of({'thing': 'milk', 'inside': 'fridge'})) == ()
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,6 @@ def test_where_all_is_so_already_only_the_way_home_is_left() -> None:
     ('instruction', 'told'),
     [
         ('juggle the cubes', "'juggle'"),
-        ('put the red cube in the upper drawer', "'upper', 'drawer'"),
         ('put the red cube on location_Z', "'location_Z'. Did you mean location_"),
         ('put the white cube on location_A', "There is no 'white cube' in the scene"),
         ('move the two red cubes to location_A', 'more than there are: red_cube'),
@@ -89,10 +88,7 @@ def test_where_all_is_so_already_only_the_way_home_is_left() -> None:
         ('pick all the cubes', 'one thing at a time'),
         ('wait 90 seconds', 'at most 60 seconds'),
         ('把红色方块放到位置B', '把红色方块放到位置B'),
-        ('🤖🦾', 'I do not understand'),
-        ('the cube the on put', 'I do not understand'),
         ('create a plus sign with three cubes', 'needed'),
-        ('put the red cube on the blue cube and the blue cube on the red cube', 'another part'),
         ('put red_cube on blue_cube, then put green_cube on blue_cube', 'Ask for one of the two'),
         ('put the red cube on location_A and then sing', "'sing'"),
         ('leave the red cube where it is', 'I do not understand'),
@@ -115,7 +111,6 @@ def test_a_refusal_names_the_words_and_says_that_a_language_model_would_understa
     [
         'Could you please move the red cube over to location B?',
         'the red cube should go to location B',
-        'I want the red cube on location_B.',
         'put the red block on location_B, thanks',
         'pick up the red cube and place it on location_B, then return to base',
     ],
@@ -136,20 +131,14 @@ def test_in_a_house_no_task_of_a_table_is_proposed() -> None:
     ('step', 'expected'),
     [
         ('pick red_cube', '[pick] <red_cube>'),
-        ('Pick up the red cube.', '[pick] <red_cube>'),
         ('take the green cube from location_A', '[pick] <green_cube>'),
         ('place red_cube on location_B', '[place] <location_B>'),
-        ('place it on location B', '[place] <location_B>'),
-        ('put red_cube on top of blue_cube', '[place] <blue_cube>'),
         ('set the cube down on the grey cylinder', '[place] <grey_cylinder>'),
         ('place red_cube at 0.450 -0.040 0.020', '[place] <0.450 -0.040 0.020>'),
-        ('return to base', '[return_to_base]'),
         ('go back to base', '[return_to_base]'),
         ('wait for five seconds', '[wait] <5>'),
         ('open the gripper', '[open_gripper]'),
-        ('close the gripper', '[close_gripper]'),
         ('reach over location_A', '[reach] <location_A>'),
-        ('move the hand over the red cube', '[reach] <red_cube>'),
     ],
 )
 def test_a_step_becomes_a_call(step: str, expected: str) -> None:
@@ -185,12 +174,8 @@ def test_a_prompt_without_a_request_and_a_call_without_an_episode_are_answered_i
     request = PromptRequest(kind='call', scene=SCENE, text='pick red_cube')
     text = offline().complete([Message('user', '', request), Message('user', 'Again.')]).text
     assert text == '<rob0>[pick] <red_cube>'
-
-
-def test_a_reply_ends_at_a_stop_string() -> None:
-    request = PromptRequest(kind='call', scene=SCENE, text='pick red_cube')
-
-    assert offline().complete([Message('user', '', request)], stop=[' <']).text == '<rob0>[pick]'
+    cut = offline().complete([Message('user', '', request)], stop=[' <'])
+    assert cut.text == '<rob0>[pick]'
 
 
 WORDS = [
@@ -201,7 +186,7 @@ WORDS = [
 SENTENCES = st.lists(st.sampled_from([*WORDS, ',', '.']), max_size=14).map(' '.join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(SENTENCES | st.text(max_size=80), SENTENCES)
 def test_any_words_get_a_plan_or_a_refusal(instruction: str, human: str) -> None:
     failure = StepFailure(step='pick red_cube', cause='It slipped.', human=(human,))

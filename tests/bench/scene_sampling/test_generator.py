@@ -18,7 +18,7 @@ from bbllm.core.types import Kind
 from bbllm.sim.simulation import Simulation
 from bbllm.worlds.scene.reaching import ReachCache
 
-TRIALS = 25
+TRIALS = 12
 
 
 CUBE, CYLINDER, LOCATION = Kind.CUBE, Kind.CYLINDER, Kind.LOCATION
@@ -58,8 +58,9 @@ def test_every_table_has_what_the_bench_promises(name: str, cases: dict[str, lis
             assert item.name == f'{item.color}_{item.kind.value}'
             assert item.size_m == (0.04, 0.04, 0.04)
         assert len({item.name for item in movables}) == len(movables)
-        assert (case.suite, case.task, case.seed) == ('tabletop', name, 0)
-        assert case.instruction == SUITE.task(name).instruction
+        for item in (*movables, *places):
+            near = item.name not in case.out_of_reach
+            assert 0.3 <= distance(item) <= 0.7 if near else distance(item) > 0.9
 
 
 @pytest.mark.parametrize('name', TASKS)
@@ -71,18 +72,6 @@ def test_things_have_room_around_them(name: str, cases: dict[str, list[Case]]) -
             assert distance(one, other) >= 0.075, (case.trial, one.name, other.name)
         for one, other in itertools.combinations(case.scene.places, 2):
             assert distance(one, other) > 0.0599, (case.trial, one.name, other.name)
-
-
-@pytest.mark.parametrize('name', TASKS)
-def test_things_are_well_within_reach_or_clearly_out_of_it(
-    name: str, cases: dict[str, list[Case]]
-) -> None:
-    for case in cases[name]:
-        for item in (*case.scene.movables, *case.scene.places):
-            if item.name in case.out_of_reach:
-                assert distance(item) > 0.9
-            else:
-                assert 0.3 <= distance(item) <= 0.7
 
 
 @pytest.mark.parametrize('name', TASKS)
@@ -124,16 +113,11 @@ def test_a_generated_table_stands_still(name: str) -> None:
         assert math.dist(item.pose.position_m, poses[item.name].position_m) < 2e-4, item.name
 
 
-@pytest.mark.parametrize('name', ['right_side', 'letter_l'])
-def test_in_the_first_two_tasks_everything_is_within_reach(
-    name: str, cases: dict[str, list[Case]]
-) -> None:
-    assert all(case.out_of_reach == () for case in cases[name])
-
-
 def test_right_side_has_most_cubes_on_the_left_and_places_for_them(
     cases: dict[str, list[Case]],
 ) -> None:
+    for case in (*cases['right_side'], *cases['letter_l']):
+        assert case.out_of_reach == ()
     for case in cases['right_side']:
         cubes = sides(case, CUBE, reach=True)
         assert 4 <= cubes.total() <= 6

@@ -79,13 +79,9 @@ class HouseState:
         """Ids of what is in the hands, sorted."""
         return sorted(held_by(self.graph))
 
-    def line(self, action: Action, *ids: int) -> ScriptLine:
-        """Return an action on objects as a line of a script."""
-        return ScriptLine(action, tuple((self.graph.nodes[n].class_name, n) for n in ids))
-
     def can(self, action: Action, *ids: int) -> bool:
         """Whether an action can be done now, in the planner's own words."""
-        return self._can_say(action, ids) and self.household.can(self.line(action, *ids))
+        return self._can_say(action, ids) and self.household.can(self._line(action, ids))
 
     def after(self, action: Action, *ids: int) -> HouseState:
         """
@@ -94,16 +90,20 @@ class HouseState:
         Raises:
             NoPlanError: The action fails, or the planner's words for it mean something else.
         """
-        line = self.line(action, *ids)
+        line = self._line(action, ids)
         household = self.household.copy()
         if not self._can_say(action, ids) or not household.step(line).succeeded:
             raise NoPlanError(f'{line} cannot be done.')
+        known = self.known
+        if known is not None:
+            now = visible(household.graph, self.sight)
+            known = now | known if self.sight.accumulating else now
         return replace(
             self,
             household=household,
             derived=derived(household.graph, self.derived, line),
             found=ids[0] if action in GOING else self.found,
-            known=self._known_in(household.graph),
+            known=known,
             lines=(*self.lines, line),
         )
 
@@ -126,11 +126,8 @@ class HouseState:
         }
         return sorted(shut, key=lambda n: (len(above(self.graph, n)), n))
 
-    def _known_in(self, graph: Graph) -> frozenset[int] | None:
-        if self.known is None:
-            return None
-        now = visible(graph, self.sight)
-        return now | self.known if self.sight.accumulating else now
+    def _line(self, action: Action, ids: Sequence[int]) -> ScriptLine:
+        return ScriptLine(action, tuple((self.graph.nodes[n].class_name, n) for n in ids))
 
     def _can_say(self, action: Action, ids: Sequence[int]) -> bool:
         if self.known is not None and not self.known.issuperset(ids):
@@ -142,8 +139,7 @@ class HouseState:
     def _meant(self, action: Action, i: int, name: str) -> int | None:
         """Return which object a class means, as `planners.prog_referents` decides it."""
         graph, held = self.graph, held_by(self.graph)
-        nodes = graph.nodes.items()
-        ids = sorted(n for n, node in nodes if node.class_name == name)
+        ids = sorted(n for n, node in graph.nodes.items() if node.class_name == name)
         if self.known is not None:
             ids = [n for n in ids if n in self.known]
         if action in PUTTING and i == 0:

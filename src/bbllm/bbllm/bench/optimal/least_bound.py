@@ -22,7 +22,6 @@ reaches by fewer steps than before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bbllm.bench.optimal.relaxed_house import NOWHERE, RelaxedHouse, RelaxedState
@@ -40,14 +39,13 @@ class _Missing:
     forced: set[int] = field(default_factory=set)
     """Doors that have to be opened."""
     visits: set[int] = field(default_factory=set)
+    """Zones that have to be gone to."""
     coming: Counter[int] = field(default_factory=Counter)
     """By zone: how many objects have to be brought from other zones."""
     leaving: Counter[int] = field(default_factory=Counter)
     """By zone: how many objects have to be taken away to others."""
     n_coming: int = 0
     n_leaving: int = 0
-    scattered: list[tuple[Counter[int], int]] = field(default_factory=list)
-    """By zone how many devices are not as wanted, and how many of all of them have to be."""
     targets: set[int] = field(default_factory=set)
     sources: set[int] = field(default_factory=set)
 
@@ -60,10 +58,8 @@ class _Missing:
         self.visits |= other.visits
         self.targets |= other.targets
         self.sources |= other.sources
-        for zone, n in other.coming.items():
-            self.coming[zone] += n
-        for zone, n in other.leaving.items():
-            self.leaving[zone] += n
+        self.coming.update(other.coming)
+        self.leaving.update(other.leaving)
 
 
 Known = dict[tuple[int, tuple[int, ...], frozenset[int]], _Missing]
@@ -85,85 +81,61 @@ def bound(house: RelaxedHouse, here: RelaxedState, known: Known | None = None) -
     for c, spots in enumerate(here.things):
         key = c, spots, here.open
         if key not in known:
-            known[key] = _of_class(house, here, c, spots)
+            known[key] = _of_class(house, here, c)
         if known[key].acts:
             missing.add(known[key])
-    changes = _changes(house, here, missing)
-    return missing.acts + changes + _ways(here, missing)
+    scattered: list[tuple[Counter[int], int]] = []
+    changes = _changes(house, here, missing, scattered)
+    return missing.acts + changes + _ways(here, missing, scattered)
 
 
-def _of_class(house: RelaxedHouse, here: RelaxedState, c: int, spots: Sequence[int]) -> _Missing:
+def _of_class(house: RelaxedHouse, here: RelaxedState, c: int) -> _Missing:
     """Return what is missing of the objects of one class; of the rest only doors matter to it."""
-    missing = _Missing()
-    placed = [s for s in spots if s != NOWHERE]
-    n_held = len(spots) - len(placed)
-    needs: list[tuple[int, int]] = []
-    for i, of_class in house.placing:
-        if of_class == c:
-            there = sum(i in house.spots[s].counts_for for s in placed)
-            if there < house.conditions[i].count:
-                needs.append((i, house.conditions[i].count - there))
+    placed = [house.spots[s] for s in here.things[c] if s != NOWHERE]
+    n_held = len(here.things[c]) - len(placed)
+    needs, n_to_hold = house.lacking(here, c), house.holding.get(c, 0)
     puts = sum(n for _, n in needs)
-    grabs = max(0, puts + house.holding.get(c, 0) - n_held)
-    missing.acts += puts + grabs
-    if grabs:
-        _sources(house, here, grabs, needs, placed, missing, house.holding.get(c, 0))
-    in_zone = Counter(house.spots[s].zone for s in placed)
-    for i, n in needs:
-        _target(house, here, i, n, in_zone, missing)
+    grabs = max(0, puts + n_to_hold - n_held)
+    missing = _Missing(acts=puts + grabs)
+    in_zone = Counter(spot.zone for spot in placed)
+    zones_of = {i: {house.spots[s].zone for s in house.aims[i]} for i, _ in needs}
+    if grabs:  # which doors have to be opened and which zones to be left for them
+        shut = Counter(door for spot in placed for door in spot.shut_by if door not in here.open)
+        missing.forced.update(door for door, n in shut.items() if len(placed) - n < grabs)
+        missing.sources.update(in_zone)
+        n_here = sum(n for i, n in needs if not in_zone.keys().isdisjoint(zones_of[i]))
+        missing.n_leaving = max(0, grabs - n_here - n_to_hold)
+        for zone, n in in_zone.items():
+            inevitable = grabs - (len(placed) - n)
+            if inevitable > 0:
+                missing.visits.add(zone)
+                stays = sum(k for i, k in needs if zone in zones_of[i]) + n_to_hold
+                missing.leaving[zone] += max(0, inevitable - stays)
+    for i, n in needs:  # and for the puts
+        zones = zones_of[i]
+        doors = (frozenset(house.spots[s].shut_by) for s in house.aims[i])
+        missing.forced |= frozenset.intersection(*doors) - here.open
+        missing.targets |= zones
+        n_coming = max(0, n - sum(in_zone.get(zone, 0) for zone in zones))
+        missing.n_coming += n_coming
+        if len(zones) == 1:
+            missing.visits |= zones
+            missing.coming[min(zones)] += n_coming
     return missing
 
 
-def _sources(
+def _changes(
     house: RelaxedHouse,
     here: RelaxedState,
-    grabs: int,
-    needs: Sequence[tuple[int, int]],
-    placed: Sequence[int],
     missing: _Missing,
-    n_to_hold: int,
-) -> None:
-    """Add which doors have to be opened and which zones to be left so that objects are grabbed."""
-    shut: Counter[int] = Counter()
-    zones: Counter[int] = Counter()
-    for s in placed:
-        spot = house.spots[s]
-        shut.update(door for door in spot.shut_by if door not in here.open)
-        zones[spot.zone] += 1
-    missing.forced.update(door for door, n in shut.items() if len(placed) - n < grabs)
-    missing.sources.update(zones)
-    n_here = sum(n for i, n in needs if not zones.keys().isdisjoint(house.zones_of[i]))
-    missing.n_leaving += max(0, grabs - n_here - n_to_hold)
-    for zone, n in zones.items():
-        inevitable = grabs - (len(placed) - n)
-        if inevitable > 0:
-            missing.visits.add(zone)
-            stays = sum(k for i, k in needs if zone in house.zones_of[i]) + n_to_hold
-            missing.leaving[zone] += max(0, inevitable - stays)
+    scattered: list[tuple[Counter[int], int]],
+) -> int:
+    """
+    Count what is opened, closed and switched in any case; add where that has to be done.
 
-
-def _target(
-    house: RelaxedHouse,
-    here: RelaxedState,
-    i: int,
-    n: int,
-    in_zone: Mapping[int, int],
-    missing: _Missing,
-) -> None:
-    """Add which doors and zones objects have to be put into so that a condition holds."""
-    zones = house.zones_of[i]
-    missing.forced |= frozenset.intersection(*house.doors_to[i]) - here.open
-    missing.targets |= zones
-    n_local = sum(in_zone.get(zone, 0) for zone in zones)
-    missing.n_coming += max(0, n - n_local)
-    if len(zones) == 1:
-        (zone,) = zones
-        missing.visits.add(zone)
-        missing.coming[zone] += max(0, n - n_local)
-
-
-def _changes(house: RelaxedHouse, here: RelaxedState, missing: _Missing) -> int:
-    """Count what is opened, closed and switched in any case; add where that has to be done."""
+    To `scattered` goes, by zone, how many devices are not as wanted, and how many of all of them
+    have to be, where there is a choice.
+    """
     opened, off = set(missing.forced), {n for n in missing.forced if n in here.on}
     n_steps = len(opened) + len(off)
     for n, ids, word in house.states:
@@ -177,15 +149,16 @@ def _changes(house: RelaxedHouse, here: RelaxedState, missing: _Missing) -> int:
         changes = max(0, lacking) - done if leads else max(0, lacking + done)
         if changes > 0:
             n_steps += changes
+            zones = Counter(house.zone_of[node] for node in wrong)
             if len(ids) == n:
-                missing.visits.update(house.zone_of[node] for node in wrong)
+                missing.visits |= zones.keys()
             else:
-                missing.scattered.append((Counter(house.zone_of[node] for node in wrong), changes))
+                scattered.append((zones, changes))
     missing.visits.update(house.zone_of[n] for n in opened)
     return n_steps
 
 
-def _ways(here: RelaxedState, missing: _Missing) -> int:
+def _ways(here: RelaxedState, missing: _Missing, scattered: list[tuple[Counter[int], int]]) -> int:
     """Count ways: a stay in a zone for what has to come, to leave, or to be done there."""
     stays = dict.fromkeys(missing.visits, 1)
     for load in (missing.coming, missing.leaving):
@@ -193,7 +166,7 @@ def _ways(here: RelaxedState, missing: _Missing) -> int:
             stays[zone] = max(stays.get(zone, 0), -(-n // N_HANDS))
     by_zone = sum(stays.values()) - (stays.get(here.zone, 0) > 0)
     claimed = {here.zone, *stays}
-    for devices, n in missing.scattered:
+    for devices, n in scattered:
         # At best the fullest zones that are gone to for nothing else are enough.
         rest = n - sum(k for zone, k in devices.items() if zone in claimed)
         others = sorted((k for zone, k in devices.items() if zone not in claimed), reverse=True)

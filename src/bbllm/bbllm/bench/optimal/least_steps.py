@@ -13,17 +13,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, pairwise
 
 from bbllm.bench.optimal.house_state import HouseState, NoPlanError
 from bbllm.bench.optimal.least_bound import Known, bound
-from bbllm.bench.optimal.relaxed_house import (
-    NOWHERE,
-    NotProvenError,
-    RelaxedHouse,
-    RelaxedState,
-    relax,
-)
+from bbllm.bench.optimal.relaxed_house import NOWHERE, NotProvenError, RelaxedHouse, RelaxedState
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import ScriptLine
@@ -31,7 +25,6 @@ from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation
 
 EFFORT = 6000
 """How many situations one proof may expand."""
-
 
 Done = tuple[str, int, int]
 """What is done, to which class, zone or id, and at which spot."""
@@ -78,12 +71,12 @@ def short_plan(household: Household, goal: HouseholdGoal, *, effort: int = EFFOR
     Raises:
         NotProvenError: None is known, with the reason.
     """
-    house = relax(household.graph, goal)
+    house = RelaxedHouse(household.graph, goal)
     done, looked_at = _shortest(house, effort)
     return Least(_carried_out(HouseState.beginning(household), house, done, goal), looked_at)
 
 
-def _shortest(house: RelaxedHouse, effort: int) -> tuple[tuple[Done, ...], int]:
+def _shortest(house: RelaxedHouse, effort: int) -> tuple[list[Done], int]:
     start, known = house.start(), Known()
     ticket = count()
     waiting = [(bound(house, start, known), 0, next(ticket), start)]
@@ -97,7 +90,11 @@ def _shortest(house: RelaxedHouse, effort: int) -> tuple[tuple[Done, ...], int]:
         if n_steps > steps[here]:
             continue
         if missing == n_steps:
-            return _way(came, here), looked_at
+            found: list[Done] = []
+            while here in came:
+                here, done = came[here]
+                found.append(done)
+            return found[::-1], looked_at
         for done, after in followers(house, here):
             if n_steps + 1 < steps.get(after, n_steps + 2):
                 steps[after] = n_steps + 1
@@ -108,92 +105,45 @@ def _shortest(house: RelaxedHouse, effort: int) -> tuple[tuple[Done, ...], int]:
     raise NotProvenError(f'{effort} situations were looked at, and the least is not known')
 
 
-def _way(
-    came: dict[RelaxedState, tuple[RelaxedState, Done]], here: RelaxedState
-) -> tuple[Done, ...]:
-    found: list[Done] = []
-    while here in came:
-        here, done = came[here]
-        found.append(done)
-    return tuple(reversed(found))
-
-
 def followers(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
     """Yield each step that may help from a situation, and what follows from it."""
     for zone in house.parks:
         if zone != here.zone:
             yield ('go', zone, NOWHERE), replace(here, zone=zone)
-    yield from _taking(house, here)
-    yield from _putting(house, here)
-    yield from _opening(house, here)
-    yield from _switching(house, here)
-
-
-def _taking(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
-    if here.n_held >= len(HANDS):
-        return
+    hand_free = here.n_held < len(HANDS)
     for c, spots in enumerate(here.things):
+        n_lacking = sum(n for _, n in house.lacking(here, c)) + house.holding.get(c, 0)
         # With as many in the hands as are missing, one more would take another's place only.
-        if spots.count(NOWHERE) >= missing_of(house, here, c):
-            continue
-        for s in dict.fromkeys(spots):
-            if s != NOWHERE and _at_hand(house, here, s):
-                yield ('grab', c, s), _moved(here, c, s, NOWHERE)
-
-
-def missing_of(house: RelaxedHouse, here: RelaxedState, c: int) -> int:
-    """Return how many objects of a class still have to be put somewhere, or held at the end."""
-    spots = here.things[c]
-    placed = [s for s in spots if s != NOWHERE]
-    missing = house.holding.get(c, 0)
-    for i, of_class in house.placing:
-        if of_class == c:
-            there = sum(i in house.spots[s].counts_for for s in placed)
-            missing += max(0, house.conditions[i].count - there)
-    return missing
-
-
-def _putting(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
+        if hand_free and spots.count(NOWHERE) < n_lacking:
+            for s in dict.fromkeys(spots):
+                if s != NOWHERE and _at_hand(house, here, s):
+                    yield ('grab', c, s), _moved(here, c, s, NOWHERE)
     for c, spots in enumerate(here.things):
-        if NOWHERE not in spots:
-            continue
-        aims = {s for i, of_class in house.placing if of_class == c for s in house.aims[i]}
-        if here.zone in house.parks:
-            aims.add(house.parks[here.zone])
-        for s in sorted(aims):
-            if _at_hand(house, here, s):
-                yield ('put', c, s), _moved(here, c, NOWHERE, s)
-
-
-def _opening(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
-    for door in house.doors:
-        if house.zone_of[door] != here.zone or not here.open.issuperset(house.shut_by[door]):
-            continue
-        if door in here.open:
-            if door in house.closing:
-                changed = here.open - {door}
-                yield (
-                    ('close', door, NOWHERE),
-                    replace(here, open=changed),
-                )
-        elif door not in here.on and here.n_held < len(HANDS):
-            yield ('open', door, NOWHERE), replace(here, open=here.open | {door})
-
-
-def _switching(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, RelaxedState]]:
-    for switch in house.switches:
-        near = house.zone_of[switch] == here.zone
-        useful = switch in (house.stopping if switch in here.on else house.starting)
-        if near and useful and here.open.issuperset(house.shut_by[switch]):
-            is_on = switch in here.on
-            on = here.on - {switch} if is_on else here.on | {switch}
-            word = 'switchoff' if is_on else 'switchon'
-            yield (word, switch, NOWHERE), replace(here, on=on)
+        if NOWHERE in spots:
+            aims = {s for i, of_class in house.placing if of_class == c for s in house.aims[i]}
+            aims |= {house.parks[here.zone]} if here.zone in house.parks else set()
+            for s in sorted(aims):
+                if _at_hand(house, here, s):
+                    yield ('put', c, s), _moved(here, c, NOWHERE, s)
+    for n in (n for n in house.doors if _in_reach(house, here, n)):
+        if n in here.open and n in house.closing:
+            yield ('close', n, NOWHERE), replace(here, open=here.open - {n})
+        elif hand_free and n not in here.open and n not in here.on:
+            yield ('open', n, NOWHERE), replace(here, open=here.open | {n})
+    for n in (n for n in house.switches if _in_reach(house, here, n)):
+        if n in here.on and n in house.stopping:
+            yield ('switchoff', n, NOWHERE), replace(here, on=here.on - {n})
+        elif n not in here.on and n in house.starting:
+            yield ('switchon', n, NOWHERE), replace(here, on=here.on | {n})
 
 
 def _at_hand(house: RelaxedHouse, here: RelaxedState, s: int) -> bool:
     spot = house.spots[s]
     return spot.zone == here.zone and here.open.issuperset(spot.shut_by)
+
+
+def _in_reach(house: RelaxedHouse, here: RelaxedState, n: int) -> bool:
+    return house.zone_of[n] == here.zone and here.open.issuperset(house.shut_by[n])
 
 
 def _moved(here: RelaxedState, c: int, old: int, new: int) -> RelaxedState:
@@ -211,7 +161,9 @@ def _carried_out(
 ) -> tuple[ScriptLine, ...]:
     """Return the lines that do a plan of the relaxed household in the real one, way by way."""
     where: Mapping[int, int] = {n: spot for many in house.things for n, spot in many}
-    for part in _parts(done):
+    starts = [i for i, (word, *_) in enumerate(done) if word == 'go' or i == 0]
+    for start, end in pairwise([*starts, len(done)]):
+        part = done[start:end]
         for stop in _stops(house, part):
             try:
                 state, where = _done(state, house, part, stop, where)
@@ -223,13 +175,6 @@ def _carried_out(
     if not state.holds(goal.all):
         raise NotProvenError('what suffices with closeness made easy does not in the house itself')
     return state.lines
-
-
-def _parts(done: Sequence[Done]) -> Iterator[Sequence[Done]]:
-    """Yield what is done between two ways, each with the way before it."""
-    starts = [i for i, item in enumerate(done) if item[0] == 'go' or i == 0]
-    for start, end in zip(starts, [*starts[1:], len(done)], strict=False):
-        yield done[start:end]
 
 
 def _stops(house: RelaxedHouse, part: Sequence[Done]) -> list[int]:
@@ -260,17 +205,13 @@ def _done(
         state = state.after(Action.WALK, stop)
         part = part[1:]
     for item in part:
-        able = (
-            (action, ids, spot)
-            for action, ids, spot in _meanings(state, house, item, where)
-            if state.can(action, *ids)
-        )
-        action, ids, spot = next(able, (Action.WALK, (), None))
-        if not ids:
+        for action, ids, spot in _meanings(state, house, item, where):
+            if state.can(action, *ids):
+                state = state.after(action, *ids)
+                where |= {} if spot is None else {ids[0]: spot}
+                break
+        else:
             raise NoPlanError(f'{item[0]} cannot be done.')
-        state = state.after(action, *ids)
-        if spot is not None:
-            where[ids[0]] = spot
     return state, where
 
 
@@ -286,18 +227,11 @@ def _meanings(
     if word == 'grab':
         yield from ((Action.GRAB, (n,), NOWHERE) for n in found if where[n] == s)
         return
-    spot = house.spots[s]
-    places = [spot.place] if spot.relation is not None else _furniture(state, house, spot.zone)
+    spot, nodes = house.spots[s], state.graph.nodes
+    places = [spot.place]
+    if spot.relation is None:  # any furniture of the zone, what objects stand on first
+        zone = sorted(n for n, of_zone in house.zone_of.items() if of_zone == spot.zone)
+        fixed = [n for n in zone if Property.GRABBABLE not in nodes[n].properties]
+        places = sorted(fixed, key=lambda n: Property.SURFACES not in nodes[n].properties)
     action = Action.PUTIN if spot.relation is Relation.INSIDE else Action.PUTBACK
     yield from ((action, (n, p), s) for n in found if where[n] == NOWHERE for p in places)
-
-
-def _furniture(state: HouseState, house: RelaxedHouse, zone: int) -> list[int]:
-    """Return furniture of a zone, what objects stand on first."""
-    nodes = state.graph.nodes
-    fixed = [
-        n
-        for n, of_zone in sorted(house.zone_of.items())
-        if of_zone == zone and Property.GRABBABLE not in nodes[n].properties
-    ]
-    return sorted(fixed, key=lambda n: Property.SURFACES not in nodes[n].properties)

@@ -15,28 +15,23 @@ from bbllm.core.registry import needs_goal
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 
-KNOWN = ('tower', 'corners', 'hold', 'contained')
-"""Goals that a brief can state."""
-
 
 def brief_of(case: Case, seed: int) -> GoalBrief:
     """
-    Return what is handed over of a case.
+    Return what is handed over of a case: neither weights, nor which objects are fixed.
 
     Args:
-        case: The case; what its objects weigh, and which are fixed, is left out; how many are
-            fixed is in its instruction where that matters.
+        case: The case.
         seed: Of guesses; other cases guess differently with the same one.
 
     Raises:
         ConfigError: Goals of that kind are not known.
     """
     name = f'{case.suite}/{case.task}/{case.trial}/{seed}'
-    brief = _brief(case.goal, case.needs, f'The task {case.task}')
-    given: dict[str, object] = {'seed': zlib.crc32(name.encode())}
-    if case.needs == 'movable':
+    given = {'seed': zlib.crc32(name.encode())}
+    if case.needs == 'movable':  # then the instruction has how many are fixed
         given['n_fixed'] = sum(spec.fixed for spec in case.table.objects)
-    return brief.model_copy(update=given)
+    return _brief(case.goal, case.needs, case.task).model_copy(update=given)
 
 
 def with_goal(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConfig:
@@ -57,19 +52,12 @@ def with_goal(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConf
 def with_goal_of(llm: LlmConfig, tasks: Iterable[TaskSpec]) -> LlmConfig:
     """Return the sections with a goal of the kind that a run has: enough to build the models."""
     task = next(iter(tasks))
-    return (
-        llm if task.houses else _with(llm, _brief(task.goal, task.needs, f'The task {task.name}'))
-    )
+    return llm if task.houses else _with(llm, _brief(task.goal, task.needs, task.name))
 
 
 def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None:
     """
-    Refuse tasks whose goals cannot be handed over, before anything is started.
-
-    Args:
-        tasks: Tasks of one suite on the table.
-        models: The models; only those that need the goal are refused anything.
-        planner: Name of the planner.
+    Refuse tasks on the table whose goals cannot be handed over, before anything is started.
 
     Raises:
         ConfigError: A goal is of another kind, or the model cannot answer the planner.
@@ -77,7 +65,7 @@ def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None
     if not needs_goal(models.brain.name):
         return
     for task in tasks:
-        _brief(task.goal, task.needs, f'The task {task.name}')
+        _brief(task.goal, task.needs, task.name)
     if isinstance(models.brain, SituatedModel) and (why := models.brain.refusal(planner)):
         raise ConfigError(why)
 
@@ -87,30 +75,22 @@ def _with(llm: LlmConfig, brief: GoalBrief) -> LlmConfig:
     return llm.model_copy(update={'brain': llm.brain.model_copy(update={'goal': goal})})
 
 
-def _by_what_is_fixed(goal: AnyGoal) -> bool:
-    """Whether a goal itself defines where fixed blocks belong, or leaves them out."""
-    return (isinstance(goal, Tower) and goal.order == 'on_fixed') or (
+def _brief(goal: AnyGoal, needs: Needs, task: str) -> GoalBrief:
+    if not isinstance(goal, Tower | Corners | Hold | Contained):
+        raise ConfigError(
+            f'The task {task} has the goal {goal.kind}, which `expert` and `uninformed` do not '
+            'know. They know tower, corners, hold, contained; choose tasks that have one of '
+            'these: --tasks.'
+        )
+    by_what_is_fixed = (isinstance(goal, Tower) and goal.order == 'on_fixed') or (
         isinstance(goal, Corners) and goal.which == 'movable'
     )
-
-
-def _brief(goal: AnyGoal, needs: Needs, label: str) -> GoalBrief:
-    if needs == 'movable' and not _by_what_is_fixed(goal):
+    if needs == 'movable' and not by_what_is_fixed:
         raise ConfigError(
-            f'{label} needs movable for a goal in which what is fixed has no place of its own, '
-            'so that `expert` and `uninformed` would ignore it. They find out what is fixed for a '
-            'tower with order: on_fixed and for corners with which: movable, for any number of '
-            'fixed blocks; choose such tasks: --tasks.'
+            f'The task {task} needs movable for a goal in which what is fixed has no place of its '
+            'own, so that `expert` and `uninformed` would ignore it. They find out what is fixed '
+            'for a tower with order: on_fixed and for corners with which: movable, for any number '
+            'of fixed blocks; choose such tasks: --tasks.'
         )
-    if isinstance(goal, Tower):
-        return GoalBrief(goal='tower', needs=needs, order=goal.order, height=goal.height)
-    if isinstance(goal, Corners):
-        return GoalBrief(goal='corners', needs=needs, which=goal.which)
-    if isinstance(goal, Hold):
-        return GoalBrief(goal='hold', needs=needs, which=goal.which)
-    if isinstance(goal, Contained):
-        return GoalBrief(goal='contained', inside=goal.inside)
-    raise ConfigError(
-        f'{label} has the goal {goal.kind}, which `expert` and `uninformed` do not know. They '
-        f'know {", ".join(KNOWN)}; choose tasks that have one of these: --tasks.'
-    )
+    stated = goal.model_dump(include={'order', 'height', 'which', 'inside'})
+    return GoalBrief.model_validate({'goal': goal.kind, 'needs': needs, **stated})

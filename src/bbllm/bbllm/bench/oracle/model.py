@@ -1,31 +1,24 @@
-"""`offline`, `expert` and `uninformed`: rule-based models that answer from the episode as data."""
+"""Rule-based models that answer from the episode as data: their seam, and those of the table."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.oracle.instruction import HINT, read_instruction
 from bbllm.bench.oracle.reply_format import INTO_CONTAINERS, ON_BLOCKS, numbered, repaired
 from bbllm.bench.oracle.step_mapping import PASS, call_text
-from bbllm.bench.oracle.table_board import learn
-from bbllm.bench.oracle.table_goals import RefusalError, things_of
+from bbllm.bench.oracle.table_board import Lessons
+from bbllm.bench.oracle.table_goals import RefusalError, objects_of
 from bbllm.bench.oracle.table_search import steps_for
 from bbllm.core.cancel import CancelToken
-from bbllm.core.protocols import (
-    ChatModel,
-    JsonSchema,
-    Message,
-    PromptRequest,
-    Reply,
-    Situation,
-)
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, Reply, Situation
 from bbllm.core.registry import load_planner, plain_name, planner_names
 from bbllm.llm.scripted import cut_at_stop
 
-Answer = Callable[[PromptRequest, Situation], str]
-OFFLINE_PLANNERS = ('brain_body', 'base_llm')
+Answer = Callable[[PromptRequest], str]
 IN_HOUSES = (
     'cannot: `offline` only understands tasks on a table. In a house, name a language model with '
     '--brain (docs/models.md), or measure the pipeline: `bbllm bench household --brain expert`.'
@@ -38,11 +31,12 @@ class OracleModel:
 
     Args:
         name: What reports call it.
-        answer: Returns the text of the reply to a request in an episode.
+        begin: Returns what answers the requests of an episode; the episode is None outside of one.
         planners: Names of the planners whose requests it answers.
-        situation: The episode; None outside of one.
+        where: Words for refusals: where it answers only these, ` in houses`.
         open_to_others: Whether planners of other packages may ask; a prompt without a declared
             request is refused in the reply.
+        situation: The episode.
     """
 
     supports_schema = False
@@ -50,32 +44,34 @@ class OracleModel:
     def __init__(
         self,
         name: str,
-        answer: Answer,
+        begin: Callable[[Situation | None], Answer],
         planners: Sequence[str],
-        situation: Situation | None = None,
         *,
+        where: str = '',
         open_to_others: bool = False,
+        situation: Situation | None = None,
     ):
         self.name = name
-        self._answer = answer
         self._planners = planners
-        self._situation = situation
+        self._where = where
         self._open = open_to_others
+        self._answer = begin(situation)
+        self._for = partial(
+            OracleModel, name, begin, planners, where=where, open_to_others=open_to_others
+        )
 
     def in_episode(self, situation: Situation) -> ChatModel:
         """Return the model for one episode; see `SituatedModel`."""
-        return OracleModel(
-            self.name, self._answer, self._planners, situation, open_to_others=self._open
-        )
+        return self._for(situation=situation)
 
     def refusal(self, planner: str) -> str:
         """Return why it cannot answer a planner; see `SituatedModel`."""
         if plain_name(planner) in self._planners or (self._open and not _is_ours(planner)):
             return ''
         return (
-            f'The planner {planner} cannot work with `{self.name}`, which is no language model '
-            f'and answers {", ".join(self._planners)} only. Name a language model, such as '
-            '`--brain gpt-4o` (docs/models.md says how), or choose one of these planners.'
+            f'The planner {planner} cannot work with `{self.name}`{self._where}, which is no '
+            f'language model and answers {", ".join(self._planners)} only. Name a language model, '
+            'such as `--brain gpt-4o` (docs/models.md says how), or choose one of these planners.'
         )
 
     def complete(
@@ -89,27 +85,52 @@ class OracleModel:
         """Answer the latest request of a conversation; it costs no tokens."""
         begun_s = time.perf_counter()
         requests = [item.request for item in messages if item.request is not None]
-        if not requests:
-            text = f'cannot: the prompt declares no request, and `{self.name}` reads no prompts.'
-        elif requests[-1].kind == 'call':
-            text = call_text(requests[-1])
-        elif self._situation is None:
-            text = f'cannot: `{self.name}` is in no episode.'
-        else:
-            text = self._answer(requests[-1], self._situation)
+        text = f'cannot: the prompt declares no request, and `{self.name}` reads no prompts.'
+        if requests:
+            text = self._answer(requests[-1])
         text = cut_at_stop(text, stop)
         return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
 
 
-def answer_instruction(request: PromptRequest, situation: Situation) -> str:
+def offline() -> OracleModel:
+    """Return `offline`."""
+    planners = ('brain_body', 'base_llm')
+    return OracleModel(
+        'offline', lambda at: partial(_by_instruction, at), planners, open_to_others=True
+    )
+
+
+def expert(brief: Mapping[str, object] | None) -> OracleModel:
+    """Return `expert` or `uninformed` for a goal; without one it answers no request."""
+    goal = GoalBrief.model_validate(brief or {'goal': 'tower'})
+    name = 'expert' if goal.gather else 'uninformed'
+    formats = INTO_CONTAINERS if goal.goal == 'contained' else ON_BLOCKS
+
+    def answer(situation: Situation | None, request: PromptRequest) -> str:
+        if request.kind == 'call':
+            return call_text(request)
+        if situation is None:
+            return f'cannot: `{name}` is in no episode.'
+        reply = formats.get(plain_name(situation.planner))
+        if reply is None or request.scene is None:
+            return f'cannot: this goal is answered for {", ".join(formats)} only.'
+        return reply(request, request.scene, situation, goal)
+
+    return OracleModel(name, lambda at: partial(answer, at), tuple(formats))
+
+
+def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
     """Return what `offline` answers: a plan for the instruction, as far as it is understood."""
     scene = request.scene
+    if request.kind == 'call':
+        return call_text(request)
+    if situation is None:
+        return 'cannot: `offline` is in no episode.'
     if scene is None or scene.domain != 'tabletop':
         return IN_HOUSES
-    things = things_of(scene)
     try:
-        lessons = learn(request, scene)
-        goals = read_instruction(situation.task.instruction, things, scene.held)
+        lessons = Lessons(request, scene)
+        goals = read_instruction(situation.task.instruction, objects_of(scene), scene.held)
         steps = steps_for(goals, scene, lessons, lessons.wishes)
     except RefusalError as error:
         text = str(error).strip()
@@ -125,32 +146,6 @@ def answer_instruction(request: PromptRequest, situation: Situation) -> str:
     if lessons.notes:
         explanation += f' Not understood: {" / ".join(lessons.notes)}. {HINT}'
     return repaired(explanation, steps, request.start)
-
-
-def answer_goal(brief: GoalBrief) -> Answer:
-    """Return what answers as `expert`, or `uninformed`, with the goal of a case."""
-    formats = INTO_CONTAINERS if brief.goal == 'contained' else ON_BLOCKS
-
-    def answer(request: PromptRequest, situation: Situation) -> str:
-        reply = formats.get(plain_name(situation.planner))
-        if reply is None or request.scene is None:
-            return f'cannot: this goal is answered for {", ".join(formats)} only.'
-        return reply(request, request.scene, situation, brief)
-
-    return answer
-
-
-def offline() -> ChatModel:
-    """Return `offline`."""
-    return OracleModel('offline', answer_instruction, OFFLINE_PLANNERS, open_to_others=True)
-
-
-def expert(brief: Mapping[str, object] | None) -> ChatModel:
-    """Return `expert` or `uninformed` for a goal; without one it answers no request."""
-    goal = GoalBrief.model_validate(brief or {'goal': 'tower'})
-    name = 'expert' if goal.gather else 'uninformed'
-    formats = INTO_CONTAINERS if goal.goal == 'contained' else ON_BLOCKS
-    return OracleModel(name, answer_goal(goal), tuple(formats))
 
 
 def _is_ours(planner: str) -> bool:

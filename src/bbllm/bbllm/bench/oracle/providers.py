@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from bbllm.core.protocols import ChatModel
 from bbllm.core.registry import ModelProvider
 
+_TOLD = 'is a deterministic stand-in that is told the goal, not a language model'
+_PLUMBING = 'it measures the plumbing, not planning'
 
-def _offline(goal: Mapping[str, object] | None) -> ChatModel:
+
+def _offline(_: Mapping[str, object] | None) -> ChatModel:
     from bbllm.bench.oracle.model import offline
 
     return offline()
 
 
-def _expert(goal: Mapping[str, object] | None) -> ChatModel:
+def _expert(goal: Mapping[str, object] | None, *, gather: bool) -> ChatModel:
     from bbllm.bench.oracle.model import expert
 
-    return expert({**(goal or {'goal': 'tower'}), 'gather': True})
+    return expert({**(goal or {'goal': 'tower'}), 'gather': gather})
 
-
-def _uninformed(goal: Mapping[str, object] | None) -> ChatModel:
-    from bbllm.bench.oracle.model import expert
-
-    return expert({**(goal or {'goal': 'tower'}), 'gather': False})
-
-
-_TOLD = 'is a deterministic stand-in that is told the goal, not a language model'
-_PLUMBING = 'it measures the plumbing, not planning'
 
 OFFLINE = ModelProvider(
     build=_offline,
@@ -36,13 +31,13 @@ OFFLINE = ModelProvider(
     fallback=True,
 )
 EXPERT = ModelProvider(
-    build=_expert,
+    build=partial(_expert, gather=True),
     remark=f'{_TOLD}: {_PLUMBING}',
     short='a program that is told the goal, not a language model',
     needs_goal=True,
 )
 UNINFORMED = ModelProvider(
-    build=_uninformed,
+    build=partial(_expert, gather=False),
     remark=f'{_TOLD}, and guesses what it does not know: {_PLUMBING}',
     short='a program that is told the goal and guesses, not a language model',
     roles=('brain',),

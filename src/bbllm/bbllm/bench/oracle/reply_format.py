@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
-from bbllm.bench.oracle.hidden_search import BlockAction, Decision, TaskStage, decide
+from bbllm.bench.oracle.hidden_search import BlockAction, decide
 from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.core.types import Scene
 
@@ -32,7 +32,7 @@ def llm_pop(request: PromptRequest, scene: Scene, situation: Situation, brief: G
     """Return a verdict of the evaluator, or actions of the planner."""
     decision = decide(scene, situation.events(), brief)
     if request.kind == 'evaluate':
-        return f'{"SUCCESS" if decision.stage is TaskStage.DONE else "FAIL"}\n{decision.reason}'
+        return f'{"SUCCESS" if decision.stage == "done" else "FAIL"}\n{decision.reason}'
     actions = [f'ACTION {_pop_action(action)}' for action in decision.actions] or ['DONE']
     return '\n'.join(['EXPLAIN', decision.reason, 'EXECUTE', *actions])
 
@@ -41,9 +41,10 @@ def ft_pop(request: PromptRequest, scene: Scene, situation: Situation, brief: Go
     """Return an answer to one of the questions of FT-CoT and FT-Vanilla."""
     decision = decide(scene, situation.events(), brief)
     if request.kind == 'enough':
-        answer = 'No' if decision.stage is TaskStage.GATHER else 'Yes'
+        answer = 'No' if decision.stage == 'gather' else 'Yes'
         return f'EXPLAIN: {answer}. {decision.reason}\nACTION: <nooutput>'
-    return f'EXPLAIN: {decision.reason}\nACTION: {_ft_actions(decision)}'
+    calls = ', '.join(map(_ft_call, decision.actions))
+    return f'EXPLAIN: {decision.reason}\nACTION: {f"[{calls}]" if calls else "<nooutput>"}'
 
 
 def _pop_action(action: BlockAction) -> str:
@@ -53,17 +54,12 @@ def _pop_action(action: BlockAction) -> str:
     return f'{word} {action.name}'.rstrip()
 
 
-def _ft_actions(decision: Decision) -> str:
-    def vector(values: Sequence[float]) -> str:
-        return f'[{", ".join(f"{value:.4f}" for value in values)}]'
-
-    calls = []
-    for action in decision.actions:
-        arguments = [f"'{action.name}'"] if action.name else []
-        if action.pose is not None:
-            arguments += [vector(action.pose[:3]), vector(action.pose[3:])]
-        calls.append(f'{action.verb}({", ".join(arguments)})')
-    return f'[{", ".join(calls)}]' if calls else '<nooutput>'
+def _ft_call(action: BlockAction) -> str:
+    arguments = [f"'{action.name}'"] if action.name else []
+    if action.pose is not None:
+        for values in (action.pose[:3], action.pose[3:]):
+            arguments.append(f'[{", ".join(f"{value:.4f}" for value in values)}]')
+    return f'{action.verb}({", ".join(arguments)})'
 
 
 # --- goals of containers ----------------------------------------------------------------------
@@ -74,7 +70,8 @@ def prog_prompt(
 ) -> str:
     """Return a program with a part for each object."""
     if request.kind == 'check':
-        return 'True' if _asserted(request.text, scene) else 'False'
+        words = {*request.text.replace("'", ' ').replace('"', ' ').split()}
+        return str(any({fact.subject, fact.object} <= words for fact in scene.facts))
     left = list(brief.inside.items()) if request.kind == 'program' else _left(scene, brief)
     lines = []
     for i, (thing, container) in enumerate(left, 1):
@@ -82,11 +79,6 @@ def prog_prompt(
             lines.append(f'# {i}: put the {thing} in the {container}')
         lines.append(f'{ACTION}({thing!r}, {container!r})')
     return '\n'.join(lines) or 'done'
-
-
-def _asserted(condition: str, scene: Scene) -> bool:
-    words = condition.replace("'", ' ').replace('"', ' ').split()
-    return any({fact.subject, fact.object} <= {*words} for fact in scene.facts)
 
 
 def lang_prompt(

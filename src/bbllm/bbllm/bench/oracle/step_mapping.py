@@ -9,14 +9,13 @@ from bbllm.bench.oracle.table_goals import (
     Act,
     Move,
     RefusalError,
-    Select,
     TableGoal,
+    TableObject,
     Target,
-    things_of,
+    objects_of,
 )
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import PromptRequest
-from bbllm.core.types import Kind, Pose, Scene, SceneObject
 
 PASS = '<pass>'
 """The reply where no skill does what a step says."""
@@ -32,7 +31,9 @@ def call_text(request: PromptRequest) -> str:
     if scene is None or scene.domain != 'tabletop' or len(step) > MAX_CHARACTERS:
         return PASS
     skills = {skill.name for skill in scene.skills}
-    things = things_of(_with_lost(scene))
+    # A step about an object that got lost is to be refused by the world, not passed over.
+    lost = {name: TableObject(name, 'other') for name in lost_names(scene)}
+    things = objects_of(scene) | lost
     pair = _PUT_IN.fullmatch(step.strip().rstrip('.').lower())
     if pair and 'grab_and_putin' in skills:
         words = [name.strip().replace(' ', '_') for name in pair.groups()]
@@ -56,26 +57,12 @@ def _call(goal: TableGoal) -> tuple[str, str]:
         case Act(verb='pick', items=(select, *_)):
             return 'pick', select.names[0]
         case Act(verb='reach', target=Target() as target):
-            return 'reach', target.pose or _first(target)
+            return 'reach', target.pose or target.names[0]
         case Act(verb='wait', seconds=seconds):
             return 'wait', f'{seconds:g}'
         case Act(verb=verb):
             skills = {'home': 'return_to_base', 'open': 'open_gripper', 'close': 'close_gripper'}
             return skills.get(verb, ''), ''
         case Move(target=target) if target.pose or target.spots:
-            return 'place', target.pose or _first(target)
+            return 'place', target.pose or target.names[0]
     return '', ''
-
-
-def _first(target: Target) -> str:
-    spot: Select = target.spots[0]
-    return spot.names[0]
-
-
-def _with_lost(scene: Scene) -> Scene:
-    """Return the scene with lost objects: a step about one is to be refused, not passed over."""
-    lost = tuple(
-        SceneObject(name=name, kind=Kind.OTHER, pose=Pose(position_m=(0.0, 0.0, 0.0)))
-        for name in lost_names(scene)
-    )
-    return Scene((*scene.objects, *lost), scene.skills, (), scene.stamp_s)

@@ -1,9 +1,8 @@
-"""What an instruction asks for on a table, and the scene that it speaks of, as data."""
+"""What an instruction asks for on a table, and the objects that it names, as data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
@@ -60,12 +59,12 @@ class TableObject:
         return hue - 360 if 320 <= hue < 360 else hue
 
 
-def things_of(scene: Scene) -> dict[str, TableObject]:
+def objects_of(scene: Scene) -> dict[str, TableObject]:
     """Return the objects of a scene by name."""
-    return {item.name: _thing(item) for item in scene.objects}
+    return {item.name: _object(item) for item in scene.objects}
 
 
-def _thing(item: SceneObject) -> TableObject:
+def _object(item: SceneObject) -> TableObject:
     words = item.name.lower().split('_')
     color = item.color or next((word for word in words if word in COLORS), '')
     size = item.size_m[2] if item.kind is not Kind.LOCATION and item.size_m[2] else 0.04
@@ -83,17 +82,27 @@ class Select:
     count: int | None = 1
     """How many of them are meant; None for as many as possible."""
 
+    @property
+    def most(self) -> int:
+        """How many are meant at most."""
+        return len(self.names) if self.count is None else self.count
+
 
 @dataclass(frozen=True)
 class Target:
-    """Where objects go."""
+    """Where objects go: locations, onto objects, to numbers, to a side, or anywhere."""
 
-    kind: Literal['spots', 'side', 'on', 'pose', 'free']
+    kind: Literal['spots', 'on', 'pose', 'side', 'free']
     said: str
     spots: tuple[Select, ...] = ()
     """Locations, or the objects of `on`."""
     side: Side | None = None
     pose: str = ''
+
+    @property
+    def names(self) -> list[str]:
+        """All locations or objects that may be meant."""
+        return [name for select in self.spots for name in select.names]
 
 
 @dataclass(frozen=True)
@@ -106,12 +115,16 @@ class Move:
 
 @dataclass(frozen=True)
 class Shape:
-    """Objects in a pattern on the table, or a tower."""
+    """Objects in a pattern on the table, in a tower, or parted by kind."""
 
     shape: str
-    """plus, triangle, square, L, row, column or tower."""
+    """
+    plus, triangle, square, L, row, column or tower; `parted`: two groups on different sides;
+    `per side`: so many of each kind on both sides, each on a location.
+    """
     items: tuple[Select, ...]
     side: Side | None = None
+    """Where it is to be; of `parted`, the side of the first group."""
     by_color: bool = False
     """Whether a row goes by colour in the order of the visible spectrum."""
     reverse: bool = False
@@ -120,23 +133,6 @@ class Shape:
     """Whether it is to be in the middle of the work space."""
     base: Target | None = None
     """What a tower stands on; None where its lowest object stays."""
-
-
-@dataclass(frozen=True)
-class PerSide:
-    """So many objects of each kind on the left and as many on the right, each on a location."""
-
-    items: tuple[Select, ...]
-    """One for each kind, with the count of one side."""
-
-
-@dataclass(frozen=True)
-class Separate:
-    """Two groups on different sides."""
-
-    items: tuple[Select, Select]
-    first: Side | None = None
-    """Side of the first group; None where either will do."""
 
 
 @dataclass(frozen=True)
@@ -149,17 +145,4 @@ class Act:
     seconds: float = 0.0
 
 
-TableGoal: TypeAlias = Move | Shape | PerSide | Separate | Act
-
-
-@dataclass
-class Context:
-    """What a sentence may refer to."""
-
-    things: dict[str, TableObject]
-    last: tuple[Select, ...] = field(default_factory=tuple)
-    """What `it` or `them` means."""
-
-    def movable(self, names: Sequence[str]) -> bool:
-        """Whether a hand can take all of these."""
-        return all(self.things[name].movable for name in names)
+TableGoal: TypeAlias = Move | Shape | Act

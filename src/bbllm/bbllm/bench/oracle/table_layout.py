@@ -19,8 +19,6 @@ MIN_PITCH_M = 0.055
 """Below this, fingers do not fit between two cubes of 4 cm [m]."""
 MAX_PITCH_M, MAX_ROW_PITCH_M = 0.095, 0.15
 """Above this, a pattern or a row has holes [m]."""
-FREE_M = 0.07
-"""How far a free pose is from everything else [m]."""
 POSE_PITCH_M, TIGHT_PITCH_M = 0.08, 0.065
 """Pitch of patterns without named locations, and on a crowded table [m]."""
 WORK_MIDDLE_M = (0.48, 0.0)
@@ -50,6 +48,8 @@ class Place:
     """A location's name, or `x y` where it has none."""
     x: float
     y: float
+    pose: str = ''
+    """The pose in numbers, where the task gives it."""
 
     def holds(self, thing: TableObject) -> bool:
         """Whether an object stands there as well as if the hand had put it there."""
@@ -58,6 +58,10 @@ class Place:
     def near(self, thing: TableObject, within: float = NEAR_M) -> bool:
         """Whether an object stands there, or a location is there."""
         return thing.at is not None and math.dist(thing.at[:2], (self.x, self.y)) < within
+
+    def on_side(self, side: Side | None) -> bool:
+        """Whether it is on the side that is asked for, if any is."""
+        return side is None or (self.y > SIDE_M if side == 'left' else self.y < -SIDE_M)
 
 
 @dataclass(frozen=True)
@@ -98,16 +102,6 @@ def cell_of(location: TableObject) -> Place:
     return Place(location.name, *location.at[:2])
 
 
-def on_side(cell: Place, side: Side | None) -> bool:
-    """Whether a place is on the side that is asked for, if any is."""
-    return side is None or (cell.y > SIDE_M if side == 'left' else cell.y < -SIDE_M)
-
-
-def within_range(cell: Place) -> bool:
-    """Whether a pose is neither too near to the arm nor too far."""
-    return POSE_RANGE_M[0] <= math.hypot(cell.x, cell.y) <= POSE_RANGE_M[1]
-
-
 def offsets(shape: str, n: int) -> Steps:
     """Return a pattern as grid cells (forward, left), in the order in which they are filled."""
     if shape in _OFFSETS:
@@ -119,16 +113,57 @@ def named_patterns(
     steps: Steps, locations: Sequence[TableObject], side: Side | None
 ) -> Iterator[tuple[Place, ...]]:
     """Yield the sets of named locations that form a pattern."""
-    cells = [cell for cell in map(cell_of, locations) if on_side(cell, side)]
+    cells = [cell for cell in map(cell_of, locations) if cell.on_side(side)]
     straight = any(len({step[axis] for step in steps}) == 1 for axis in range(2))
     for origin in cells:
         for pitch in _pitches(origin, cells):
             if pitch > (MAX_ROW_PITCH_M if straight else MAX_PITCH_M):
                 continue
-            found = [_cell_at(cells, origin, step, steps[0], pitch) for step in steps]
-            whole = tuple(cell for cell in found if cell is not None)
+            whole = tuple(
+                cell
+                for at in _grid(steps, (origin.x, origin.y), steps[0], pitch)
+                for cell in cells
+                if max(abs(cell.x - at.x), abs(cell.y - at.y)) < GRID_M
+            )
             if len(whole) == len(steps):
                 yield whole
+
+
+def pose_patterns(
+    steps: Steps, side: Side | None, pitch: float = POSE_PITCH_M
+) -> Iterator[tuple[Place, ...]]:
+    """Yield patterns of poses, those in the middle of the table first."""
+    signs = {'left': (1,), 'right': (-1,), None: (-1, 1)}[side]
+    rows, columns = zip(*steps, strict=True)
+    middle = (max(rows) + min(rows)) / 2, (max(columns) + min(columns)) / 2
+    for y, x, sign in itertools.product(POSES_Y_M, POSES_X_M, signs):
+        yield from _usable(_grid(steps, (x, sign * y), middle, pitch), side)
+
+
+def patterns_through(
+    standing: Sequence[Place], steps: Steps, side: Side | None
+) -> Iterator[tuple[Place, ...]]:
+    """Yield the patterns of poses of which one of these places is a part."""
+    for origin in standing:
+        for pitch in (*_pitches(origin, standing), POSE_PITCH_M, TIGHT_PITCH_M):
+            for here in steps if pitch <= MAX_PITCH_M else ():
+                yield from _usable(_grid(steps, (origin.x, origin.y), here, pitch), side)
+
+
+def _grid(
+    steps: Steps, at: tuple[float, float], anchor: tuple[float, float], pitch: float
+) -> tuple[Place, ...]:
+    """Return a pattern of poses with the step `anchor` at a point."""
+    return tuple(
+        pose_cell(at[0] + (i - anchor[0]) * pitch, at[1] + (j - anchor[1]) * pitch)
+        for i, j in steps
+    )
+
+
+def _usable(cells: tuple[Place, ...], side: Side | None) -> Iterator[tuple[Place, ...]]:
+    near, far = POSE_RANGE_M
+    if all(cell.on_side(side) and near <= math.hypot(cell.x, cell.y) <= far for cell in cells):
+        yield cells
 
 
 def _pitches(origin: Place, cells: Sequence[Place]) -> list[float]:
@@ -140,76 +175,3 @@ def _pitches(origin: Place, cells: Sequence[Place]) -> list[float]:
         if aligned and all(abs(pitch - other) > GRID_M for other in found):
             found.append(pitch)
     return sorted(found)
-
-
-def _cell_at(
-    cells: Sequence[Place],
-    origin: Place,
-    step: tuple[int, int],
-    first: tuple[int, int],
-    pitch: float,
-) -> Place | None:
-    x, y = origin.x + (step[0] - first[0]) * pitch, origin.y + (step[1] - first[1]) * pitch
-    return next((c for c in cells if max(abs(c.x - x), abs(c.y - y)) < GRID_M), None)
-
-
-def pose_patterns(
-    steps: Steps, side: Side | None, pitch: float = POSE_PITCH_M
-) -> Iterator[tuple[Place, ...]]:
-    """Yield patterns of poses, those in the middle of the table first."""
-    signs = {'left': (1,), 'right': (-1,), None: (-1, 1)}[side]
-    rows, columns = zip(*steps, strict=True)
-    middle = (max(rows) + min(rows)) / 2, (max(columns) + min(columns)) / 2
-    for y, x, sign in itertools.product(POSES_Y_M, POSES_X_M, signs):
-        cells = tuple(
-            pose_cell(x + (i - middle[0]) * pitch, sign * y + (j - middle[1]) * pitch)
-            for i, j in steps
-        )
-        if all(on_side(cell, side) and within_range(cell) for cell in cells):
-            yield cells
-
-
-def patterns_through(
-    standing: Sequence[Place], steps: Steps, side: Side | None
-) -> Iterator[tuple[Place, ...]]:
-    """Yield the patterns of poses of which one of these places is a part."""
-    for origin in standing:
-        for pitch in (*_pitches(origin, standing), POSE_PITCH_M, TIGHT_PITCH_M):
-            for here in steps if pitch <= MAX_PITCH_M else ():
-                cells = tuple(
-                    pose_cell(origin.x + (i - here[0]) * pitch, origin.y + (j - here[1]) * pitch)
-                    for i, j in steps
-                )
-                if all(on_side(cell, side) and within_range(cell) for cell in cells):
-                    yield cells
-
-
-def color_rows(
-    n: int, begun: Sequence[TableObject], locations: Sequence[TableObject], side: Side | None
-) -> Iterator[tuple[tuple[Place, ...], bool]]:
-    """
-    Yield rows of places without holes, from left to right, and whether they have names.
-
-    Args:
-        n: How many objects are to stand there.
-        begun: Those of them that the robot has placed; rows of poses may go on from them.
-        locations: The named places.
-        side: Only there.
-    """
-    named = [cell_of(location) for location in locations]
-    lines: list[tuple[list[Place], bool]] = []
-    for first in named:
-        line = [cell for cell in named if abs(cell.x - first.x) < GRID_M]
-        lines.append((sorted(line, key=lambda cell: -cell.y), True))
-    starts = [(item.at[0], item.at[1]) for item in begun if item.at]
-    starts += [(x, y) for x in POSES_X_M for y in (0.0, POSE_PITCH_M / 2)]
-    for pitch, (x, y) in itertools.product((POSE_PITCH_M, TIGHT_PITCH_M), starts):
-        slots = [pose_cell(x, y - i * pitch) for i in range(-9, 10)]
-        lines.append(([cell for cell in slots if within_range(cell)], False))
-    for line, has_names in lines:
-        usable = [cell for cell in line if on_side(cell, side)]
-        for start in range(len(usable) - n + 1):
-            cells = tuple(usable[start : start + n])
-            gaps = [left.y - right.y for left, right in itertools.pairwise(cells)]
-            if all(MIN_PITCH_M <= gap <= MAX_PITCH_M for gap in gaps):
-                yield cells, has_names

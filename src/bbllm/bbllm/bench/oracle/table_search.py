@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bbllm.bench.oracle.table_board import TIGHT_M, Board, Lessons, pose_of
+from bbllm.bench.oracle.table_board import FREE_M, TIGHT_M, Board, Lessons
 from bbllm.bench.oracle.table_goals import (
     Act,
     Move,
-    PerSide,
     RefusalError,
     Select,
-    Separate,
     Shape,
     Side,
     TableGoal,
@@ -24,7 +22,6 @@ from bbllm.bench.oracle.table_goals import (
     Target,
 )
 from bbllm.bench.oracle.table_layout import (
-    FREE_M,
     NEAR_M,
     POSE_PITCH_M,
     POSES_X_M,
@@ -33,10 +30,8 @@ from bbllm.bench.oracle.table_layout import (
     Place,
     Rectangle,
     cell_of,
-    color_rows,
     named_patterns,
     offsets,
-    on_side,
     patterns_through,
     pose_cell,
     pose_patterns,
@@ -75,72 +70,67 @@ def steps_for(
     Raises:
         RefusalError: It cannot be done, with the reason.
     """
-    return _Planning(Board(scene, lessons), lessons).steps_for(task, wishes)
+    planning = _Planning(Board(scene, lessons), lessons)
+    goals = [*_bottom_first(task), *_bottom_first(wishes)]
+    planning.reserve(goals)
+    for i, goal in enumerate(goals):
+        if i == len(task):
+            planning.check_ends()
+        planning.plan(goal, goals[i + 1 :])
+    planning.check_ends()
+    board = planning.board
+    placed = any(step.startswith('place') for step in board.steps)
+    if not isinstance(goals[-1], Act) and (placed or not board.steps) and not board.held:
+        board.steps.append('return to base')
+    return board.steps
 
 
 class _Planning:
+    """Adds the steps of one goal after the other."""
+
     def __init__(self, board: Board, lessons: Lessons):
-        self._board = board
+        self.board = board
         self._lessons = lessons
-        self._away: list[Rectangle] = []
-        """Places that goals name; nothing is put aside there."""
-        self._ends: dict[str, tuple[str, Callable[[], bool]]] = {}
+        self._ends: dict[str, tuple[str, Callable[[str], bool]]] = {}
         """Where objects are to be in the end, in words, and whether they are there."""
 
-    def steps_for(self, task: Sequence[TableGoal], wishes: Sequence[TableGoal]) -> list[str]:
-        task, wishes = _bottom_first(task), _bottom_first(wishes)
-        goals = [*task, *wishes]
-        for target in filter(None, map(_target_of, goals)):
-            for name in (name for select in target.spots for name in select.names):
-                if self._board.things[name].at is not None:
-                    self._away.append(Rectangle.around([self._board.cell(name)]))
-        for i, goal in enumerate(goals):
-            if i == len(task):
-                self._check_ends()
-            self._plan(goal, goals[i + 1 :])
-        self._check_ends()
-        steps = self._board.steps
-        placed = any(step.startswith('place') for step in steps)
-        if not isinstance(goals[-1], Act) and (placed or not steps) and not self._board.held:
-            steps.append('return to base')
-        return steps
+    def reserve(self, goals: Sequence[TableGoal]) -> None:
+        """Keep the places that goals name free of what is put aside."""
+        for name in (name for goal in goals for name in _names_of_target(goal)):
+            if self.board.things[name].at is not None:
+                self.board.away.append(Rectangle.around([cell_of(self.board.things[name])]))
 
-    def _plan(self, goal: TableGoal, later: Sequence[TableGoal]) -> None:
-        match goal:
-            case Act():
-                self._act(goal, later)
-            case Shape(shape='tower'):
-                self._tower(goal)
-            case Shape():
-                pairs, box, strangers = arrange(goal, self._board)
-                self._settle(pairs, box, strangers)
-            case Move():
-                self._move(goal, later)
-            case Separate():
-                for move in _moves_apart(goal, self._board):
-                    self._move(move, later)
-            case PerSide():
-                pairs, extras = share(goal, self._board)
-                self._settle(pairs)
-                for name, cell in _to_the_middle(extras, self._board):
-                    self._board.pick(name, self._away)
-                    self._board.place(cell)
-
-    def _check_ends(self) -> None:
+    def check_ends(self) -> None:
         """Refuse goals of which a later one has undone an earlier one."""
         for name, (said, is_there) in self._ends.items():
-            if not is_there():
+            if not is_there(name):
                 raise RefusalError(
                     f'I cannot do all of this: {name} is to be {said}, and another part of the '
                     'task takes it away from there. Ask for one of the two.'
                 )
         self._ends.clear()
 
-    def _ends_on(self, name: str, base: str) -> None:
-        self._ends[name] = f'on {base}', lambda: self._board.below(name) == base
-
-    def _ends_at(self, name: str, cell: Place) -> None:
-        self._ends[name] = f'at {cell.key}', lambda: cell.holds(self._board.things[name])
+    def plan(self, goal: TableGoal, later: Sequence[TableGoal]) -> None:
+        """Add the steps of a goal."""
+        match goal:
+            case Act():
+                self._act(goal, later)
+            case Move():
+                self._move(goal, later)
+            case Shape(shape='tower'):
+                self._tower(goal)
+            case Shape(shape='parted'):
+                for move in _moves_apart(goal, self.board):
+                    self._move(move, later)
+            case Shape(shape='per side'):
+                pairs, extras = share(goal, self.board)
+                self._settle(pairs)
+                for name, cell in _to_the_middle(extras, self.board):
+                    self.board.pick(name)
+                    self.board.place(cell)
+            case Shape():
+                layout = arrange(goal, self.board)
+                self._settle(layout.pairs, [layout.box], layout.strangers)
 
     def _act(self, act: Act, later: Sequence[TableGoal]) -> None:
         if act.verb == 'pick':
@@ -149,8 +139,8 @@ class _Planning:
                 self._ends.pop(name, None)
             # One that was in the hand once, and that a later goal names, is done with.
             done = later and any(self._lessons.done[f'pick {name}'] for name in select.names)
-            if self._board.held not in select.names and not done:
-                self._board.pick(self._board.choose(select)[0], self._away)
+            if self.board.held not in select.names and not done:
+                self.board.pick(self.board.choose([select])[0])
             return
         text = {
             'home': 'return to base',
@@ -162,83 +152,66 @@ class _Planning:
         if self._lessons.done[text] > 0:
             self._lessons.done[text] -= 1
             return
-        self._board.steps.append(text)
+        self.board.steps.append(text)
         if act.verb == 'open':
-            self._board.held = None
+            self.board.held = None
 
     def _reached(self, target: Target) -> str:
-        names = [name for one in target.spots for name in one.names]
-        usable = [name for name in names if name not in self._lessons.bad_places]
+        usable = [name for name in target.names if name not in self._lessons.bad_places]
         if not usable and not target.pose:
-            raise RefusalError(f'the hand cannot get there. {self._lessons.reasons(names)}')
+            why = self._lessons.reasons(target.names)
+            raise RefusalError(f'the hand cannot get there. {why}')
         return target.pose or usable[0]
 
     # --- moves --------------------------------------------------------------------------------
 
     def _move(self, move: Move, later: Sequence[TableGoal]) -> None:
         target = move.target
-        names = [name for base in target.spots for name in base.names]
-        into = all(self._board.things[name].kind == 'container' for name in names)
-        if target.kind == 'on' and len(move.items) == 1 and move.items[0].count == 1:
-            self._move_onto(move.items[0], names)
-        elif target.kind == 'on' and into:
+        if target.kind in ('spots', 'pose'):
+            self._move_to_places(move, later)
+        elif target.kind != 'on':
+            self._move_somewhere(move)
+        elif len(move.items) == 1 and move.items[0].count == 1:
+            self._move_onto(move.items[0], target.names)
+        elif all(self.board.things[name].kind == 'container' for name in target.names):
             for item in move.items:
-                for name in item.names if item.count is None else self._board.choose(item):
-                    self._move_onto(Select(name, (name,)), names)
-        elif target.kind == 'on':
-            self._tower(Shape('tower', (*target.spots, *move.items)))
-        elif target.kind == 'pose':
-            self._move_to_pose(move, target)
-        elif target.kind == 'spots':
-            self._move_to_spots(move, target, later)
+                for name in item.names if item.count is None else self.board.choose([item]):
+                    self._move_onto(Select(name, (name,)), target.names)
         else:
-            self._move_somewhere(move, target)
+            self._tower(Shape('tower', (*target.spots, *move.items)))
 
     def _move_onto(self, item: Select, bases: Sequence[str]) -> None:
-        board = self._board
+        board = self.board
         there = [name for name in item.names if board.below(name) in bases]
-        (name,) = board.choose(item, there)
+        (name,) = board.choose([item], there)
         board.used.add(name)
-        if name in there:
-            self._ends_on(name, board.below(name) or '')
-            return
-        free = [base for base in bases if base not in (name, *self._lessons.bad_places)]
-        if not free:
-            raise RefusalError(f'nothing can be put there. {self._lessons.reasons(bases)}')
-        base = min(free, key=lambda base: board.on_top_of(base) is not None)
-        top = board.on_top_of(base)
-        if top is not None and board.things[base].kind != 'container':
-            board.pick(top, self._away)
-            board.put_aside(self._away)
-        board.pick(name, self._away)
-        board.place_on(base)
-        self._ends_on(name, base)
+        if name not in there:
+            free = [base for base in bases if base not in (name, *self._lessons.bad_places)]
+            if not free:
+                raise RefusalError(f'nothing can be put there. {self._lessons.reasons(bases)}')
+            base = min(free, key=lambda base: board.on_top_of(base) is not None)
+            top = board.on_top_of(base)
+            if top is not None and board.things[base].kind != 'container':
+                board.clear_away(top)
+            board.pick(name)
+            board.place_on(base)
+        below = board.below(name)
+        self._ends[name] = f'on {below}', lambda name: board.below(name) == below
 
-    def _move_to_pose(self, move: Move, target: Target) -> None:
-        cell = pose_of(target.pose)
-        there = self._board.standing_at(cell)
-        settled = [there.name] if there else []
-        names = [name for item in move.items for name in self._board.choose(item, settled)]
-        if len(names) != 1:
-            raise RefusalError(f"'{target.said}' has room for one object.")
-        self._board.used.update(names)
-        self._ends_at(names[0], cell)
-        if names == settled:
-            return
-        ruled_out = self._lessons.bad_places.get(' '.join(target.pose.split()[:2]))
-        if ruled_out is not None:
-            raise RefusalError(ruled_out)
-        self._board.pick(names[0], self._away)
-        self._board.place_at_pose(target.pose)
-
-    def _move_to_spots(self, move: Move, target: Target, later: Sequence[TableGoal]) -> None:
-        spots = [name for select in target.spots for name in select.names]
-        cells = [self._board.cell(name) for name in spots]
-        there = {cell.key: self._board.standing_at(cell) for cell in cells}
+    def _move_to_places(self, move: Move, later: Sequence[TableGoal]) -> None:
+        """Move objects to locations, or one to a pose in numbers."""
+        target, board = move.target, self.board
+        cells = [cell_of(board.things[name]) for name in target.names]
+        if target.kind == 'pose':
+            x, y, *_ = target.pose.split()
+            cells = [Place(f'{x} {y}', float(x), float(y), target.pose)]
+        there = {cell.key: board.standing_at(cell) for cell in cells}
         settled = [thing.name for thing in there.values() if thing is not None]
-        chosen = [name for item in move.items for name in self._board.choose(item, settled)]
-        chosen = [name for name in dict.fromkeys(chosen) if not self._moved_on(name, spots, later)]
-        most = sum(len(item.names) if item.count is None else item.count for item in move.items)
+        # What was at its place already and a later goal has taken away is done with.
+        done = {name for goal in later for one in goal.items for name in one.names}
+        done = {n for n in done for c in cells if self._lessons.done[f'place {n} on {c.key}']}
+        chosen = [name for name in board.choose(move.items, settled) if name not in done]
+        most = sum(item.most for item in move.items)
         if len(cells) > most:
             raise RefusalError(
                 f"'{target.said}' are {len(cells)} places, but one place is needed for each of "
@@ -254,40 +227,33 @@ class _Planning:
         else:
             self._settle(list(_keeping(chosen, cells, there)), named=True)
 
-    def _moved_on(self, name: str, spots: Sequence[str], later: Sequence[TableGoal]) -> bool:
-        """Whether an object was at its place already and a later goal has taken it away."""
-        was_there = any(self._lessons.done[f'place {name} on {spot}'] for spot in spots)
-        return was_there and any(name in one.names for goal in later for one in goal.items)
-
-    def _move_somewhere(self, move: Move, target: Target) -> None:
+    def _move_somewhere(self, move: Move) -> None:
         """Move objects to a side, or to any free place."""
-        settled = [name for item in move.items for name in item.names if self._is_at(name, target)]
-        chosen = [name for item in move.items for name in self._board.choose(item, settled)]
-        self._board.used.update(chosen)
-        for name in self._board.ranked(chosen):
+        board, side = self.board, move.target.side
+
+        def is_there(name: str) -> bool:
+            there = board.things[name].side == side if side else name in self._lessons.moved
+            return name != board.held and there
+
+        settled = [name for item in move.items for name in item.names if is_there(name)]
+        chosen = board.choose(move.items, settled)
+        board.used.update(chosen)
+        for name in board.ranked(chosen):
             self._ends.pop(name, None)
-            if target.kind == 'side':
-                self._ends[name] = target.said, partial(self._is_at, name, target)
+            if side:
+                self._ends[name] = move.target.said, is_there
             if name in settled:
                 continue
-            cells = self._board.free_cells(target.side)
-            preferred = [cell for cell in cells if cell.key in self._lessons.preferred]
+            cells = board.free_cells(side)
             if not cells:
-                raise RefusalError(f"there is no free place for {name} at '{target.said}'.")
-            self._board.pick(name, self._away)
-            self._board.place((preferred or cells)[0])
-
-    def _is_at(self, name: str, target: Target) -> bool:
-        thing = self._board.things[name]
-        if name == self._board.held:
-            return False
-        if target.kind == 'side':
-            return thing.side == target.side
-        return name in self._lessons.moved
+                raise RefusalError(f"there is no free place for {name} at '{move.target.said}'.")
+            preferred = [cell for cell in cells if cell.key in self._lessons.preferred]
+            board.pick(name)
+            board.place((preferred or cells)[0])
 
     def _tower(self, shape: Shape) -> None:
-        names = _tower_of(shape, self._board)
-        self._board.used.update(names)
+        names = _tower_of(shape, self.board)
+        self.board.used.update(names)
         if shape.base is not None:
             self._move(Move((Select(names[0], (names[0],)),), shape.base), ())
         for below, name in itertools.pairwise(names):
@@ -296,7 +262,7 @@ class _Planning:
     def _settle(
         self,
         pairs: Pairs,
-        box: Rectangle | None = None,
+        boxes: Sequence[Rectangle] = (),
         strangers: Sequence[str] = (),
         *,
         named: bool = False,
@@ -306,24 +272,22 @@ class _Planning:
 
         Args:
             pairs: Objects and places.
-            box: What is to stay free of other objects; just the places where not given.
+            boxes: What is to stay free of other objects; just the places where not given.
             strangers: Objects that have to leave first.
             named: Whether the task names the places. Then what stands in the way is only put
                 aside after feedback said so.
         """
-        board = self._board
-        board.used.update(name for name, _ in pairs)
+        board, cells = self.board, dict(pairs)
+        board.used.update(cells)
         for name, cell in pairs:
-            self._ends_at(name, cell)
-        cells = dict(pairs)
+            self._ends[name] = f'at {cell.key}', partial(self._stands_at, cell)
         todo = {name: cell for name, cell in pairs if not cell.holds(board.things[name])}
         there = {name for name, _ in pairs if name not in todo}
-        away = [*([box] if box else [Rectangle.around([cell]) for _, cell in pairs]), *self._away]
+        away = boxes or [Rectangle.around([cell]) for _, cell in pairs]
         if strangers and board.held is not None:
             board.put_aside(away)
         for name in strangers:
-            board.pick(name, away)
-            board.put_aside(away)
+            board.clear_away(name, away)
         while todo:
             name = self._next(todo, there)
             cell = todo.pop(name)
@@ -331,8 +295,7 @@ class _Planning:
                 raise RefusalError(self._lessons.bad_places[cell.key])
             if not named or cell.key in self._lessons.taken:
                 while (found := board.in_the_way(cell, {name, *there})) is not None:
-                    board.pick(found, away)
-                    board.put_aside(away)
+                    board.clear_away(found, away)
             board.pick(name, away)
             board.place(cell)
             there.add(name)
@@ -340,14 +303,16 @@ class _Planning:
                 there.remove(other)  # it had to leave so that something else could be picked
                 todo[other] = cells[other]
 
+    def _stands_at(self, cell: Place, name: str) -> bool:
+        return cell.holds(self.board.things[name])
+
     def _next(self, todo: Mapping[str, Place], there: set[str]) -> str:
         """
         Return what is held, else the first object whose place is free, else the first.
 
-        What stands beside a place that is yet to be filled goes before all others: later, the
-        hand would find no room beside it.
+        One that stands beside the place of another leaves before that place is filled.
         """
-        board = self._board
+        board = self.board
         if board.held is not None and board.held in todo:
             return board.held
         near = [
@@ -355,9 +320,7 @@ class _Planning:
             for name in todo
             if any(c.near(board.things[name], 0.12) for o, c in todo.items() if o != name)
         ]
-        ready = (
-            name for name in (*near, *todo) if board.in_the_way(todo[name], {name, *there}) is None
-        )
+        ready = (n for n in (*near, *todo) if board.in_the_way(todo[n], {n, *there}) is None)
         return next(ready, next(iter(todo)))
 
 
@@ -378,69 +341,72 @@ def _bottom_first(goals: Sequence[TableGoal]) -> list[TableGoal]:
 
 
 def _must_wait(i: int, goals: Sequence[TableGoal]) -> bool:
-    moved, bases = _moved(goals[i]), _bases(goals[i])
-    earlier = any(_moved(goal) & moved for goal in goals[:i])
-    return earlier or any(_moved(goal) & bases for goal in goals if goal is not goals[i])
+    moved, bases = _moved_and_bases(goals[i])
+    earlier = any(_moved_and_bases(goal)[0] & moved for goal in goals[:i])
+    others = (goal for goal in goals if goal is not goals[i])
+    return earlier or any(_moved_and_bases(goal)[0] & bases for goal in others)
 
 
-def _moved(goal: TableGoal) -> set[str]:
-    """Return the objects that a goal names and moves."""
-    stays = isinstance(goal, Shape) and goal.shape == 'tower' and goal.base is None
-    return _named(goal.items[stays:])
-
-
-def _bases(goal: TableGoal) -> set[str]:
-    """Return what has to stand still under a goal."""
-    if isinstance(goal, Shape):
-        return _named(goal.items[:1]) if goal.shape == 'tower' and goal.base is None else set()
-    target = _target_of(goal)
-    return _named(target.spots) if target is not None and target.kind == 'on' else set()
-
-
-def _named(selects: Sequence[Select]) -> set[str]:
-    return {select.names[0] for select in selects if len(select.names) == 1}
+def _moved_and_bases(goal: TableGoal) -> tuple[set[str], set[str]]:
+    """Return the objects that a goal names and moves, and what has to stand still under them."""
+    items, target = goal.items, _target_of(goal)
+    bases = target.spots if target is not None and target.kind == 'on' else ()
+    if isinstance(goal, Shape) and goal.shape == 'tower' and target is None:
+        items, bases = items[1:], items[:1]
+    moved, still = (
+        {select.names[0] for select in selects if len(select.names) == 1}
+        for selects in (items, bases)
+    )
+    return moved, still
 
 
 def _target_of(goal: TableGoal) -> Target | None:
-    if isinstance(goal, Shape):
-        return goal.base
-    return goal.target if isinstance(goal, Move | Act) else None
+    return goal.base if isinstance(goal, Shape) else goal.target
+
+
+def _names_of_target(goal: TableGoal) -> list[str]:
+    target = _target_of(goal)
+    return target.names if target is not None else []
 
 
 # --- patterns and towers ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
+    """Objects in a pattern of places."""
+
     pairs: Pairs
+    """Objects and places in the order in which they are filled."""
     box: Rectangle
     strangers: tuple[str, ...]
+    """What has to be put aside first."""
     cost: float
 
 
-def arrange(shape: Shape, board: Board) -> tuple[Pairs, Rectangle, tuple[str, ...]]:
+def arrange(shape: Shape, board: Board) -> Layout:
     """
     Give each place of a pattern an object, in the pattern that takes the fewest moves.
-
-    Returns:
-        Objects and places in the order in which they are filled, the box around them, and what
-        has to be put aside first.
 
     Raises:
         RefusalError: Too few objects, or no room, with what ruled them out.
     """
-    things = list(dict.fromkeys(name for item in shape.items for name in board.choose(item)))
+    things = board.choose(shape.items)
     sizes = SIZES.get(shape.shape, (max(len(things), 1),))
     for n in (n for n in sizes if n <= len(things)):
-        best: _Layout | None = None
+        best: Layout | None = None
         for cells, penalty in _places(shape, n, things, board):
-            floor = penalty + _way_off(shape, cells)
+            around = Rectangle.around(cells)
+            off = around.off_middle
+            floor = penalty + PULL * off + shape.centred * STRONG_PULL * max(0.0, off - CENTRE_M)
+            places = (board.things[name].at for name in things)
+            inside = sum(at is not None and around.gap(*at[:2]) < NEAR_M for at in places)
             # Most places are no better than the best so far even if all that is there may stay.
-            if best is None or floor + n - _inside(cells, things, board) < best.cost:
+            if best is None or floor + n - inside < best.cost:
                 found = _layout(shape, things, cells, floor, board)
                 best = found if found and (best is None or found.cost < best.cost) else best
         if best is not None:
-            return best.pairs, best.box, best.strangers
+            return best
     names = [name for item in shape.items for name in item.names]
     names += [location.name for location in board.locations]
     raise RefusalError(
@@ -449,32 +415,17 @@ def arrange(shape: Shape, board: Board) -> tuple[Pairs, Rectangle, tuple[str, ..
     )
 
 
-def _inside(cells: Sequence[Place], things: Sequence[str], board: Board) -> int:
-    """Return how many objects may be in their places already."""
-    box = Rectangle.around(cells)
-    places = (board.things[name].at for name in things)
-    return sum(at is not None and box.gap(at[0], at[1]) < NEAR_M for at in places)
-
-
-def _way_off(shape: Shape, cells: Sequence[Place]) -> float:
-    """Return the cost of being off the middle [moves]."""
-    off = Rectangle.around(cells).off_middle
-    return PULL * off + shape.centred * STRONG_PULL * max(0.0, off - CENTRE_M)
-
-
 def _places(
     shape: Shape, n: int, things: Sequence[str], board: Board
 ) -> Iterator[tuple[Sequence[Place], float]]:
     """Yield patterns of places, and the cost of taking one."""
-    begun = [board.things[name] for name in things if name in board.lessons.moved]
-    if shape.by_color:
-        for cells, named in color_rows(n, begun, board.locations, shape.side):
-            yield cells[::-1] if shape.reverse else cells, 0.0 if named else UNNAMED
-        return
     steps = offsets(shape.shape, n)
+    if shape.reverse:
+        steps = steps[::-1]
     for cells in named_patterns(steps, board.locations, shape.side):
         yield cells, 0.0
-    standing = [pose_cell(*thing.at[:2]) for thing in begun if thing.at]
+    begun = (board.things[name].at for name in things if name in board.lessons.moved)
+    standing = [pose_cell(*at[:2]) for at in begun if at]
     for cells in patterns_through(standing, steps, shape.side):
         yield cells, UNNAMED
     for pitch, penalty in ((POSE_PITCH_M, UNNAMED), (TIGHT_PITCH_M, UNNAMED + 0.5)):
@@ -484,7 +435,7 @@ def _places(
 
 def _layout(
     shape: Shape, things: Sequence[str], cells: Sequence[Place], cost: float, board: Board
-) -> _Layout | None:
+) -> Layout | None:
     """Fill a pattern; None where that is not possible."""
     there = {cell.key: board.standing_at(cell) for cell in cells}
     bad_places, bad_things = board.lessons.bad_places, board.lessons.bad_things
@@ -510,7 +461,7 @@ def _layout(
     if any(name in bad_things for name in strangers):
         return None
     cost += sum(not cell.holds(board.things[name]) for name, cell in pairs)
-    return _Layout(pairs, box, strangers, cost + CLEARING * len(strangers))
+    return Layout(pairs, box, strangers, cost + CLEARING * len(strangers))
 
 
 def _room(shape: Shape, cells: Sequence[Place]) -> float:
@@ -535,15 +486,14 @@ def _keeping(
 
 def _tower_of(shape: Shape, board: Board) -> list[str]:
     """Return the objects of a tower, bottom first."""
-    chosen: list[str] = []
-    for item in shape.items:
-        # What cannot be put down upon may still be picked, but not be part of a tower.
-        fit = tuple(name for name in item.names if name not in board.lessons.bad_places)
-        chosen += board.choose(replace(item, names=fit or item.names))
-    chosen = list(dict.fromkeys(chosen))
-    if shape.by_color:
-        chosen.sort(key=lambda name: board.things[name].hue)
-    elif any(item.count is None for item in shape.items):  # begin with the tower that stands
+    # What cannot be put down upon may still be picked, but not be part of a tower.
+    bad = board.lessons.bad_places
+    fit = [tuple(name for name in item.names if name not in bad) for item in shape.items]
+    items = [
+        replace(item, names=n or item.names) for item, n in zip(shape.items, fit, strict=True)
+    ]
+    chosen = board.choose(items)
+    if any(item.count is None for item in shape.items):  # begin with the tower that stands
         towers = [
             list(_upwards(board, name)) for name in chosen if board.below(name) not in chosen
         ]
@@ -564,31 +514,25 @@ def _upwards(board: Board, name: str | None) -> Iterator[str]:
 # --- sides ------------------------------------------------------------------------------------
 
 
-def _moves_apart(goal: Separate, board: Board) -> list[Move]:
+def _moves_apart(goal: Shape, board: Board) -> list[Move]:
     """Return what goes where so that two groups part, in as few moves as possible."""
 
-    def strays(group: Select, side: Side) -> tuple[str, ...]:
-        return tuple(
+    def move(group: Select, side: Side) -> Move:
+        bad = board.lessons.bad_things
+        strays = tuple(
             name
             for name in group.names
-            if name == board.held
-            or (board.things[name].side != side and name not in board.lessons.bad_things)
+            if name == board.held or (board.things[name].side != side and name not in bad)
         )
+        return Move((Select(group.said, strays, None),), Target('side', f'{side} side', side=side))
 
-    ways = [way for way in (SIDES, SIDES[::-1]) if goal.first in (None, way[0])]
-    plans = [
-        [(group, strays(group, side), side) for group, side in zip(goal.items, way, strict=True)]
-        for way in ways
-    ]
-    best = min(plans, key=lambda plan: sum(len(names) for _, names, _ in plan))
-    return [
-        Move((Select(group.said, names, None),), Target('side', f'{side} side', side=side))
-        for group, names, side in best
-        if names
-    ]
+    ways = [way for way in (SIDES, SIDES[::-1]) if goal.side in (None, way[0])]
+    plans = [[move(*pair) for pair in zip(goal.items, way, strict=True)] for way in ways]
+    best = min(plans, key=lambda plan: sum(one.items[0].most for one in plan))
+    return [one for one in best if one.items[0].names]
 
 
-def share(goal: PerSide, board: Board) -> tuple[Pairs, list[str]]:
+def share(goal: Shape, board: Board) -> tuple[Pairs, list[str]]:
     """
     Give both sides their objects, each on a location of its own.
 
@@ -600,28 +544,25 @@ def share(goal: PerSide, board: Board) -> tuple[Pairs, list[str]]:
     """
     bad = board.lessons.bad_things
     members = [
-        board.choose(Select(f'{item.said}s', item.names, 2 * (item.count or 1)))
-        for item in goal.items
+        board.choose([Select(f'{item.said}s', item.names, 2 * item.most)]) for item in goal.items
     ]
     staying = {name for names in members for name in names}
     others = [n for item in goal.items for n in item.names if n not in staying and n not in bad]
     cells = [cell for cell in map(cell_of, board.locations) if _usable(cell, staying, board)]
-    best: tuple[float, Pairs] | None = None
     halves = (itertools.combinations(names, len(names) // 2) for names in members)
-    for lefts in itertools.product(*halves):
-        left = {name for names in lefts for name in names}
-        found = _assigned(left, staying - left, cells, board)
-        best = found if found and (best is None or found[0] < best[0]) else best
-    if best is None:
-        many = sum(item.count or 1 for item in goal.items)
-        counts = [sum(on_side(cell, side) for cell in cells) for side in SIDES]
+    lefts = [{*itertools.chain(*parts)} for parts in itertools.product(*halves)]
+    found = [one for left in lefts if (one := _assigned(left, staying - left, cells, board))]
+    if not found:
+        counts = [sum(cell.on_side(side) for cell in cells) for side in SIDES]
         names = [location.name for location in board.locations]
         raise RefusalError(
-            f'{many} locations are needed on each side; {counts[0]} on the left and {counts[1]} '
-            f'on the right can be used. {board.lessons.reasons(names)}'
+            f'{sum(item.most for item in goal.items)} locations are needed on each side; '
+            f'{counts[0]} on the left and {counts[1]} on the right can be used. '
+            f'{board.lessons.reasons(names)}'
         )
+    _, pairs = min(found, key=lambda one: one[0])
     order = list(board.things)
-    pairs = sorted(best[1], key=lambda pair: order.index(pair[0]))
+    pairs.sort(key=lambda pair: order.index(pair[0]))
     far = _presumed_reach([cell for _, cell in pairs], staying, board)
     return pairs, [name for name in others if _distance(board.things[name]) < far]
 
@@ -652,8 +593,7 @@ def _usable(cell: Place, members: set[str], board: Board) -> bool:
     if cell.key in board.lessons.bad_places:
         held_there = board.standing_at(cell)
         return held_there is not None and held_there.name in members
-    blocker = board.in_the_way(cell, members)
-    return blocker is None or blocker not in board.lessons.bad_things
+    return board.in_the_way(cell, members) not in board.lessons.bad_things
 
 
 def _assigned(
@@ -666,7 +606,7 @@ def _assigned(
 
     pairs: Pairs = []
     for names, side in ((left, SIDES[0]), (right, SIDES[1])):
-        free = [cell for cell in cells if on_side(cell, side)]
+        free = [cell for cell in cells if cell.on_side(side)]
         waiting: list[str] = []
         for name in sorted(names):
             home = next((cell for cell in free if cell.holds(board.things[name])), None)

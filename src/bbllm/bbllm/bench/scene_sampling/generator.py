@@ -44,10 +44,12 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
     spec = suite.task(task)
     scene: SceneFile | HouseStart
     out_of_reach: tuple[str, ...] = ()
+    dice = Dice(f'{suite.name}/{task}/{seed}/{trial}')
     if spec.houses:
-        scene = _start(suite, spec, seed, trial)
+        scene = _start(suite, spec, trial, dice)
     elif spec.generate is not None:
-        scene, out_of_reach = _generated(suite.name, spec, spec.generate, seed, trial)
+        of = f'the task {task} of {suite.name} with seed {seed}, trial {trial}'
+        scene, out_of_reach = _generated(of, spec, spec.generate, dice)
     else:
         scene = suite.scenes[task]
         out_of_reach = _out_of_reach(scene)
@@ -84,11 +86,10 @@ def fingerprint(case: Case) -> str:
     return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
 
-def _start(suite: Suite, spec: TaskSpec, seed: int, trial: int) -> HouseStart:
+def _start(suite: Suite, spec: TaskSpec, trial: int, dice: Dice) -> HouseStart:
     """Draw the household of a trial; the houses of a task take turns."""
     houses = suite.houses[spec.name]
     house = houses[trial % len(houses)]
-    dice = Dice(f'{suite.name}/{spec.name}/{seed}/{trial}')
     if spec.start_seed is not None:
         dice = start_dice(suite.name, spec.name, spec.start_seed)
     try:
@@ -107,46 +108,40 @@ def _start(suite: Suite, spec: TaskSpec, seed: int, trial: int) -> HouseStart:
 
 
 def _generated(
-    suite: str, spec: TaskSpec, recipe: Recipe, seed: int, trial: int
+    of: str, spec: TaskSpec, recipe: Recipe, dice: Dice
 ) -> tuple[SceneFile, tuple[str, ...]]:
-    dice = Dice(f'{suite}/{spec.name}/{seed}/{trial}')
+    """Return a scene that is as its recipe and its goal promise, and what is out of reach."""
     failed: Counter[str] = Counter()
     for _ in range(TRIES):
         try:
-            return _promised(spec, recipe, dice)
+            drawn = draw(recipe, spec.name, dice)
         except NoRoomError as error:
             failed[str(error)] += 1
+            continue
         except SceneFileError as error:
-            raise CaseError(
-                f'The scene of the task {spec.name} of {suite} with seed {seed}, trial {trial} '
-                f'cannot stand: {error}'
-            ) from error
+            raise CaseError(f'The scene of {of} cannot stand: {error}') from error
+        out_of_reach = _out_of_reach(drawn.scene)
+        fault = _fault_of_reach(drawn.scene, drawn.in_reach, out_of_reach)
+        if not (faults := fault or lacks(spec.table_goal, drawn.scene, out_of_reach)):
+            return drawn.scene, out_of_reach
+        failed[faults[0]] += 1
     rules = '; '.join(f'{rule} ({count} times)' for rule, count in failed.most_common(4))
     raise CaseError(
-        f'No scene for the task {spec.name} of {suite} with seed {seed}, trial {trial} in '
-        f'{TRIES} tries: {rules}. In its `generate`, ask for fewer things (count), give them a '
-        'larger area, a smaller spacing_m or pitch, or other distances (reach_m for what is '
-        'within reach, beyond_m for what is not).'
+        f'No scene for {of} in {TRIES} tries: {rules}. In its `generate`, ask for fewer things '
+        '(count), give them a larger area, a smaller spacing_m or pitch, or other distances '
+        '(reach_m for what is within reach, beyond_m for what is not).'
     )
 
 
-def _promised(spec: TaskSpec, recipe: Recipe, dice: Dice) -> tuple[SceneFile, tuple[str, ...]]:
-    """
-    Draw a scene, and check it against its recipe and its goal.
-
-    Raises:
-        NoRoomError: It is not as promised; the text names the rule.
-    """
-    drawn = draw(recipe, spec.name, dice)
-    out_of_reach = _out_of_reach(drawn.scene)
-    for item in (*drawn.scene.movables, *drawn.scene.places):
-        if (item.name in drawn.in_reach) is (item.name in out_of_reach):
-            near = item.name in drawn.in_reach
+def _fault_of_reach(
+    scene: SceneFile, promised: frozenset[str], out_of_reach: tuple[str, ...]
+) -> list[str]:
+    for item in (*scene.movables, *scene.places):
+        if (item.name in promised) is (item.name in out_of_reach):
+            near = item.name in promised
             rule = 'reach_m, but is out of reach' if near else 'beyond_m, but is in reach'
-            raise NoRoomError(f'a {item.kind.value} lies within {rule}')
-    for fault in lacks(spec.table_goal, drawn.scene, out_of_reach):
-        raise NoRoomError(fault)
-    return drawn.scene, out_of_reach
+            return [f'a {item.kind.value} lies within {rule}']
+    return []
 
 
 def _out_of_reach(scene: SceneFile) -> tuple[str, ...]:

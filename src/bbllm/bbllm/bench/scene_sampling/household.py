@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from bbllm.bench.scene_sampling.placement import Dice
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
@@ -20,8 +19,6 @@ TOGGLED = (0, 3)
 MOVED = (0, 4)
 """How many objects stand elsewhere in their room."""
 _PLACES = (Relation.INSIDE, Relation.ON)
-
-T = TypeVar('T')
 
 
 class NoStartError(Exception):
@@ -54,12 +51,15 @@ def draw_start(
     """
     if isinstance(goal, FinalStateGoal):
         return graph.copy()
+    arranged = {each.thing for each in at_first if each.thing}
+    about = (*goal.all, *at_first)
+    named = {name for each in about for name in each.classes}
+    named |= {ANYTHING} if any(each.thing == ANYTHING for each in about) else set()
     for _ in range(TRIES):
         drawn = graph.copy()
         for condition in at_first:
             _arrange(drawn, condition, dice)
-        arranged = frozenset(each.thing for each in at_first if each.thing)
-        _vary(drawn, arranged, _spoken_of(goal, at_first), dice)
+        _vary(drawn, arranged, named, dice)
         if not judge_household(goal, drawn, derived(drawn)).passed:
             return drawn
     raise NoStartError(
@@ -76,9 +76,7 @@ def start_dice(suite: str, task: str, start_seed: int) -> Dice:
 def put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
     """Put an object in or on another, or into a room, with all that is in or on it."""
     room = graph.room_of(place)
-    for word in _PLACES:
-        graph.remove_from(thing, word)
-    _part_from_all(graph, thing)
+    _take_away(graph, thing, _PLACES)
     graph.add(thing, relation, place)
     if place != room:
         graph.add(thing, Relation.CLOSE, place)
@@ -98,39 +96,37 @@ def _arrange(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
         _clear(graph, condition, dice)
         return
     _add_missing(graph, condition)
-    places = [n for n in sorted(graph.nodes) if graph.nodes[n].class_name == _place_of(condition)]
+    places = [n for n in sorted(graph.nodes) if graph.nodes[n].class_name == condition.place]
     for node_id, node in sorted(graph.nodes.items()):
         if node.class_name != condition.thing:
             continue
         if condition.is_:
             word = State(condition.is_.upper())
             node.states = set(with_states(frozenset(node.states), word))
-        else:
-            relation = Relation.INSIDE if condition.inside else Relation.ON
-            beneath = _carried_by(graph, node_id) | {node_id}
-            free = [place for place in places if place not in beneath]
-            if not free:
-                raise NoStartError(
-                    f'at_first wants {condition}, and each {_place_of(condition)} is in or on '
-                    f'the {condition.thing} already, or is it; name another place, as in '
-                    'at_first: [{thing: salmon, on: kitchencounter}]'
-                )
-            put(graph, node_id, relation, _one_of(free, dice))
+            continue
+        beneath = _carried_by(graph, node_id) | {node_id}
+        free = [place for place in places if place not in beneath]
+        if not free:
+            raise NoStartError(
+                f'at_first wants {condition}, and each {condition.place} is in or on '
+                f'the {condition.thing} already, or is it; name another place, as in '
+                'at_first: [{thing: salmon, on: kitchencounter}]'
+            )
+        relation = Relation.INSIDE if condition.inside else Relation.ON
+        put(graph, node_id, relation, dice.one_of(free))
 
 
 def _clear(graph: Graph, condition: HouseCondition, dice: Dice) -> None:
     """Put everything that can be grabbed on another surface of the room."""
+    nodes = graph.nodes
     for node_id in HouseView(graph, frozenset()).objects_of(condition):
         for place in tuple(graph.targets(node_id, Relation.ON)):
-            if graph.nodes[place].class_name == condition.on:
-                others = [
-                    n
-                    for n in _surfaces_beside(graph, node_id)
-                    if graph.nodes[n].class_name != condition.on
-                ]
+            if nodes[place].class_name == condition.on:
+                beside = _surfaces_beside(graph, node_id)
+                others = [n for n in beside if nodes[n].class_name != condition.on]
                 if not others:
                     raise NoStartError(f'at_first wants {condition}, and the room has no other')
-                put(graph, node_id, Relation.ON, _one_of(others, dice))
+                put(graph, node_id, Relation.ON, dice.one_of(others))
 
 
 def _add_missing(graph: Graph, condition: HouseCondition) -> None:
@@ -146,68 +142,49 @@ def _add_missing(graph: Graph, condition: HouseCondition) -> None:
                 break
 
 
-def _vary(graph: Graph, arranged: frozenset[str], spoken_of: frozenset[str], dice: Dice) -> None:
+def _vary(graph: Graph, arranged: set[str], named: set[str], dice: Dice) -> None:
     """
     Change a household a little.
 
     Args:
         graph: The household, which is changed.
         arranged: Classes whose objects are arranged.
-        spoken_of: Classes whose objects stay where they are.
+        named: Classes whose objects stay where they are.
         dice: All that is random.
     """
-    rooms = sorted(node_id for node_id, node in graph.nodes.items() if node.is_room)
-    person = graph.character
-    moves = person is not None and graph.nodes[person].class_name not in arranged
-    if person is not None and moves and rooms and _is_free(graph, person):
-        for word in (*_PLACES, Relation.FACING):
-            graph.remove_from(person, word)
-        _part_from_all(graph, person)
-        graph.add(person, Relation.INSIDE, _one_of(rooms, dice))
-    doors = [n for n in sorted(graph.nodes) if _can_be_toggled(graph, n, arranged)]
-    for node_id in dice.shuffled(doors)[: dice.number(TOGGLED)]:
-        node = graph.nodes[node_id]
-        new = State.CLOSED if State.OPEN in node.states else State.OPEN
-        node.states = set(with_states(frozenset(node.states), new))
-    loose = [n for n in sorted(graph.nodes) if _can_be_moved(graph, n, spoken_of)]
-    if ANYTHING in spoken_of:
-        loose = []  # what stands where counts, whatever it is
-    for node_id in dice.shuffled(loose)[: dice.number(MOVED)]:
-        if places := _surfaces_beside(graph, node_id):
-            put(graph, node_id, Relation.ON, _one_of(places, dice))
-
-
-def _spoken_of(goal: HouseholdGoal, at_first: Sequence[HouseCondition]) -> frozenset[str]:
-    conditions = (*goal.all, *at_first)
-    everything = {ANYTHING} if any(each.thing == ANYTHING for each in conditions) else set()
-    return frozenset(name for each in conditions for name in each.classes) | everything
-
-
-def _is_free(graph: Graph, person: int) -> bool:
-    """Whether a person can be elsewhere alone: it neither sits nor holds something."""
-    resting = {State.SITTING, State.LYING} & graph.nodes[person].states
-    return not resting and not any(graph.targets(person, hand) for hand in HANDS)
-
-
-def _can_be_toggled(graph: Graph, node_id: int, arranged: frozenset[str]) -> bool:
-    """Whether it is furniture with a door; what runs with its door shut stays as it is."""
-    node = graph.nodes[node_id]
-    return {Property.CAN_OPEN, Property.CONTAINERS} <= node.properties and (
-        Property.GRABBABLE not in node.properties
+    nodes, me = graph.nodes, graph.character
+    rooms = sorted(node_id for node_id, node in nodes.items() if node.is_room)
+    if me is not None and nodes[me].class_name not in arranged and rooms:
+        resting = {State.SITTING, State.LYING} & nodes[me].states
+        if not resting and not any(graph.targets(me, hand) for hand in HANDS):
+            _take_away(graph, me, (*_PLACES, Relation.FACING))
+            graph.add(me, Relation.INSIDE, dice.one_of(rooms))
+    # Furniture with a door; what runs with its door shut stays as it is.
+    doors = [
+        node_id
+        for node_id, node in sorted(nodes.items())
+        if {Property.CAN_OPEN, Property.CONTAINERS} <= node.properties
+        and Property.GRABBABLE not in node.properties
         and State.ON not in node.states
         and node.class_name not in arranged
-    )
-
-
-def _can_be_moved(graph: Graph, node_id: int, spoken_of: frozenset[str]) -> bool:
-    node = graph.nodes[node_id]
-    return (
-        Property.GRABBABLE in node.properties
-        and node.class_name not in spoken_of
-        and bool(graph.targets(node_id, Relation.ON))
+    ]
+    for node_id in dice.shuffled(doors)[: dice.number(TOGGLED)]:
+        node = nodes[node_id]
+        new = State.CLOSED if State.OPEN in node.states else State.OPEN
+        node.states = set(with_states(frozenset(node.states), new))
+    loose = [
+        node_id
+        for node_id, node in sorted(nodes.items())
+        if Property.GRABBABLE in node.properties
+        and node.class_name not in named
+        and ANYTHING not in named  # else what stands where counts, whatever it is
+        and graph.targets(node_id, Relation.ON)
         and not _carried_by(graph, node_id)
         and not any(graph.sources(node_id, hand) for hand in HANDS)
-    )
+    ]
+    for node_id in dice.shuffled(loose)[: dice.number(MOVED)]:
+        if places := _surfaces_beside(graph, node_id):
+            put(graph, node_id, Relation.ON, dice.one_of(places))
 
 
 def _surfaces_beside(graph: Graph, thing: int) -> list[int]:
@@ -235,14 +212,8 @@ def _carried_by(graph: Graph, node_id: int) -> set[int]:
     return found
 
 
-def _part_from_all(graph: Graph, node_id: int) -> None:
-    graph.remove_from(node_id, Relation.CLOSE)
+def _take_away(graph: Graph, node_id: int, relations: Sequence[Relation]) -> None:
+    """Remove edges from an object, and all nearness."""
+    for relation in (*relations, Relation.CLOSE):
+        graph.remove_from(node_id, relation)
     graph.remove_to(node_id, Relation.CLOSE)
-
-
-def _place_of(condition: HouseCondition) -> str | None:
-    return condition.inside or condition.on
-
-
-def _one_of(items: Sequence[T], dice: Dice) -> T:
-    return items[dice.number((0, len(items) - 1))]

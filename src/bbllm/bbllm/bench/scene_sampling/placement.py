@@ -9,7 +9,7 @@ every machine.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from bbllm.bench.suites.scene_recipe import (
@@ -17,22 +17,32 @@ from bbllm.bench.suites.scene_recipe import (
     PATTERNS,
     Area,
     Count,
+    Group,
     LocationGroup,
     Recipe,
     Span,
 )
+from bbllm.core.types import Kind
+from bbllm.sim.object_models import OBJECT_MODELS
+from bbllm.sim.scene_file import ObjectSpec
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 """Least x, greatest x, least y, greatest y [m]."""
 T = TypeVar('T')
 
-DRAWS = 60
+DRAWS, GOODS_DRAWS = 60, 80
 """Positions that are tried for one object before the whole scene is drawn anew."""
 EDGE_OF_TABLE_M = 0.04
 """How far centres stay from the edge of the table [m]."""
 LEAST_X_M = 0.12
 """Nothing stands beside or behind the robot's base [m]."""
+GAP_M = 0.03
+"""Room for the fingers between two goods [m]."""
+TALL_M, PALM_M = 0.05, 0.05
+"""What is taller is in the way of the palm, and how much more room there is beside it [m]."""
+CONTAINERS_M = (0.36, 0.60)
+"""How near to and far from the robot's axis containers may be: their rims are in reach too [m]."""
 
 
 class NoRoomError(Exception):
@@ -54,10 +64,28 @@ class Dice:
         least, most = (count, count) if isinstance(count, int) else count
         return least + int((most - least + 1) * self._random.random())
 
+    def one_of(self, items: Sequence[T]) -> T:
+        """Return one of some items."""
+        return items[self.number((0, len(items) - 1))]
+
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """Return items in another order."""
         left = list(items)
         return [left.pop(int(len(left) * self._random.random())) for _ in items]
+
+    def point(self, box: Box, n: int, fits: Callable[[Point], bool], label: str) -> Point:
+        """
+        Return a point of a box that fits, of at most so many that are drawn.
+
+        Raises:
+            NoRoomError: None did; names *label*.
+        """
+        x0, x1, y0, y1 = box
+        for _ in range(n if x0 < x1 and y0 < y1 else 0):
+            point = (self.between(x0, x1), self.between(y0, y1))
+            if fits(point):
+                return point
+        raise NoRoomError(f'no free place for {label}')
 
 
 class Floor:
@@ -79,15 +107,23 @@ class Floor:
         Raises:
             NoRoomError: None was found; names *label*.
         """
-        within = self._recipe.reach_m if reach else self._recipe.beyond_m
-        x0, x1, y0, y1 = _overlap(self._box_of(area), (0.0, within[1], -within[1], within[1]))
-        for _ in range(DRAWS if x0 < x1 and y0 < y1 else 0):
-            point = (self._dice.between(x0, x1), self._dice.between(y0, y1))
-            clear = abs(point[1]) >= self._recipe.middle_m or isinstance(area, tuple)
-            if clear and _in_ring(point, within) and self._free(point):
-                self._points.append(point)
-                return point
-        raise NoRoomError(f'no free place for {label}')
+        recipe = self._recipe
+        within = recipe.reach_m if reach else recipe.beyond_m
+
+        def fits(point: Point) -> bool:
+            clear = abs(point[1]) >= recipe.middle_m or isinstance(area, tuple)
+            nearest = recipe.spacing_m**2
+            return (
+                clear
+                and _in_ring(point, within)
+                and all(_square(point, other) >= nearest for other in self._points)
+                and all(_gap(point, box) >= nearest for box in self._boxes)
+            )
+
+        part = _part(self._table, area, recipe.middle_m)
+        box = _overlap(part, (0.0, within[1], -within[1], within[1]))
+        self._points.append(self._dice.point(box, DRAWS, fits, label))
+        return self._points[-1]
 
     def pattern(self, group: LocationGroup, n: int, label: str) -> list[Point]:
         """
@@ -102,11 +138,16 @@ class Floor:
             NoRoomError: It fits nowhere.
         """
         steps = PATTERNS.get(group.pattern) or tuple((0, -i) for i in range(n))
+        if not steps:
+            return []
+        rows, columns = [step[0] for step in steps], [step[1] for step in steps]
         within = self._recipe.reach_m if group.reach else self._recipe.beyond_m
-        area = self._box_of(group.area)
-        for _ in range(DRAWS if steps else 0):
+        area = _part(self._table, group.area, self._recipe.middle_m)
+        for _ in range(DRAWS):
             pitch = self._dice.between(*group.pitch)
-            around = _around(steps, pitch)
+            # The box of the pattern whose multiples (0, 0) are at the origin.
+            around = (min(rows) * pitch, max(rows) * pitch,
+                      min(columns) * pitch, max(columns) * pitch)  # fmt: skip
             span = (area[0] - around[0], area[1] - around[1],
                     area[2] - around[2], area[3] - around[3])  # fmt: skip
             if group.centre is not None:
@@ -124,23 +165,7 @@ class Floor:
             if all(_in_ring(point, within) for point in points) and self._box_free(box):
                 self._boxes.append(box)
                 return points
-        if not steps:
-            return []
         raise NoRoomError(f'no free place for {label}')
-
-    def _box_of(self, area: Area) -> Box:
-        margin = self._recipe.middle_m
-        if area == 'left':
-            return _overlap(self._table, (-9.0, 9.0, margin, 9.0))
-        if area == 'right':
-            return _overlap(self._table, (-9.0, 9.0, -9.0, -margin))
-        return self._table if area == 'anywhere' else _overlap(self._table, area)
-
-    def _free(self, point: Point) -> bool:
-        nearest = self._recipe.spacing_m**2
-        return all(
-            (point[0] - x) ** 2 + (point[1] - y) ** 2 >= nearest for x, y in self._points
-        ) and all(_gap(point, box) >= nearest for box in self._boxes)
 
     def _box_free(self, box: Box) -> bool:
         apart = self._recipe.spacing_m
@@ -151,10 +176,65 @@ class Floor:
         )
 
 
-def _around(steps: Sequence[tuple[int, int]], pitch: float) -> Box:
-    """Return the box of a pattern whose first multiples (0, 0) are at the origin."""
-    rows, columns = [step[0] for step in steps], [step[1] for step in steps]
-    return (min(rows) * pitch, max(rows) * pitch, min(columns) * pitch, max(columns) * pitch)
+def lay_goods(recipe: Recipe, dice: Dice) -> list[tuple[Group, ObjectSpec]]:
+    """
+    Draw which goods there are, and a place for each: containers first, as they need the most.
+
+    Raises:
+        NoRoomError: One did not fit; the text names it.
+    """
+    chosen: list[tuple[Group, str]] = []
+    for wanted in recipe.things:
+        known = {kind for _, kind in chosen}
+        kinds = [kind for kind in wanted.kinds if kind not in known]
+        if wanted.count is not None:
+            kinds = dice.shuffled(kinds)[: dice.number(wanted.count)]
+        chosen += [(wanted, kind) for kind in kinds]
+    chosen.sort(key=lambda item: -_radius_m(item[1]))
+    laid: list[tuple[str, Point]] = []
+    found: list[tuple[Group, ObjectSpec]] = []
+    (x, y), (a, b) = recipe.table.xy, recipe.table.size
+    for group, kind in chosen:
+        is_container = OBJECT_MODELS[kind].kind is Kind.CONTAINER
+        within = recipe.reach_m if group.reach else recipe.beyond_m
+        if is_container and group.reach:
+            within = CONTAINERS_M
+
+        def fits(point: Point, kind: str = kind, within: Span = within) -> bool:
+            return _in_ring(point, within) and all(
+                _square(point, at) >= _apart_m(kind, other) ** 2 for other, at in laid
+            )
+
+        edge, most = _radius_m(kind), within[1]
+        table = (x - a / 2 + edge, x + a / 2 - edge, y - b / 2 + edge, y + b / 2 - edge)
+        box = _overlap(
+            _part(table, group.area, recipe.middle_m), (LEAST_X_M + edge, most, -most, most)
+        )
+        laid.append((kind, dice.point(box, GOODS_DRAWS, fits, f'the {kind}')))
+        # A container keeps to the axes of the table; the rest lies any way.
+        yaw = 0.0 if is_container else float(dice.number((0, 359)) - 180)
+        spec = {'name': kind, 'kind': kind, 'xy': laid[-1][1], 'yaw_deg': yaw}
+        found.append((group, ObjectSpec.model_validate(spec)))
+    return found
+
+
+def _apart_m(one: str, other: str) -> float:
+    tall = any(OBJECT_MODELS[kind].size_m[2] > TALL_M for kind in (one, other))
+    return _radius_m(one) + _radius_m(other) + GAP_M + (PALM_M if tall else 0.0)
+
+
+def _radius_m(kind: str) -> float:
+    """Return half the diagonal of a kind's box seen from above, however it is turned [m]."""
+    x, y, _ = OBJECT_MODELS[kind].size_m
+    return float((x * x + y * y) ** 0.5 / 2)
+
+
+def _part(table: Box, area: Area, middle_m: float) -> Box:
+    """Return the part of a table that an area of a recipe means."""
+    if isinstance(area, tuple):
+        return _overlap(table, area)
+    halves = {'left': (-9.0, 9.0, middle_m, 9.0), 'right': (-9.0, 9.0, -9.0, -middle_m)}
+    return _overlap(table, halves.get(area, table))
 
 
 def _overlap(one: Box, other: Box) -> Box:
@@ -168,6 +248,10 @@ def _overlap(one: Box, other: Box) -> Box:
 
 def _in_ring(point: Point, within: Span) -> bool:
     return within[0] ** 2 <= point[0] ** 2 + point[1] ** 2 <= within[1] ** 2
+
+
+def _square(one: Point, other: Point) -> float:
+    return (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2
 
 
 def _gap(point: Point, box: Box) -> float:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from bbllm.bench.scene_sampling.containers import lay_goods
-from bbllm.bench.scene_sampling.placement import Dice, Floor, NoRoomError, Point
+from bbllm.bench.scene_sampling.placement import Dice, Floor, NoRoomError, Point, T, lay_goods
 from bbllm.bench.suites.scene_recipe import (
     EDGE_M,
     Group,
@@ -18,8 +16,6 @@ from bbllm.bench.suites.scene_recipe import (
     location_name,
 )
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
-
-T = TypeVar('T')
 
 MASS_DRAWS = 1000
 """How often masses are drawn before the whole scene is drawn anew."""
@@ -41,56 +37,48 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
     Raises:
         NoRoomError: Something did not fit; the text names it.
     """
-    if recipe.things:
-        return _goods(recipe, name, dice)
-    colors = _colors(recipe, dice)
-    n_cubes = sum(
-        len(found)
-        for found, group in zip(colors, recipe.objects, strict=True)
-        if group.kind == 'cube'
-    )
-    floor = Floor(recipe, dice)
-    places = _patterns(recipe, floor, dice, n_cubes)
+    places: list[tuple[Group, Point]] = []
     things: list[tuple[Group, ObjectSpec]] = []
-    for reach in (True, False):
-        things += _objects(recipe, floor, dice, colors, reach=reach)
-        places += _scattered(recipe, floor, dice, n_cubes, reach=reach)
-    things = _in_list_order(_hidden(recipe, things, dice), dice)
+    if recipe.things:
+        things = _in_list_order(lay_goods(recipe, dice), dice)
+    else:
+        colors = _colors(recipe, dice)
+        kinds = zip(colors, recipe.objects, strict=True)
+        n_cubes = sum(len(found) for found, group in kinds if group.kind == 'cube')
+        floor = Floor(recipe, dice)
+        for index, group in enumerate(recipe.locations):
+            if group.pattern != 'scattered':
+                label = f'the {group.pattern} of locations[{index}]'
+                points = floor.pattern(group, _count(group, dice, n_cubes), label)
+                places += [(group, point) for point in points]
+        for reach in (True, False):
+            things += _objects(recipe, floor, dice, colors, reach=reach)
+            places += _scattered(recipe, floor, dice, n_cubes, reach=reach)
+        _hide(recipe, things, dice)
+        things = _in_list_order(things, dice)
+        places = _in_list_order(places, dice)
     lettered = [
         (group, LocationSpec(name=location_name(index), xy=xy))
-        for index, (group, xy) in enumerate(_in_list_order(places, dice))
+        for index, (group, xy) in enumerate(places)
     ]
-    return Drawn(
-        SceneFile(
-            name=name,
-            tables=(recipe.table,),
-            objects=tuple(item for _, item in things),
-            locations=tuple(item for _, item in lettered),
-            force_noise_n=recipe.force_noise_n,
-        ),
-        frozenset(item.name for group, item in things if group.reach)
-        | {item.name for group, item in lettered if group.reach},
-    )
-
-
-def _goods(recipe: Recipe, name: str, dice: Dice) -> Drawn:
-    laid = lay_goods(recipe, dice)
     scene = SceneFile(
         name=name,
         tables=(recipe.table,),
-        objects=tuple(item for _, item in _in_list_order(laid, dice)),
+        objects=tuple(item for _, item in things),
+        locations=tuple(item for _, item in lettered),
+        force_noise_n=recipe.force_noise_n,
     )
-    return Drawn(scene, frozenset(item.name for group, item in laid if group.reach))
+    near = [item.name for group, item in things if group.reach]
+    near += [item.name for group, item in lettered if group.reach]
+    return Drawn(scene, frozenset(near))
 
 
 def _colors(recipe: Recipe, dice: Dice) -> list[list[str]]:
     """Return the colours of each group; groups with the least choice choose first."""
     used: set[tuple[str, str]] = set()
     found: dict[int, list[str]] = {}
-    for index in sorted(
-        range(len(recipe.objects)), key=lambda i: (len(recipe.objects[i].palette), i)
-    ):
-        group = recipe.objects[index]
+    groups = sorted(enumerate(recipe.objects), key=lambda item: len(item[1].palette))
+    for index, group in groups:
         free = [color for color in group.palette if (group.kind, color) not in used]
         n = dice.number(group.count)
         if n > len(free):
@@ -100,25 +88,14 @@ def _colors(recipe: Recipe, dice: Dice) -> list[list[str]]:
     return [found[index] for index in range(len(recipe.objects))]
 
 
-def _patterns(recipe: Recipe, floor: Floor, dice: Dice, n_cubes: int) -> list[tuple[Group, Point]]:
-    found: list[tuple[Group, Point]] = []
-    for index, group in enumerate(recipe.locations):
-        if group.pattern != 'scattered':
-            label = f'the {group.pattern} of locations[{index}]'
-            points = floor.pattern(group, _count(group, dice, n_cubes), label)
-            found += [(group, point) for point in points]
-    return found
-
-
 def _scattered(
     recipe: Recipe, floor: Floor, dice: Dice, n_cubes: int, *, reach: bool
-) -> list[tuple[Group, Point]]:
-    return [
-        (group, floor.spot(group.area, reach=reach, label=f'a place of locations[{index}]'))
-        for index, group in enumerate(recipe.locations)
-        if group.pattern == 'scattered' and group.reach is reach
-        for _ in range(_count(group, dice, n_cubes))
-    ]
+) -> Iterator[tuple[Group, Point]]:
+    for index, group in enumerate(recipe.locations):
+        if group.pattern == 'scattered' and group.reach is reach:
+            for _ in range(_count(group, dice, n_cubes)):
+                label = f'a place of locations[{index}]'
+                yield group, floor.spot(group.area, reach=reach, label=label)
 
 
 def _count(group: LocationGroup, dice: Dice, n_cubes: int) -> int:
@@ -129,41 +106,34 @@ def _count(group: LocationGroup, dice: Dice, n_cubes: int) -> int:
 
 def _objects(
     recipe: Recipe, floor: Floor, dice: Dice, colors: Sequence[Sequence[str]], *, reach: bool
-) -> list[tuple[Group, ObjectSpec]]:
-    return [
-        (
-            group,
-            ObjectSpec(
+) -> Iterator[tuple[Group, ObjectSpec]]:
+    for index, group in enumerate(recipe.objects):
+        for color in colors[index] if group.reach is reach else ():
+            label = f'a {group.kind} of objects[{index}]'
+            spec = ObjectSpec(
                 name=group.name_of(color),
                 kind=group.kind,
                 color=color,
-                xy=floor.spot(
-                    group.area, reach=reach, label=f'a {group.kind} of objects[{index}]'
-                ),
+                xy=floor.spot(group.area, reach=reach, label=label),
                 yaw_deg=float(dice.number((0, 89)) - 45) if group.kind == 'cube' else 0.0,
                 size=EDGE_M,
-            ),
-        )
-        for index, group in enumerate(recipe.objects)
-        if group.reach is reach
-        for color in colors[index]
-    ]
+            )
+            yield group, spec
 
 
-def _hidden(
-    recipe: Recipe, things: Sequence[tuple[Group, ObjectSpec]], dice: Dice
-) -> list[tuple[Group, ObjectSpec]]:
+def _hide(recipe: Recipe, things: list[tuple[Group, ObjectSpec]], dice: Dice) -> None:
     """Give objects hidden properties: their masses, and which of them are fixed to the table."""
-    found = list(things)
     for group in recipe.objects:
-        members = [index for index, (of, _) in enumerate(found) if of is group]
+        members = [index for index, (of, _) in enumerate(things) if of is group]
         # No dice where a recipe does not ask, so that scenes of other recipes stay as they are.
         masses = _masses(group, len(members), dice) if group.mass else ()
-        for index, mass in zip(members, masses, strict=False):
-            found[index] = (group, found[index][1].model_copy(update={'mass': mass}))
-        for index in dice.shuffled(members)[: group.fixed] if group.fixed else ():
-            found[index] = (group, found[index][1].model_copy(update={'fixed': True}))
-    return found
+        hidden: list[tuple[int, dict[str, object]]] = [
+            (index, {'mass': mass}) for index, mass in zip(members, masses, strict=False)
+        ]
+        fixed = dice.shuffled(members)[: group.fixed] if group.fixed else ()
+        hidden += [(index, {'fixed': True}) for index in fixed]
+        for index, update in hidden:
+            things[index] = (group, things[index][1].model_copy(update=update))
 
 
 def _masses(group: ObjectGroup, n: int, dice: Dice) -> list[float]:

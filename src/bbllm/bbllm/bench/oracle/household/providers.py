@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bbllm.bench.oracle.household.model import NAME, HouseholdOracle
+from bbllm.bench.oracle.household.replies import NAME, house_oracle
+from bbllm.bench.oracle.model import OracleModel
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.suite import TaskSpec
@@ -25,17 +26,17 @@ def models_in_house(
     case: Case | None = None,
 ) -> Models:
     """
-    Build the models of a household; only the oracle is handed the case.
+    Build the models of a household, as `models_for`; only the oracle is handed the case.
 
     Args:
-        method: See `planners.bodies.models_for`.
+        method: See `models_for`.
         config: See there.
         brain: See there.
         body: See there.
         case: What is played; None where no model is asked anything yet.
 
     Raises:
-        ConfigError: See `planners.bodies.models_for`.
+        ConfigError: See `models_for`.
     """
     chosen = {'brain': brain or config.brain.provider}
     if method is not MappingMethod.EMBEDDING:
@@ -48,14 +49,13 @@ def models_in_house(
         brain=fallback_name() if 'brain' in oracles else brain,
         body=fallback_name() if 'body' in oracles else body,
     )
-    if not oracles:
+    provider = find_provider(NAME)
+    if not oracles or provider is None:
         return others
     goal = None if case is None else case.house_goal
-    oracle = HouseholdOracle()
+    oracle = house_oracle()
     if case is not None and isinstance(goal, HouseholdGoal):
-        oracle = HouseholdOracle(case.house, goal)
-    provider = find_provider(NAME)
-    assert provider is not None  # it is installed with this package
+        oracle = house_oracle(case.house, goal)
     roles = ' and '.join(f'the {role.title()}' for role in oracles)
     notice = f'{roles[0].upper()}{roles[1:]} `{NAME}` {provider.remark}.'
     models = replace(others, notices=(*others.notices, notice))
@@ -74,11 +74,6 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
     """
     Refuse a stand-in that has no reply for houses, for a planner or for a goal.
 
-    Args:
-        tasks: Tasks in houses.
-        models: The models of the run.
-        planner: Name of the planner, with or without options.
-
     Raises:
         ConfigError: Names what would work.
     """
@@ -92,7 +87,7 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
                 f'language model (docs/models.md says how), or say --{role} {NAME}: it is told '
                 'the goal, and measures the plumbing.'
             )
-    if not isinstance(models.brain, HouseholdOracle):
+    if not isinstance(models.brain, OracleModel):
         return
     if refusal := models.brain.refusal(planner):
         raise ConfigError(refusal)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from bbllm.bench.oracle.reply_format import numbered
-from bbllm.core.naming import instance_name
+from bbllm.bench.oracle.household.house_copy import HouseCopy
+from bbllm.bench.oracle.reply_format import numbered, repaired
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.core.naming import class_of, instance_name
 from bbllm.core.types import Scene, SkillCall
+from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
+from bbllm.planners.common.belief.prompting import PLAN_LIMIT
 from bbllm.planners.common.low_level_plan import as_planned
+from bbllm.planners.common.scene_graph import scene_graph
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.worlds.household.script import ScriptLine
@@ -29,7 +34,6 @@ STEPS: Mapping[Action, str] = {
     Action.STANDUP: 'stand up',
 }
 """The words of a step for each action that plans contain."""
-_STEP_FORMS = {action: re.compile(text.replace('{}', r'(\S+)')) for action, text in STEPS.items()}
 
 
 def steps(lines: Iterable[ScriptLine]) -> list[str]:
@@ -39,10 +43,7 @@ def steps(lines: Iterable[ScriptLine]) -> list[str]:
 
 def repair(lines: Iterable[ScriptLine], start: int) -> str:
     """Write the rest of a plan from a step on."""
-    return (
-        f'Explanation: the steps before step {start} are done.\n'
-        f'New plan:\n{numbered(steps(lines), start)}'
-    )
+    return repaired(f'the steps before step {start} are done.', steps(lines), start)
 
 
 def calls_in_brackets(lines: Iterable[ScriptLine]) -> str:
@@ -52,19 +53,15 @@ def calls_in_brackets(lines: Iterable[ScriptLine]) -> str:
 
 def call_of_step(step: str, scene: Scene | None) -> str:
     """Write the call of one of our own steps as a Body does; `<pass>` for any other step."""
-    for action, form in _STEP_FORMS.items():
-        if found := form.fullmatch(step.strip().rstrip('.')):
+    for action, text in STEPS.items():
+        if found := re.fullmatch(text.replace('{}', r'(\S+)'), step.strip().rstrip('.')):
             put = scene is None or any(skill.name == PUT for skill in scene.skills)
             return _bracketed(action, found.groups(), PUT if put else action.skill)
     return '<pass>'
 
 
 def program(lines: Sequence[ScriptLine]) -> str:
-    """
-    Write a program of ProgPrompt, a part for each way.
-
-    It asserts nothing: the plan is right as far as the oracle's knowledge goes.
-    """
+    """Write a program of ProgPrompt, a part for each way; it asserts nothing."""
     written = []
     for i, line in enumerate(lines):
         if i == 0 or line.action is Action.WALK:
@@ -73,22 +70,18 @@ def program(lines: Sequence[ScriptLine]) -> str:
     return '\n'.join(written) or '# nothing is left to do'
 
 
-def low_level_plan(lines: Iterable[ScriptLine], names: ShortNames) -> str:
+def low_level_plan(lines: Sequence[ScriptLine], names: ShortNames) -> str:
     """Write a plan of LLM-State's policy."""
-    calls = [f'{i}. {call}' for i, call in enumerate(low_level_calls(lines, names), 1)]
-    return '\n'.join(['Low-level Action Plan:', *(calls or ['done'])])
+    calls = _low_level_calls(lines[: PLAN_LIMIT - 1], names)
+    numbers = [f'{i}. {call}' for i, call in enumerate(calls, 1)]
+    return '\n'.join(['Low-level Action Plan:', *(numbers or ['done'])])
 
 
-def next_action(lines: Iterable[ScriptLine], names: ShortNames) -> str:
+def next_action(lines: Sequence[ScriptLine], names: ShortNames) -> str:
     """Write a thought and an action of Inner Monologue."""
-    call = next(iter(low_level_calls(lines, names)), 'done')
-    thought = 'All is done.' if call == 'done' else 'This comes next.'
-    return f'{thought}\nRobot action: {call}'
-
-
-def low_level_calls(lines: Iterable[ScriptLine], names: ShortNames) -> list[str]:
-    """Return lines as calls on objects with short names."""
-    return [str(as_planned(call_of(line), names, in_house=True)) for line in lines]
+    if not lines:
+        return 'All is done.\nRobot action: done'
+    return f'This comes next.\nRobot action: {_low_level_calls(lines[:1], names)[0]}'
 
 
 def function_body(lines: Iterable[ScriptLine]) -> str:
@@ -100,9 +93,40 @@ def function_body(lines: Iterable[ScriptLine]) -> str:
     return '\n'.join([*calls, '    # done'])
 
 
+def attention(goal: HouseholdGoal, house: HouseCopy, names: ShortNames) -> str:
+    """Name what is seen of the classes of the goal, for LLM-State; it counts as touched then."""
+    matters = {name for item in goal.all for name in item.classes}
+    seen = [name for name in house.observe().names if class_of(name) in matters]
+    new = [name for name in seen if name not in house.touched]
+    house.touched.update(dict.fromkeys(new))
+    return '\n'.join(f'{ADD}("{names.short(name)}")' for name in new) or 'none'
+
+
+def estimate(functions: str, house: HouseCopy, names: ShortNames) -> str:
+    """Write LLM-State's summary and attributes of objects, as far as they are asked for."""
+    lines = []
+    if REASON in functions:
+        n_failed = sum(house.failed.values())
+        lines.append(f'{REASON}("{house.n_succeeded} actions succeeded and {n_failed} failed.")')
+    if UPDATE in functions:
+        around = scene_graph(house.observe())
+        for name in house.touched:
+            words = list(around.states.get(name, ()))
+            places = [(how, place) for thing, how, place in around.placed if thing == name]
+            words += [f'{how} {names.short(place)}' for how, place in places]
+            words += ['in hand'] if name in around.held else []
+            if words:
+                lines.append(f'{UPDATE}("{names.short(name)}", "{" | ".join(words)}")')
+    return '\n'.join(lines) or 'none'
+
+
 def call_of(line: ScriptLine) -> SkillCall:
     """Return a line as a call of the world."""
     return SkillCall(line.action.skill, tuple(instance_name(*item) for item in line.objects))
+
+
+def _low_level_calls(lines: Iterable[ScriptLine], names: ShortNames) -> list[str]:
+    return [str(as_planned(call_of(line), names, in_house=True)) for line in lines]
 
 
 def _classes(line: ScriptLine) -> tuple[str, ...]:

@@ -44,12 +44,7 @@ TRIES = 60
 """How many pairs of an object and a place are tried for one object of a condition."""
 CHOICES = 12
 """How many choices of the objects of `same` are tried."""
-MAKERS = {
-    HEATED: HEATING,
-    TOASTED: TOASTERS,
-    WASHED: WASHING | SINKS,
-    USED: PHONES,
-}
+MAKERS = {HEATED: HEATING, TOASTED: TOASTERS, WASHED: WASHING | SINKS, USED: PHONES}
 TURNS = {
     'on': (Action.SWITCHON, State.OFF),
     'off': (Action.SWITCHOFF, State.ON),
@@ -77,8 +72,15 @@ def plan_for(
     Raises:
         NoPlanError: No plan was found; names a condition or a step.
     """
-    if shortest and (found := _shortest(start, goal)) is not None:
-        return found
+    if shortest and start.known is None:
+        try:
+            state = start
+            for line in short_plan(start.household, goal).lines:
+                state = state.after(line.action, *(n for _, n in line.objects))
+        except (NotProvenError, NoPlanError):
+            pass  # none is known, or the planner has no words for it
+        else:
+            return state
     reason: NoPlanError | None = None
     choices = product(*(_nearest_first(start, start.view.of_class(name)) for name in goal.same))
     for ids in islice(choices, CHOICES):
@@ -88,20 +90,6 @@ def plan_for(
         except NoPlanError as error:
             reason = reason or error
     raise reason or NoPlanError(f'There is none of {", ".join(goal.same)}.')
-
-
-def _shortest(start: HouseState, goal: HouseholdGoal) -> HouseState | None:
-    """Return the state after a shortest plan; None where none is known or can be expressed."""
-    if start.known is not None:
-        return None
-    try:
-        lines = short_plan(start.household, goal).lines
-        state = start
-        for line in lines:
-            state = state.after(line.action, *(n for _, n in line.objects))
-    except (NotProvenError, NoPlanError):
-        return None
-    return state
 
 
 def _reach(state: HouseState, goal: HouseholdGoal, keep: Sequence[HouseCondition]) -> HouseState:
@@ -128,19 +116,14 @@ def _rank(condition: HouseCondition) -> int:
 
 def _nearest_first(state: HouseState, ids: Iterable[int]) -> list[int]:
     """Order objects by the effort to get at them: held, close, in this room, in no container."""
-    graph = state.graph
+    graph, held = state.graph, state.held
     close, here = graph.targets(state.me, Relation.CLOSE), graph.room_of(state.me)
-    held = state.held
-    return sorted(
-        ids,
-        key=lambda n: (
-            n not in held,
-            len(state.shut_around(n)),
-            n not in close,
-            graph.room_of(n) != here,
-            n,
-        ),
-    )
+
+    def effort(n: int) -> tuple[bool, int, bool, bool, int]:
+        n_shut = len(state.shut_around(n))
+        return n not in held, n_shut, n not in close, graph.room_of(n) != here, n
+
+    return sorted(ids, key=effort)
 
 
 class _Achiever:
@@ -156,22 +139,18 @@ class _Achiever:
         Raises:
             NoPlanError: No object and place was found with which it can be made so.
         """
+        reason = ''
         for _ in range(len(state.graph.nodes)):
             if state.holds([condition]):
                 return state
-            state = self._first(state, condition, self._ways(state, condition))
-        raise NoPlanError(f'No plan was found that makes it so that {condition}.')
-
-    def _first(
-        self, state: HouseState, condition: HouseCondition, ways: Iterable[Step]
-    ) -> HouseState:
-        """Return the state after the first way that succeeds."""
-        reason = ''
-        for way in islice(ways, TRIES):
-            try:
-                return way(state)
-            except NoPlanError as error:
-                reason = reason or f' {error}'
+            for way in islice(self._ways(state, condition), TRIES):
+                try:
+                    state = way(state)
+                    break
+                except NoPlanError as error:
+                    reason = reason or f' {error}'
+            else:
+                break
         raise NoPlanError(f'No plan was found that makes it so that {condition}.{reason}')
 
     def _ways(self, state: HouseState, condition: HouseCondition) -> Iterator[Step]:
@@ -181,7 +160,11 @@ class _Achiever:
         elif condition.held == ANYTHING and condition.not_:
             yield from (partial(self._lay_down, n=n) for n in state.held)
         elif condition.not_:
-            yield from self._undone(state, condition)
+            for n in _nearest_first(state, state.view.fitting(condition)):
+                if condition.place or condition.held:
+                    yield partial(self._take_away, n=n)
+                elif condition.is_ in OPPOSITE:
+                    yield partial(turn, n=n, word=OPPOSITE[str(condition.is_)])
         elif condition.held:
             for n in self._usable(state, condition):
                 yield partial(self._fetch, n=n)
@@ -207,10 +190,10 @@ class _Achiever:
 
     def _needed(self, state: HouseState, condition: HouseCondition, n: int) -> bool:
         """Whether an object is where another condition wants it and no other can replace it."""
+        if state.graph.nodes[n].class_name in state.only:
+            return False
         for each in self._wanted:
             if each == condition or each.not_ or each.is_ in TURNS or each.person:
-                continue
-            if state.graph.nodes[n].class_name in state.only:
                 continue
             fits = state.view.fitting(each)
             if n in fits and len(fits) <= each.count:
@@ -225,52 +208,44 @@ class _Achiever:
             ids = _nearest_first(state, state.view.of_class(condition.place))
             used = [p for n in state.view.fitting(condition) for p in _places(state, n)]
             places = sorted(ids, key=lambda p: p not in used)
+        is_made = partial(_is_made, state, condition)
         # One that is made already only has to be put.
-        things = sorted(
-            self._usable(state, condition), key=lambda n: not _is_made(state, condition, n)
-        )
+        things = sorted(self._usable(state, condition), key=lambda n: not is_made(n))
         for n, place in product(things, places):
             if n == place:
                 continue
-            if condition.is_ is None or _is_made(state, condition, n):
-                yield partial(self._put, n=n, relation=relation, place=place)
+            put = partial(self._put, n=n, relation=relation, place=place)
+            if is_made(n):
+                yield put
                 continue
             for device in _devices(state, condition, n):
-                yield partial(
-                    self._make_and_put, n=n, device=device, relation=relation, place=place
-                )
+                yield partial(self._make, n=n, device=device, then=put)
 
-    def _make_and_put(
-        self, state: HouseState, n: int, device: int, relation: Relation, place: int | None
-    ) -> HouseState:
-        return self._put(self._make(state, n, device), n, relation, place)
-
-    def _make(self, state: HouseState, n: int, device: int) -> HouseState:
+    def _make(self, state: HouseState, n: int, device: int, then: Step) -> HouseState:
         """Put an object into a device and start it."""
         node = state.graph.nodes[device]
         if n != device:
             state = self._put(state, n, Relation.INSIDE, device)
-        if _is(node, SINKS):
-            room = state.graph.room_of(device)
-            for tap in [x.id for x in state.graph.nodes.values() if _is(x, FAUCETS)]:
-                if state.graph.room_of(tap) == room:
-                    return turn(state, tap, 'on')
-            raise NoPlanError(f'No faucet is near {node}.')
-        if Property.CAN_OPEN in node.properties and n != device:
-            state = turn(state, device, 'closed')
-        return turn(state, device, 'on')
+        if not _is(node, SINKS):
+            if Property.CAN_OPEN in node.properties and n != device:
+                state = turn(state, device, 'closed')
+            return then(turn(state, device, 'on'))
+        room = state.graph.room_of(device)
+        for tap in [x.id for x in state.graph.nodes.values() if _is(x, FAUCETS)]:
+            if state.graph.room_of(tap) == room:
+                return then(turn(state, tap, 'on'))
+        raise NoPlanError(f'No faucet is near {node}.')
 
     def _put(self, state: HouseState, n: int, relation: Relation, place: int | None) -> HouseState:
         """Put an object in or on a place."""
         if place is None or n in lying(state.graph, relation, [place]):
             return state
-        state = self._fetch(state, n)
-        inside = relation is Relation.INSIDE
-        state = go(state, place)
-        if inside and Property.CAN_OPEN in state.graph.nodes[place].properties:
+        state = go(self._fetch(state, n), place)
+        if relation is not Relation.INSIDE:
+            return state.after(Action.PUTBACK, n, place)
+        if Property.CAN_OPEN in state.graph.nodes[place].properties:
             state = turn(state, place, 'open')
-        action = Action.PUTIN if inside else Action.PUTBACK
-        return state.after(action, n, place)
+        return state.after(Action.PUTIN, n, place)
 
     def _fetch(self, state: HouseState, n: int) -> HouseState:
         """Take an object into a hand; what no condition wants in a hand is put down before."""
@@ -283,8 +258,10 @@ class _Achiever:
                 state = self._lay_down(state, other)
         if Property.GRABBABLE not in state.graph.nodes[n].properties:
             raise NoPlanError(f'{state.graph.nodes[n]} cannot be grabbed.')
-        state = go(state, n)
-        return state.after(Action.GRAB, n)
+        return go(state, n).after(Action.GRAB, n)
+
+    def _take_away(self, state: HouseState, n: int) -> HouseState:
+        return self._lay_down(self._fetch(state, n), n)
 
     def _lay_down(self, state: HouseState, n: int) -> HouseState:
         """Put something down that is in the way, on furniture that no condition speaks of."""
@@ -304,16 +281,6 @@ class _Achiever:
             except NoPlanError:
                 continue
         raise NoPlanError(f'There is nothing to lay {state.graph.nodes[n]} on.')
-
-    def _undone(self, state: HouseState, condition: HouseCondition) -> Iterator[Step]:
-        for n in _nearest_first(state, state.view.fitting(condition)):
-            if condition.place or condition.held:
-                yield partial(self._take_away, n=n)
-            elif condition.is_ in OPPOSITE:
-                yield partial(turn, n=n, word=OPPOSITE[str(condition.is_)])
-
-    def _take_away(self, state: HouseState, n: int) -> HouseState:
-        return self._lay_down(self._fetch(state, n), n)
 
 
 # --- actions with what they need -----------------------------------------------------------------
@@ -340,8 +307,7 @@ def go(state: HouseState, n: int) -> HouseState:
         state = turn(state, shut, 'open')
     if n in state.held or state.can(Action.TOUCH, n):
         return state
-    standing_up = State.SITTING in state.graph.nodes[state.me].states
-    if standing_up:
+    if State.SITTING in state.graph.nodes[state.me].states:
         state = state.after(Action.STANDUP)
     # A class can mean another object; then its place is gone to, or what lies there.
     graph, places = state.graph, _places(state, n)
@@ -363,21 +329,15 @@ def go(state: HouseState, n: int) -> HouseState:
 
 def _posture(state: HouseState, condition: HouseCondition) -> Iterator[Step]:
     if condition.not_:
-        yield _stand_up
-        return
-    if condition.person != 'sitting':
-        return
-    seats = [
-        node.id
-        for node in state.graph.nodes.values()
-        if Property.SITTABLE in node.properties and condition.on in (None, node.class_name)
-    ]
-    for seat in _nearest_first(state, seats):
-        yield partial(_sit_on, seat=seat)
-
-
-def _stand_up(state: HouseState) -> HouseState:
-    return state.after(Action.STANDUP)
+        yield lambda state: state.after(Action.STANDUP)
+    elif condition.person == 'sitting':
+        seats = [
+            node.id
+            for node in state.graph.nodes.values()
+            if Property.SITTABLE in node.properties and condition.on in (None, node.class_name)
+        ]
+        for seat in _nearest_first(state, seats):
+            yield partial(_sit_on, seat=seat)
 
 
 def _sit_on(state: HouseState, seat: int) -> HouseState:

@@ -53,14 +53,10 @@ def _made(condition: HouseCondition, goal: HouseholdGoal, graph: Graph) -> Seque
     clothes = any(Property.CLOTHES in n.properties for n in nodes if n.class_name == thing)
     for device in sorted(nodes, key=lambda node: node.class_name):
         name = device.class_name
-        if name.replace('_', '').lower() not in MAKERS[word] - SINKS or (
-            condition.by not in (None, name) or (name in FOR_CLOTHES) is not clothes
-        ):
-            continue
-        closed = [GoalPredicate(GoalRelation.CLOSED, name)]
-        return (
-            GoalPredicate(GoalRelation.INSIDE, thing, name),
-            *(closed if Property.CAN_OPEN in device.properties else []),
-            GoalPredicate(GoalRelation.TURNON, name),
-        )
+        makes = name.replace('_', '').lower() in MAKERS[word] - SINKS
+        if makes and condition.by in (None, name) and (name in FOR_CLOTHES) is clothes:
+            inside = GoalPredicate(GoalRelation.INSIDE, thing, name)
+            closed = [GoalPredicate(GoalRelation.CLOSED, name)]
+            door = closed if Property.CAN_OPEN in device.properties else []
+            return (inside, *door, GoalPredicate(GoalRelation.TURNON, name))
     return ()

@@ -1,0 +1,159 @@
+"""
+`expert` in houses: an upper bound for what a planner's loop can reach.
+
+It receives the start and the goal of a case, and from each episode what was done and how it went.
+It keeps a copy of the house up to date, plans from there, and writes the plan in the format that
+the request declares. Prompts are not read, so that nothing they lack can fail. Constraints that
+no scene shows it learns from the outcomes of failed actions. It names what the planner sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from bbllm.bench.optimal.house_state import NoPlanError
+from bbllm.bench.oracle.household import reply_format as write
+from bbllm.bench.oracle.household.house_copy import HouseCopy
+from bbllm.bench.oracle.household.sub_goals import groups_of
+from bbllm.bench.oracle.household.subplan import plan_for
+from bbllm.bench.oracle.model import OracleModel
+from bbllm.bench.oracle.reply_format import numbered
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.house_predicates import goal_of
+from bbllm.bench.suites.house_start import HouseStart
+from bbllm.core.protocols import PromptRequest, Situation
+from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
+from bbllm.planners.common.short_names import ShortNames
+from bbllm.worlds.household.script import ScriptLine
+
+NAME = 'expert'
+PLANNERS = (
+    *('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm', 'llm_state'),
+    *('fltrnn', 'planning_only', 'planning_reasoning', 'inner_monologue'),
+)
+"""Planners whose requests it answers."""
+GIVES_UP_AFTER = 3
+"""How often one call may fail before the oracle gives the task up."""
+
+
+def house_oracle(
+    start: HouseStart | None = None, goal: HouseholdGoal | None = None
+) -> OracleModel:
+    """Return `expert` for a case; without one it answers no request."""
+
+    def begin(situation: Situation | None) -> Callable[[PromptRequest], str]:
+        if start is None or goal is None or situation is None:
+            return lambda _: f'cannot: `{NAME}` has no case here; it works in `bbllm bench` only.'
+        return _Replies(start, goal, situation).to
+
+    return OracleModel(NAME, begin, PLANNERS, where=' in houses')
+
+
+class _Replies:
+    """Replies to the requests of one episode."""
+
+    def __init__(self, start: HouseStart, goal: HouseholdGoal, situation: Situation):
+        self._goal = goal
+        self._instruction = situation.task.instruction
+        self._names = ShortNames()
+        self._house = HouseCopy(start, situation.events, self._names.see)
+        self._plan: tuple[ScriptLine, ...] = ()
+        self._groups: dict[str, tuple[GoalPredicate, ...]] = {}
+        """Sub-goals that were named in a reply, by their text."""
+
+    def to(self, request: PromptRequest) -> str:
+        """Return the reply to a request, or the line with the reason for none."""
+        self._house.catch_up()
+        try:
+            return self._reply(request)
+        except NoPlanError as error:
+            return f'cannot: {error}'
+
+    def _reply(self, request: PromptRequest) -> str:
+        start = request.start
+        match request.kind:
+            case 'plan' | 'steps':
+                return numbered(write.steps(self._by_class()))
+            case 'repair':
+                return write.repair(self._tried_less(self._by_class()), start)
+            case 'calls':
+                return write.calls_in_brackets(self._by_class())
+            case 'program':
+                return write.program(self._by_class())
+            case 'rest':
+                lines = self._tried_less(self._by_class())
+                return write.program(lines) if lines else 'done'
+            case 'actions':
+                seen = self._in_sight(self._tried_less(self._by_object()))
+                return write.low_level_plan(seen, self._names)
+            case 'next_action':
+                seen = self._in_sight(self._tried_less(self._by_object()))
+                return write.next_action(seen, self._names)
+            case 'next_step':
+                if start == 0:
+                    self._plan = self._by_class()
+                texts = [*write.steps(self._plan), 'Done']
+                return f'{start}: {texts[min(start, len(texts) - 1)]}'
+            case 'call':
+                return write.call_of_step(request.text, request.scene)
+            case 'attention':
+                return write.attention(self._goal, self._house, self._names)
+            case 'estimate':
+                return write.estimate(request.text, self._house, self._names)
+            case 'sub_goals':
+                return ', '.join(f'subgoal{{{text}}}' for text in self._split(goal_text))
+            case 'sub_tasks':
+                texts = self._split(goal_sentence)
+                return '\n'.join(f'{i}. {text}' for i, text in enumerate(texts, 1))
+            case 'function':
+                return write.function_body(self._in_sight(self._for_sub_goal(request.text)))
+        return f'cannot: {NAME} has no reply for a request of the kind {request.kind}.'
+
+    def _by_class(self) -> tuple[ScriptLine, ...]:
+        """
+        Return the lines that lead to the goal, for a planner that names classes.
+
+        Where no plan can be written in classes, it is one of objects: the planner then grounds
+        the classes as it may.
+        """
+        try:
+            return plan_for(self._house.state(by_class=True), self._goal, shortest=True).lines
+        except NoPlanError:
+            return self._by_object()
+
+    def _by_object(self) -> tuple[ScriptLine, ...]:
+        return plan_for(self._house.state(by_class=False), self._goal, shortest=True).lines
+
+    def _tried_less(self, lines: tuple[ScriptLine, ...]) -> tuple[ScriptLine, ...]:
+        """Return a plan; raises where its first call has failed too often."""
+        if lines and self._house.failed[call := write.call_of(lines[0])] >= GIVES_UP_AFTER:
+            raise NoPlanError(f'{call} failed {GIVES_UP_AFTER} times, and nothing else would do.')
+        return lines
+
+    def _in_sight(self, lines: Iterable[ScriptLine]) -> list[ScriptLine]:
+        """Return the lines before the first that names what is not seen yet."""
+        seen = set(self._house.observe().names)
+        kept: list[ScriptLine] = []
+        for line in lines:
+            if not seen.issuperset(write.call_of(line).args):
+                break
+            kept.append(line)
+        return kept
+
+    def _split(self, text_of: Callable[[Sequence[GoalPredicate]], str]) -> list[str]:
+        """Return the parts of the goal as texts, and remember what each of them means."""
+        groups = groups_of(self._goal, self._house.graph)
+        if not groups:
+            return [self._instruction]
+        self._groups = {text_of(group): group for group in groups}
+        return list(self._groups)
+
+    def _for_sub_goal(self, text: str) -> tuple[ScriptLine, ...]:
+        """Return the lines for a part of the goal; for the whole goal where it is none."""
+        state = self._house.state(by_class=False)
+        group = self._groups.get(text)
+        if group is None:
+            return plan_for(state, self._goal, shortest=False).lines
+        others = [item for part in self._groups.values() for item in part if item not in group]
+        keep = [each for each in goal_of(others).all if state.holds([each])] if others else []
+        return plan_for(state, goal_of(group), keep=keep, shortest=False).lines
