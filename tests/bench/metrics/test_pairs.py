@@ -12,13 +12,7 @@ from made_results import make_result
 from bbllm.bench.log.intervals import Estimate
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.metrics.metrics import PAIRED, TIMES
-from bbllm.bench.metrics.pairs import (
-    Comparison,
-    PairedDifference,
-    compare,
-    is_certain,
-    ks_of,
-)
+from bbllm.bench.metrics.pairs import Comparison, PairedDifference, compare, is_certain, ks_of
 
 verdicts = st.lists(st.sampled_from(('passed', 'failed', 'disputed', 'lost')), max_size=20)
 

@@ -147,7 +147,7 @@ def test_what_is_in_the_hand_is_at_rest_for_no_other_goal() -> None:
 
 
 PASSING: dict[str, tuple[Goal, FinalState]] = {
-    **{f'corner: {name}': case for name, case in CORNER_PASSING.items()},
+    **{f'corner: {name}': case for name, case in CORNER_PASSING.items()}
 }
 FAILING: dict[str, tuple[Goal, FinalState, str]] = {
     **{f'corner: {name}': case for name, case in CORNER_FAILING.items()},

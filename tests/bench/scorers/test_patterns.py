@@ -56,10 +56,7 @@ L_FAILING: dict[str, tuple[FinalState, str]] = {
     'upside down': (table(pattern((0, -1, -2, -1j, -2j))), ''),
     'turned by a right angle': (table(pattern((0, -1j, -2j, -1, -2))), ''),
     'lying: one up and two to the right': (table(pattern((0, 1, -1j, -2j))), ''),
-    'a long bar with a foot of one': (
-        table(pattern((0, 1, 2, 3, -1j))),
-        'cube',
-    ),
+    'a long bar with a foot of one': (table(pattern((0, 1, 2, 3, -1j))), 'cube'),
     'a bar': (table(pattern((0, 1, 2, 3))), '3 of 4'),
     'a square': (table(pattern((0, 1, -1j, 1 - 1j))), '3 of 4'),
     'a T on its head': (table(pattern((0, 1, 2, 1j, -1j))), 'stay free'),

@@ -182,12 +182,7 @@ def test_an_episode_whose_journal_breaks_off_is_lost() -> None:
     broken = replace(episode, ending=None, message='The journal breaks off.')
 
     result = score(
-        job_of(),
-        broken,
-        before=world.observe(),
-        after=world.observe(),
-        robot_s=1.0,
-        unsafe=None,
+        job_of(), broken, before=world.observe(), after=world.observe(), robot_s=1.0, unsafe=None
     )
 
     assert (result.verdict, result.ending) == ('lost', 'INTERRUPTED')

@@ -23,14 +23,7 @@ from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses
 from benchmarks.goals import sampling as goal_sampling
 from benchmarks.goals.command import suite_text, timing
-from benchmarks.goals.sampling import (
-    LONG_EACH,
-    NEW_HOUSES,
-    OLD_HOUSES,
-    SPLITS,
-    sample,
-    start_of,
-)
+from benchmarks.goals.sampling import LONG_EACH, NEW_HOUSES, OLD_HOUSES, SPLITS, sample, start_of
 
 SUITE = load_suite('household_goals')
 

@@ -152,10 +152,7 @@ def test_limits_and_constraints_are_in_the_hashes_and_what_is_only_known_is_not(
 
     plain = hashes()
 
-    for changes in (
-        {'limit_steps': 9},
-        {'constraints': [{'not_graspable': {'thing': 'salmon'}}]},
-    ):
+    for changes in ({'limit_steps': 9}, {'constraints': [{'not_graspable': {'thing': 'salmon'}}]}):
         assert all(one != other for one, other in zip(plain, hashes(**changes), strict=True))
     assert hashes(split='new_tasks', least_steps=5) == plain
 

@@ -186,10 +186,7 @@ def test_a_task_name_that_comes_twice_is_told() -> None:
             task(goal=goal('resting', on={'red_cube': 'location_Z'})),
             ("'location_Z'", 'location_J', 'grey_cylinder'),
         ),
-        (
-            task(goal=goal('resting', on={'red_cube': 'red_cube'})),
-            ('red_cube on red_cube',),
-        ),
+        (task(goal=goal('resting', on={'red_cube': 'red_cube'})), ('red_cube on red_cube',)),
         (
             generated()
             | {

@@ -47,11 +47,9 @@ class EpisodeRecord:
 
     result: EpisodeResult
     journal: str
-    """Lines of the episode's journal."""
     earlier: tuple[str, ...] = ()
     """The same of the episodes before it, see `Case.earlier`."""
     recording: str = ''
-    """Lines of the recording, where one was asked for."""
 
     @property
     def journals(self) -> dict[str, str]:

@@ -87,9 +87,7 @@ def faults_in(error: ValidationError) -> list[str]:
 
 
 def cost_of(
-    calls: Sequence[ModelCall],
-    prices: Mapping[str, tuple[float, float]],
-    asked: Mapping[str, str],
+    calls: Sequence[ModelCall], prices: Mapping[str, tuple[float, float]], asked: Mapping[str, str]
 ) -> float | None:
     """
     Return the cost of the calls of an episode, None where it cannot be computed.

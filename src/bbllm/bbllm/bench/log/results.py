@@ -24,7 +24,6 @@ class EpisodeKey:
     task: str
     trial: int
     k: int
-    """Feedback loops allowed."""
 
     @property
     def name(self) -> str:
@@ -54,7 +53,6 @@ class EpisodeResult:
     reason: str
     """Why it did not pass, in one sentence."""
     conditions: Mapping[str, bool] = field(default_factory=dict)
-    """The goal's conditions at the end."""
     gcr: float = 0.0
     """Goal conditions recalled, 0 to 1; see bench.metrics."""
     executable: int = 0
@@ -62,14 +60,11 @@ class EpisodeResult:
     attempted: int = 0
     """Steps that were tried, those that no skill was found for included."""
     loops: int = 0
-    """Feedback loops used."""
     least_loops: int
     passes: int = 0
     """Steps that the Body passed on."""
     codes: Mapping[str, int] = field(default_factory=dict)
-    """How often a call did not succeed, by error code."""
     ending: str
-    """Ending of the episode."""
     message: str = ''
     error: str = ''
     """Type of the error that ended it, '' where none did."""
@@ -86,7 +81,6 @@ class EpisodeResult:
     robot_s: float = 0.0
     """Time that passed in the world, settling included [s]."""
     settled: tuple[SceneObject, ...] = ()
-    """Where everything came to rest."""
     case_hash: str = ''
     """Fingerprint of instruction, scene and goal: equal where two runs can be paired."""
     models: Mapping[str, str] = field(default_factory=dict)

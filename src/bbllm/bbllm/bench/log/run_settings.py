@@ -32,11 +32,8 @@ class TaskSettings(BaseModel):
     label: str = ''
     """Its name in a paper; a run may continue where the suite gives other labels."""
     split: str = ''
-    """Part of the suite that it belongs to."""
     least_steps: int | None = None
-    """Length of its shortest plan, where that is proven."""
     limit_steps: int | None = None
-    """Calls of an episode, where the suite limits them; a run may allow fewer."""
 
 
 class RunSettings(BaseModel):
@@ -50,7 +47,6 @@ class RunSettings(BaseModel):
     """tabletop, household or ros."""
     planner: str
     brain: str
-    """Name of the model that plans, as reports show it."""
     body: str
     mapping: str
     ks: tuple[int, ...]

@@ -161,7 +161,6 @@ _METRICS = (
 )
 # fmt: on
 METRICS: Mapping[str, Metric] = {metric.key: metric for metric in _METRICS}
-"""All metrics by key."""
 
 SUMMARY = (
     *('sr', 'state', 'informed', 'faithful', 'faithful_two_hands', 'held_once'),
@@ -190,7 +189,6 @@ _SUMS = (
     *('passed', 'passes', 'false_success', 'discarded', 'malformed', 'refused'),
     *('model_calls', 'prompt_tokens', 'completion_tokens', 'tokens'),
 )
-"""Fields of results that are added up."""
 
 
 class Figures(SummaryRecord):
@@ -202,17 +200,14 @@ class Figures(SummaryRecord):
     disputed: int
     infrastructure_failures: int
     metrics: Mapping[str, Estimate]
-    """By the key of the metric."""
     least_loops: Figure | None
     """Mean of the loops that the tasks demand, over the episodes that were judged."""
     least_loops_met: int
     """Episodes that passed with no more loops than the task demands."""
     passes: int
-    """Steps that the Body passed on, in all."""
     model_calls: int
     """In all, those of lost episodes included, as tokens and cost: they are on the bill."""
     prompt_tokens: int
-    """As counted by the servers."""
     completion_tokens: int
     tokens: int
     """Of all episodes; those of prompts as estimated where a server did not count."""
@@ -225,25 +220,16 @@ class Figures(SummaryRecord):
     unsafe: int | None
     """Commands that left the limits; None where they were counted in no episode."""
     unsafe_measured: int
-    """In how many episodes they were counted."""
     codes: Mapping[str, int]
-    """How often a step did not succeed, by error code."""
     endings: Mapping[str, int]
-    """How many episodes ended so."""
     errors: Mapping[str, int]
-    """How many episodes an error of this type ended."""
     lost_errors: Mapping[str, int]
     """The same of those that were lost, by ending where there was no error."""
     false_success: int
-    """Episodes that the planner ended as done although they did not pass."""
     broken_rules: Mapping[str, int]
-    """How often each rule of bench.faithfulness was broken."""
     discarded: int
-    """Lines of models' replies that were left out, of both kinds."""
     malformed: int
-    """Those that fit no grammar."""
     refused: int
-    """Those that can be read but name missing objects or fail a check."""
 
     @classmethod
     def of(

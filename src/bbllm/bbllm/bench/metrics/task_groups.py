@@ -10,7 +10,6 @@ EDGES = (10, 15, 20, 25, 30, 35, 40)
 """Greatest least number of steps of each bin but the last; FLTRNN, figure on complexity."""
 BINS = (f'<= {EDGES[0]}', *(f'{a + 1}-{b}' for a, b in zip(EDGES, EDGES[1:], strict=False)),
         f'> {EDGES[-1]}')  # fmt: skip
-"""Names of the bins, in order."""
 SPLIT, LEAST_STEPS, DIFFICULTY = 'split', 'least steps', 'difficulty'
 Parts = Mapping[str, Mapping[str, frozenset[str]]]
 """Names of tasks by part, by what divides them. Parts are in the order of the tables."""

@@ -83,7 +83,6 @@ class Broken:
     """One rule broken by one call."""
 
     rule: str
-    """One of RULES."""
     step: int
     """Number of the call, from 0; those count that were refused before they reached the world."""
     call: str

@@ -21,27 +21,20 @@ class Case:
 
     suite: str
     task: str
-    """Name of the task within its suite, for example `plus_sign`."""
     trial: int
-    """Counts from 0."""
     seed: int
     """Seed of the run; it makes the scene together with task and trial."""
     instruction: str
-    """All that a planner gets beside the scene."""
     scene: SceneFile | HouseStart
     goal: Goal | HouseholdGoal | FinalStateGoal
     difficulty: str
     """easy, medium or hard, as in Table 4 of the paper."""
     least_loops: int
-    """Feedback loops that a planner spends that takes objects and places in the order listed."""
     out_of_reach: tuple[str, ...]
     """Objects and locations that the hand cannot come down on, by geometry."""
     needs: Needs = 'none'
-    """What has to be found out before acting, since no scene shows it."""
     limit_steps: int | None = None
-    """Calls that an episode of the task may make, if its suite limits them."""
     earlier: tuple[str, ...] = ()
-    """Instructions of episodes that are played before at the same table; not judged."""
 
     def limits(self, of_run: Limits) -> Limits:
         """Return what an episode may use: what the run allows, and of steps no more than this."""

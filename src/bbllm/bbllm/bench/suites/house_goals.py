@@ -30,7 +30,6 @@ from bbllm.worlds.household.derived import HEATED, TOASTED, WASHED, WORDS
 from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
 
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
-"""All that an object can be."""
 ANYTHING = 'anything'
 """Stands for the class of all that can be grabbed."""
 

@@ -18,7 +18,6 @@ class HouseStart(BaseModel):
     model_config = ConfigDict(extra='forbid', frozen=True)
 
     name: str
-    """The house's, as reports show it."""
     graph: dict[str, Any]
     """As VirtualHome writes it, after what the trial drew."""
     mode: Mode = Mode.SANE

@@ -124,10 +124,7 @@ def _never(
 
 
 def _able(
-    condition: HouseCondition,
-    ids: Sequence[int],
-    at_first: Sequence[HouseCondition],
-    graph: Graph,
+    condition: HouseCondition, ids: Sequence[int], at_first: Sequence[HouseCondition], graph: Graph
 ) -> Iterator[tuple[int, str, str]]:
     """Yield for each part of a condition how many objects can come to it, what, and a hint."""
     others = [each for each in at_first if each.thing == condition.thing]

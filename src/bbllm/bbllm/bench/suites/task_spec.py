@@ -40,7 +40,6 @@ class TaskSpec(BaseModel):
     scene: Annotated[str, Field(min_length=1)] | None = None
     """Name of a scene, or path of a scene file from the suite file; the same in all trials."""
     generate: Recipe | None = None
-    """What is drawn anew for every trial."""
     houses: Annotated[tuple[str, ...], Field(max_length=100)] = ()
     """Names of houses, or paths of house files from the suite file; trials take turns."""
     at_first: tuple[HouseCondition, ...] = ()
