@@ -120,10 +120,3 @@ def test_a_mean_s_interval_is_about_that_of_the_normal_distribution_for_many_val
     half = 1.96 * 0.5 / math.sqrt(400)
     assert estimate.low == pytest.approx(0.5 - half, abs=0.004)
     assert estimate.high == pytest.approx(0.5 + half, abs=0.004)
-
-
-def test_equal_values_give_no_interval_instead_of_one_without_width() -> None:
-    estimate = mean_of([1.0] * 35)
-
-    assert (estimate.value, estimate.low, estimate.high, estimate.n) == (1.0, None, None, 35)
-    assert mean_of([]).value is None

@@ -12,14 +12,6 @@ from bbllm.bench.metrics.metrics import Figures, executability, goal_recall
 conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
 
 
-def test_gcr_is_the_share_of_the_conditions_that_were_made_true() -> None:
-    start = {'pot on table': False, 'cake on table': False}
-
-    assert goal_recall(start, {'pot on table': False, 'cake on table': False}) == 0
-    assert goal_recall(start, {'pot on table': True, 'cake on table': False}) == 0.5
-    assert goal_recall(start, {'pot on table': True, 'cake on table': True}) == 1
-
-
 def test_what_was_spoilt_is_missing() -> None:
     start = {'a': True, 'b': True, 'c': False}
 
@@ -65,15 +57,6 @@ def test_disputed_and_lost_episodes_stay_in_the_denominator_of_sr() -> None:
     assert figures.rate('sr').value == 0.25
     assert (figures.disputed, figures.infrastructure_failures) == (1, 1)
     assert figures.lost_errors == {'ModelUnavailableError': 1}
-
-
-def test_lost_episodes_have_no_table_and_no_part_in_gcr_exec_and_loops() -> None:
-    judged = [make_result(trial=0), make_result(trial=1, verdict='failed', loops=3)]
-    figures = Figures.of([*judged, make_result(trial=2, verdict='lost', loops=9)])
-
-    assert (figures.rate('gcr').value, figures.rate('gcr').n) == (0.75, 2)
-    assert (figures.rate('exec').value, figures.rate('exec').n) == (0.8, 2)
-    assert figures.rate('loops').value == 2
 
 
 def test_tokens_of_lost_episodes_are_on_the_bill() -> None:
@@ -139,3 +122,12 @@ def test_the_kinds_of_what_is_left_out_are_counted_apart() -> None:
     assert (result.discarded, result.malformed, result.refused) == (2, 1, 1)
     figures = Figures.of([result, BOTH])
     assert (figures.discarded, figures.malformed, figures.refused) == (5, 3, 2)
+
+
+def test_lost_episodes_have_no_table_and_no_part_in_gcr_exec_and_loops() -> None:
+    judged = [make_result(trial=0), make_result(trial=1, verdict='failed', loops=3)]
+    figures = Figures.of([*judged, make_result(trial=2, verdict='lost', loops=9)])
+
+    assert (figures.rate('gcr').value, figures.rate('gcr').n) == (0.75, 2)
+    assert (figures.rate('exec').value, figures.rate('exec').n) == (0.8, 2)
+    assert figures.rate('loops').value == 2

@@ -93,16 +93,6 @@ def test_the_verdict_is_by_pairs_in_which_neither_was_lost(
     assert not (comparison.lost_pairs and comparison.differences['sr'].winner)
 
 
-def test_lost_episodes_count_as_not_passed_and_are_left_out_of_the_rest() -> None:
-    comparison = compared(run_of('passed', 'passed'), run_of('passed', 'lost'))
-
-    assert comparison.lost_pairs == 1
-    assert comparison.differences['sr'].difference.value == 0.5
-    assert comparison.differences['sr'].difference.n == 2
-    assert comparison.differences['sr_judged'].difference.value == 0
-    assert comparison.differences['gcr'].difference.n == 1
-
-
 def test_a_pair_counts_only_for_figures_that_both_have() -> None:
     a = [make_result(trial=0, cost=2.0, attempted=0, executable=0), make_result(trial=1, cost=3.0)]
     b = [make_result(trial=0, cost=1.0), make_result(trial=1, cost=None)]
@@ -163,10 +153,6 @@ def of_values(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> dict[str, Pai
     return compare(first, second, k_a=3, k_b=3).differences
 
 
-def test_every_measure_is_tried_here() -> None:
-    assert {*PAIRED, *TIMES} - {'sr', 'sr_judged'} == set(BETTER)
-
-
 @pytest.mark.parametrize('measure', BETTER)
 def test_of_each_measure_the_better_value_wins_on_either_side(measure: str) -> None:
     better, worse = BETTER[measure]
@@ -202,3 +188,7 @@ def test_a_winner_is_certain_by_an_interval_off_zero_and_by_the_test_where_there
     low: float | None, high: float | None, p: float | None, certain: bool
 ) -> None:
     assert is_certain(Estimate(0.5, low, high, 9), p) is certain
+
+
+def test_every_measure_is_tried_here() -> None:
+    assert {*PAIRED, *TIMES} - {'sr', 'sr_judged'} == set(BETTER)

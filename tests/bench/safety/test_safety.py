@@ -171,15 +171,6 @@ def test_a_slow_motion_breaks_nothing() -> None:
     assert 0 < report.worst < 1
 
 
-def test_too_much_acceleration_is_counted() -> None:
-    report = audit(rest_to_rest(0.2 * np.eye(7)[0], 0.3))  # 12.8 rad/s^2
-
-    assert report.acceleration > 0
-    assert report.steps > 0
-    assert report.velocity == report.jerk == report.position == 0
-    assert report.worst == pytest.approx(1.283, abs=0.01)
-
-
 def test_a_speed_that_is_legal_elsewhere_is_counted_near_a_stop() -> None:
     way = 1.2 * np.eye(7)[1]
     elsewhere = rest_to_rest(way, 1.2, np.array([0, -1.2, 0, -1.5, 0, 1.5, 0.0]))
@@ -199,3 +190,12 @@ def test_reports_add_up() -> None:
     assert total.samples == good.samples + bad.samples
     assert total.violations == bad.violations
     assert total.worst == bad.worst
+
+
+def test_too_much_acceleration_is_counted() -> None:
+    report = audit(rest_to_rest(0.2 * np.eye(7)[0], 0.3))  # 12.8 rad/s^2
+
+    assert report.acceleration > 0
+    assert report.steps > 0
+    assert report.velocity == report.jerk == report.position == 0
+    assert report.worst == pytest.approx(1.283, abs=0.01)

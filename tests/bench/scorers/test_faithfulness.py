@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 from household_cases import case_of, played, world_of
-from made_results import make_result, make_settings
-from made_results import printed as text_of
+from made_results import make_result
 
-from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.metrics.metrics import Figures
-from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.faithfulness import RULES, Broken, Faithfulness, faithfulness_of
 from bbllm.bench.suites.case import Case
@@ -29,7 +26,6 @@ from bbllm.planners.fltrnn.baselines import PlanningOnly
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.worlds.household.household import Mode
-from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -210,41 +206,7 @@ def test_figures_are_over_the_episodes_that_were_held_against_the_rules() -> Non
     assert figures.discarded == 2
 
 
-def printed(*results: EpisodeResult, **settings: Any) -> str:
-    return text_of(summarize_run(make_settings(**settings), results, []), width=220)
-
-
-def test_the_table_of_a_household_has_faithfulness_others_where_a_rule_broke() -> None:
-    text = printed(*MIXED, world='household')
-
-    (row,) = (line.split() for line in text.splitlines() if line.split()[:1] == ['all'])
-    assert row[7:9] == ['0.33', '0.67']
-    assert 'Rules broken with K = 3: 3 two_at_once, 1 already_open. Faithful 0.33 [' in text
-    assert 'two hands allowed 0.67 [' in text
-    assert "Left out of the model's replies with K = 3: 2 lines: " in text
-    assert 'faithful' in printed(make_result(broken_rules={}), world='household')
-    assert 'faithful' in printed(make_result(**BROKE))
-    assert 'faithful' not in printed(make_result(broken_rules={})).lower()
-
-
 # --- Faithfulness: the rules of a grab are rules of no other action, and the first rule is first
-
-KITCHEN = {'rooms': {'kitchen': [{'closet': {'inside': ['microwave']}}, 'plum', 'lime*2']}}
-
-
-def case(house: dict[str, Any]) -> Case:
-    salmon = case_of('put_salmon_in_the_fridge')
-    return dataclasses.replace(salmon, scene=salmon.house.model_copy(update={'graph': house}))
-
-
-def test_to_open_something_with_a_thing_in_the_hand_is_to_take_no_second_one() -> None:
-    start = case(build(KITCHEN, 'made up').to_dict())
-
-    found = judged(start, 'find plum', 'grab plum', 'find closet', 'open closet', 'grab lime')
-
-    assert rules(found) == [('two_at_once', 4)]
-    assert dict(found.counts) == {'two_at_once': 1}
-    assert found.first == 4
 
 
 # --- What is held against the rules of faithfulness, and what cannot be

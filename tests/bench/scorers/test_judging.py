@@ -23,7 +23,6 @@ from layouts import (
     moved,
     pattern,
     table,
-    thing,
 )
 
 from bbllm.bench.scorers import judging, patterns
@@ -31,7 +30,6 @@ from bbllm.bench.scorers.judging import judge
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import Goal, PlusSign, Resting
 from bbllm.bench.suites.scores import FinalState, Verdict
-from bbllm.core.types import Pose
 
 CROSS = pattern((0, 1, -1, 1j, -1j))
 LINED: dict[str, Spot] = {'red_cube': (0.5, 0.1), 'blue_cube': (0.5, 0.0)}
@@ -68,13 +66,6 @@ def test_nothing_may_be_in_the_air(goal: Goal, done: dict[str, Spot]) -> None:
 
 
 @every_goal
-def test_nothing_may_have_fallen_off_the_table(goal: Goal, done: dict[str, Spot]) -> None:
-    spots = {**done, 'olive_cylinder': (0.9, 1.5, -0.7)}
-
-    assert_fails(goal, table(spots, beyond=['olive_cylinder']), 'olive_cylinder is not over')
-
-
-@every_goal
 def test_nothing_may_be_gone(goal: Goal, done: dict[str, Spot]) -> None:
     start: dict[str, Spot] = {'olive_cylinder': (0.9, 0.5)}
     found = judged(
@@ -106,34 +97,6 @@ def test_a_pose_that_is_no_number_fails(goal: Goal, done: dict[str, Spot]) -> No
     spots = {**done, name: (math.nan, math.nan, math.nan)}
 
     assert judge(goal, table(spots)).verdict is Verdict.FAILED
-
-
-@every_goal
-def test_conditions_before_and_after_have_the_same_texts(
-    goal: Goal, done: dict[str, Spot]
-) -> None:
-    names = [name for name in done if not name.startswith('location')]
-    start = {**done, **{name: (0.3 + 0.09 * i, 0.5) for i, name in enumerate(names)}}
-    before, after = judged(goal, table(start)), judged(goal, table(done, start=start))
-
-    assert [one.text for one in before.conditions] == [one.text for one in after.conditions]
-    assert not all(condition.holds for condition in before.conditions)
-
-
-def test_a_cube_on_its_edge_does_not_stand() -> None:
-    half = math.radians(45) / 2
-    tipped = dataclasses.replace(
-        thing('red_cube', (0.4, -0.2)),
-        pose=Pose(
-            position_m=(0.4, -0.2, 0.02 * math.sqrt(2)),
-            quat_xyzw=(math.sin(half), 0, 0, math.cos(half)),
-        ),
-    )
-    situation = table({'red_cube': (0.4, -0.2)})
-
-    found = judge(CUBES_RIGHT, dataclasses.replace(situation, objects={'red_cube': tipped}))
-
-    assert found.reason == 'red_cube is tipped onto an edge.'
 
 
 @pytest.mark.parametrize(

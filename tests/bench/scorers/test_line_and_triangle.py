@@ -16,7 +16,6 @@ from layouts import (
     assert_fails,
     assert_passes,
     moved,
-    relaid,
     table,
 )
 
@@ -56,8 +55,6 @@ PAIR: dict[str, Spot] = {
 
 LINE_PASSING = {
     'all seven colours': table(line_line(RAINBOW, 0.06)),
-    'cubes that touch': table(line_line(pitch=0.04)),
-    'uneven gaps': table(moved(moved(LINE_DONE, 'orange_cube', 0, 0.02), 'green_cube', 0, -0.02)),
     'its middle is midway between its ends': table(uneven(0.14, 0.10, 0.06, 0.02, -0.08)),
     'closed up where one dropped out': table(
         {**line_line(('red', 'orange', 'green', 'blue'), y=0.035), 'yellow_cube': (1.0, 0.1)},
@@ -81,7 +78,6 @@ LINE_FAILING: dict[str, tuple[FinalState, str]] = {
         table({name: (0.36 + 0.07 * i, 0.0) for i, name in enumerate(LINE_DONE)}),
         'off the line',
     ),
-    'too far from the centre': (table(line_line(x=0.62)), 'the middle of the line is 12.0 cm'),
     'the middle between its ends too far off': (
         table(uneven(0.24, 0.14, 0.05, 0.01, -0.03)),
         'the middle of the line is 10.5 cm',
@@ -94,10 +90,6 @@ LINE_FAILING: dict[str, tuple[FinalState, str]] = {
         table({**uneven(0.14, 0.10, 0.06, -0.05, -0.09), 'grey_cylinder': (0.5, 0.005)}),
         'a hole of 11.0 cm between yellow_cube and green_cube',
     ),
-    'two of one colour with a hole between them': (
-        table({**PAIR, 'red_cube': (0.5, 0.14)}),
-        'a hole of 11.0 cm between red_cube and red_cube_2',
-    ),
     'one pushed along that was out of reach': (
         table({**LINE_WITH_FAR, 'violet_cube': (0.5, 0.035)}, beyond=['violet_cube']),
         'violet_cube is in the line',
@@ -107,10 +99,6 @@ LINE_FAILING: dict[str, tuple[FinalState, str]] = {
         'white_cube is in the line',
     ),
     'a single cube': (table({'red_cube': (0.5, 0.0)}), 'a line needs 2 cubes'),
-    'one colour between two of another': (
-        table({**PAIR, 'red_cube_2': (0.5, -0.04), 'blue_cube': (0.5, 0.03)}),
-        'red_cube_2 is 7.0 cm right of blue_cube',
-    ),
     'two of one colour on the same spot of the line': (
         table({**PAIR, 'red_cube_2': (0.515, 0.08), 'red_cube': (0.485, 0.1)}),
         'red_cube_2 and red_cube are only 2.0 cm apart',
@@ -191,7 +179,6 @@ def tri_corners(*points: Spot) -> dict[str, Spot]:
 
 
 TRI_PASSING = {
-    'exact': table(TRI_DONE),
     'as small as allowed': table(tri_corners((0.5, -0.2), (0.5, -0.26), (0.552, -0.23))),
     'a fourth reddish one on the left': table({**TRI_DONE, 'crimson_cube': (0.4, 0.1)}),
     'a fourth one out of reach on the right': table(TRI_FAR, beyond=['crimson_cube']),
@@ -199,18 +186,12 @@ TRI_PASSING = {
 }
 
 TRI_FAILING: dict[str, tuple[FinalState, str]] = {
-    'mirrored to the left': (table(relaid(TRI_DONE, lambda x, y: (x, -y))), 'only 0 cubes'),
-    'a single one': (
-        table({**TRI_DONE, 'red_cube': (0.5, 0.3), 'pink_cube': (0.4, 0.3)}),
-        'only 1 cube of the colours stands on the right.',
-    ),
     'one within the margin': (table(moved(TRI_DONE, 'pink_cube', 0, 0.125)), 'only 2 cubes'),
     'in a line': (
         table(tri_corners((0.4, -0.2), (0.5, -0.2), (0.6, -0.2))),
         'smallest angle is 0',
     ),
     'too small': (table(tri_corners((0.5, -0.2), (0.5, -0.25), (0.543, -0.225))), 'are 5.0 cm'),
-    'too large': (table(tri_corners((0.3, -0.05), (0.56, -0.05), (0.45, -0.25))), 'are 26.0 cm'),
     'four reddish ones on the right': (
         table({**TRI_DONE, 'crimson_cube': (0.4, -0.5)}),
         '4 cubes of the colours',
@@ -223,10 +204,6 @@ TRI_FAILING: dict[str, tuple[FinalState, str]] = {
     'one out of reach beside it': (
         table({**TRI_DONE, 'crimson_cube': (0.60, -0.14)}, beyond=['crimson_cube']),
         'crimson_cube',
-    ),
-    'another cube on a corner': (
-        table({**TRI_DONE, 'blue_cube': (0.56, -0.2, 0.06)}),
-        'blue_cube',
     ),
     'a corner that is out of reach': (table(TRI_DONE, beyond=['red_cube']), 'only 2 cubes'),
 }

@@ -17,7 +17,6 @@ from layouts import (
     judged,
     moved,
     pattern,
-    relaid,
     table,
 )
 
@@ -39,10 +38,8 @@ def l_with_cube(spots: dict[str, Spot], x: float, y: float, z: float = 0.02) -> 
 
 
 L_PASSING = {
-    'five cubes': table(pattern(FIVE)),
     'four cubes': table(pattern(L_SMALL)),
     'a foot longer than the upright': table(pattern((0, 1, 2, -1j, -2j, -3j))),
-    'cubes that touch': table(pattern(FIVE, 0.04)),
     'another cube more than a pitch away': table(l_with_cube(pattern(FIVE), 0.0, 0.075)),
     'cylinders beside it': table({**pattern(FIVE), 'grey_cylinder': (0.56, -0.16)}),
     'one out of reach elsewhere': table(
@@ -53,7 +50,6 @@ L_PASSING = {
 
 L_FAILING: dict[str, tuple[FinalState, str]] = {
     'mirrored': (table(pattern((0, 1, 2, 1j, 2j))), ''),
-    'upside down': (table(pattern((0, -1, -2, -1j, -2j))), ''),
     'turned by a right angle': (table(pattern((0, -1j, -2j, -1, -2))), ''),
     'lying: one up and two to the right': (table(pattern((0, 1, -1j, -2j))), ''),
     'a long bar with a foot of one': (table(pattern((0, 1, 2, 3, -1j))), 'cube'),
@@ -64,7 +60,6 @@ L_FAILING: dict[str, tuple[FinalState, str]] = {
     'turned too far': (table(pattern(FIVE, turn_deg=13)), 'turned by 13 degrees'),
     'too wide': (table(pattern(FIVE, 0.105)), 'its pitch is 10.5 cm'),
     'too narrow': (table(pattern(FIVE, 0.037)), 'its pitch is 3.7 cm'),
-    'a foot that is off the corner': (table(pattern((0, 1, 2, -2j, -3j))), '4 places'),
     'a corner that is not a right angle': (
         table(
             pattern(
@@ -77,10 +72,6 @@ L_FAILING: dict[str, tuple[FinalState, str]] = {
     'another cube in the angle': (
         table(l_with_cube(pattern(FIVE), 0.06, -0.06)),
         'white_cube is 6.0',
-    ),
-    'a cube on the table missing under another': (
-        table(moved(pattern(L_SMALL), 'yellow_cube', 0, 0, 0.04)),
-        '3 of 4',
     ),
     'one cube out of reach': (table(pattern(L_SMALL), beyond=['red_cube']), 'places'),
     'one beside it that is out of reach': (
@@ -181,7 +172,6 @@ def plus_with_cube(x: float, y: float, z: float = 0.02) -> dict[str, Spot]:
 
 
 PLUS_PASSING = {
-    'cubes that touch': table(pattern(CROSS, 0.04)),
     'another more than a pitch and a tolerance away': table(plus_with_cube(-0.1325, 0.0)),
     'cylinders between the arms': table({**PLUS_DONE, 'grey_cylinder': (0.56, -0.16)}),
     'one out of reach elsewhere': table(
@@ -198,14 +188,9 @@ PLUS_FAILING: dict[str, tuple[FinalState, str]] = {
     'a ring without a middle': (table(pattern((1, -1, 1j, -1j, 3j))), ''),
     'arms too far out': (table(pattern(CROSS, 0.103)), '10.3 cm'),
     'unlike arms': (table(pattern((0, 1, -1, 1.7j, -1.7j))), ''),
-    'the middle off': (table(moved(PLUS_DONE, 'red_cube', 0.02, 0)), 'from its place'),
     'a Latin cross: a sixth cube a pitch beyond an arm': (
         table(plus_with_cube(-0.12, 0.0)),
         'white_cube is 6.0 cm from the plus sign',
-    ),
-    'one out of reach a pitch beyond an arm': (
-        table(plus_with_cube(0.0, 0.12), beyond=['white_cube']),
-        'white_cube is 6.0 cm',
     ),
     'a cube in a corner': (table(plus_with_cube(0.06, 0.06)), 'white_cube lies within'),
     'an arm on another cube': (
@@ -213,15 +198,6 @@ PLUS_FAILING: dict[str, tuple[FinalState, str]] = {
             {**moved(PLUS_DONE, 'orange_cube', 0, 0, 0.04), 'white_cube': PLUS_DONE['orange_cube']}
         ),
         'orange_cube lies within',
-    ),
-    'a whole plus sign on top of other cubes': (
-        table(
-            {
-                **{f'grey_cube_{i}': spot for i, spot in enumerate(PLUS_DONE.values())},
-                **relaid(PLUS_DONE, lambda x, y: (x, y, 0.06)),
-            }
-        ),
-        'lies within the plus sign',
     ),
     'a cylinder as its middle': (
         table({**pattern((1, -1, 1j, -1j, 4j)), 'grey_cylinder': (0.5, -0.1)}),
@@ -249,16 +225,6 @@ def test_how_far_arms_are_above_the_centre_is_the_goal_s() -> None:
     assert_passes(PLUS, table(moved(PLUS_DONE, 'orange_cube', 0, 0, 0.008)))
     assert_fails(PLUS, table(steps))
     assert_passes(loose, table(steps))
-
-
-def test_four_of_five_places_already_have_a_shape() -> None:
-    def general(count: int) -> list[bool]:
-        spots = {name: PLUS_DONE[name] for name in list(PLUS_DONE)[:count]}
-        far = {f'grey_cube_{i}': (1.0 - 0.3 * i, 0.6) for i in range(5 - count)}
-        return [one.holds for one in judged(PLUS, table({**spots, **far})).conditions[5:8]]
-
-    assert general(3) == [False, False, False]
-    assert general(4) == [True, True, True]
 
 
 @given(

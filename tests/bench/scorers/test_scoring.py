@@ -157,24 +157,6 @@ def test_a_server_that_dies_after_everything_was_done_does_not_make_it_pass() ->
     assert {thing.name for thing in result.settled} >= {'red_cube', 'location_A'}
 
 
-def test_a_world_that_fails_in_a_call_is_lost_and_that_call_was_not_carried_out() -> None:
-    result = play('0: pick(red_cube)\n1: vanish(red_cube)')
-
-    assert (result.verdict, result.ending) == ('lost', 'WORLD_FAILED')
-    assert (result.executable, result.attempted) == (1, 1)
-
-
-def test_without_a_settled_table_it_is_lost() -> None:
-    world = Paper()
-    run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
-    episode = run.execute(Raises(GaveUpError('No.')), world)
-
-    result = score(job_of(), episode, before=world.observe(), after=None, robot_s=1.0, unsafe=None)
-
-    assert result.verdict == 'lost'
-    assert result.reason and result.settled == ()
-
-
 def test_an_episode_whose_journal_breaks_off_is_lost() -> None:
     world = Paper()
     run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
@@ -231,3 +213,14 @@ def test_each_prompt_of_the_brain_is_told_with_the_calls_that_were_done_before_i
     )
 
     assert prompt_growth(episode) == ((0, 90), (2, 140), (3, 160))
+
+
+def test_without_a_settled_table_it_is_lost() -> None:
+    world = Paper()
+    run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
+    episode = run.execute(Raises(GaveUpError('No.')), world)
+
+    result = score(job_of(), episode, before=world.observe(), after=None, robot_s=1.0, unsafe=None)
+
+    assert result.verdict == 'lost'
+    assert result.reason and result.settled == ()

@@ -11,7 +11,6 @@ from layouts import (
     CUBES_RIGHT,
     PAIRS,
     SEGREGATED,
-    STANDING,
     Spot,
     assert_fails,
     assert_passes,
@@ -21,7 +20,7 @@ from layouts import (
     table,
 )
 
-from bbllm.bench.suites.goals import Goal, OneSide
+from bbllm.bench.suites.goals import Goal
 from bbllm.bench.suites.scores import FinalState
 
 # --- Cubes to the right only: tables where they are, and tables where they only nearly are.
@@ -37,7 +36,6 @@ RIGHT_DONE: dict[str, Spot] = {
 RIGHT_FAR: dict[str, Spot] = {**RIGHT_DONE, 'aqua_cube': (1.0, 0.3)}
 
 RIGHT_PASSING = {
-    'all cubes on the right': table(RIGHT_DONE),
     'a cube exactly at the margin': table({**RIGHT_DONE, 'blue_cube': (0.5, -0.02)}),
     'one out of reach stays on the left': table(RIGHT_FAR, beyond=['aqua_cube']),
     'a cylinder moved by millimetres': table(
@@ -51,10 +49,6 @@ RIGHT_FAILING: dict[str, tuple[FinalState, str]] = {
     'one within the margin': (
         table(moved(RIGHT_DONE, 'blue_cube', 0, 0.085)),
         'only 1.5 cm right',
-    ),
-    'one on the floor': (
-        table({**RIGHT_DONE, 'blue_cube': (0.5, -1.2, -0.7)}),
-        'not over the table',
     ),
     'a cylinder moved': (
         table(moved(RIGHT_DONE, 'grey_cylinder', 0.01, 0.01), start=RIGHT_DONE),
@@ -79,28 +73,12 @@ RIGHT_FAILING: dict[str, tuple[FinalState, str]] = {
 }
 
 
-def test_cylinders_to_the_left_is_the_same_goal_the_other_way() -> None:
-    goal = OneSide(
-        kind='one_side', things='cylinder', side='left', margin_m=0.02, still_m=0.01, **STANDING
-    )
-
-    assert_fails(goal, table(RIGHT_DONE), 'white_cylinder')
-    assert_passes(goal, table({**RIGHT_DONE, 'white_cylinder': (0.5, 0.4)}))
-
-
 def test_a_cube_where_it_was_may_be_on_another_face_but_on_no_edge() -> None:
     goal = CUBES_RIGHT.model_copy(update={'things': 'cylinder', 'side': 'left'})
     done = table({**RIGHT_DONE, 'white_cylinder': (0.5, 0.4)})
 
     assert_passes(goal, leaning(done, 'red_cube', 90))
     assert_fails(goal, leaning(done, 'red_cube', 45, 0.008), 'red_cube is tipped onto an edge')
-
-
-def test_the_goal_s_own_lean_counts() -> None:
-    strict = CUBES_RIGHT.model_copy(update={'tilt_deg': 5.0})
-
-    assert_passes(CUBES_RIGHT, leaning(table(RIGHT_DONE), 'grey_cylinder', 10))
-    assert_fails(strict, leaning(table(RIGHT_DONE), 'grey_cylinder', 10), 'tipped over by 10')
 
 
 def test_a_thing_that_is_gone_fails() -> None:
@@ -157,10 +135,6 @@ APART_PASSING = {
 
 APART_FAILING: dict[str, tuple[FinalState, str]] = {
     'a cube among the cylinders': (table(moved(APART_DONE, 'red_cube', 0, -0.5)), 'red_cube'),
-    'one of each in the wrong half': (
-        table(moved(moved(APART_DONE, 'grey_cylinder', 0, 0.5), 'red_cube', 0, -0.5)),
-        'belong on the',
-    ),
     'all on one side': (table(relaid(APART_DONE, lambda x, y: (x, abs(y)))), 'cylinder'),
     'apart along x only': (
         table({'red_cube': (0.3, 0.1), 'blue_cube': (0.3, -0.1), 'grey_cylinder': (0.6, 0.1)}),
@@ -229,30 +203,15 @@ PAIR_FAILING: dict[str, tuple[FinalState, str]] = {
         table({**PAIR_DONE, 'blue_cube': (0.55, 0.2)}),
         'on the left is 2 cubes (red_cube, blue_cube)',
     ),
-    'two on one location, one on the other': (
-        table({**PAIR_DONE, 'grey_cylinder': (0.4, 0.1, 0.06)}),
-        'grey_cylinder is 4.0 cm above the table',
-    ),
     'one on the middle line': (
         table({**PAIR_DONE, 'red_cube': (0.5, 0.0)}),
         'on the left is no cube',
-    ),
-    'a third cube on one side': (
-        table({**PAIR_DONE, 'green_cube': (0.55, 0.2)}),
-        'on the left is 2 cubes',
     ),
     'a side without a cylinder': (
         table({name: spot for name, spot in PAIR_DONE.items() if name != 'white_cylinder'}),
         'on the right is no cylinder',
     ),
 }
-
-
-def test_two_things_within_reach_of_two_locations_are_given_one_each() -> None:
-    """Locations as near as 3 cm: each thing has its nearest, and the matching finds the same."""
-    close = {**PAIR_DONE, 'location_C': (0.4, 0.13), 'location_B': (0.4, 0.17)}
-
-    assert_passes(PAIRS, table({**close, 'red_cube': (0.4, 0.11), 'grey_cylinder': (0.4, 0.17)}))
 
 
 def test_one_location_cannot_be_given_to_two_things() -> None:

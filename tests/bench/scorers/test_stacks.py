@@ -52,10 +52,6 @@ ON_FAILING: dict[str, tuple[FinalState, str]] = {
         table({**ON_DONE, 'green_cube': (0.5, 0.1, 0.06), 'red_cube': (0.5, 0.1, 0.10)}),
         '4.0 cm above the top of blue_cube',
     ),
-    'the tower elsewhere': (
-        table({**ON_DONE, 'blue_cube': (0.5, -0.1), 'red_cube': (0.5, -0.1, 0.06)}),
-        'location_A',
-    ),
     'the cylinder on a cube': (
         table({**ON_DONE, 'grey_cylinder': (0.6, 0.3, 0.06)}),
         'above the top of table',
@@ -212,7 +208,6 @@ TOWER_FAILING = {
         'red_cube has moved by 1.3 cm although it is fixed',
     ),
     'three where two are asked': (TWO, two(THREE), '3 blocks, not 2'),
-    'beside the table': (TWO, two({'red_cube': (0.9, 0), 'green_cube': (0.9, 0, 0.06)}), 'block'),
 }
 
 

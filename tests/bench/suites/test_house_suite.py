@@ -9,7 +9,7 @@ import pytest
 import yaml
 from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
 
-from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
+from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.suites.house_suite import can_be, can_be_held
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict
@@ -68,20 +68,8 @@ def test_each_task_begins_unsolved_and_can_be_done_in_each_house(task: str) -> N
         assert after.verdict is Verdict.PASSED, (trial, after.reason)
 
 
-def test_trials_take_the_houses_in_turn_and_differ_within_one() -> None:
-    cases = [case_of('watch_tv', trial) for trial in range(12)]
-
-    assert [case.scene.name for case in cases[:3]] == [h.name for h in SUITE.houses['watch_tv']]
-    assert len({fingerprint(case) for case in cases}) == 12
-    rooms = {
-        graph.nodes[graph.room_of(1) or 0].class_name
-        for graph in (case.house.build() for case in cases[::3])
-    }
-    assert len(rooms) > 1
-
-
 def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph() -> None:
-    for trial in range(30):
+    for trial in range(9):
         case = case_of('brush_teeth', trial)
         house = load_house(case.house.name)
         drawn = Graph.from_dict(case.house.graph)
@@ -175,23 +163,6 @@ def test_a_task_whose_goal_always_holds_at_first_has_no_case() -> None:
 
     with pytest.raises(CaseError, match=r'reached the goal already.*at_first'):
         make_case(mine, 'a', seed=0, trial=0)
-
-
-def test_who_and_what_at_first_speaks_of_is_found_as_it_says() -> None:
-    mine = suite(
-        at_first=[
-            {'thing': 'character', 'inside': 'bathroom'},
-            {'thing': 'kitchencabinet', 'is': 'open'},
-            {'thing': 'fridge', 'is': 'open'},
-        ]
-    )
-    for trial in range(20):
-        graph = make_case(mine, 'a', seed=0, trial=trial).house.build()
-
-        assert graph.nodes[graph.room_of(graph.character or 0) or 0].class_name == 'bathroom'
-        for node in graph.nodes.values():
-            if node.class_name in ('kitchencabinet', 'fridge'):
-                assert State.OPEN in node.states
 
 
 @pytest.mark.parametrize('at_first', [

@@ -17,7 +17,6 @@ from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import Suite, load_suite, parse_suite
 from bbllm.bench.suites.suite_errors import SuiteFileError
-from bbllm.core.events import Limits
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import build
@@ -124,14 +123,6 @@ def test_there_are_as_many_slices_as_the_task_counts_and_all_others_keep_their_i
         assert inside == {'fridge', 'kitchen'}
 
 
-def test_of_two_limits_of_steps_the_smaller_one_counts() -> None:
-    case = make_case(SUITE, 'open_fridge', seed=0, trial=0)
-
-    assert case.limits(Limits(steps=200)).steps == 30
-    assert case.limits(Limits(steps=7, tokens=5)) == Limits(steps=7, tokens=5)
-    assert case.limits(Limits(steps=None)).steps == 30
-
-
 def mine(**changes: Any) -> Suite:
     task = {
         'name': 'a',
@@ -155,17 +146,6 @@ def test_limits_and_constraints_are_in_the_hashes_and_what_is_only_known_is_not(
     for changes in ({'limit_steps': 9}, {'constraints': [{'not_graspable': {'thing': 'salmon'}}]}):
         assert all(one != other for one, other in zip(plain, hashes(**changes), strict=True))
     assert hashes(split='new_tasks', least_steps=5) == plain
-
-
-def test_every_trial_of_every_run_begins_the_same_where_the_start_has_a_seed() -> None:
-    suite = mine(start_seed=4)
-    graphs = [
-        make_case(suite, 'a', seed=seed, trial=trial).house.graph
-        for seed, trial in ((0, 0), (0, 1), (7, 2))
-    ]
-
-    assert graphs[0] == graphs[1] == graphs[2]
-    assert graphs[0] != make_case(mine(start_seed=5), 'a', seed=0, trial=0).house.graph
 
 
 @pytest.mark.parametrize(

@@ -111,19 +111,6 @@ def as_listed(case: Case) -> list[str]:
     return names[:1] if alone or isinstance(case.goal, Hold) else names
 
 
-def test_the_suite_has_the_six_tasks_of_the_paper_and_two_with_three_blocks() -> None:
-    assert [(spec.name, spec.needs) for spec in SUITE.tasks] == [
-        ('stack', 'none'),
-        ('corners', 'none'),
-        ('pick_heavier', 'weights'),
-        ('lighter_on_heavier', 'weights'),
-        ('movable_to_corner', 'movable'),
-        ('movable_on_fixed', 'movable'),
-        ('three_tower', 'none'),
-        ('tower_by_weight', 'weights'),
-    ]
-
-
 @pytest.mark.parametrize('name', TASKS)
 def test_no_task_is_done_at_the_start_and_each_can_be_done(name: str) -> None:
     for case in cases_of(name):
