@@ -103,15 +103,6 @@ def variant(**fields: object) -> Suite:
     return parse_suite(yaml.safe_dump(data), path)
 
 
-def test_what_the_first_episode_found_out_is_known_in_the_next_to_who_reads_beliefs() -> None:
-    case = case_of_sessions('third')
-    reading, blind = in_session(case, 'rules').result, in_session(case, 'no').result
-
-    assert (reading.verdict, blind.verdict) == ('passed', 'passed')
-    assert reading.loops == 0
-    assert blind.loops >= 3
-
-
 def test_only_the_last_episode_is_on_record_and_counts() -> None:
     case = case_of_sessions('second')
     game = in_session(case, 'rules')
@@ -134,6 +125,8 @@ def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
     case = case_of_sessions('third')
     game = in_session(case, 'rules')
 
+    # What the first episodes found out is known, so that nothing fails here.
+    assert (game.result.verdict, game.result.loops) == ('passed', 0)
     assert len(game.earlier) == 2
     paths = []
     for name, text in game.journals.items():

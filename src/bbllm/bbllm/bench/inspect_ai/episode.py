@@ -14,7 +14,7 @@ from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner import play_household, play_tabletop
 from bbllm.bench.runner.episode_setup import Alone
-from bbllm.bench.suites.house_start import HouseStart
+from bbllm.bench.suites.case import HouseStart
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import CancelledError
 from bbllm.core.events import (

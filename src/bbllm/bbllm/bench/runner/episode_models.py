@@ -11,7 +11,7 @@ from pathlib import Path
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.oracle.case_goals import with_goal
 from bbllm.bench.oracle.household.providers import models_in_house, needs_house_oracle
-from bbllm.bench.suites.house_start import HouseStart
+from bbllm.bench.suites.case import HouseStart
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models, record_models, replay_models

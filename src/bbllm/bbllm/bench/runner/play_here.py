@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
-from bbllm.bench.suites.house_start import HouseStart
+from bbllm.bench.suites.case import HouseStart
 from bbllm.bench.suites.suite import Suite
 from bbllm.core.errors import ConfigError
 

@@ -13,9 +13,8 @@ from collections import Counter
 from bbllm.bench.scene_sampling.household import NoStartError, draw_start, start_dice
 from bbllm.bench.scene_sampling.placement import Dice, NoRoomError
 from bbllm.bench.scene_sampling.tabletop import draw
-from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.case import Case, HouseStart
 from bbllm.bench.suites.goal_needs import lacks
-from bbllm.bench.suites.house_start import HouseStart
 from bbllm.bench.suites.scene_recipe import Recipe
 from bbllm.bench.suites.suite import Suite, TaskSpec
 from bbllm.core.errors import ConfigError, SceneFileError

@@ -27,8 +27,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bbllm.bench.log.results import TWO_AT_ONCE
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.house_start import HouseStart
+from bbllm.bench.suites.case import Case, HouseStart
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
 from bbllm.core.skill_calls import CallError, check_call

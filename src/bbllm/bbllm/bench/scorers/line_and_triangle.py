@@ -52,13 +52,9 @@ def color_line(goal: ColorLine, table: Table) -> list[Condition]:
         for color in goal.colors
         if (names := [name for name in cubes if table.known(name).color == color])
     }
-    return [
-        *conditions,
-        *_order(goal, groups, line),
-        Condition('no hole in the line', missing or _hole(goal, line)),
-        Condition('the line in the centre', missing or _off_centre(goal, line)),
-        Condition('no other cube in the line', missing or _intruder(goal, table, line)),
-    ]
+    texts = ('no hole in the line', 'the line in the centre', 'no other cube in the line')
+    general = [missing] * 3 if missing else _line_faults(goal, table, line)
+    return [*conditions, *_order(goal, groups, line), *map(Condition, texts, general)]
 
 
 def _mean_x(line: Points) -> float:
@@ -114,31 +110,27 @@ def _order(goal: ColorLine, groups: Mapping[str, Names], line: Points) -> Iterat
             yield Condition(f'the {color} cubes apart', fault)
 
 
-def _hole(goal: ColorLine, line: Points) -> str:
-    """Compare neighbours from left to right, whatever their colours."""
-    _, most = goal.gap_m
-    for left, right in itertools.pairwise(sorted(line, key=lambda name: -line[name].imag)):
-        gap = line[left].imag - line[right].imag
-        if not at_most(gap, most):
-            hole = f'the line has a hole of {cm(gap)} between {left} and {right}'
-            return f'{hole}; {cm(most)} are allowed.'
-    return ''
-
-
-def _off_centre(goal: ColorLine, line: Points) -> str:
-    ys = [point.imag for point in line.values()]
-    off = math.dist((_mean_x(line), (min(ys) + max(ys)) / 2), goal.centre)
-    if at_most(off, goal.centre_m):
-        return ''
-    return f'the middle of the line is {cm(off)} from the centre; {cm(goal.centre_m)} are allowed.'
-
-
-def _intruder(goal: ColorLine, table: Table, line: Points) -> str:
-    x, ys = _mean_x(line), [point.imag for point in line.values()]
-    for name, point in table.cubes_but(line).items():
-        if abs(point.real - x) < goal.straight_m and min(ys) < point.imag < max(ys):
-            return f'{name} is in the line, but does not belong there.'
-    return ''
+def _line_faults(goal: ColorLine, table: Table, line: Points) -> Iterator[str]:
+    """Yield what is wrong with gaps, place and surroundings of a line."""
+    ranked = sorted(line.items(), key=lambda item: -item[1].imag)
+    gaps = [(a.imag - b.imag, left, right) for (left, a), (right, b) in itertools.pairwise(ranked)]
+    holes = (
+        f'the line has a hole of {cm(gap)} between {left} and {right}; '
+        f'{cm(goal.gap_m[1])} are allowed.'
+        for gap, left, right in gaps
+        if not at_most(gap, goal.gap_m[1])
+    )
+    yield next(holes, '')
+    x, most, least = _mean_x(line), ranked[0][1].imag, ranked[-1][1].imag
+    off = math.dist((x, (least + most) / 2), goal.centre)
+    far = f'the middle of the line is {cm(off)} from the centre; {cm(goal.centre_m)} are allowed.'
+    yield '' if at_most(off, goal.centre_m) else far
+    intruders = (
+        f'{name} is in the line, but does not belong there.'
+        for name, point in table.cubes_but(line).items()
+        if abs(point.real - x) < goal.straight_m and least < point.imag < most
+    )
+    yield next(intruders, '')
 
 
 def color_line_fault(goal: ColorLine, table: Table) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from bbllm.bench.optimal.house_state import GOING, HouseState
-from bbllm.bench.suites.house_start import HouseStart
+from bbllm.bench.suites.case import HouseStart
 from bbllm.core.events import Event
 from bbllm.core.naming import id_of
 from bbllm.core.types import Outcome, Scene, SkillCall
