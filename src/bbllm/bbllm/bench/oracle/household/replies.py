@@ -18,9 +18,9 @@ from bbllm.bench.oracle.household.sub_goals import groups_of
 from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.oracle.model import OracleModel
 from bbllm.bench.oracle.reply_format import numbered
+from bbllm.bench.suites.case import HouseStart
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of
-from bbllm.bench.suites.case import HouseStart
 from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
 from bbllm.planners.common.short_names import ShortNames
