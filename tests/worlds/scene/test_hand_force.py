@@ -19,7 +19,7 @@ GRAVITY_M_S2 = 9.81
 
 
 def test_the_force_is_the_mean_of_the_readings_in_the_window() -> None:
-    force = ForceFilter(window_s=0.2)
+    force = ForceFilter()
     for stamp_s, reading in ((0.5, UP), (1.0, (1.0, 0.0, -2.0)), (1.1, (3.0, 0.0, -4.0))):
         force.add(reading, stamp_s)
 

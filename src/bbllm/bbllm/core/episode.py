@@ -91,10 +91,9 @@ STOP_SELDOM_S = 0.05
 class Budget:
     """Counts what an episode uses, and raises BudgetError where a limit is reached."""
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.time):
+    def __init__(self, limits: Limits):
         self.limits = limits
-        self._clock = clock
-        self._started_s = clock()
+        self._started_s = time.time()
         self._calls = 0
         self._model_calls = 0
         self._tokens = 0
@@ -117,7 +116,7 @@ class Budget:
     def check_time(self) -> None:
         """Raise when the wall time is used up."""
         limit = self.limits.wall_s
-        if limit is not None and self._clock() - self._started_s > limit:
+        if limit is not None and time.time() - self._started_s > limit:
             raise BudgetError(f'The episode took longer than its {limit:g} s.')
 
 
@@ -133,14 +132,13 @@ class EventRecorder:
     It also counts plans and feedback loops, and keeps the failed steps of the plan in force.
     """
 
-    def __init__(self, sinks: Sequence[EventSink], clock: Callable[[], float]):
+    def __init__(self, sinks: Sequence[EventSink]):
         self.events: list[Event] = []
         self.failed: dict[int, str] = {}
         """Cause of each step of the plan in force that stays failed, by its index."""
         self.broken: BbllmError | None = None
         """What a sink raised; it receives no more events."""
         self._sinks = list(sinks)
-        self._clock = clock
         self._lock = threading.RLock()
 
     def emit(self, data: EventData) -> None:
@@ -154,7 +152,7 @@ class EventRecorder:
                     data = replace(data, loop=1 + self._count(RepairBegun))
                 case StepFailed():
                     self.failed[data.index] = data.cause
-            event = Event(self._clock(), data)
+            event = Event(time.time(), data)
             self.events.append(event)
             for sink in tuple(self._sinks):
                 try:
@@ -186,11 +184,10 @@ class EpisodeRun:
         limits: Limits | None = None,
         sinks: Sequence[EventSink] = (),
         settings: Mapping[str, object] | None = None,
-        clock: Callable[[], float] = time.time,
     ):
         self.task = task
-        self._budget = Budget(limits or Limits(), clock)
-        self._recorder = EventRecorder(sinks, clock)
+        self._budget = Budget(limits or Limits())
+        self._recorder = EventRecorder(sinks)
         self.token = CancelToken(self._recorder.check, self._budget.check_time)
         """Ends waiting calls when the episode may not go on: CancelledError, BudgetError where the
         wall time is used up, ConfigError where the journal can no longer be written."""

@@ -60,9 +60,9 @@ def scene_fault(scene: Scene) -> str:
     return objects_fault(scene.objects) or next(filter(None, (*facts, *skills)), '')
 
 
-def quoted(text: str, most: int = MAX_NAME) -> str:
+def quoted(text: str) -> str:
     """Quote a text in one line in which all characters are visible."""
-    return escape_hidden(repr(text if len(text) <= most else f'{text[:most]}...'))
+    return escape_hidden(repr(text if len(text) <= MAX_NAME else f'{text[:MAX_NAME]}...'))
 
 
 def _object_fault(item: SceneObject) -> str:

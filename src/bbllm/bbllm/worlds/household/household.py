@@ -12,7 +12,6 @@ from bbllm.worlds.household.rule import (
     ActionSituation,
     Check,
     Memory,
-    Rule,
     UnsupportedError,
     follow,
     without_effects,
@@ -59,14 +58,9 @@ class Household:
         graph: Graph,
         *,
         mode: Mode = Mode.SANE,
-        rules: Mapping[Action, Rule] | None = None,
         constraints: Sequence[Constraint] = (),
     ):
-        """
-        Take a copy of the graph; *rules* are others for the same mode, for tests of the tests.
-
-        Raises GraphError without a character; or, for the clean rules, for a ring of INSIDE.
-        """
+        """Take a copy of a graph; raises GraphError without a character, or for a ring."""
         self.graph = graph.copy()
         """The household as it is now."""
         self.mode = mode
@@ -80,7 +74,7 @@ class Household:
         if mode is Mode.SANE:
             self.graph.refuse_rings()
         self._character = self.graph.nodes[self.graph.character]
-        rules = rules or (SANE_RULES if mode is Mode.SANE else RULES)
+        rules = SANE_RULES if mode is Mode.SANE else RULES
         self._rules = constrained(rules, constraints, self.graph)
         self._checks = {action: without_effects(rule) for action, rule in self._rules.items()}
         self._memory = Memory()

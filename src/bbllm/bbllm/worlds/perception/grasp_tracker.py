@@ -9,7 +9,7 @@ slipped out, and its place is unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from bbllm.core.types import Pose, SceneObject
@@ -24,7 +24,7 @@ from bbllm.skills.shapes import (
     polygon_gap,
     top_z,
 )
-from bbllm.worlds.scene.relations import RelationParams, find_held
+from bbllm.worlds.scene.relations import REST_GAP_M, find_held
 from bbllm.worlds.scene.transforms import (
     angle_between,
     axes_of,
@@ -35,26 +35,19 @@ from bbllm.worlds.scene.transforms import (
     shortest_turn,
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraspTrackerParams:
-    """When fingers count as stopped, gripping and open."""
-
-    stopped_s: float = 0.1
-    """Fingers that keep their width for so long have stopped [s]."""
-    still_m: float = 0.0005
-    """Widths that differ by less are the same [m]."""
-    opened_m: float = 0.0015
-    """Fingers that open by more have let go [m]."""
-    closed_m: float = 0.004
-    """Fingers that close by more have lost what was between them; soft objects give way [m]."""
-    off_middle_m: float = 0.03
-    """How far from the middle between the fingers an object may have been known to be before they
-    pushed it there [m]."""
-    turned_rad: float = 0.5
-    """By how much they may have turned it [rad]."""
-    relations: RelationParams = field(default_factory=RelationParams)
-    """How near a width must be to that of the object."""
+STOPPED_S = 0.1
+"""Fingers that keep their width for so long have stopped [s]."""
+STILL_M = 0.0005
+"""Widths that differ by less are the same [m]."""
+OPENED_M = 0.0015
+"""Fingers that open by more have let go [m]."""
+CLOSED_M = 0.004
+"""Fingers that close by more have lost what was between them; soft objects give way [m]."""
+OFF_MIDDLE_M = 0.03
+"""How far from the middle between the fingers an object may have been known to be before they
+pushed it there [m]."""
+TURNED_RAD = 0.5
+"""By how much they may have turned it [rad]."""
 
 
 class HandChange(Enum):
@@ -81,8 +74,7 @@ class HandEvent:
 class GraspTracker:
     """Follows the fingers by every measurement of the hand, in their order."""
 
-    def __init__(self, params: GraspTrackerParams | None = None) -> None:
-        self.params = params or GraspTrackerParams()
+    def __init__(self) -> None:
         self.name: str | None = None
         """What is in the hand."""
         self._T_tcp_thing = Pose(position_m=(0.0, 0.0, 0.0))
@@ -130,7 +122,7 @@ class GraspTracker:
     def _follow_width(self, hand: Hand, stamp_s: float) -> None:
         """Note since when the fingers have their width, and whether they closed to it."""
         stop = self._stop
-        if stop is None or abs(hand.width_m - stop.width_m) > self.params.still_m:
+        if stop is None or abs(hand.width_m - stop.width_m) > STILL_M:
             self._closing = stop is None or hand.width_m < stop.width_m
             self._stop, self._stop_s, self.decided = hand, stamp_s, False
 
@@ -138,7 +130,7 @@ class GraspTracker:
         assert self.name is not None  # says who calls
         self.decided = True
         change_m = hand.width_m - self._gripped_m
-        if -self.params.closed_m <= change_m <= self.params.opened_m:
+        if -CLOSED_M <= change_m <= OPENED_M:
             return None
         name, self.name = self.name, None
         # Objects are let go at the lowest point of a way: one of the two measurements may be from
@@ -151,7 +143,7 @@ class GraspTracker:
     def _look_between(self, hand: Hand, objects: Sequence[SceneObject]) -> HandEvent | None:
         stop = self._stop
         assert stop is not None  # set by _follow_width
-        if self.stamp_s - self._stop_s < self.params.stopped_s:
+        if self.stamp_s - self._stop_s < STOPPED_S:
             return None
         first, self.decided = not self.decided, True
         if not self._closing:
@@ -165,12 +157,12 @@ class GraspTracker:
         T = compose(inverse(hand.tcp), item.pose)
         pushed = in_fingers(item.pose, hand.tcp)
         turned = angle_between(T.quat_xyzw, pushed.quat_xyzw)
-        if abs(T.position_m[1]) > self.params.off_middle_m or turned > self.params.turned_rad:
+        if abs(T.position_m[1]) > OFF_MIDDLE_M or turned > TURNED_RAD:
             return item
         return replace(item, pose=compose(hand.tcp, pushed))
 
     def _take(self, hand: Hand, objects: Sequence[SceneObject]) -> HandEvent | None:
-        name = find_held(objects, hand, self.params.relations)
+        name = find_held(objects, hand)
         if name is None:
             return None
         item = next(item for item in objects if item.name == name)
@@ -197,15 +189,14 @@ def in_fingers(pose: Pose, tcp: Pose) -> Pose:
 def rest_below(item: SceneObject, others: Sequence[SceneObject]) -> SceneObject | None:
     """Return an object as it rests after its release; None where no support is known below."""
     item = replace(item, pose=_stood_up(item.pose))
-    gap_m = RelationParams().rest_gap_m
     shape, foot = outline(item), bottom_z(item)
     tops = [
         top_z(other)
         for other in others
         if is_solid(other)
         and other.name != item.name
-        and top_z(other) <= foot + gap_m
-        and polygon_gap(shape, outline(other)) < -gap_m / 2
+        and top_z(other) <= foot + REST_GAP_M
+        and polygon_gap(shape, outline(other)) < -REST_GAP_M / 2
     ]
     if not tops:
         return None

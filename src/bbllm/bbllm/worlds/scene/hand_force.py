@@ -32,14 +32,9 @@ yaw of 180 degrees."""
 
 
 class ForceFilter:
-    """
-    The mean of the readings of the last moments, since the arm came to rest; not thread-safe.
+    """The mean of the newest readings since the arm came to rest; not thread-safe."""
 
-    A reading counts for `window_s`, on the clock of the stamps [s].
-    """
-
-    def __init__(self, window_s: float = WINDOW_S) -> None:
-        self._window_s = window_s
+    def __init__(self) -> None:
         self._readings: deque[tuple[float, Force]] = deque()
         self._stamp_s = float('-inf')
 
@@ -78,7 +73,7 @@ class ForceFilter:
         return (x, y, z)
 
     def _counts(self, stamp_s: float, now_s: float) -> bool:
-        return stamp_s > now_s - self._window_s - SAME_S
+        return stamp_s > now_s - WINDOW_S - SAME_S
 
     def _forget(self, now_s: float) -> None:
         while not self._counts(self._readings[0][0], now_s):

@@ -33,19 +33,14 @@ class ReachCache:
         """Return whether the hand can come down on an object or location from above."""
         key = (item.kind, _rounded(item))
         if key not in self._known:
-            self._known[key] = self._ask(item)
+            grips = _grips(item)
+            self._known[key] = bool(grips) and reachable_top_down(
+                grips[0].position_m,
+                [grip.yaw_rad for grip in grips],
+                hover_m=HOVER_M,
+                checker=self._checker,
+            )
         return self._known[key]
-
-    def _ask(self, item: SceneObject) -> bool:
-        grips = _grips(item)
-        if not grips:
-            return False
-        return reachable_top_down(
-            grips[0].position_m,
-            [grip.yaw_rad for grip in grips],
-            hover_m=HOVER_M,
-            checker=self._checker,
-        )
 
 
 def _grips(item: SceneObject) -> tuple[Grip, ...]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bbllm.core.errors import SceneError
 from bbllm.core.observation import LostObject, lost_facts
@@ -40,31 +40,21 @@ from bbllm.skills.shapes import (
 )
 from bbllm.worlds.scene.hand_force import Force, hand_reading
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelationParams:
-    """How near is near enough."""
-
-    max_age_s: float = 1.0
-    """A scene older than this is an error [s]."""
-    rest_gap_m: float = 0.01
-    """Largest gap, or overlap, between an object and what it rests on [m]."""
-    location_radius_m: float = 0.02
-    """An object is on a location when its centre is this near to it [m]."""
-    neighbour_m: float = 0.15
-    """How far apart neighbours may be [m]."""
-    pad_half_m: float = 0.009
-    """Half extent of a finger pad [m]."""
-    pad_overlap_m: float = 0.002
-    """Least overlap of a pad and an object in the grip [m]."""
-    off_middle_m: float = 0.01
-    """Largest distance of a grasped object's centre from the middle between the fingers [m]."""
-    width_below_m: float = 0.004
-    width_above_m: float = 0.0025
-    """Fingers grip an object when they are at most this much nearer together, or further apart,
-    than it is wide [m]."""
-
-
+MAX_AGE_S = 1.0
+"""A scene older than this is an error [s]."""
+REST_GAP_M = 0.01
+"""Largest gap, or overlap, between an object and what it rests on [m]."""
+LOCATION_RADIUS_M = 0.02
+"""An object is on a location when its centre is this near to it [m]."""
+NEIGHBOUR_M = 0.15
+"""How far apart neighbours may be [m]."""
+PAD_M = 0.007
+"""Half extent of a finger pad, without the least overlap with an object in the grip [m]."""
+OFF_MIDDLE_M = 0.01
+"""Largest distance of a grasped object's centre from the middle between the fingers [m]."""
+WIDTH_BELOW_M, WIDTH_ABOVE_M = 0.004, 0.0025
+"""Fingers grip an object when they are at most this much nearer together, or further apart,
+than it is wide [m]."""
 HAND = 'hand'
 """How facts call the hand."""
 
@@ -81,7 +71,6 @@ def build_scene(
     stamp_s: float,
     now_s: float,
     reach: ReachTest | None = None,
-    params: RelationParams | None = None,
     carried: str | None = None,
     estimated: Collection[str] = (),
     lost: Collection[LostObject] = (),
@@ -97,7 +86,6 @@ def build_scene(
         stamp_s: When it was sensed, on the world's clock [s].
         now_s: The world's clock [s].
         reach: Reachability test; without it there are no `reachable` triples.
-        params: How near is near enough.
         carried: What is in the hand, where the hand alone shows it.
         estimated: Names of objects whose pose was inferred; what rests on them is marked so.
         lost: Objects that are no longer seen.
@@ -105,21 +93,20 @@ def build_scene(
 
     Raises SceneError where there are no objects, or they were sensed too long ago.
     """
-    params = params or RelationParams()
-    if now_s - stamp_s > params.max_age_s:
+    if now_s - stamp_s > MAX_AGE_S:
         raise SceneError(
             f'The scene is stale: it was sensed {now_s - stamp_s:.1f} s ago, and at most '
-            f'{params.max_age_s:.1f} s are allowed. Is the source of the objects still running?'
+            f'{MAX_AGE_S:.1f} s are allowed. Is the source of the objects still running?'
         )
     if not objects:
         raise SceneError('The scene is empty: no objects were sensed.')
     held = carried
     if held is None and hand is not None:
-        held = find_held(objects, hand, params)
+        held = find_held(objects, hand)
     kinds = {item.name: item.kind for item in objects}
     free = [item for item in objects if item.name != held]
     movable = [item for item in free if item.kind in MOVABLE]
-    resting = _resting(movable, objects, held, params)
+    resting = _resting(movable, objects, held)
     on = [fact for fact in resting if fact.predicate == 'on']
     covered = {fact.object for fact in on}
 
@@ -135,7 +122,7 @@ def build_scene(
         if kinds[fact.object] is Kind.LOCATION
     ]
     facts += [Fact(item.name, 'is', 'clear') for item in movable if item.name not in covered]
-    facts += _beside(movable, params.neighbour_m)
+    facts += _beside(movable)
     if reach is not None:
         facts += [
             Fact(item.name, 'reachable', 'yes' if reach(item) else 'no')
@@ -151,16 +138,13 @@ def build_scene(
     return Scene(tuple(objects), tuple(skills), told, stamp_s, felt)
 
 
-def find_held(
-    objects: Sequence[SceneObject], hand: Hand, params: RelationParams | None = None
-) -> str | None:
+def find_held(objects: Sequence[SceneObject], hand: Hand) -> str | None:
     """
     Return the name of what is between the fingers, None where nothing is.
 
     Seen, not believed: the object overlaps the finger pads, and the distance between the fingers
     is its width along the opening direction.
     """
-    params = params or RelationParams()
     rotation = rotation_of(hand.tcp)
     axes = [tuple(rotation[row][axis] for row in range(3)) for axis in range(3)]
     nearest: tuple[float, str] | None = None
@@ -172,13 +156,12 @@ def find_held(
         if distance > 0.25:
             continue
         half = [half_extent(item, (axis[0], axis[1], axis[2])) for axis in axes]
-        reach = params.pad_half_m - params.pad_overlap_m
         surplus = hand.width_m - 2 * half[1]
         if (
-            abs(offset[0]) <= half[0] + reach
-            and abs(offset[1]) <= params.off_middle_m
-            and abs(offset[2]) <= half[2] + reach
-            and -params.width_below_m <= surplus <= params.width_above_m
+            abs(offset[0]) <= half[0] + PAD_M
+            and abs(offset[1]) <= OFF_MIDDLE_M
+            and abs(offset[2]) <= half[2] + PAD_M
+            and -WIDTH_BELOW_M <= surplus <= WIDTH_ABOVE_M
             and (nearest is None or distance < nearest[0])
         ):
             nearest = (distance, item.name)
@@ -189,12 +172,11 @@ def _resting(
     movable: Sequence[SceneObject],
     objects: Sequence[SceneObject],
     held: str | None,
-    params: RelationParams,
 ) -> list[Fact]:
     facts = []
     deep = {other.name for other in objects if is_deep(other)}
     for item in movable:
-        on = _support(item, objects, held, params)
+        on = _support(item, objects, held)
         if on is not None:
             facts.append(Fact(item.name, 'in' if on in deep else 'on', on))
         facts += [
@@ -205,9 +187,7 @@ def _resting(
     return facts
 
 
-def _support(
-    item: SceneObject, objects: Sequence[SceneObject], held: str | None, params: RelationParams
-) -> str | None:
+def _support(item: SceneObject, objects: Sequence[SceneObject], held: str | None) -> str | None:
     """Return what an object rests on: a container, an object, a location, or else furniture."""
     if around := [other.name for other in objects if lies_in(item, other)]:
         return around[0]
@@ -219,8 +199,8 @@ def _support(
         if other.kind in MOVABLE
         and other.name not in (item.name, held)
         and other.pose.position_m[2] < item.pose.position_m[2]
-        and abs(top_z(other) - foot) <= params.rest_gap_m
-        and polygon_gap(shape, outline(other)) < -params.rest_gap_m / 2
+        and abs(top_z(other) - foot) <= REST_GAP_M
+        and polygon_gap(shape, outline(other)) < -REST_GAP_M / 2
     ]
     if under:
         return min(under)[1]
@@ -228,15 +208,15 @@ def _support(
         (_gap_m(item, other), other.name)
         for other in objects
         if other.kind is Kind.LOCATION
-        and abs(top_z(other) - foot) <= params.rest_gap_m
-        and _gap_m(item, other) <= params.location_radius_m
+        and abs(top_z(other) - foot) <= REST_GAP_M
+        and _gap_m(item, other) <= LOCATION_RADIUS_M
     ]
     if marks:
         return min(marks)[1]
     for other in objects:
         if (
             other.kind is Kind.FIXTURE
-            and abs(top_z(other) - foot) <= params.rest_gap_m
+            and abs(top_z(other) - foot) <= REST_GAP_M
             and contains(outline(other), item.pose.position_m[:2])
         ):
             return other.name
@@ -248,7 +228,7 @@ def _inside(item: SceneObject, other: SceneObject) -> bool:
     return all(abs(offset[axis]) < other.size_m[axis] / 2 for axis in range(3))
 
 
-def _beside(things: Sequence[SceneObject], neighbour_m: float) -> list[Fact]:
+def _beside(things: Sequence[SceneObject]) -> list[Fact]:
     """Relate each object to the nearest one only; all pairs would drown the rest in a prompt."""
     halves = {item.name: half_height(item) for item in things}
     facts: list[Fact] = []
@@ -264,7 +244,7 @@ def _beside(things: Sequence[SceneObject], neighbour_m: float) -> list[Fact]:
             continue
         distance, _, other = min(near)
         dx, dy = (other.pose.position_m[i] - item.pose.position_m[i] for i in range(2))
-        if distance > neighbour_m or abs(dy) < abs(dx):
+        if distance > NEIGHBOUR_M or abs(dy) < abs(dx):
             continue
         side, opposite = ('right_of', 'left_of') if dy > 0 else ('left_of', 'right_of')
         if Fact(other.name, opposite, item.name) not in facts:

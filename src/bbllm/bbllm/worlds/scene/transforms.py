@@ -117,9 +117,7 @@ class _Link:
 class TransformTree:
     """The tree of all frames; thread-safe."""
 
-    def __init__(self, *, kept_s: float = KEPT_S, hold_s: float = HOLD_S) -> None:
-        self._kept_s = kept_s
-        self._hold_s = hold_s
+    def __init__(self) -> None:
         self._links: dict[str, _Link] = {}
         self._lock = threading.Lock()
 
@@ -158,7 +156,7 @@ class TransformTree:
             return
         link.stamps_s.insert(index, stamp_s)
         link.poses.insert(index, pose)
-        old = bisect.bisect_left(link.stamps_s, link.stamps_s[-1] - self._kept_s)
+        old = bisect.bisect_left(link.stamps_s, link.stamps_s[-1] - KEPT_S)
         # In blocks: to shorten a list at every message would move it at every message.
         if old > 100:
             del link.stamps_s[:old], link.poses[:old]
@@ -217,11 +215,11 @@ class TransformTree:
         return between(link.poses[index - 1], link.poses[index], share)
 
     def _check_held(self, frame: str, link: _Link, off_s: float, word: str) -> None:
-        if off_s > self._hold_s:
+        if off_s > HOLD_S:
             which = 'newest' if word == 'ago' else 'oldest'
             raise FrameError(
                 f'Where {frame} is in {link.parent} is not known at that time: the {which} '
-                f'transform is from {off_s:.2f} s {word}, and at most {self._hold_s:g} s will do.'
+                f'transform is from {off_s:.2f} s {word}, and at most {HOLD_S:g} s will do.'
             )
 
     def _not_joined(
