@@ -22,7 +22,7 @@ from bbllm.worlds.scene.transforms import TransformTree
 EDGES = (0.04, 0.04, 0.04)
 UP = (0.0, 0.0, 0.0, 1.0)
 CAMERA = Pose(position_m=(0.5, 0.0, 1.0), quat_xyzw=(1.0, 0.0, 0.0, 0.0))  # looks straight down
-TAG = Tag(frame='tag36h11:3', T_tag_centre=Pose(position_m=(0.0, 0.0, -0.02)))
+TAG = Tag(frame='tag36h11:3', xyz=(0.0, 0.0, -0.02))
 NOW_S = 100.0
 RED = Detection(name='red_cube', position_m=(0.1, 0.2, 0.98), quat_xyzw=UP)
 
@@ -36,10 +36,8 @@ class Reader:
         tree = TransformTree()
         tree.add('fr3_link0', 'camera', CAMERA, 0.0, True)
         entries = (
-            CatalogueEntry(name='red_cube', kind=Kind.CUBE, size_m=EDGES, color='red', tag=TAG),
-            CatalogueEntry(
-                name='can', kind=Kind.CYLINDER, size_m=(0.06, 0.06, 0.1), class_id='tin_can'
-            ),
+            CatalogueEntry(name='red_cube', kind='cube', size=0.04, color='red', tag=TAG),
+            CatalogueEntry(name='can', kind='cylinder', size=(0.06, 0.1), class_id='tin_can'),
         )
         self.reader = SightingReader(
             tree, Catalogue(entries), ('table', 'location_A'), self.doubts, SightingParams()

@@ -190,7 +190,7 @@ class SightingReader:
             return None
         kind, size_m = _kind(told), told.size_m
         if entry is not None:
-            kind = kind or entry.kind
+            kind = kind or Kind(entry.kind)
             size_m = size_m if all(size > 0 for size in size_m) else entry.size_m
         if kind is None or not all(0 < size < FARTHEST_M for size in size_m):
             known = ', '.join(self._catalogue.names) or 'none'

@@ -18,14 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, FileRecord, Length, Name
 from bbllm.sim.yaml_files import YamlFiles, explain
 from bbllm.skills.shapes import Vector
@@ -36,28 +35,52 @@ FILES = YamlFiles('catalogue', fields='objects, description', error=ConfigError)
 Degrees = Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tag:
+class Tag(FileRecord):
     """The AprilTag on an object."""
 
-    frame: str
+    frame: Annotated[str, Field(min_length=1, max_length=100)]
     """Name of its tf frame, for example `tag36h11:7`."""
-    T_tag_centre: Pose
-    """The object's centre and axes in the frame of the tag."""
+    xyz: tuple[Coordinate, Coordinate, Coordinate] = (0.0, 0.0, 0.0)
+    """Centre of the object in the frame of the tag [m]."""
+    rpy_deg: tuple[Degrees, Degrees, Degrees] = (0.0, 0.0, 0.0)
+    """Turn of the object's axes in the frame of the tag: about x, then y, then z [deg]."""
+
+    @property
+    def T_tag_centre(self) -> Pose:  # noqa: N802
+        """The object's centre and axes in the frame of the tag."""
+        halves = [math.radians(angle) / 2 for angle in self.rpy_deg]
+        x = (math.sin(halves[0]), 0.0, 0.0, math.cos(halves[0]))
+        y = (0.0, math.sin(halves[1]), 0.0, math.cos(halves[1]))
+        z = (0.0, 0.0, math.sin(halves[2]), math.cos(halves[2]))
+        return Pose(position_m=self.xyz, quat_xyzw=multiply(z, multiply(y, x)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogueEntry:
+class CatalogueEntry(FileRecord):
     """One object that may be on the table."""
 
-    name: str
-    kind: Kind
-    size_m: Vector
-    """Full extent along its own axes; a cylinder's axis is z [m]."""
-    color: str = ''
-    class_id: str = ''
+    name: Name
+    kind: Literal['cube', 'cylinder', 'other']
+    size: Length | tuple[Length, Length] | tuple[Length, Length, Length] = DEFAULT_SIZE_M
+    """As in scene files [m]."""
+    color: Color = 'grey'
+    class_id: Annotated[str, Field(max_length=100)] = ''
     """What a detector calls it; its name where empty."""
     tag: Tag | None = None
+
+    @model_validator(mode='after')
+    def _size_fits_the_kind(self) -> CatalogueEntry:
+        wanted = 2 if self.kind == 'cylinder' else 3
+        if isinstance(self.size, tuple) and len(self.size) != wanted:
+            form = '[diameter, height]' if self.kind == 'cylinder' else '[x, y, z]'
+            raise ValueError(f'the size of a {self.kind} is one length or {form}')
+        return self
+
+    @property
+    def size_m(self) -> Vector:
+        """Full extent along its own axes; a cylinder's axis is z [m]."""
+        if not isinstance(self.size, tuple):
+            return (self.size, self.size, self.size)
+        return (self.size[0], self.size[-2], self.size[-1])
 
 
 class Catalogue:
@@ -75,7 +98,9 @@ class Catalogue:
     def of_objects(cls, objects: Iterable[SceneObject]) -> Catalogue:
         """Make a catalogue of the objects of a scene file."""
         return cls(
-            CatalogueEntry(name=item.name, kind=item.kind, size_m=item.size_m, color=item.color)
+            CatalogueEntry.model_construct(
+                name=item.name, kind=item.kind.value, size=item.size_m, color=item.color
+            )
             for item in objects
         )
 
@@ -116,63 +141,18 @@ class Catalogue:
         return found
 
 
-class TagSpec(FileRecord):
-    """The AprilTag on an object, in a file."""
-
-    frame: Annotated[str, Field(min_length=1, max_length=100)]
-    xyz: tuple[Coordinate, Coordinate, Coordinate] = (0.0, 0.0, 0.0)
-    """Centre of the object in the frame of the tag [m]."""
-    rpy_deg: tuple[Degrees, Degrees, Degrees] = (0.0, 0.0, 0.0)
-    """Turn of the object's axes in the frame of the tag: about x, then y, then z [deg]."""
-
-
-class EntrySpec(FileRecord):
-    """One object, in a file."""
-
-    name: Name
-    kind: Literal['cube', 'cylinder', 'other']
-    size: Length | tuple[Length, Length] | tuple[Length, Length, Length] = DEFAULT_SIZE_M
-    """As in scene files [m]."""
-    color: Color = 'grey'
-    class_id: Annotated[str, Field(max_length=100)] = ''
-    tag: TagSpec | None = None
-
-    @model_validator(mode='after')
-    def _size_fits_the_kind(self) -> EntrySpec:
-        wanted = 2 if self.kind == 'cylinder' else 3
-        if isinstance(self.size, tuple) and len(self.size) != wanted:
-            form = '[diameter, height]' if self.kind == 'cylinder' else '[x, y, z]'
-            raise ValueError(f'the size of a {self.kind} is one length or {form}')
-        return self
-
-    def entry(self) -> CatalogueEntry:
-        """Return it as a record."""
-        tag = self.tag
-        return CatalogueEntry(
-            name=self.name,
-            kind=Kind(self.kind),
-            size_m=_extent(self.size),
-            color=self.color,
-            class_id=self.class_id,
-            tag=None
-            if tag is None
-            else Tag(
-                frame=tag.frame,
-                T_tag_centre=Pose(position_m=tag.xyz, quat_xyzw=_of_rpy(tag.rpy_deg)),
-            ),
-        )
-
-
 class CatalogueFile(FileRecord):
     """The content of a catalogue file."""
 
     name: str = ''
     description: str = ''
-    objects: tuple[EntrySpec, ...]
+    objects: tuple[CatalogueEntry, ...]
 
     @field_validator('objects')
     @classmethod
-    def _something_there_is(cls, objects: tuple[EntrySpec, ...]) -> tuple[EntrySpec, ...]:
+    def _something_there_is(
+        cls, objects: tuple[CatalogueEntry, ...]
+    ) -> tuple[CatalogueEntry, ...]:
         if not objects:
             raise ValueError('a catalogue lists at least one object')
         return objects
@@ -186,27 +166,11 @@ def load_catalogue(name_or_path: str | Path) -> Catalogue:
     """
     content, path = FILES.read(name_or_path)
     data = FILES.parse(content, str(path))
-    records: Mapping[str, type[BaseModel]] = {'': CatalogueFile, 'objects': EntrySpec}
+    records: Mapping[str, type[BaseModel]] = {'': CatalogueFile, 'objects': CatalogueEntry}
     try:
         file = CatalogueFile.model_validate(data)
-        return Catalogue(spec.entry() for spec in file.objects)
+        return Catalogue(file.objects)
     except ValidationError as error:
         raise ConfigError(f'{path}: {explain(error, data, records)}') from error
     except ConfigError as error:
         raise ConfigError(f'{path}: {error}') from error
-
-
-def _extent(size: float | tuple[float, ...]) -> Vector:
-    if not isinstance(size, tuple):
-        return (size, size, size)
-    if len(size) == 2:
-        return (size[0], size[0], size[1])
-    return (size[0], size[1], size[2])
-
-
-def _of_rpy(rpy_deg: Vector) -> tuple[float, float, float, float]:
-    halves = [math.radians(angle) / 2 for angle in rpy_deg]
-    x = (math.sin(halves[0]), 0.0, 0.0, math.cos(halves[0]))
-    y = (0.0, math.sin(halves[1]), 0.0, math.cos(halves[1]))
-    z = (0.0, 0.0, math.sin(halves[2]), math.cos(halves[2]))
-    return multiply(z, multiply(y, x))
