@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
@@ -99,7 +99,7 @@ class Catalogue:
         """Make a catalogue of the objects of a scene file."""
         return cls(
             CatalogueEntry.model_construct(
-                name=item.name, kind=item.kind.value, size=item.size_m, color=item.color
+                name=item.name, kind=cast(Any, item.kind.value), size=item.size_m, color=item.color
             )
             for item in objects
         )
