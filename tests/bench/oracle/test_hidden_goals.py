@@ -25,9 +25,7 @@ from bbllm.planners.llm_pop.planner import LLMPop, llm_pop_no_evaluator
 
 sys.path.insert(0, str(Path(__file__).parents[2] / 'doubles'))
 
-
 SEEDS = range(5)
-
 
 CORNERS = tuple((0.5 + i * 0.18, j * 0.3) for i in (1, -1) for j in (1, -1))
 
@@ -57,7 +55,6 @@ NAMES: dict[Make, str] = {
     chain_of_thought: 'ft_cot',
     vanilla: 'ft_vanilla',
 }
-
 
 MAKERS = tuple(NAMES)
 

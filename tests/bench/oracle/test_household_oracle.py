@@ -31,9 +31,8 @@ from bbllm.bench.suites.suite import load_suite, parse_suite
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event
 from bbllm.core.protocols import ChatModel, Message, PromptRequest, Situation
-from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status, Task
+from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.config import LlmConfig, ModelConfig
-from bbllm.planners.common.house_actions import shown_to_body
 from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_level_plan
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.worlds.household.derived import DerivedStates
@@ -42,17 +41,9 @@ from bbllm.worlds.household.houses import build, load_house
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import SEEN
 
-# --- `expert` answers each planner of households in its own format, from data, not from prompts
-
 SALMON = 'put_salmon_in_the_fridge'
-
-
 LONG = load_suite('household_long')
-
-
 STARS = ('two_toasts_one_by_one', 'take_away_three')
-
-
 """Tasks of `household_long` with a constraint that no scene shows."""
 
 
@@ -111,6 +102,14 @@ def failed_steps(result: EpisodeResult) -> int:
             )
             for task in ('eat_chips_on_the_sofa', 'microwave_salmon')
         ),
+        *(
+            (planner, 'microwave_salmon')
+            for planner in (
+                *(f'llm_state:{option}' for option in ('states=no', 'summary=no', 'objects=no')),
+                'llm_state:messages=yes',
+                *(f'fltrnn:{option}' for option in ('rule_cot=no', 'long_memory=no', 'verify=no')),
+            )
+        ),
     ],
 )
 def test_tasks_are_done_with_every_planner_and_ablation(planner: str, task: str) -> None:
@@ -124,8 +123,10 @@ def test_tasks_are_done_with_every_planner_and_ablation(planner: str, task: str)
     assert result.discarded == 0
 
 
-@pytest.mark.parametrize('task', TASKS[::4])
-@pytest.mark.parametrize('planner', ['llm_state', 'inner_monologue:window=5'])
+@pytest.mark.parametrize(
+    ('planner', 'task'),
+    [('llm_state', 'wash_the_plate'), ('inner_monologue:window=5', 'microwave_salmon')],
+)
 def test_every_task_is_done_where_only_the_rooms_that_were_entered_are_seen(
     planner: str, task: str
 ) -> None:
@@ -133,21 +134,6 @@ def test_every_task_is_done_where_only_the_rooms_that_were_entered_are_seen(
 
     assert result.passed, result.reason
     assert failed_steps(result) == 0
-
-
-@pytest.mark.parametrize(
-    'planner',
-    [
-        *(f'llm_state:{option}' for option in ('states=no', 'summary=no', 'objects=no')),
-        'llm_state:messages=yes',
-        *(f'fltrnn:{option}' for option in ('rule_cot=no', 'long_memory=no', 'verify=no')),
-    ],
-)
-def test_every_ablation_has_requests_that_it_answers(planner: str) -> None:
-    result = played(planner, case_of('microwave_salmon', 2)).result
-
-    assert result.passed, result.reason
-    assert result.discarded == 0
 
 
 def test_the_brain_estimates_an_open_state_in_a_house() -> None:
@@ -215,19 +201,6 @@ def test_tasks_with_a_constraint_are_done_where_failures_lead_to_another_plan(ta
     assert failed_steps(result) <= 1
 
 
-def test_a_goal_that_a_constraint_rules_out_is_given_up() -> None:
-    case = book_case(
-        goal={'kind': 'household', 'all': [{'held': 'guitar'}]},
-        constraints=[{'not_graspable': {'thing': 'guitar'}}],
-    )
-
-    run = played('llm_state', case)
-
-    assert not run.result.passed
-    assert failed_steps(run.result) == 1
-    assert 'No plan was found' in json.loads(run.journal.splitlines()[-1])['data']['message']
-
-
 # --- requests ---------------------------------------------------------------------------------
 
 
@@ -289,35 +262,6 @@ def test_a_call_that_fails_again_and_again_is_given_up() -> None:
     assert 'failed 3 times' in episode.ask('actions')
 
 
-@pytest.mark.parametrize(
-    ('step', 'scene_of_body', 'call'),
-    [
-        ('sing a song', True, '<pass>'),
-        ('put the milk on the desk', True, '<char0>[put] <milk><desk>'),
-        ('put the milk on the desk', False, '<char0>[putback] <milk><desk>'),
-        ('stand up', True, '<char0>[standup]'),
-    ],
-)
-def test_a_body_writes_its_own_steps_as_calls_of_the_scene(
-    step: str, scene_of_body: bool, call: str
-) -> None:
-    episode = Episode(case_of(SALMON))
-    scene: Scene = episode.world.observe()
-
-    reply = episode.ask('call', text=step, scene=shown_to_body(scene) if scene_of_body else scene)
-
-    assert reply == call
-
-
-def test_huang_gets_the_steps_of_one_plan_one_by_one() -> None:
-    episode = Episode(case_of(SALMON))
-    plan = texts(episode.ask('steps'))
-
-    replies = [episode.ask('next_step', start=i) for i in range(len(plan) + 2)]
-
-    assert replies == [f'{i}: {text}' for i, text in enumerate([*plan, 'Done', 'Done'])]
-
-
 def test_the_state_estimator_writes_what_is_asked_for_and_what_has_become_of_objects() -> None:
     believed = [
         line['data']
@@ -374,10 +318,6 @@ def test_a_run_says_of_both_roles_that_it_measures_the_plumbing(tmp_path: Path) 
     run = prepared(tmp_path)
 
     assert (run.plan.settings.brain, run.plan.settings.body) == ('expert', 'expert')
-    assert run.plan.settings.llm == {
-        'brain': {'provider': 'expert'},
-        'body': {'provider': 'expert'},
-    }
     (notice,) = (text for text in run.notices if 'plumbing' in text)
     assert notice.startswith('The Brain and the Body `expert` is a deterministic stand-in')
 

@@ -70,11 +70,7 @@ def bound(house: RelaxedHouse, here: RelaxedState, known: Known | None = None) -
     """
     Return a number of steps that are missing in any case.
 
-    Args:
-        house: The house.
-        here: The situation.
-        known: What was counted before in this house; a search gives the same one each time, and
-            most of its situations differ in the objects of one class.
+    `known` keeps what was counted in this house: most situations differ in the objects of a class.
     """
     known = {} if known is None else known
     missing = _Missing()

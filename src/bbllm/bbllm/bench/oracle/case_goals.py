@@ -20,15 +20,13 @@ def brief_of(case: Case, seed: int) -> GoalBrief:
     """
     Return what is handed over of a case: neither weights, nor which objects are fixed.
 
-    Args:
-        case: The case.
-        seed: Of guesses; other cases guess differently with the same one.
+    Cases guess differently with the same seed.
 
     Raises:
         ConfigError: Goals of that kind are not known.
     """
     name = f'{case.suite}/{case.task}/{case.trial}/{seed}'
-    given = {'seed': zlib.crc32(name.encode())}
+    given: dict[str, object] = {'seed': zlib.crc32(name.encode())}
     if case.needs == 'movable':  # then the instruction has how many are fixed
         given['n_fixed'] = sum(spec.fixed for spec in case.table.objects)
     return _brief(case.goal, case.needs, case.task).model_copy(update=given)
@@ -36,12 +34,7 @@ def brief_of(case: Case, seed: int) -> GoalBrief:
 
 def with_goal(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConfig:
     """
-    Return the sections with the goal of a case, where a provider needs it.
-
-    Args:
-        llm: The sections.
-        case: What is played.
-        said: A provider or a model's name that wins over that of the section.
+    Return the sections with the goal of a case, where the provider, or the one said, needs it.
 
     Raises:
         ConfigError: See `brief_of`.

@@ -291,15 +291,7 @@ class _Table:
             self.put_home(self.held)
 
     def put(self, name: str, at: Point, bottom_m: float, *, like: str | None = None) -> None:
-        """
-        Set a block down.
-
-        Args:
-            name: Which; it is picked first where it is not in the hand.
-            at: Where its centre goes, seen from above [m].
-            bottom_m: Height of what it is set on [m].
-            like: The block whose edges it is aligned with; its own where none is given.
-        """
+        """Set a block down with its centre at a point [m], its edges along those of another."""
         self.pick(name)
         yaw = _yaw(self._poses[like or name])
         x, y, z = *at, bottom_m + self._past.half_m[name]

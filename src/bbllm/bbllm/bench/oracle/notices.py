@@ -30,12 +30,7 @@ def roles_of(name: str, settings: RunSettings, served: Mapping[str, Sequence[str
     """
     Return the roles that something of that name, or family of names, plays in a run.
 
-    A Body that the planner of the run never asks plays none.
-
-    Args:
-        name: A key of `stand_ins`.
-        settings: Those of the run.
-        served: The names that servers gave themselves, by role.
+    `served` has the names that servers gave themselves. A Body that is never asked plays no role.
     """
     asked = {'brain': settings.brain, 'body': settings.body}
     found = []

@@ -1,8 +1,9 @@
-"""What each planner on the table takes as a reply: one short function per planner."""
+"""Plans and decisions in the format that a request declares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.oracle.hidden_search import BlockAction, decide
@@ -11,8 +12,20 @@ from bbllm.core.types import Scene
 
 ACTION = 'grab_and_putin'
 """The skill that puts an object into a container."""
-Reply = Callable[[PromptRequest, Scene, Situation, GoalBrief], str]
-Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """One step of a plan."""
+
+    skill: str
+    args: tuple[str, ...]
+    words: str
+    """The step in plain words."""
+
+    def bracketed(self, robot: str) -> str:
+        """Return the call as Base-LLM and Bodies write it."""
+        return f'<{robot}>[{self.skill}] {"".join(f"<{name}>" for name in self.args)}'.rstrip()
 
 
 def numbered(texts: Sequence[str], start: int = 0) -> str:
@@ -25,11 +38,31 @@ def repaired(explanation: str, texts: Sequence[str], start: int) -> str:
     return f'Explanation: {explanation}\nNew plan:\n{numbered(texts, start)}'
 
 
+def plan_reply(request: PromptRequest, lines: Sequence[PlanLine], robot: str) -> str:
+    """Return a plan as the reply to any request for one: steps, calls or a program."""
+    texts = [line.words for line in lines]
+    match request.kind:
+        case 'next_step':
+            return f'{request.start}: {[*texts, "Done"][min(request.start, len(texts))]}'
+        case 'repair':
+            return repaired(f'{len(texts)} steps are left.', texts, request.start)
+        case 'calls':
+            return numbered([line.bracketed(robot) for line in lines])
+        case 'program' | 'rest':
+            written = []
+            for i, line in enumerate(lines):  # a part for each way; it asserts nothing
+                written += [f'# {line.words}'] if i == 0 or line.skill in (ACTION, 'walk') else []
+                written.append(f'{line.skill}({", ".join(map(repr, line.args))})')
+            nothing = 'done' if request.kind == 'rest' else '# nothing is left to do'
+            return '\n'.join(written) or nothing
+    return numbered(texts)
+
+
 # --- goals with hidden properties: blocks -----------------------------------------------------
 
 
-def llm_pop(request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief) -> str:
-    """Return a verdict of the evaluator, or actions of the planner."""
+def pop_reply(request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief) -> str:
+    """Return a verdict of LLM-POP's evaluator, or actions of its planner."""
     decision = decide(scene, situation.events(), brief)
     if request.kind == 'evaluate':
         return f'{"SUCCESS" if decision.stage == "done" else "FAIL"}\n{decision.reason}'
@@ -37,7 +70,7 @@ def llm_pop(request: PromptRequest, scene: Scene, situation: Situation, brief: G
     return '\n'.join(['EXPLAIN', decision.reason, 'EXECUTE', *actions])
 
 
-def ft_pop(request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief) -> str:
+def ft_reply(request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief) -> str:
     """Return an answer to one of the questions of FT-CoT and FT-Vanilla."""
     decision = decide(scene, situation.events(), brief)
     if request.kind == 'enough':
@@ -65,72 +98,30 @@ def _ft_call(action: BlockAction) -> str:
 # --- goals of containers ----------------------------------------------------------------------
 
 
-def prog_prompt(
+def container_reply(
     request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief
 ) -> str:
-    """Return a program with a part for each object."""
+    """Return a plan for what is not where it belongs yet, what is in the hand first."""
     if request.kind == 'check':
         words = {*request.text.replace("'", ' ').replace('"', ' ').split()}
         return str(any({fact.subject, fact.object} <= words for fact in scene.facts))
-    left = list(brief.inside.items()) if request.kind == 'program' else _left(scene, brief)
-    lines = []
-    for i, (thing, container) in enumerate(left, 1):
-        if 'comments=no' not in situation.planner:
-            lines.append(f'# {i}: put the {thing} in the {container}')
-        lines.append(f'{ACTION}({thing!r}, {container!r})')
-    return '\n'.join(lines) or 'done'
+    left = list(brief.inside.items())
+    if request.kind != 'next_step':  # which counts the steps of the whole plan
+        there = {(f.subject, f.object) for f in scene.facts if f.predicate in ('in', 'on')}
+        left = sorted((p for p in left if p not in there), key=lambda p: p[0] != scene.held)
+    words_of = 'grab the {} and put it in the {}'
+    lines = [PlanLine(ACTION, pair, words_of.format(*pair)) for pair in left]
+    return plan_reply(request, lines, 'rob0')
 
 
-def lang_prompt(
-    request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief
-) -> str:
-    """Return all steps in plain words, or the next one."""
-    steps = _texts(list(brief.inside.items()))
-    if request.kind == 'next_step':
-        return f'{request.start}: {[*steps, "Done"][min(request.start, len(steps))]}'
-    return numbered(steps)
-
-
-def brain_body(
-    request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief
-) -> str:
-    """Return a plan in plain words for what is left to do."""
-    left = _left(scene, brief)
-    if request.kind != 'repair':
-        return numbered(_texts(left))
-    explanation = f'{len(left)} of {len(brief.inside)} objects are not where they belong.'
-    return repaired(explanation, _texts(left), request.start)
-
-
-def base_llm(request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief) -> str:
-    """Return calls."""
-    left = _left(scene, brief)
-    return numbered([f'<rob0>[{ACTION}] <{thing}><{container}>' for thing, container in left])
-
-
-def _left(scene: Scene, brief: GoalBrief) -> Pairs:
-    """Return what is not where it belongs yet, what is in the hand first."""
-    there = {(f.subject, f.object) for f in scene.facts if f.predicate in ('in', 'on')}
-    left = [pair for pair in brief.inside.items() if pair not in there]
-    return sorted(left, key=lambda pair: pair[0] != scene.held)
-
-
-def _texts(pairs: Pairs) -> list[str]:
-    return [f'grab the {thing} and put it in the {container}' for thing, container in pairs]
-
-
-ON_BLOCKS: Mapping[str, Reply] = {
-    'llm_pop': llm_pop,
-    'llm_pop_no_evaluator': llm_pop,
-    'ft_cot': ft_pop,
-    'ft_vanilla': ft_pop,
+ON_BLOCKS = {
+    'llm_pop': pop_reply,
+    'llm_pop_no_evaluator': pop_reply,
+    'ft_cot': ft_reply,
+    'ft_vanilla': ft_reply,
 }
 """Planners that ask for what is hidden, by name."""
-INTO_CONTAINERS: Mapping[str, Reply] = {
-    'prog_prompt': prog_prompt,
-    'lang_prompt': lang_prompt,
-    'huang': lang_prompt,
-    'brain_body': brain_body,
-    'base_llm': base_llm,
-}
+INTO_CONTAINERS = dict.fromkeys(
+    ('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm'), container_reply
+)
 """Planners that the suites of containers are played with, by name."""

@@ -61,11 +61,7 @@ def steps_for(
     """
     Return the steps that reach all goals, and end at the base if something moved.
 
-    Args:
-        task: What the task asks for.
-        scene: The table as it is.
-        lessons: What failures and people have shown.
-        wishes: What people asked for later, even where that undoes some of the task.
+    Wishes are what people asked for later, even where that undoes some of the task.
 
     Raises:
         RefusalError: It cannot be done, with the reason.
@@ -270,12 +266,8 @@ class _Planning:
         """
         Bring objects to their places: what is held first, then in order where that is possible.
 
-        Args:
-            pairs: Objects and places.
-            boxes: What is to stay free of other objects; just the places where not given.
-            strangers: Objects that have to leave first.
-            named: Whether the task names the places. Then what stands in the way is only put
-                aside after feedback said so.
+        Strangers leave before, and nothing is put aside in the boxes, by default the places. Where
+        the task names the places, what stands in the way leaves only after feedback said so.
         """
         board, cells = self.board, dict(pairs)
         board.used.update(cells)
@@ -534,10 +526,7 @@ def _moves_apart(goal: Shape, board: Board) -> list[Move]:
 
 def share(goal: Shape, board: Board) -> tuple[Pairs, list[str]]:
     """
-    Give both sides their objects, each on a location of its own.
-
-    Returns:
-        Objects and places, in the scene's order; and the objects of these kinds that are too many.
+    Return locations for the objects of both sides, and the objects that are too many.
 
     Raises:
         RefusalError: Too few objects or locations, with what ruled them out.
@@ -571,8 +560,7 @@ def _presumed_reach(cells: Sequence[Place], members: set[str], board: Board) -> 
     """
     Return from which distance on what is too many is not worth a try [m].
 
-    It is halfway between what the plan uses and the nearest object that feedback called out of
-    reach; before there is such feedback, everything is worth a try.
+    Feedback has to have called something out of reach; then it is halfway to that.
     """
     out = [
         _distance(board.things[name])

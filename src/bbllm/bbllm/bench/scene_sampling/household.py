@@ -34,16 +34,10 @@ def draw_start(
     """
     Return a household as a trial finds it; the graph that is given stays as it is.
 
-    The person stands in any room, some containers are open that were closed or the other way
-    round, unless `at_first` arranges them, and a few objects that the task does not name
-    stand elsewhere in their room. Nothing is taken away and nothing locked, so that who could do
-    the task still can.
-
-    Args:
-        graph: The house.
-        goal: What the task asks for; where it is an annotated final state, the start is as it is.
-        at_first: How objects are at the start, each true of all objects of its class.
-        dice: All that is random.
+    Each condition of `at_first` is true of all objects of its class. The person stands in any
+    room, some other containers are open that were closed or the other way round, and a few objects
+    that the task does not name stand elsewhere in their room. Nothing is taken away and nothing
+    locked, so that who could do the task still can. An annotated final state changes nothing.
 
     Raises:
         NoStartError: The goal is reached by each start that was drawn, or `at_first` wants an
@@ -143,15 +137,7 @@ def _add_missing(graph: Graph, condition: HouseCondition) -> None:
 
 
 def _vary(graph: Graph, arranged: set[str], named: set[str], dice: Dice) -> None:
-    """
-    Change a household a little.
-
-    Args:
-        graph: The household, which is changed.
-        arranged: Classes whose objects are arranged.
-        named: Classes whose objects stay where they are.
-        dice: All that is random.
-    """
+    """Change a household a little, but no states of arranged classes and no places of named."""
     nodes, me = graph.nodes, graph.character
     rooms = sorted(node_id for node_id, node in nodes.items() if node.is_room)
     if me is not None and nodes[me].class_name not in arranged and rooms:

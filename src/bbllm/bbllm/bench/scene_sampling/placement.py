@@ -127,15 +127,10 @@ class Floor:
 
     def pattern(self, group: LocationGroup, n: int, label: str) -> list[Point]:
         """
-        Return the places of a pattern, and keep everything else away from it.
-
-        Args:
-            group: What kind of pattern, how large and where.
-            n: How many places, for a row.
-            label: What errors call it.
+        Return the places of a pattern, *n* for a row, and keep everything else away from it.
 
         Raises:
-            NoRoomError: It fits nowhere.
+            NoRoomError: It fits nowhere; names *label*.
         """
         steps = PATTERNS.get(group.pattern) or tuple((0, -i) for i in range(n))
         if not steps:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from bbllm.bench.optimal.house_state import GOING, HouseState
+from bbllm.bench.oracle.household.subplan import lying_at
 from bbllm.bench.suites.case import HouseStart
 from bbllm.core.events import Event
 from bbllm.core.naming import id_of
@@ -14,7 +15,7 @@ from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.rule import ActionSituation, Check
 from bbllm.worlds.household.visibility import visibility_of
-from bbllm.worlds.household.vocabulary import Action, Relation
+from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld, line_of
 
 NO_GRIP, NO_ROOM, NOT_STEADY = 'not_graspable', 'no_room_left', 'not_steady'
@@ -98,7 +99,7 @@ class HouseCopy:
         if outcome.raw == NO_GRIP:
             self._gripless.add(ids[0])
         else:
-            n = len(_lying_at(self.graph, ids[1])) if outcome.raw == NO_ROOM else 0
+            n = len(lying_at(self.graph, ids[1])) if outcome.raw == NO_ROOM else 0
             self._room[ids[1]] = min(n, self._room.get(ids[1], n))
 
     def _checks(self) -> Mapping[Action, Check]:
@@ -109,8 +110,8 @@ class HouseCopy:
 
         def has_room(s: ActionSituation) -> bool:
             thing, place = (node.id for node in s.objects)
-            lying = _lying_at(s.graph, place) - {thing}
-            return len(lying) < self._room.get(place, len(lying) + 1)
+            n = sum(other != thing for other in lying_at(s.graph, place))
+            return n < self._room.get(place, n + 1)
 
         full = Check(NO_ROOM, has_room, 'no room left at {b}')
         checks: dict[Action, Check] = {}
@@ -119,7 +120,3 @@ class HouseCopy:
         if self._room:
             checks.update(dict.fromkeys((Action.PUTIN, Action.PUTBACK), full))
         return checks
-
-
-def _lying_at(graph: Graph, place: int) -> set[int]:
-    return {*graph.sources(place, Relation.INSIDE), *graph.sources(place, Relation.ON)}

@@ -28,12 +28,7 @@ def models_in_house(
     """
     Build the models of a household, as `models_for`; only the oracle is handed the case.
 
-    Args:
-        method: See `models_for`.
-        config: See there.
-        brain: See there.
-        body: See there.
-        case: What is played; None where no model is asked anything yet.
+    Without a case no model is asked anything yet.
 
     Raises:
         ConfigError: See `models_for`.

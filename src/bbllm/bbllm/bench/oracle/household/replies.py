@@ -17,7 +17,7 @@ from bbllm.bench.oracle.household.house_copy import HouseCopy
 from bbllm.bench.oracle.household.sub_goals import groups_of
 from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.oracle.model import OracleModel
-from bbllm.bench.oracle.reply_format import numbered
+from bbllm.bench.oracle.reply_format import plan_reply
 from bbllm.bench.suites.case import HouseStart
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of
@@ -25,6 +25,7 @@ from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.worlds.household.script import ScriptLine
+from bbllm.worlds.household.vocabulary import Action
 
 NAME = 'expert'
 PLANNERS = (
@@ -70,30 +71,21 @@ class _Replies:
             return f'cannot: {error}'
 
     def _reply(self, request: PromptRequest) -> str:
-        start = request.start
         match request.kind:
-            case 'plan' | 'steps':
-                return numbered(write.steps(self._by_class()))
-            case 'repair':
-                return write.repair(self._tried_less(self._by_class()), start)
-            case 'calls':
-                return write.calls_in_brackets(self._by_class())
-            case 'program':
-                return write.program(self._by_class())
-            case 'rest':
-                lines = self._tried_less(self._by_class())
-                return write.program(lines) if lines else 'done'
+            case 'plan' | 'steps' | 'calls' | 'program':
+                return self._write(request, self._by_class())
+            case 'repair' | 'rest':
+                return self._write(request, self._tried_less(self._by_class()))
+            case 'next_step':
+                if request.start == 0:
+                    self._plan = self._by_class()
+                return self._write(request, self._plan)
             case 'actions':
                 seen = self._in_sight(self._tried_less(self._by_object()))
                 return write.low_level_plan(seen, self._names)
             case 'next_action':
                 seen = self._in_sight(self._tried_less(self._by_object()))
                 return write.next_action(seen, self._names)
-            case 'next_step':
-                if start == 0:
-                    self._plan = self._by_class()
-                texts = [*write.steps(self._plan), 'Done']
-                return f'{start}: {texts[min(start, len(texts) - 1)]}'
             case 'call':
                 return write.call_of_step(request.text, request.scene)
             case 'attention':
@@ -108,6 +100,11 @@ class _Replies:
             case 'function':
                 return write.function_body(self._in_sight(self._for_sub_goal(request.text)))
         return f'cannot: {NAME} has no reply for a request of the kind {request.kind}.'
+
+    def _write(self, request: PromptRequest, lines: Sequence[ScriptLine]) -> str:
+        putback = write.PUT if request.kind == 'calls' else Action.PUTBACK.skill
+        plan = [write.plan_line(line, putback=putback) for line in lines]
+        return plan_reply(request, plan, 'char0')
 
     def _by_class(self) -> tuple[ScriptLine, ...]:
         """

@@ -1,4 +1,4 @@
-"""Plans as the replies of each planner: steps in words, calls in brackets, programs, lists."""
+"""Plans of houses as replies, and what LLM-State wants to know of the house."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.bench.oracle.household.house_copy import HouseCopy
-from bbllm.bench.oracle.reply_format import numbered, repaired
+from bbllm.bench.oracle.reply_format import PlanLine
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.types import Scene, SkillCall
@@ -36,19 +36,11 @@ STEPS: Mapping[Action, str] = {
 """The words of a step for each action that plans contain."""
 
 
-def steps(lines: Iterable[ScriptLine]) -> list[str]:
-    """Return a step in words for each line."""
-    return [STEPS[line.action].format(*_classes(line)) for line in lines]
-
-
-def repair(lines: Iterable[ScriptLine], start: int) -> str:
-    """Write the rest of a plan from a step on."""
-    return repaired(f'the steps before step {start} are done.', steps(lines), start)
-
-
-def calls_in_brackets(lines: Iterable[ScriptLine]) -> str:
-    """Write a program of Base-LLM."""
-    return numbered([_bracketed(line.action, _classes(line)) for line in lines])
+def plan_line(line: ScriptLine, *, putback: str = Action.PUTBACK.skill) -> PlanLine:
+    """Return a line in classes, as most planners write it."""
+    classes = tuple(name for name, _ in line.objects)
+    skill = putback if line.action is Action.PUTBACK else line.action.skill
+    return PlanLine(skill, classes, STEPS[line.action].format(*classes))
 
 
 def call_of_step(step: str, scene: Scene | None) -> str:
@@ -56,18 +48,9 @@ def call_of_step(step: str, scene: Scene | None) -> str:
     for action, text in STEPS.items():
         if found := re.fullmatch(text.replace('{}', r'(\S+)'), step.strip().rstrip('.')):
             put = scene is None or any(skill.name == PUT for skill in scene.skills)
-            return _bracketed(action, found.groups(), PUT if put else action.skill)
+            skill = PUT if put and action is Action.PUTBACK else action.skill
+            return PlanLine(skill, found.groups(), step).bracketed('char0')
     return '<pass>'
-
-
-def program(lines: Sequence[ScriptLine]) -> str:
-    """Write a program of ProgPrompt, a part for each way; it asserts nothing."""
-    written = []
-    for i, line in enumerate(lines):
-        if i == 0 or line.action is Action.WALK:
-            written.append(f'# {STEPS[line.action].format(*_classes(line))}')
-        written.append(f'{line.action.skill}({", ".join(map(repr, _classes(line)))})')
-    return '\n'.join(written) or '# nothing is left to do'
 
 
 def low_level_plan(lines: Sequence[ScriptLine], names: ShortNames) -> str:
@@ -127,12 +110,3 @@ def call_of(line: ScriptLine) -> SkillCall:
 
 def _low_level_calls(lines: Iterable[ScriptLine], names: ShortNames) -> list[str]:
     return [str(as_planned(call_of(line), names, in_house=True)) for line in lines]
-
-
-def _classes(line: ScriptLine) -> tuple[str, ...]:
-    return tuple(name for name, _ in line.objects)
-
-
-def _bracketed(action: Action, classes: Iterable[str], putback: str = PUT) -> str:
-    word = putback if action is Action.PUTBACK else action.skill
-    return f'<char0>[{word}] {"".join(f"<{name}>" for name in classes)}'.rstrip()

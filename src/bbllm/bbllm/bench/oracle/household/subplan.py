@@ -35,7 +35,7 @@ from bbllm.worlds.household.derived import (
     can_become,
     can_wash,
 )
-from bbllm.worlds.household.graph import Node
+from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation, State
 
 PASSES = 3
@@ -311,7 +311,7 @@ def go(state: HouseState, n: int) -> HouseState:
         state = state.after(Action.STANDUP)
     # A class can mean another object; then its place is gone to, or what lies there.
     graph, places = state.graph, _places(state, n)
-    beside = [other for place in (*places, n) for other in _lying_at(state, place)]
+    beside = [other for place in (*places, n) for other in lying_at(state.graph, place)]
     stops = [n, *places, *sorted(beside, key=lambda other: other in state.held)]
     room = graph.room_of(n)
     ways = [[stop] for stop in stops]
@@ -374,8 +374,8 @@ def _places(state: HouseState, n: int) -> list[int]:
     return sorted(p for p in places if not state.graph.nodes[p].is_room)
 
 
-def _lying_at(state: HouseState, place: int) -> list[int]:
-    graph = state.graph
+def lying_at(graph: Graph, place: int) -> list[int]:
+    """Return what is directly in or on an object, sorted."""
     return sorted(graph.sources(place, Relation.ON) | graph.sources(place, Relation.INSIDE))
 
 
