@@ -21,7 +21,7 @@ from bbllm.cli.checks.real_graph import (
     RELIABLE,
     SERVICES,
     STATE,
-    Starts,
+    RealArm,
     judge_graph,
 )
 from bbllm.ros.driver.robot_graph import Giver, Heard, RobotGraph
@@ -31,7 +31,6 @@ JOINTS = tuple(f'fr3_joint{i}' for i in range(1, 8))
 FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
 ARM = Heard(names=JOINTS, count=900, rate_hz=900.0, news=True, position=(0.0,) * 7)
 HAND = Heard(names=FINGERS, count=20, rate_hz=15.0, news=True, position=(0.04, 0.04))
-STARTS = Starts.of('172.16.0.2', 'bbllm')
 
 
 def giver(*, reliable: bool = True, latched: bool = False) -> Giver:
@@ -60,7 +59,7 @@ HEALTHY = RobotGraph(
 
 
 def judged(graph: RobotGraph, gripper: str = 'franka_gripper') -> list[Finding]:
-    return list(judge_graph(graph, namespace='bbllm', gripper=gripper, starts=STARTS))
+    return list(judge_graph(graph, RealArm(namespace='bbllm', gripper=gripper)))
 
 
 def test_a_healthy_robot_has_one_thing_left_to_do_by_hand() -> None:

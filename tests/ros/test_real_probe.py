@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from franka_msgs.srv import SetLoad
 
-from bbllm.cli.checks.real_graph import Starts, judge_graph
+from bbllm.cli.checks.real_graph import RealArm, judge_graph
 from bbllm.ros.driver import real_probe
 from bbllm.ros.driver.real_probe import probe
 from franka_driver_conformance.client import DriverClient
 
 pytestmark = pytest.mark.ros
-STARTS = Starts.of('172.16.0.2', 'bbllm')
+ARM_OF_BBLLM = RealArm(namespace='bbllm')
 
 
 def test_what_is_only_asked_for_is_not_taken_for_a_driver(
@@ -25,7 +25,7 @@ def test_what_is_only_asked_for_is_not_taken_for_a_driver(
         client.node.create_client(SetLoad, asking)
         graph = probe('bbllm', 'franka_gripper')
         listed = client.services()
-    found = list(judge_graph(graph, namespace='bbllm', gripper='franka_gripper', starts=STARTS))
+    found = list(judge_graph(graph, ARM_OF_BBLLM))
 
     assert f'/bbllm/{asking}' in listed
     assert [item.name for item in found] == ['manager', 'nodes']

@@ -26,9 +26,16 @@ if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
     from bbllm.ros.stack.discovery import FoundStack
 
-
 IMPORT_S = 30.0
 """Time limit of a trial in a separate process, wall clock [s]."""
+FIRST_S = 5.0
+"""How long the first stack may take to be found, wall clock [s]."""
+ALL_S = 3.5
+"""How long no other node may appear before the stacks count as all that there are: longer than the
+3 s between two announcements of a program, wall clock [s]."""
+OTHERS_S = 10.0
+"""How long the others may take where one was found, wall clock [s]."""
+PACKAGES = ('mujoco', 'mink', 'ruckig', 'numpy', 'yaml', 'pydantic', 'jinja2', 'openai', 'PIL')
 _JOIN = 'import rclpy; rclpy.init(); rclpy.shutdown()'
 
 
@@ -53,33 +60,44 @@ class Finding:
     """What to do about it; empty where nothing needs doing."""
 
 
+def ok(name: str, text: str, remedy: str = '') -> Finding:
+    return Finding(name, Level.OK, text, remedy)
+
+
+def warn(name: str, text: str, remedy: str = '') -> Finding:
+    return Finding(name, Level.WARN, text, remedy)
+
+
+def fail(name: str, text: str, remedy: str = '') -> Finding:
+    return Finding(name, Level.FAIL, text, remedy)
+
+
 def check_python() -> Finding:
     """Check the interpreter."""
     text = f'{platform.python_version()} at {sys.executable}'
     if (3, 10) <= sys.version_info < (3, 13):
-        return Finding('python', Level.OK, text)
-    return Finding('python', Level.FAIL, text, 'Use Python 3.10, 3.11 or 3.12.')
+        return ok('python', text)
+    return fail('python', text, 'Use Python 3.10, 3.11 or 3.12.')
 
 
 def check_packages() -> Finding:
     """Check for the packages that the in-process simulation needs."""
-    needed = ('mujoco', 'mink', 'ruckig', 'numpy', 'yaml', 'pydantic', 'jinja2', 'openai', 'PIL')
-    missing = [name for name in needed if importlib.util.find_spec(name) is None]
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        return Finding('packages', Level.FAIL, f'missing: {", ".join(missing)}', 'Run: make setup')
+        return fail('packages', f'missing: {", ".join(missing)}', 'Run: make setup')
     try:
         mujoco = importlib.import_module('mujoco')
     except ImportError as error:
-        return Finding('packages', Level.FAIL, f'MuJoCo does not load: {error}', 'Run: make setup')
-    return Finding('packages', Level.OK, f'all there; MuJoCo {mujoco.__version__}')
+        return fail('packages', f'MuJoCo does not load: {error}', 'Run: make setup')
+    return ok('packages', f'all there; MuJoCo {mujoco.__version__}')
 
 
 def check_config() -> Finding:
     """Check for the configuration that comes with the project."""
     try:
-        return Finding('config', Level.OK, str(config_dir()))
+        return ok('config', str(config_dir()))
     except BbllmError as error:
-        return Finding('config', Level.FAIL, str(error), 'Run: make setup')
+        return fail('config', str(error), 'Run: make setup')
 
 
 def check_state() -> Finding:
@@ -88,15 +106,10 @@ def check_state() -> Finding:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            pass
+            return ok('journals', str(episodes_dir()))
     except OSError as error:
-        return Finding(
-            'journals',
-            Level.FAIL,
-            f'{folder} cannot be written to: {error.strerror}',
-            'Set XDG_STATE_HOME to a folder that can.',
-        )
-    return Finding('journals', Level.OK, str(episodes_dir()))
+        text = f'{folder} cannot be written to: {error.strerror}'
+        return fail('journals', text, 'Set XDG_STATE_HOME to a folder that can.')
 
 
 def check_models() -> list[Finding]:
@@ -106,13 +119,12 @@ def check_models() -> list[Finding]:
     try:
         results = probe_models(load_config())
     except BbllmError as error:
-        return [Finding('models', Level.FAIL, str(error), 'Mend config/llm.yaml.')]
-    remedy = 'Or go on without: --{0} offline'
+        return [fail('models', str(error), 'Mend config/llm.yaml.')]
     return [
-        Finding(result.role, Level.OK, result.sentence)
-        if result.ok
-        else Finding(result.role, Level.FAIL, result.sentence, remedy.format(result.role))
-        for result in results
+        ok(found.role, found.sentence)
+        if found.ok
+        else fail(found.role, found.sentence, f'Or go on without: --{found.role} offline')
+        for found in results
     ]
 
 
@@ -120,15 +132,14 @@ def check_compilers() -> Finding:
     """Check for what building the interface packages needs."""
     tools = {'c++': 'g++', 'cmake': 'cmake', 'colcon': ''}
     missing = [tool for tool in tools if _which(tool) is None]
-    header = Path(sysconfig.get_paths()['include']) / 'Python.h'
     packages = [tools[tool] for tool in missing if tools[tool]]
-    if not header.exists():
+    if not (Path(sysconfig.get_paths()['include']) / 'Python.h').exists():
         missing.append('Python.h')
         packages.append(f'python3.{sys.version_info[1]}-dev')
     if not missing:
-        return Finding('build', Level.OK, 'C++ compiler, CMake, colcon and Python headers')
+        return ok('build', 'C++ compiler, CMake, colcon and Python headers')
     remedy = f'apt install {" ".join(packages)}' if packages else 'Run: make setup'
-    return Finding('build', Level.WARN, f'missing: {", ".join(missing)}', remedy)
+    return warn('build', f'missing: {", ".join(missing)}', remedy)
 
 
 def check_rendering() -> Finding:
@@ -136,21 +147,15 @@ def check_rendering() -> Finding:
     for backend in ('egl', 'osmesa'):
         code = 'import mujoco; mujoco.GLContext(16, 16).make_current()'
         if _python(code, MUJOCO_GL=backend) is None:
-            return Finding('rendering', Level.OK, f'MuJoCo renders off screen with {backend}')
-    return Finding(
-        'rendering',
-        Level.WARN,
-        'neither EGL nor OSMesa works: drawings are made, renderings are not',
-        'apt install libegl1 libgl1-mesa-dri, or libosmesa6',
-    )
+            return ok('rendering', f'MuJoCo renders off screen with {backend}')
+    text = 'neither EGL nor OSMesa works: drawings are made, renderings are not'
+    return warn('rendering', text, 'apt install libegl1 libgl1-mesa-dri, or libosmesa6')
 
 
 def check_display() -> Finding:
     """Check for a display, which only the viewer needs."""
     name = os.environ.get('WAYLAND_DISPLAY') or os.environ.get('DISPLAY')
-    if name:
-        return Finding('display', Level.OK, name)
-    return Finding('display', Level.OK, 'none; only --viewer needs one')
+    return ok('display', name or 'none; only --viewer needs one')
 
 
 def check_ros() -> list[Finding]:
@@ -162,19 +167,18 @@ def check_ros() -> list[Finding]:
         sourced = Path('/opt/ros/jazzy/setup.sh')
         remedy = f'. {sourced}' if sourced.exists() else 'make setup, then . ./activate'
         text = 'none; `bbllm demo` needs none, `bbllm up` and `bbllm run` do'
-        return [Finding('ros', Level.WARN, text, remedy)]
+        return [warn('ros', text, remedy)]
     kind = 'from PyPI' if 'site-packages' in spec.origin else "the system's"
     distro = os.environ.get('ROS_DISTRO', 'jazzy' if 'PyPI' in kind else 'unknown distribution')
     try:
         domain_of(os.environ)
     except ConfigError as error:
-        return [Finding('ros', Level.WARN, str(error))]
+        return [warn('ros', str(error))]
     # Without a name that rcl could reject; the middleware has a separate finding.
-    fault = _python(_JOIN, RMW_IMPLEMENTATION='')
-    if fault is not None:
-        remedy = 'In a new shell: . ./activate'
-        return [Finding('ros', Level.WARN, f'{distro}, {kind}, but broken: {fault}', remedy)]
-    there = Finding('ros', Level.OK, f'{distro}, {kind}: {Path(spec.origin).parent}')
+    if (fault := _python(_JOIN, RMW_IMPLEMENTATION='')) is not None:
+        text = f'{distro}, {kind}, but broken: {fault}'
+        return [warn('ros', text, 'In a new shell: . ./activate')]
+    there = ok('ros', f'{distro}, {kind}: {Path(spec.origin).parent}')
     return [there, _check_rmw(), _check_interfaces()]
 
 
@@ -183,34 +187,21 @@ def _check_rmw() -> Finding:
     from bbllm.ros.stack.stack import node_environ
 
     chosen = node_environ()['RMW_IMPLEMENTATION']
-    said = '$RMW_IMPLEMENTATION' if 'RMW_IMPLEMENTATION' in os.environ else 'the default of bbllm'
-    fault = _python(_JOIN, RMW_IMPLEMENTATION=chosen)
-    if fault is None:
-        return Finding('rmw', Level.OK, f'{chosen}, {said}')
+    source = (
+        '$RMW_IMPLEMENTATION' if 'RMW_IMPLEMENTATION' in os.environ else 'the default of bbllm'
+    )
+    if (fault := joins()) is None:
+        return ok('rmw', f'{chosen}, {source}')
     remedy = 'In a new shell: . ./activate. For another middleware, install its package.'
-    return Finding('rmw', Level.WARN, f'{chosen}, {said}, does not work: {fault}', remedy)
+    return warn('rmw', f'{chosen}, {source}, does not work: {fault}', remedy)
 
 
 def _check_interfaces() -> Finding:
     fault = _python('from bbllm_interfaces.action import RunTask; RunTask.Goal()')
     if fault is None:
-        return Finding('interfaces', Level.OK, 'bbllm_interfaces is built')
-    return Finding(
-        'interfaces',
-        Level.WARN,
-        f'bbllm_interfaces cannot be imported: {fault}',
-        'make setup (or colcon build), then . ./activate',
-    )
-
-
-def check_stack(namespace: str | None = None) -> list[Finding]:
-    """Find running stacks, and check that their publishers and subscribers match."""
-    from bbllm.api.ros_environment import missing_ros
-
-    # Where the middleware does not load, rcl ends the whole process: first try it in another.
-    if missing_ros() or _python(_JOIN) is not None:
-        return []
-    return check_stacks(namespace)
+        return ok('interfaces', 'bbllm_interfaces is built')
+    text = f'bbllm_interfaces cannot be imported: {fault}'
+    return warn('interfaces', text, 'make setup (or colcon build), then . ./activate')
 
 
 def joins() -> str | None:
@@ -244,22 +235,17 @@ def _python(code: str, **environment: str) -> str | None:
     return (done.stderr.strip().splitlines() or [f'exit code {done.returncode}'])[-1]
 
 
-FIRST_S = 5.0
-"""How long the first stack may take to be found, wall clock [s]."""
-ALL_S = 3.5
-"""How long no other node may appear before the stacks count as all that there are: longer than the
-3 s between two announcements of a program, wall clock [s]."""
-OTHERS_S = 10.0
-"""How long the others may take where one was found, wall clock [s]."""
-
-
-def check_stacks(namespace: str | None = None) -> list[Finding]:
+def check_stack(namespace: str | None = None) -> list[Finding]:
     """
-    Return what is found of the stacks in this domain; a stack is no need of the demo.
+    Return what is found of the stacks in this domain, None: of all; the demo needs none.
 
-    Args:
-        namespace: That of the only stack to look at; None for all.
+    Whether publishers and subscribers match is a finding of each topic.
     """
+    from bbllm.api.ros_environment import missing_ros
+
+    # Where the middleware does not load, rcl ends the whole process: first try it in another.
+    if missing_ros() or _python(_JOIN) is not None:
+        return []
     from bbllm.ros.rclpy_support.own_nodes import join_stack
     from bbllm.ros.stack.client import StackClient
     from bbllm.ros.stack.discovery import SEE_THERE, await_stacks, namespace_of_keys
@@ -272,30 +258,27 @@ def check_stacks(namespace: str | None = None) -> list[Finding]:
             stacks = await_stacks(names, namespace, FIRST_S, settle_s=ALL_S)
         if not stacks:
             where = 'here' if namespace is None else f'under /{namespace}'
-            text = f'none runs {where}; `bbllm up sim` starts a simulated one'
-            return [Finding('stack', Level.OK, text)]
+            return [ok('stack', f'none runs {where}; `bbllm up sim` starts a simulated one')]
         findings = []
         for stack in stacks:
             with StackClient(stack.namespace, name='bbllm_doctor') as client:
                 findings += _look(client, stack)
         return findings
     except BbllmError as error:
-        return [Finding('stack', Level.WARN, str(error), SEE_THERE)]
+        return [warn('stack', str(error), SEE_THERE)]
 
 
 def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
     from bbllm.ros.stack.discovery import SEE_THERE
 
-    begun_s = time.monotonic()
-    missing = client.missing(stack.nodes)
-    while missing and time.monotonic() - begun_s < OTHERS_S:
+    end_s = time.monotonic() + OTHERS_S
+    while (missing := client.missing(stack.nodes)) and time.monotonic() < end_s:
         time.sleep(0.1)
-        missing = client.missing(stack.nodes)
     where = f'under /{stack.namespace}, {stack.robot}'
     if missing:
         text = f'not all of it runs {where}; missing: {", ".join(missing)}'
-        return [Finding('stack', Level.WARN, text, SEE_THERE)]
-    findings = [Finding('stack', Level.OK, f'runs {where}: {", ".join(stack.nodes)}')]
+        return [warn('stack', text, SEE_THERE)]
+    findings = [ok('stack', f'runs {where}: {", ".join(stack.nodes)}')]
     for topic, _ in sorted(client.node.get_topic_names_and_types()):
         if topic.startswith((f'/{stack.namespace}/', '/tf')):
             findings.extend(_check_topic(client.node, topic))
@@ -307,19 +290,14 @@ def _check_topic(node: Any, topic: str) -> list[Finding]:
     takers = [info.qos_profile for info in node.get_subscriptions_info_by_topic(topic)]
     if not givers:
         return []
-    kinds = ' / '.join(sorted({quality(qos) for qos in givers}))
-    text = f'{topic}: {kinds}; {len(givers)} publish, {len(takers)} listen'
-    clashes = sorted(
-        {clash for give in givers for take in takers if (clash := clash_of(give, take))}
+    kinds = ' / '.join(
+        sorted({f'{q.reliability.name.lower()}, {q.durability.name.lower()}' for q in givers})
     )
+    text = f'{topic}: {kinds}; {len(givers)} publish, {len(takers)} listen'
+    clashes = sorted({clash_of(give, take) for give in givers for take in takers} - {''})
     if clashes:
-        return [Finding('qos', Level.WARN, f'{text}; {"; ".join(clashes)}', 'Messages are lost.')]
-    return [Finding('qos', Level.OK, text)]
-
-
-def quality(qos: Any) -> str:
-    """Return reliability and durability in two words."""
-    return f'{qos.reliability.name.lower()}, {qos.durability.name.lower()}'
+        return [warn('qos', f'{text}; {"; ".join(clashes)}', 'Messages are lost.')]
+    return [ok('qos', text)]
 
 
 def clash_of(give: Any, take: Any) -> str:
@@ -331,9 +309,7 @@ def clash_of(give: Any, take: Any) -> str:
     return ''
 
 
-Check = Callable[[], 'Finding | list[Finding]']
-
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[Callable[[], Finding | list[Finding]], ...] = (
     check_python,
     check_packages,
     check_config,

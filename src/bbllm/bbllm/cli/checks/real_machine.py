@@ -7,14 +7,10 @@ import platform
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bbllm.cli.checks.machine import Finding, Level
+from bbllm.cli.checks.machine import Finding, fail, ok, warn
 from bbllm.cli.checks.round_trips import RoundTrips, measure
 from bbllm.core.errors import BbllmError, ConfigError
-
-if TYPE_CHECKING:
-    from bbllm.arm.envelope import ContactForce
 
 BUDGET_MS = 0.5
 """What libfranka's documentation grants between reading and writing [ms]."""
@@ -40,9 +36,8 @@ DOCS = 'docs/real-arm.md'
 def check_network(robot_ip: str, on_progress: Callable[[str], None]) -> Iterator[Finding]:
     """Measure the way to the robot and back."""
     yield judge_network(robot_ip, measure(robot_ip, on_progress=on_progress))
-    yield Finding(
+    yield ok(
         'cycle',
-        Level.OK,
         "the driver's own cycle cannot be measured from here; the robot counts its losses in "
         'control_command_success_rate (below) while a controller runs',
     )
@@ -55,10 +50,9 @@ def judge_network(robot_ip: str, trips: RoundTrips | str) -> Finding:
         '--robot-ip says where it is.'
     )
     if isinstance(trips, str):
-        return Finding('network', Level.FAIL, trips, cable)
+        return fail('network', trips, cable)
     if not trips.received:
-        text = f'none of {trips.sent} packets to {robot_ip} came back'
-        return Finding('network', Level.FAIL, text, cable)
+        return fail('network', f'none of {trips.sent} packets to {robot_ip} came back', cable)
     lost = trips.sent - trips.received
     text = f'{trips.sent} packets to {robot_ip}, one every {trips.period_ms:g} ms, {lost} lost; '
     if not trips.whole:
@@ -68,8 +62,7 @@ def judge_network(robot_ip: str, trips: RoundTrips | str) -> Finding:
             'One a millisecond, and the slowest hundredth, need ping sockets: '
             'sysctl -w net.ipv4.ping_group_range="0 2147483647", then again.'
         )
-        bad = lost > 0 or mean > BUDGET_MS
-        return Finding('network', Level.FAIL if bad else Level.WARN, text, remedy)
+        return (fail if lost > 0 or mean > BUDGET_MS else warn)('network', text, remedy)
     p99 = trips.at(99)
     text += (
         f'median {trips.at(50):.3f} ms, p99 {p99:.3f}, max {trips.at(100):.3f} ({trips.how}; this '
@@ -77,19 +70,19 @@ def judge_network(robot_ip: str, trips: RoundTrips | str) -> Finding:
     )
     if trips.at(50) <= BUDGET_MS and not lost and trips.late_ms > CYCLE_MS:
         remedy = 'This machine was too busy to tell more: end what runs beside, and look again.'
-        return Finding('network', Level.WARN, text, remedy)
+        return warn('network', text, remedy)
     if p99 > CYCLE_MS or trips.loss > 0.01:
         remedy = (
             f'More than the {CYCLE_MS:g} ms of a cycle: no switch, no Wi-Fi, a card of its own.'
         )
-        return Finding('network', Level.FAIL, text, remedy)
+        return fail('network', text, remedy)
     if p99 > BUDGET_MS or lost or trips.at(100) > CYCLE_MS:
         remedy = (
             f'The driver has {BUDGET_MS:g} ms of each cycle: an RT kernel, the governor '
             '`performance`, and nothing else on that card.'
         )
-        return Finding('network', Level.WARN, text, remedy)
-    return Finding('network', Level.OK, text)
+        return warn('network', text, remedy)
+    return ok('network', text)
 
 
 def check_kernel() -> Finding:
@@ -101,46 +94,33 @@ def check_kernel() -> Finding:
     except OSError:
         realtime = False
     if realtime or 'PREEMPT_RT' in version:
-        return Finding('kernel', Level.OK, f'real-time: {version}')
-    return Finding(
-        'kernel',
-        Level.WARN,
-        f'not a real-time kernel: {version}',
+        return ok('kernel', f'real-time: {version}')
+    remedy = (
         'The driver runs without (it warns), and loses packets under load. '
-        'Ubuntu: pro enable realtime-kernel.',
+        'Ubuntu: pro enable realtime-kernel.'
     )
+    return warn('kernel', f'not a real-time kernel: {version}', remedy)
 
 
 def check_limits() -> Finding:
     """Check the limits of this user for the scheduler and for memory."""
-    priority = _limit(resource.RLIMIT_RTPRIO)
-    memory = _limit(resource.RLIMIT_MEMLOCK)
-    memory_kb = memory // 1024 if memory >= 0 else memory
-    root = os.geteuid() == 0
-    said = [_amount(value) for value in (priority, memory_kb)]
-    text = f'rtprio {said[0]}, memlock {said[1]}{" kB" if memory_kb >= 0 else ""}'
-    enough = (priority < 0 or priority >= RTPRIO) and (memory_kb < 0 or memory_kb >= MEMLOCK_KB)
-    if enough:
-        return Finding('limits', Level.OK, text)
-    if root:
-        return Finding('limits', Level.OK, f'{text}; but root may do without')
-    return Finding(
-        'limits',
-        Level.WARN,
-        text,
-        f'In /etc/security/limits.conf: @realtime - rtprio 99 and @realtime - memlock '
-        f'{MEMLOCK_KB}; join the group realtime, and log in again.',
+    priority, _ = resource.getrlimit(resource.RLIMIT_RTPRIO)
+    memory, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    endless = resource.RLIM_INFINITY
+    rtprio = 'unlimited' if priority == endless else f'{priority}'
+    memlock = 'unlimited' if memory == endless else f'{memory // 1024} kB'
+    text = f'rtprio {rtprio}, memlock {memlock}'
+    if (priority == endless or priority >= RTPRIO) and (
+        memory == endless or memory // 1024 >= MEMLOCK_KB
+    ):
+        return ok('limits', text)
+    if os.geteuid() == 0:
+        return ok('limits', f'{text}; but root may do without')
+    remedy = (
+        'In /etc/security/limits.conf: @realtime - rtprio 99 and @realtime - memlock '
+        f'{MEMLOCK_KB}; join the group realtime, and log in again.'
     )
-
-
-def _limit(kind: int) -> int:
-    """Return a soft limit, -1 where there is none."""
-    soft = resource.getrlimit(kind)[0]
-    return -1 if soft == resource.RLIM_INFINITY else soft
-
-
-def _amount(value: int) -> str:
-    return 'unlimited' if value < 0 else f'{value}'
+    return warn('limits', text, remedy)
 
 
 def check_governor(root: Path = Path('/sys/devices/system/cpu')) -> Finding:
@@ -151,25 +131,16 @@ def check_governor(root: Path = Path('/sys/devices/system/cpu')) -> Finding:
     except OSError:
         governors = set()
     if not governors:
-        return Finding(
-            'governor', Level.WARN, 'cannot be read here (a virtual machine or a container?)'
-        )
+        return warn('governor', 'cannot be read here (a virtual machine or a container?)')
     text = f'{", ".join(sorted(governors))} on {len(files)} processors'
     if governors == {'performance'}:
-        return Finding('governor', Level.OK, text)
-    return Finding('governor', Level.WARN, text, 'cpupower frequency-set -g performance')
+        return ok('governor', text)
+    return warn('governor', text, 'cpupower frequency-set -g performance')
 
 
 def check_middleware() -> Finding:
     """Report the middleware, and how far discovery reaches."""
-    from bbllm.ros.rclpy_support.dds_boundary import (
-        FILE,
-        NETWORK,
-        RANGE,
-        RMW,
-        has_own_profile,
-        wants_network,
-    )
+    from bbllm.ros.rclpy_support import dds_boundary as dds
     from bbllm.ros.rclpy_support.domains import domain_of
     from bbllm.ros.stack.stack import node_environ
 
@@ -177,19 +148,19 @@ def check_middleware() -> Finding:
     try:
         domain = domain_of(environ)
     except ConfigError as error:
-        return Finding('rmw', Level.FAIL, str(error))
-    text = f'{environ[RMW]}, domain {domain}'
-    if environ.get(RANGE) == 'OFF':
+        return fail('rmw', str(error))
+    text = f'{environ[dds.RMW]}, domain {domain}'
+    if environ.get(dds.RANGE) == 'OFF':
         remedy = 'No node finds another one: unset ROS_AUTOMATIC_DISCOVERY_RANGE.'
-        return Finding('rmw', Level.FAIL, text, remedy)
-    if has_own_profile(environ):
-        text += f', profile {environ[FILE]}'
-    elif wants_network(environ):
-        text += f', open to the network ({NETWORK}=true)'
+        return fail('rmw', text, remedy)
+    if dds.has_own_profile(environ):
+        text += f', profile {environ[dds.FILE]}'
+    elif dds.wants_network(environ):
+        text += f', open to the network ({dds.NETWORK}=true)'
     else:
         text += ', this machine only; a driver on another one, or with another middleware, is '
-        text += f'not seen ({NETWORK}=true opens it)'
-    return Finding('rmw', Level.OK, text)
+        text += f'not seen ({dds.NETWORK}=true opens it)'
+    return ok('rmw', text)
 
 
 def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
@@ -199,16 +170,17 @@ def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
     found = {name: package_of(name, prefixes) for name in MESSAGES}
     missing = [name for name, about in found.items() if about is None]
     if missing:
-        yield Finding('messages', Level.FAIL, f'missing: {", ".join(missing)}', 'make setup')
+        yield fail('messages', f'missing: {", ".join(missing)}', 'make setup')
     own = [name for name, about in found.items() if about and 'bbllm' in about[1]]
     others = [f'{name} {about[0]}' for name, about in found.items() if about and name not in own]
     if others:
-        yield Finding('messages', Level.OK, f"the driver's own: {', '.join(others)}")
+        yield ok('messages', f"the driver's own: {', '.join(others)}")
     if own:
         text = f'stand-ins of bbllm, field by field the same: {", ".join(own)}'
-        both = package_of('franka_bringup', prefixes) is not None
-        remedy = 'With the driver sourced: make clean, make setup.' if both else ''
-        yield Finding('messages', Level.WARN if both else Level.OK, text, remedy)
+        if package_of('franka_bringup', prefixes) is not None:
+            yield warn('messages', text, 'With the driver sourced: make clean, make setup.')
+        else:
+            yield ok('messages', text)
 
 
 def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
@@ -221,13 +193,9 @@ def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
     if not missing:
         library = package_of('libfranka', prefixes)
         more = f', libfranka {library[0]}' if library else ''
-        return Finding('driver', Level.OK, f'installed: {", ".join(there)}{more}')
-    return Finding(
-        'driver',
-        Level.WARN,
-        f'not in this shell: {", ".join(missing)}',
-        f'Needed where the driver is started, see {DOCS}; it may run in a container.',
-    )
+        return ok('driver', f'installed: {", ".join(there)}{more}')
+    remedy = f'Needed where the driver is started, see {DOCS}; it may run in a container.'
+    return warn('driver', f'not in this shell: {", ".join(missing)}', remedy)
 
 
 def check_safety(name: str = '') -> Finding:
@@ -237,19 +205,15 @@ def check_safety(name: str = '') -> Finding:
     try:
         rules = load_envelope(name)
     except BbllmError as error:
-        return Finding('safety', Level.FAIL, str(error), 'Mend the file; see config/safety.yaml.')
+        return fail('safety', str(error), 'Mend the file; see config/safety.yaml.')
+    force = rules.contact_force
+    contacts = 'contacts as the robot is set'
+    if force is not None:
+        contacts = f'stops at {force.max_n:g} N from outside'
     text = (
         f'{name or "config/safety.yaml"}: tool {rules.tcp_speed.max_m_s:g} m/s, joints '
         f'{rules.joint_speed.max_share * 100:g} %, grip {rules.grip_force.max_n:g} N, '
-        f'{_contacts(rules.contact_force)}, '
-        f'{len(rules.keep_out)} keep-out boxes, table at {rules.table_height.top_m:g} m'
+        f'{contacts}, {len(rules.keep_out)} keep-out boxes, table at {rules.table_height.top_m:g} m'
     )
-    if rules.tcp_speed.max_m_s > 0.25:
-        return Finding('safety', Level.OK, text, 'For first days: safety:=safety_slow (0.25 m/s).')
-    return Finding('safety', Level.OK, text)
-
-
-def _contacts(force: ContactForce | None) -> str:
-    if force is None:
-        return 'contacts as the robot is set'
-    return f'stops at {force.max_n:g} N from outside'
+    fast = rules.tcp_speed.max_m_s > 0.25
+    return ok('safety', text, 'For first days: safety:=safety_slow (0.25 m/s).' if fast else '')

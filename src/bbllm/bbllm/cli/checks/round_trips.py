@@ -49,7 +49,7 @@ class RoundTrips:
 
     @property
     def loss(self) -> float:
-        """Return the share of packets that did not come back."""
+        """The share of packets that did not come back."""
         return 1.0 - self.received / self.sent if self.sent else 1.0
 
     def at(self, percent: float) -> float:
@@ -60,14 +60,7 @@ class RoundTrips:
 def measure(
     host: str, count: int = COUNT, on_progress: Callable[[str], None] = lambda doing: None
 ) -> RoundTrips | str:
-    """
-    Send packets and wait for them to come back; returns why that cannot be done.
-
-    Args:
-        host: Address or name of the robot's control.
-        count: How many packets, one every millisecond.
-        on_progress: Called with what is being done.
-    """
+    """Send packets, one every millisecond, and wait; returns why that cannot be done."""
     try:
         address = socket.gethostbyname(host)
     except OSError as error:
@@ -95,7 +88,6 @@ def _exchange(
     begun_s = time.perf_counter()
 
     def take(until_s: float) -> None:
-        """Read answers until a moment."""
         while (left_s := until_s - time.perf_counter()) > 0:
             if not select.select([link], [], [], left_s)[0]:
                 continue
@@ -145,14 +137,8 @@ def _checksum(data: bytes) -> int:
 
 
 def _number(packet: bytes, ident: int | None) -> int | None:
-    """
-    Return which request an answer belongs to; None where it is none of ours.
-
-    Args:
-        packet: As it was read; from a raw socket (where *ident* is given) with its IP header.
-        ident: Ours. The kernel sees to it for ping sockets.
-    """
-    if ident is not None:
+    """Return which request an answer belongs to; *ident* is that of ours on a raw socket."""
+    if ident is not None:  # such a packet has its IP header; the kernel filters for ping sockets
         packet = packet[(packet[0] & 0x0F) * 4 :]
     if len(packet) < 8:
         return None
