@@ -45,17 +45,23 @@ def bbllm(state: Path) -> Command:
     return run
 
 
+def _environment(repository: Path) -> dict[str, str]:
+    paths = [str(repository / 'src' / 'bbllm'), os.environ.get('PYTHONPATH', '')]
+    return {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, paths))}
+
+
+@pytest.fixture
+def own_environment(state: Path, repository: Path) -> dict[str, str]:
+    """Return an environment for processes, in which this checkout's package is found."""
+    return _environment(repository)
+
+
 @pytest.fixture(scope='module')
 def environment(
     tmp_path_factory: pytest.TempPathFactory, repository: Path, ros_domain: int
 ) -> dict[str, str]:
     """Return an environment with a domain and a state folder of this file's own."""
-    paths = [str(repository / 'src' / 'bbllm'), os.environ.get('PYTHONPATH', '')]
-    return {
-        **os.environ,
-        'PYTHONPATH': os.pathsep.join(filter(None, paths)),
-        'XDG_STATE_HOME': str(tmp_path_factory.mktemp('cli-state')),
-    }
+    return {**_environment(repository), 'XDG_STATE_HOME': str(tmp_path_factory.mktemp('cli'))}
 
 
 @contextmanager

@@ -42,8 +42,8 @@ from bbllm.core.records import to_json
 from bbllm.core.text import escape_line
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
-TEXTS = 10_000
-COLOURED_TEXTS = 1_000
+TEXTS = 2_000
+COLOURED_TEXTS = 400
 BATCH = 100
 """So many texts are in one question, episode or table."""
 CONTROL = re.compile(

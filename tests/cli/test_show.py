@@ -25,18 +25,8 @@ from bbllm.core.journal import line_of, read_damaged, read_episode, summarize
 
 Command = Callable[..., Result]
 KEYS = {
-    'episode_id',
-    'task',
-    'planner',
-    'brain',
-    'ending',
-    'feedback_loops',
-    'steps',
-    'model_calls',
-    'prompt_tokens',
-    'completion_tokens',
-    'wall_s',
-    'robot_s',
+    *('episode_id', 'task', 'planner', 'brain', 'ending', 'feedback_loops', 'steps'),
+    *('model_calls', 'prompt_tokens', 'completion_tokens', 'wall_s', 'robot_s'),
 }
 
 
@@ -64,16 +54,10 @@ def test_show_tells_the_same_as_the_episode_did_live(
 
 
 def test_json_is_one_object_with_the_promised_keys(bbllm: Command, journal: Path) -> None:
-    data = json.loads(bbllm('show', '--json').stdout)
+    data = json.loads(bbllm('show', journal.stem[:-2], '--json').stdout)
 
     assert data.keys() >= KEYS
     assert data['ending'] == 'FINISHED'
-    assert data['episode_id'] == journal.stem
-
-
-def test_an_episode_is_found_by_the_beginning_of_its_id(bbllm: Command, journal: Path) -> None:
-    data = json.loads(bbllm('show', journal.stem[:-2], '--json').stdout)
-
     assert data['episode_id'] == journal.stem
 
 
@@ -98,21 +82,13 @@ def test_events_are_the_journal_itself(bbllm: Command, journal: Path) -> None:
 def test_list_names_every_episode_with_its_ending(bbllm: Command, journal: Path) -> None:
     other = journal.with_name('cut.jsonl')
     other.write_text(journal.read_text().splitlines(keepends=True)[0])
+    journal.with_name('notes.jsonl').write_text('{"kind": "shopping"}\n{}\n')
 
     rows = json.loads(bbllm('show', '--list', '--json').stdout)['episodes']
 
     assert {row['episode_id']: row['ending'] for row in rows}[journal.stem] == 'FINISHED'
-    assert 'INTERRUPTED' in [row['ending'] for row in rows]
+    assert {'INTERRUPTED', 'UNREADABLE'} <= {row['ending'] for row in rows}
     assert 'move some cubes' in bbllm('show', '--list').stdout
-
-
-def test_a_file_that_is_no_journal_does_not_hide_the_others(bbllm: Command, journal: Path) -> None:
-    journal.with_name('notes.jsonl').write_text('{"kind": "shopping"}\n{}\n')
-
-    result = bbllm('show', '--list')
-
-    assert 'UNREADABLE' in result.stdout
-    assert 'FINISHED' in result.stdout
 
 
 def test_a_journal_that_broke_off_is_shown_as_far_as_it_goes(
@@ -157,21 +133,8 @@ def test_nothing_recorded_yet_says_how_to_record_something(bbllm: Command) -> No
 
 LINES = [line_of(Event(100.0 + i, data)).rstrip() for i, data in enumerate(EXAMPLES.values())]
 VALUES = [
-    *(
-        None,
-        True,
-        -1,
-        0,
-        10**400,
-        1e308,
-        float('nan'),
-        float('inf'),
-        '',
-        'x',
-        '\ud800',
-        '9' * 5000,
-    ),
-    *([], {}, [[]], {'a': 1}),
+    *(None, True, -1, 0, 10**400, 1e308, float('nan'), float('inf')),
+    *('', 'x', '\ud800', '9' * 5000, [], {}, [[]], {'a': 1}),
 ]
 
 
@@ -224,14 +187,10 @@ def test_an_event_of_a_later_version_is_quoted(tmp_path: Path) -> None:
     ('line', 'says'),
     [
         ('{"kind": "step", "stamp_s": 1.0, "data": {"index": "one"}}', 'step.index: expected int'),
-        ('{"kind": "step", "stamp_s": 1.0}', 'step: expected an object, found None'),
-        ('{"kind": "outcome", "stamp_s": 1.0, "data": {}}', 'outcome: .*call'),
         ('{"kind": "outcome", "stamp_s": 1.0, "data": {"call": 1}}', 'outcome.call: expected an'),
         ('{"kind": "scene", "stamp_s": 1.0, "data": {"moment": "before"}}', 'scene: .*scene'),
         ('{"kind": "warning", "stamp_s": "now", "data": {"text": "x"}}', 'stamp_s: expected a n'),
         ('{"kind": "warning", "stamp_s": NaN, "data": {"text": "x"}}', 'NaN is no number'),
-        ('{"kind": "warning", "stamp_s": 1e999, "data": {"text": "x"}}', '1e999 is no number'),
-        ('{"kind": "warning", "stamp_s": 1.0, "data": []}', 'warning: expected an object'),
         ('{"kind": ["step"]}', 'is none of'),
         ('[]', 'expected an object'),
         ('[' * 100_000, 'nested too deeply|Expecting value'),
@@ -265,11 +224,6 @@ def test_without_its_first_line_a_journal_is_shown_with_what_is_missing(tmp_path
 def test_a_file_without_one_event_is_refused(tmp_path: Path, lines: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError, match='is no journal of an episode'):
         read_damaged(write(tmp_path, *lines))
-
-
-def test_a_journal_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=f'{tmp_path} cannot be read'):
-        read_damaged(tmp_path)
 
 
 def test_show_tells_what_is_wrong_with_a_damaged_journal(
@@ -316,7 +270,7 @@ def mutated(line: str, rng: random.Random) -> str:
     return json.dumps(data)
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 4))
 def test_no_mutation_of_a_journal_raises_anything_but_the_documented_error(
     tmp_path_factory: pytest.TempPathFactory, rng: random.Random, n: int

@@ -7,13 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import Result
 
 import bbllm as package
-from bbllm.api.options import EpisodeOptions
-from bbllm.api.stage import open_stage
 from bbllm.cli.support import session
 from bbllm.cli.views.progress import Progress, StepState
 from bbllm.core.episode import EpisodeRun
@@ -25,8 +22,7 @@ from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.types import Code, Outcome, Plan, PlanStep, SkillCall, Status, Task
 from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.worlds.household.houses import list_houses, load_house
-from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm.worlds.household.houses import load_house
 
 Command = Callable[..., Result]
 Script = Callable[..., None]
@@ -46,13 +42,6 @@ def test_version_is_the_package_s(bbllm: Command) -> None:
     assert bbllm('--version').stdout.strip() == f'bbllm {package.__version__}'
 
 
-def test_no_words_at_all_show_the_verbs(bbllm: Command) -> None:
-    result = bbllm()
-
-    assert 'demo' in result.output
-    assert 'doctor' in result.output
-
-
 def test_run_tells_step_by_step_what_happens(bbllm: Command, script: Script) -> None:
     script()
 
@@ -63,6 +52,8 @@ def test_run_tells_step_by_step_what_happens(bbllm: Command, script: Script) -> 
     assert 'call      pick(red_cube)' in lines
     assert 'repair    1 at step 2: aqua_cube is out of the workspace of the robot.' in lines
     assert 'ended     FINISHED' in lines
+    # A missing rendering is a hint and no failure.
+    assert 'No picture can be drawn of paper' in result.stdout
 
 
 def test_run_with_json_prints_exactly_one_object_and_tells_people_elsewhere(
@@ -77,27 +68,9 @@ def test_run_with_json_prints_exactly_one_object_and_tells_people_elsewhere(
     assert data['feedback_loops'] == 1
     assert data['steps'] == 5
     assert 'pick(red_cube)' in result.stderr
-
-
-def test_every_event_is_in_the_journal_that_run_names(bbllm: Command, script: Script) -> None:
-    script()
-
-    data = only_object(bbllm('run', TASK, '--world', 'tabletop', '--scene', 'plus_sign', '--json'))
-
     lines = Path(str(data['journal'])).read_text().splitlines()
     kinds = [json.loads(line)['kind'] for line in lines]
-    assert kinds[0] == 'started'
-    assert kinds[-1] == 'ended'
-    assert 'repair' in kinds
-
-
-def test_a_planner_that_gives_up_makes_exit_code_1(bbllm: Command, script: Script) -> None:
-    script(GIVE_UP)
-
-    result = bbllm('run', TASK, '--world', 'tabletop', '--json')
-
-    assert result.exit_code == 1
-    assert only_object(result)['ending'] == 'GAVE_UP'
+    assert (kinds[0], kinds[-1], 'repair' in kinds) == ('started', 'ended', True)
 
 
 def test_a_plan_with_a_passed_step_makes_exit_code_1_and_is_counted(
@@ -115,15 +88,6 @@ def test_a_plan_with_a_passed_step_makes_exit_code_1_and_is_counted(
     assert told.exit_code == 1
     assert '2 calls · 1 step passed · 0 repairs' in told.stdout
     assert '2 calls · 1 step passed · 0 repairs' in bbllm('show').stdout
-
-
-def test_a_missing_rendering_is_a_hint_and_no_failure(bbllm: Command, script: Script) -> None:
-    script()
-
-    result = bbllm('run', TASK, '--world', 'tabletop', '--scene', 'plus_sign')
-
-    assert result.exit_code == 0
-    assert 'No picture can be drawn of paper' in result.stdout
 
 
 def test_demo_fails_when_the_cubes_do_not_form_what_was_asked_for(
@@ -151,15 +115,6 @@ def test_demo_finds_the_plus_sign_that_stands_there(bbllm: Command, script: Scri
     assert 'a plus sign of 5 cubes around green_cube, arms 6.0 cm' in result.stdout
 
 
-def test_demo_with_another_task_makes_no_check(bbllm: Command, script: Script) -> None:
-    script('0: pick red_cube\n1: place it on location_B')
-
-    result = bbllm('demo', TASK, '--json')
-
-    assert result.exit_code == 0
-    assert 'check' not in only_object(result)
-
-
 def test_plan_prints_steps_with_their_calls_and_leaves_no_journal(
     bbllm: Command, script: Script, state: Path
 ) -> None:
@@ -171,13 +126,8 @@ def test_plan_prints_steps_with_their_calls_and_leaves_no_journal(
     assert rows[0] == ['0', 'pick', 'red_cube', 'pick(red_cube)']
     assert rows[2][-5:] == ['call:', 'nothing', 'for', 'the', 'robot']
     assert not state.exists()
-
-
-def test_plan_with_json_lists_the_calls(bbllm: Command, script: Script) -> None:
     script('0: pick red_cube\n1: place it on location_B')
-
     data = only_object(bbllm('plan', TASK, '--json'))
-
     assert [step['call'] for step in data['plan']] == ['pick(red_cube)', 'place(location_B)']
 
 
@@ -209,17 +159,10 @@ def test_plan_that_cannot_be_made_says_why(bbllm: Command, script: Script) -> No
     ('words', 'sentence'),
     [
         (('run', '', '--world', 'tabletop'), 'The task is empty'),
-        (('run', '   ', '--world', 'tabletop'), 'The task is empty'),
-        (('demo', ''), 'The task is empty'),
-        (('plan', ''), 'The task is empty'),
         (('run', 'x' * 20_000, '--world', 'tabletop'), f'at most {MAX_TASK_CHARACTERS} are taken'),
         (
             ('run', TASK, '--world', 'tabletop', '--scene', 'plus_sing'),
             "Did you mean 'plus_sign'?",
-        ),
-        (
-            ('run', TASK, '--world', 'tabletop', '--planner', 'brainbody'),
-            "Did you mean 'brain_body'?",
         ),
         (('plan', TASK, '--planner', 'brain_bodi'), "Did you mean 'brain_body'?"),
         (('run', TASK, '--world', 'tabletop', '--brain', 'openai'), '$OPENAI_API_KEY is not set'),
@@ -231,10 +174,6 @@ def test_plan_that_cannot_be_made_says_why(bbllm: Command, script: Script) -> No
         (('run', TASK, '--world', 'tabletop', '--record', '/proc/x/y'), 'cannot be written'),
         (
             ('plan', TASK, '--planner', 'llm_pop', '--brain', 'offline'),
-            'cannot work with `offline`',
-        ),
-        (
-            ('bench', 'tabletop', '--planner', 'llm_pop', '--brain', 'offline'),
             'cannot work with `offline`',
         ),
         (('plan', TASK, '--record', '/'), 'is a folder'),
@@ -269,17 +208,16 @@ def test_an_error_with_json_is_one_object_too(bbllm: Command, words: tuple[str, 
     assert result.exit_code == 2
 
 
-@pytest.mark.parametrize(
-    'task', ['把红色方块放在蓝色方块上', 'положи красный кубик на синий', '🟥→🟦']
-)
-def test_a_task_in_another_script_is_taken_as_it_is(
-    bbllm: Command, script: Script, task: str
+def test_a_task_in_another_script_is_taken_as_it_is_and_to_give_up_makes_exit_code_1(
+    bbllm: Command, script: Script
 ) -> None:
     script(GIVE_UP)
+    task = '把红色方块放在蓝色方块上 🟥→🟦'
 
-    data = only_object(bbllm('run', task, '--world', 'tabletop', '--json'))
+    result = bbllm('run', task, '--world', 'tabletop', '--json')
 
-    assert data['task'] == task
+    data = only_object(result)
+    assert (result.exit_code, data['ending'], data['task']) == (1, 'GAVE_UP', task)
     assert Path(data['pictures'][0]).read_text(encoding='utf-8').count(task) >= 1
 
 
@@ -302,7 +240,9 @@ def test_scenes_are_listed_with_what_is_in_them(bbllm: Command) -> None:
     data = only_object(bbllm('scenes', '--json'))
 
     assert 'aqua_cube' in data['plus_sign']['objects']
-    assert 'plus_sign' in bbllm('scenes').stdout
+    assert data['studio']['rooms'] == ['livingroom', 'kitchen', 'bathroom', 'home_office']
+    listed = bbllm('scenes').stdout
+    assert 'plus_sign' in listed and 'studio' in listed
 
 
 def test_names_are_completed(bbllm: Command) -> None:
@@ -323,7 +263,7 @@ def test_policies_of_a_real_arm_leave_out_the_simulator(bbllm: Command, tmp_path
     assert all('ns="/bbllm_real"' in x.read_text() for x in written if x.stem != 'rviz.policy')
 
 
-@pytest.mark.parametrize('name', ['a b', '../x', 'a"/>', ''])
+@pytest.mark.parametrize('name', ['../x', ''])
 def test_names_that_are_no_namespace_are_refused(
     bbllm: Command, tmp_path: Path, name: str
 ) -> None:
@@ -393,54 +333,6 @@ def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_
     ]
 
 
-def test_options_of_a_planner_go_after_a_colon_and_stay_part_of_its_name(
-    bbllm: Command, script: Script
-) -> None:
-    spec = 'prog_prompt:check=graph,grounding=nearest'
-    recovery = "assert('red_cube' in 'hands')\n\telse: pick('red_cube')"
-    script(f"# 1: take it\n{recovery}\nplace('location_B')")
-
-    result = bbllm('plan', WEIGHING, '--planner', spec, '--json')
-
-    assert result.exit_code == 0
-    told = json.loads(result.stdout)
-    assert told['planner'] == spec
-    assert [row['call'] for row in told['plan']] == ['pick(red_cube)', 'place(location_B)']
-
-
-def test_an_option_that_is_none_is_refused_with_those_there_are(bbllm: Command) -> None:
-    result = bbllm('plan', WEIGHING, '--planner', 'prog_prompt:chek=graph')
-
-    assert result.exit_code == 2
-    assert "Did you mean 'check'?" in ' '.join(result.output.split())
-
-
-def test_a_planner_that_matches_by_embedding_is_refused_without_it(
-    bbllm: Command, script: Script
-) -> None:
-    script('0: Done')
-
-    result = bbllm('plan', WEIGHING, '--planner', 'huang')
-
-    assert result.exit_code == 2
-    assert '`--mapping embedding`' in ' '.join(result.output.split())
-
-
-def forces(seed: int | None) -> np.ndarray:
-    """Read the force on the hand at one moment again and again, shape (400, 3) [N]."""
-    with open_stage(EpisodeOptions(scene='tabletop', seed=seed)) as stage:
-        assert isinstance(stage.world, TabletopWorld)
-        return np.array([stage.world.robot.flange_wrench()[:3] for _ in range(400)])
-
-
-def test_without_a_seed_sensors_are_noisy_all_the_same_and_always_alike() -> None:
-    told = forces(None)
-
-    assert told.std(axis=0) == pytest.approx(0.2, rel=0.2)
-    assert (told == forces(0)).all()
-    assert (told != forces(1)).all()
-
-
 PROGRAM = """
     # 1: go to the tv
     find('tv')
@@ -463,7 +355,6 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ('words', 'house'),
     [
-        (('--house', 'studio'), 'studio'),
         (('--world', 'household'), 'family_flat'),
         (('--world', 'household', '--house', 'old_house'), 'old_house'),
     ],
@@ -508,6 +399,7 @@ def test_a_graph_of_virtualhome_is_a_house(bbllm: Command, tmp_path: Path) -> No
     [
         (('--house', 'studyo'), "Did you mean 'studio'?"),
         (('--house', 'no/such.yaml'), 'no/such.yaml'),
+        (('--house', 'studio', '--video', 'no.gif'), 'leave --video out'),
         (('--house', 'studio', '--world', 'tabletop'), 'A house has no table'),
         (('--house', 'studio', '--scene', 'tower'), 'A house has no table'),
         (('--house', 'studio', '--yes'), '--world household asks nobody'),
@@ -524,23 +416,3 @@ def test_a_house_that_cannot_be_is_refused(
 
     assert ran.exit_code == 2
     assert told in ' '.join(ran.stderr.split())
-
-
-def test_houses_are_listed_with_their_rooms(bbllm: Command) -> None:
-    data = json.loads(bbllm('scenes', '--json').stdout)
-
-    assert set(list_houses()) <= set(data)
-    assert data['studio']['rooms'] == ['livingroom', 'kitchen', 'bathroom', 'home_office']
-    assert data['studio']['things'] > 100
-    assert 'studio' in bbllm('scenes').stdout
-
-
-@pytest.mark.usefixtures('scripted')
-def test_a_house_has_no_video(bbllm: Command, tmp_path: Path) -> None:
-    video = tmp_path / 'house.gif'
-
-    ran = bbllm(*WATCH, '--house', 'studio', '--video', str(video))
-
-    assert ran.exit_code == 2
-    assert 'leave --video out' in ran.output
-    assert not video.exists()

@@ -14,7 +14,6 @@ from event_examples import (
     REPAIRED,
     STARTED,
     after,
-    call,
     event,
     outcome,
     states,
@@ -28,8 +27,6 @@ from bbllm.cli.views.progress import StepRow, StepState, counts_text
 from bbllm.cli.views.rich_view import LiveView, plan_lines, print_progress, visible
 from bbllm.core.events import (
     ApprovalAnswered,
-    Ending,
-    EpisodeEnded,
     Event,
     EventKind,
     ModelCall,
@@ -83,12 +80,6 @@ def test_lines_that_nobody_reads_do_not_stop_the_view() -> None:
     assert states(view.progress)[0] == (0, StepState.RUNNING)
 
 
-def test_a_repair_line_has_the_sentence_that_caused_it() -> None:
-    (line,) = describe(REPAIRED[-2].data)
-
-    assert line == ('repair', f'1 at step 1: {FAR}')
-
-
 def screen(events: Iterable[Event], width: int = 100, height: int = 40) -> str:
     """Return what a terminal shows in the end."""
     file = io.StringIO()
@@ -133,14 +124,6 @@ def test_plan_lines_never_exceed_the_terminal(width: int) -> None:
     assert max(line.cell_len for line in lines) <= max(width, 36)
 
 
-def test_on_a_wide_terminal_the_call_stays_beside_its_step() -> None:
-    row = StepRow(3, 'pick a', StepState.DONE, 'pick(a_cube)')
-
-    (line,) = plan_lines([row], 250, '▶')
-
-    assert line.plain.index('pick(a_cube)') < 80
-
-
 def test_a_path_is_not_broken_by_a_narrow_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,25 +138,11 @@ def test_a_path_is_not_broken_by_a_narrow_terminal(
     assert str(path) in capsys.readouterr().out
 
 
-def test_lines_of_wide_letters_are_broken_by_their_width() -> None:
-    lines = plan_lines([StepRow(0, '把红色方块放在蓝色方块上' * 6)], 60, '▶')
-
-    assert max(line.cell_len for line in lines) <= 60
-
-
 def test_visible_blocks_contain_the_focus_and_fit() -> None:
     for focus in range(50):
         first, last = visible([2] * 50, focus, 15)
         assert first <= focus < last
         assert 2 * (last - first) + 2 <= 15
-
-
-def test_a_journal_that_broke_off_says_so_at_the_end() -> None:
-    file = io.StringIO()
-
-    print_progress(Console(file=file, width=100), after(step(0)))
-
-    assert 'INTERRUPTED' in file.getvalue()
 
 
 def test_who_approved_what_is_shown_with_the_episode_and_live() -> None:
@@ -214,11 +183,6 @@ def test_a_repaired_step_stays_in_sight_and_steps_never_tried_go() -> None:
     assert progress.repairs == 1
 
 
-def test_a_step_is_running_from_its_announcement_to_its_outcome() -> None:
-    assert after(step(0)).current is not None
-    assert after(step(0), call('pick', 'a'), outcome('pick a')).current is None
-
-
 def test_a_step_that_the_body_passed_on_is_neither_done_nor_failed() -> None:
     progress = after(step(0), event(StepPassed(index=0, text='x')), step(1))
 
@@ -241,22 +205,3 @@ def test_a_repair_by_what_a_person_said_keeps_the_step_that_it_replaced() -> Non
     )
 
     assert states(progress) == [(0, StepState.REPLACED), (0, StepState.PENDING)]
-
-
-def test_a_cancelled_episode_stops_the_step_that_ran() -> None:
-    progress = after(step(0), event(EpisodeEnded(ending=Ending.CANCELLED, message='Ctrl-C')))
-
-    assert progress.rows[0].state is StepState.STOPPED
-
-
-def test_counts_add_up() -> None:
-    spent = {'model': 'm', 'duration_s': 0.5, 'retries': 0}
-    calls = [
-        event(ModelCall(role=role, prompt_tokens=100, completion_tokens=10, **spent))
-        for role in ('brain', 'body')
-    ]
-
-    progress = after(*REPAIRED, *calls)
-
-    assert (progress.calls, progress.model_calls, progress.tokens) == (2, 2, 220)
-    assert progress.robot_s == pytest.approx(2.0)

@@ -9,7 +9,7 @@ from fake_server import Behaviour, FakeServer, chunk, says, status, streams
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, ModelError, ModelRefusedError, ModelUnavailableError
-from bbllm.core.protocols import ChatModel, Usage
+from bbllm.core.protocols import Usage
 
 
 def test_a_streamed_reply_comes_whole(server: FakeServer) -> None:
@@ -28,8 +28,6 @@ def test_a_streamed_reply_comes_whole(server: FakeServer) -> None:
 @pytest.mark.parametrize(
     ('pieces', 'text'),
     [
-        (('0: wave \ud83d',), '0: wave \ufffd'),
-        (('0: wave \ude00', ' now'), '0: wave \ufffd now'),
         (('0: wave \ud83d', '! now'), '0: wave \ufffd! now'),
         (('0: wave \ud83d', '\ude00 now'), '0: wave \U0001f600 now'),
     ],
@@ -63,10 +61,6 @@ def test_the_request_says_what_is_configured(server: FakeServer) -> None:
     assert server.headers[0]['authorization'] == 'Bearer sk-test-0123456789abcdef'
 
 
-def test_it_is_a_chat_model(server: FakeServer) -> None:
-    assert isinstance(Client(server).model, ChatModel)
-
-
 def test_a_stop_string_ends_the_reply_when_the_server_ignores_it(server: FakeServer) -> None:
     server.will(says('one\nST', 'OP two'))
 
@@ -98,7 +92,6 @@ def test_a_server_that_refuses_streams_is_asked_without(server: FakeServer) -> N
         ('stream_options', 'Unrecognized request argument supplied: stream_options', None),
         ('response_format', "This model does not support 'response_format'", None),
         ('response_format', 'no', 'response_format'),
-        ('response_format', 'guided decoding with json_schema is not supported here', None),
         (
             'temperature',
             "Unsupported value: 'temperature' does not support 0.5 with this model. Only the "
@@ -172,12 +165,6 @@ def test_a_cancelled_token_sends_nothing(server: FakeServer) -> None:
     assert server.bodies == []
 
 
-def test_no_usage_counts_as_nothing(server: FakeServer) -> None:
-    server.will(says('yes', tokens=None))
-
-    assert Client(server).model.complete(ASK).usage == Usage(0, 0)
-
-
 def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,26 +184,12 @@ def test_a_cut_reply_is_asked_for_again(server: FakeServer, broken: Behaviour) -
     assert 'cut' in client.reports[0]
 
 
-def test_a_reply_that_is_always_cut_ends_with_an_error(server: FakeServer) -> None:
-    server.will(cuts('0: pi'))
-
-    with pytest.raises(ModelUnavailableError, match=r'cut .*asked 3 times'):
-        Client(server).ask()
-
-
 def test_an_error_in_mid_stream_is_tried_again(server: FakeServer) -> None:
     server.will(streams([chunk('0: '), {'error': {'message': 'lost a GPU'}}]), says('yes'))
     client = Client(server)
 
     assert client.ask() == 'yes'
     assert 'lost a GPU' in client.reports[0]
-
-
-def test_a_stream_of_rubbish_is_an_error(server: FakeServer) -> None:
-    server.will(streams(['{"choices": [']))
-
-    with pytest.raises(ModelUnavailableError, match='not JSON'):
-        Client(server, retries=0).ask()
 
 
 def test_a_web_page_is_no_reply(server: FakeServer) -> None:

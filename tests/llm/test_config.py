@@ -32,15 +32,6 @@ def test_the_shipped_file_says_what_holds_without_it() -> None:
     assert load_config(SHIPPED) == LlmConfig()
 
 
-def test_brain_and_body_are_configured_apart() -> None:
-    config = parse_config(
-        'brain: {model: big, temperature: 0}\nbody: {provider: offline, schema: false}', 'f'
-    )
-
-    assert (config.brain.model, config.brain.temperature) == ('big', 0.0)
-    assert (config.body.provider, config.body.use_schema) == ('offline', False)
-
-
 @pytest.mark.parametrize(
     ('text', 'message'),
     [
@@ -49,11 +40,9 @@ def test_brain_and_body_are_configured_apart() -> None:
         ('brain: {provider: opanai}', r"`brain\.provider` must be one of auto, openai.*'opanai'"),
         ('brain: {temperature: 3}', r'`brain\.temperature` should be less than or equal to 2'),
         ('brain: {temperature: .nan}', r'`brain\.temperature`'),
-        ('brain: {retries: -1}', r'`brain\.retries` should be greater'),
         ('brain: {timeout_s: 0}', r'`brain\.timeout_s` should be greater than 0, not 0'),
         ('body: {max_tokens: many}', r"`body\.max_tokens` .*integer.*'many'"),
         ('body: {schema: maybe}', r"`body\.schema` must be auto, true or false, not 'maybe'"),
-        ('body: {model: ""}', r'`body\.model`'),
         ('body: [1]', r'`body` .*not a list or section'),
         ('embeddings: {provider: offline}', r"`embeddings\.provider` .*'lexical'.*'offline'"),
         ('embeddings: {temperature: 0}', r'unknown key `embeddings\.temperature`\..*timeout_s'),
@@ -106,26 +95,10 @@ def test_auto_with_a_key_says_who_is_asked() -> None:
     assert models.notices == ('Brain and Body are gpt-4o at api.openai.com.',)
 
 
-def test_each_role_can_be_overridden_alone() -> None:
-    models = make_models(
-        DEFAULTS, overrides={'brain': 'gpt-5-mini', 'body': 'offline'}, environ=KEY
-    )
-
-    assert (models.brain.name, models.body.name) == ('gpt-5-mini', 'offline')
-    assert models.notices == ()
-
-
 @pytest.mark.parametrize('name', ['expert', 'uninformed'])
 def test_who_has_to_be_told_the_goal_works_in_the_bench_only(name: str) -> None:
     with pytest.raises(ConfigError, match=rf'`{name}` works in `bbllm bench` only.*goal'):
         make_models(DEFAULTS, overrides={'brain': name, 'body': 'offline'}, environ={})
-
-
-def test_who_only_guesses_can_be_no_body() -> None:
-    overrides = {'brain': 'offline', 'body': 'uninformed'}
-
-    with pytest.raises(ConfigError, match='can only be the Brain'):
-        make_models(DEFAULTS, overrides=overrides, environ={})
 
 
 @pytest.mark.parametrize('name', ['expert', 'uninformed'])
@@ -168,24 +141,6 @@ def test_a_bad_override_is_explained(said: str, message: str) -> None:
     assert 'abcdefgh' not in str(caught.value)
 
 
-def test_a_named_provider_without_a_key_says_what_to_set_and_how_to_go_on() -> None:
-    with pytest.raises(ConfigError) as caught:
-        make_models(DEFAULTS, overrides={'brain': 'gpt-4o'}, environ={})
-
-    text = str(caught.value)
-    assert '$OPENAI_API_KEY is not set' in text
-    assert '--brain offline' in text
-
-
-def test_a_server_of_ones_own_needs_no_key() -> None:
-    settings = openai_settings(
-        DEFAULTS.brain, 'brain', {'OPENAI_BASE_URL': 'http://localhost:11434/v1/'}
-    )
-
-    assert settings.api_key is None
-    assert settings.host == 'localhost:11434'
-
-
 def test_a_variable_that_is_named_must_be_set() -> None:
     config = parse_config('brain: {api_key_env: GROQ_KEY, base_url: "https://g.example/v1"}', 'f')
 
@@ -193,15 +148,7 @@ def test_a_variable_that_is_named_must_be_set() -> None:
         openai_settings(config.brain, 'brain', KEY)
 
 
-def test_the_files_base_url_wins_over_the_environments() -> None:
-    config = parse_config('brain: {base_url: "http://here:1/v1"}', 'f')
-
-    settings = openai_settings(config.brain, 'brain', {'OPENAI_BASE_URL': 'http://there:1/v1'})
-
-    assert settings.host == 'here:1'
-
-
-@pytest.mark.parametrize('url', ['localhost:1/v1', 'ftp://h/v1', 'http://', 'http://h:x/v1', 'x'])
+@pytest.mark.parametrize('url', ['localhost:1/v1', 'http://', 'http://h:x/v1'])
 def test_a_base_url_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match='http://localhost:11434/v1'):
         make_models(DEFAULTS, environ={'OPENAI_BASE_URL': url})
@@ -215,10 +162,6 @@ def embedder_of(said: str | None, environ: dict[str, str], text: str = '') -> Mo
         embedding=True,
         environ=environ,
     )
-
-
-def test_without_being_asked_for_there_is_no_embedder() -> None:
-    assert make_models(DEFAULTS, environ=KEY).embedder is None
 
 
 @pytest.mark.parametrize(
@@ -273,19 +216,6 @@ def test_a_key_over_plain_http_is_warned_of() -> None:
     models = make_models(DEFAULTS, environ={**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'})
 
     assert any('unencrypted' in notice for notice in models.notices)
-
-
-def test_a_conversation_is_recorded_and_replayed(tmp_path: Path) -> None:
-    path = tmp_path / 'talk.jsonl'
-    recorder = RecordingModel(ScriptedModel(['0: wait']), path, 'brain')
-    recorder.complete([Message('user', 'plan')])
-    RecordingModel(ScriptedModel(['wait()']), path, 'body').complete([Message('user', 'map')])
-
-    models = make_models(DEFAULTS, replay=path, environ={})
-
-    assert models.notices == ()
-    assert models.brain.complete([Message('user', 'plan')]).text == '0: wait'
-    assert models.body.complete([Message('user', 'map')]).text == 'wait()'
 
 
 def test_a_replay_can_be_configured_for_one_role(tmp_path: Path) -> None:
@@ -356,13 +286,3 @@ def test_a_goal_that_the_bench_wrote_for_a_node_is_told(tmp_path: Path) -> None:
     file.write_text(GOAL_TEXT.format(role='brain') + '\nbody: {provider: offline}')
 
     assert make_models(load_config(file)).brain.name == 'expert'
-
-
-def test_a_goal_is_not_among_what_a_slip_of_the_pen_is_told_to_be(tmp_path: Path) -> None:
-    file = tmp_path / 'llm.yaml'
-    file.write_text('brain: {gaol: x}')
-
-    with pytest.raises(ConfigError, match=r'unknown key `brain\.gaol`') as caught:
-        load_config(file)
-
-    assert 'goal' not in str(caught.value).partition('Known')[2]

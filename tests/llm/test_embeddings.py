@@ -9,11 +9,8 @@ from chat_clients import KEY, Client
 from fake_faults import echoes_key, hangs, sends
 from fake_server import FakeServer, embeds, status
 
-from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
-    CancelledError,
     ModelError,
-    ModelRefusedError,
     ModelUnavailableError,
 )
 from bbllm.llm.embedding.embeddings import BATCH
@@ -40,12 +37,6 @@ def test_many_texts_go_in_several_requests_and_are_counted_together(server: Fake
     assert found.usage.prompt_tokens == len(texts)
 
 
-def test_a_server_that_does_not_count_costs_no_tokens(server: FakeServer) -> None:
-    server.will(embeds(tokens=False))
-
-    assert Client(server).embedder.embed(['a']).usage.prompt_tokens == 0
-
-
 def test_a_failure_that_may_pass_is_tried_again(server: FakeServer) -> None:
     server.will(status(503, 'warming up'), status(429, 'slow', retry_after='4'), embeds())
     client = Client(server)
@@ -55,22 +46,6 @@ def test_a_failure_that_may_pass_is_tried_again(server: FakeServer) -> None:
     assert found.retries == 2
     assert len(client.reports) == 2
     assert sum(client.slept) >= 4.0
-
-
-def test_a_server_that_stays_down_is_given_up_with_what_was_tried(server: FakeServer) -> None:
-    server.will(status(500, 'broken'))
-
-    with pytest.raises(ModelUnavailableError, match=r'asked 3 times.*--body offline'):
-        Client(server).embedder.embed(['a'])
-
-
-def test_a_wrong_name_is_answered_with_those_that_there_are(server: FakeServer) -> None:
-    server.will(status(404, 'no such model'))
-    server.models = ('text-embedding-3-large', 'gpt-4o')
-
-    with pytest.raises(ModelRefusedError, match=r'Did you mean text-embedding-3-large\?'):
-        Client(server, model='text-embedding-3-small').embedder.embed(['a'])
-    assert len(server.bodies) == 1
 
 
 def answer(*vectors: object) -> str:
@@ -103,15 +78,6 @@ def test_silence_ends_in_an_error_that_names_the_limit(server: FakeServer) -> No
 
     with pytest.raises(ModelUnavailableError, match=r'0\.3 s'):
         Client(server, timeout_s=0.3, retries=0).embedder.embed(['a'])
-
-
-def test_a_cancel_ends_the_wait_and_is_never_retried(server: FakeServer) -> None:
-    server.will(hangs())
-    token = CancelToken(lambda: token.cancel('stop') if server.bodies else None)
-
-    with pytest.raises(CancelledError, match='stop'):
-        Client(server, timeout_s=30.0).embedder.embed(['a'], cancel=token)
-    assert len(server.bodies) == 1
 
 
 @pytest.mark.parametrize('code', [400, 401, 500])

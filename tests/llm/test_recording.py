@@ -172,19 +172,6 @@ def test_what_is_no_recording_is_refused(path: Path, content: str, message: str)
         ReplayModel(path, 'brain')
 
 
-def test_a_recording_without_a_body_only_fails_when_the_body_is_asked(path: Path) -> None:
-    recorded(path, 'brain', ('a', '1'))
-    body = ReplayModel(path, 'body')
-
-    with pytest.raises(ReplayError, match='holds 0 exchanges of the body'):
-        body.complete(ask('a'))
-
-
-def test_a_missing_recording_is_named(path: Path) -> None:
-    with pytest.raises(ReplayError, match=r'talk\.jsonl: No such file'):
-        ReplayModel(path, 'brain')
-
-
 def test_a_recording_of_another_format_is_refused(path: Path) -> None:
     recorded(path, 'brain', ('a', '1'))
     path.write_text(path.read_text().replace('"format": 1', '"format": 9'))
@@ -204,11 +191,6 @@ def test_two_writers_never_tear_a_line(path: Path) -> None:
         thread.join()
 
     assert len(read_recording(path)) == 40
-
-
-def test_a_folder_is_no_recording_but_a_place_for_one(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=f'is a folder.*--record {tmp_path}/'):
-        RecordingModel(ScriptedModel([]), tmp_path, 'brain')
 
 
 def test_a_recording_in_a_folder_that_cannot_be_made_says_why(tmp_path: Path) -> None:
@@ -256,30 +238,6 @@ def test_who_replays_is_given_the_very_vectors_that_who_recorded_was_given(path:
     assert replay.name == 'replay of counting'
 
 
-def test_a_recording_holds_models_and_embeddings_side_by_side(path: Path) -> None:
-    RecordingModel(ScriptedModel(['0: pick']), path, 'brain').complete([Message('user', 'plan')])
-    RecordingEmbedder(Counting(), path, episode='plus-t000-k1').embed(['pick'])
-
-    assert [item.role for item in read_recording(path)] == ['brain', 'body']
-    assert [item.episode for item in read_recording(path)] == ['', 'plus-t000-k1']
-    assert ReplayModel(path, 'brain').complete([Message('user', 'plan')]).text == '0: pick'
-    assert ReplayEmbedder(path).embed(['pick']).vectors[0] == pytest.approx((0.4, 1 / 3))
-
-
-def test_a_recording_answers_also_from_its_lines(path: Path) -> None:
-    RecordingEmbedder(Counting(), path).embed(['pick'])
-    text = path.read_text()
-
-    assert ReplayEmbedder(Path('run.jsonl'), text=text).embed(['pick']).model == 'counting-2'
-
-
-def test_what_was_not_recorded_is_named(path: Path) -> None:
-    RecordingEmbedder(Counting(), path).embed(['pick'])
-
-    with pytest.raises(ReplayError, match=r'recorded .*pick.*asked .*place'):
-        ReplayEmbedder(path).embed(['place'])
-
-
 def test_an_error_is_recorded_too(path: Path) -> None:
     recording = RecordingEmbedder(Counting(ModelUnavailableError('It is down.')), path)
     with pytest.raises(ModelUnavailableError):
@@ -289,7 +247,7 @@ def test_an_error_is_recorded_too(path: Path) -> None:
         ReplayEmbedder(path).embed(['pick'])
 
 
-@pytest.mark.parametrize('reply', ['<pass>', '["pick"]', '[7]', '{}', '["AAAA"]', '["eJw="]'])
+@pytest.mark.parametrize('reply', ['<pass>', '[7]', '["eJw="]'])
 def test_words_in_place_of_vectors_are_refused(path: Path, reply: str) -> None:
     RecordingModel(ScriptedModel([reply]), path, 'body').complete([Message('user', '["pick"]')])
 
@@ -319,14 +277,6 @@ def test_the_models_of_a_run_record_and_replay_without_a_key(path: Path) -> None
     assert again.embedder.name == 'replay of lexical'
     assert again.embedder.embed(['pick']).vectors == given.vectors
     assert given.vectors[0] == pytest.approx(LexicalEmbedder().embed(['pick']).vectors[0])
-
-
-def test_a_recording_of_long_vectors_stays_small(path: Path) -> None:
-    texts = [f'thing number {i}' for i in range(30)]
-
-    RecordingEmbedder(LexicalEmbedder(), path).embed(texts)
-
-    assert path.stat().st_size < 20_000
 
 
 @pytest.mark.parametrize('embedder', [None, LexicalEmbedder()])

@@ -40,10 +40,6 @@ def test_a_key_is_hidden_however_it_is_cut_into_pieces(pieces: list[str]) -> Non
     assert feed(ReplyText((), Redactor([key])), pieces) == ''.join(pieces).replace(key, HIDDEN)
 
 
-def test_a_tag_that_is_no_thought_stays() -> None:
-    assert feed(ReplyText(), ['<pa', 'ss>']) == '<pass>'
-
-
 def test_thoughts_in_any_pieces_are_dropped() -> None:
     text = '\n<think>a </th b</think>\n\n<pass>\nand'
     for size in range(1, len(text)):
@@ -76,7 +72,3 @@ def test_an_exception_in_the_script_is_raised() -> None:
 def test_a_question_too_many_says_so() -> None:
     with pytest.raises(ModelError, match=r'asked 1 times but has 0 replies.*what now'):
         ScriptedModel().complete(ASK)
-
-
-def test_stop_strings_are_obeyed() -> None:
-    assert ScriptedModel(['a\nb\nEND c']).complete(ASK, stop=['END']).text == 'a\nb\n'
