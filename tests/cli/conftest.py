@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
 import scripted_models
 from paper_world import PaperWorld
 
+from bbllm.api import setup
 from bbllm.api.options import EpisodeOptions
 from bbllm.api.stage import Stage
 from bbllm.cli.commands import plan
@@ -90,9 +91,8 @@ def script(paper: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that sets what the Brain will say."""
 
     def follow(*replies: str) -> None:
-        for module in (session, plan):
-            monkeypatch.setattr(
-                module, 'make_chosen_models', lambda options: scripted_models.models(*replies)
-            )
+        monkeypatch.setattr(
+            setup, 'make_chosen_models', lambda options: scripted_models.models(*replies)
+        )
 
     return follow

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import Result
 
 import bbllm as package
-from bbllm.cli.support import session
+from bbllm.api import setup
 from bbllm.cli.views.progress import Progress, StepState
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import EventKind, PlanMade, RepairBegun, StepBegun
@@ -348,7 +348,7 @@ WATCH = ('run', 'watch tv', '--planner', 'prog_prompt:check=graph,grounding=near
 def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a script answer in place of a model."""
     models = Models(ScriptedModel([PROGRAM]), ScriptedModel([]), ())
-    monkeypatch.setattr(session, 'make_chosen_models', lambda options: models)
+    monkeypatch.setattr(setup, 'make_chosen_models', lambda options: models)
 
 
 @pytest.mark.usefixtures('scripted')

@@ -23,7 +23,7 @@ from bbllm.api.options import (
     AnyPlanner,
     EpisodeOptions,
 )
-from bbllm.api.setup import make_chosen_models, make_setup
+from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError, ParseError, UnknownNameError, WorldError
@@ -131,7 +131,7 @@ class Robot:
             replay=None if replay is None else Path(replay),
         )
         domain = options.domain if isinstance(world, str) else world.observe().domain
-        setup = make_setup(options, make_chosen_models(options), domain)
+        setup = make_setup(options, domain)
         for notice in setup.models.notices:
             logging.getLogger('bbllm').warning(notice)
         stack = ExitStack()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bbllm.api.options import FEEDBACK_LOOPS, STEPS, AnyModel, AnyPlanner, EpisodeOptions
@@ -28,10 +28,8 @@ class EpisodeSetup:
     """Name of the planner, with its options."""
     spec: PlannerSpec
     models: Models
-    mapping: MappingMethod = MappingMethod.AUTO
-    k: int = FEEDBACK_LOOPS
-    limits: Limits = field(default_factory=Limits)
-    settings: Mapping[str, object] = field(default_factory=dict)
+    options: EpisodeOptions
+    settings: Mapping[str, object]
     """JSON values that journals record."""
 
     def begin(
@@ -45,13 +43,13 @@ class EpisodeSetup:
             task,
             planner=self.planner,
             brain=self.models.brain.name,
-            body=body_name(self.mapping, self.models),
-            limits=self.limits,
+            body=body_name(self.options.mapping, self.models),
+            limits=self.options.limits,
             sinks=sinks,
             settings=self.settings,
         )
-        loops = self.k if k is None else k
-        return run, build_planner(run, self.spec, self.models, loops, self.mapping)
+        loops = self.options.k if k is None else k
+        return run, build_planner(run, self.spec, self.models, loops, self.options.mapping)
 
     def plan_only(self, task: Task, scene: Scene) -> Episode:
         """Run the planner on a scene in which every call succeeds and nothing moves."""
@@ -79,27 +77,22 @@ class StillWorld:
         pass
 
 
-def make_setup(options: EpisodeOptions, models: Models, domain: str) -> EpisodeSetup:
+def make_setup(options: EpisodeOptions, domain: str) -> EpisodeSetup:
     """
-    Check that planner, models and the kind of world, `tabletop` or `household`, fit each other.
+    Build planner and models for a kind of world, `tabletop` or `household`; nothing is started.
 
     Raises:
         BbllmError: They do not fit; the text contains what would have worked.
     """
     from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 
+    models = make_chosen_models(options)
     name, spec = _spec_of(options.planner)
     check_domain(name, spec, domain)
     check_brain(name, models.brain)
     check_mapping(name, spec, options.mapping)
     return EpisodeSetup(
-        planner=name,
-        spec=spec,
-        models=models,
-        mapping=options.mapping,
-        k=options.k,
-        limits=options.limits,
-        settings=options.settings,
+        planner=name, spec=spec, models=models, options=options, settings=options.settings
     )
 
 
@@ -180,7 +173,7 @@ def run_episode(
         k=feedback_loops,
         limits=limits or Limits(steps=STEPS),
     )
-    setup = make_setup(options, make_chosen_models(options), world.observe().domain)
+    setup = make_setup(options, world.observe().domain)
     setup = replace(setup, settings={'feedback_loops': feedback_loops})
     run, built = setup.begin(task, [on_event] if on_event is not None else [])
     with heard_by(run):

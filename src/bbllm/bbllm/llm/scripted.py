@@ -38,13 +38,7 @@ class ScriptedModel:
 
     A text or a Reply is answered, an exception is raised, a function is called with the Request.
     Stop strings are obeyed, as with any other model. Where a text gives no usage, as many tokens
-    are counted as it has at most.
-
-    Args:
-        replies: What to answer, in order; a request beyond them is an error.
-        name: The name in reports.
-        supports_schema: Whether it claims to honour JSON schemas.
-        prompt_limit_tokens: How long its prompts may be, as it claims.
+    are counted as it has at most. A request beyond the replies is an error.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import typer
 
 from bbllm.api.options import EpisodeOptions
-from bbllm.api.setup import make_chosen_models, make_setup
+from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.cli.support.options import (
     JsonOption,
@@ -76,7 +76,7 @@ def plan(request: PlanRequest) -> None:
 def _plan(request: PlanRequest, output: Output) -> Episode:
     options = fill(EpisodeOptions, request)
     task = make_task(request.task)
-    setup = make_setup(options, make_chosen_models(options), options.domain)
+    setup = make_setup(options, options.domain)
     for notice in setup.models.notices:
         output.print(notice, style='yellow')
     episode = setup.plan_only(task, _observe(request, options, output))

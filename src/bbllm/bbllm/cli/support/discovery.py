@@ -40,7 +40,7 @@ def found_stack(
     name: str = 'bbllm_client',
 ) -> Iterator[StackClient]:
     """
-    Find the running stack, wait for some of its nodes, and yield a client of it.
+    Find the running stack, wait until some of its nodes are joined, and yield a client of it.
 
     Args:
         verb: The command, for the error where ROS is missing.
@@ -111,9 +111,7 @@ def stack_may_run(environ: Mapping[str, str], commands: Sequence[Sequence[str]])
     """
     Return False where only this machine is searched and no process is, or starts, a stack.
 
-    Args:
-        environ: The variables of this process.
-        commands: The command lines of this machine's processes; none if they cannot be read.
+    Without commands, which are none where they cannot be read, a stack may run.
     """
     from bbllm.ros.rclpy_support.dds_boundary import has_own_profile, wants_network
     from bbllm.ros.stack.stack import REAL_NODES

@@ -43,12 +43,7 @@ def from_checkout(
     """
     Return a command of the folder `benchmarks`, which only a source checkout has.
 
-    Args:
-        name: What is typed.
-        verb: The same with the group it is in.
-        module: Its module in that folder, which has a Typer application `app`.
-        help: Its line in the list of commands.
-        needs_ros: Whether it uses the graph.
+    *verb* is the name with the group it is in; the module has a Typer application `app`.
     """
 
     def load() -> Any:

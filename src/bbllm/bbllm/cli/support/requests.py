@@ -14,14 +14,10 @@ T = TypeVar('T')
 
 def option(default: Any, help: str, *flags: str, panel: str | None = None, **settings: Any) -> Any:
     """
-    Return a field that is an option.
+    Return a field that is an option; *settings* are more arguments of `typer.Option`.
 
-    Args:
-        default: Shown in the help text; None for an option without a default.
-        help: Its help text.
-        flags: Its spellings; where the first is short, `--name-of-the-field` comes before it.
-        panel: Panel of the help page.
-        settings: More arguments of `typer.Option`.
+    Where the first of its flags is short, `--name-of-the-field` comes before it. The default is
+    shown in the help text unless it is None.
     """
 
     def declare(name: str) -> Any:
@@ -91,14 +87,7 @@ def given(request: Any) -> dict[str, object]:
 
 
 def fill(record: type[T], request: Any, /, **more: Any) -> T:
-    """
-    Return a record of the options of its fields' names; the rest is its default.
-
-    Args:
-        record: A dataclass.
-        request: Options without a field of that name are ignored.
-        more: Values of fields, which come before those of the request.
-    """
+    """Return a dataclass of the options of its fields' names, and of *more*, which wins."""
     known = {item.name for item in fields(record)}  # type: ignore[arg-type]  # T is a dataclass
     values = {name: value for name, value in given(request).items() if name in known}
     return record(**{**values, **more})

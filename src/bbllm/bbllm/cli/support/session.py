@@ -9,7 +9,7 @@ from typing import NoReturn
 import typer
 
 from bbllm.api.options import EpisodeOptions
-from bbllm.api.setup import make_chosen_models, make_setup
+from bbllm.api.setup import make_setup
 from bbllm.api.stage import Stage, open_stage
 from bbllm.cli.support.supervision import supervise
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
@@ -50,7 +50,7 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
     from bbllm.planners.assembly import heard_by
 
     task = make_task(instruction)
-    setup = make_setup(options, make_chosen_models(options), options.domain)
+    setup = make_setup(options, options.domain)
     for notice in setup.models.notices:
         output.print(notice, style='yellow')
     if output.live:
@@ -97,14 +97,8 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
     """
     Draw an episode, print where its files are and one JSON object, and exit.
 
-    Args:
-        ran: The episode.
-        output: Where results go.
-        finding: What a check of the result found, as a sentence; empty where there was none.
-        passed: Whether the check passed.
-
-    Raises:
-        typer.Exit: Always; 0 only where the episode finished and its check passed.
+    *finding* is what a check of the result found, as a sentence. Exits with 0 only where the
+    episode finished and that check passed.
     """
     pictures = _draw(ran, finding)
     if finding:

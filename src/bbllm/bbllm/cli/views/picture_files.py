@@ -32,7 +32,6 @@ class Pictures:
 
 
 def rendering_of(journal: Path) -> Path:
-    """Return where the rendering of an episode lies."""
     return journal.with_name(f'{journal.stem}-render.png')
 
 
@@ -46,12 +45,7 @@ def drawn_before(journal: Path) -> tuple[Path, ...]:
 
 def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures:
     """
-    Write the drawing as SVG and PNG; a rendering that lies there already is named too.
-
-    Args:
-        episode: Its record contains the scenes.
-        journal: The pictures are written beside it and called after it.
-        check: What a geometric check found, for the caption.
+    Write the drawing as SVG and PNG beside the journal; a rendering that is there is named too.
 
     Raises:
         ConfigError: A picture cannot be written; names the file and why.

@@ -128,12 +128,8 @@ class ApprovalPrompt:
     """
     A thread that answers the requests of one episode: by a person here, or by itself.
 
-    Args:
-        approvals: What waits.
-        episode_id: Whose requests; those of others are left to others.
-        output: Where people read.
-        view: What shows the episode meanwhile; it stands still during a question.
-        yes: Answer yes in place of a person, which only a simulated robot's executor takes.
+    The view of the episode stands still during a question. With *yes* it answers in place of a
+    person, which only a simulated robot's executor takes.
     """
 
     def __init__(

@@ -168,10 +168,7 @@ def visible(sizes: list[int], focus: int, height: int | None) -> tuple[int, int]
     """
     Return which blocks fit around the one in focus: the first, and one behind the last.
 
-    Args:
-        sizes: Lines of each block.
-        focus: The block that must be seen.
-        height: Lines there are, two of which count what is left out; None for no limit.
+    Of the lines of *height*, two count what is left out; None is no limit.
     """
     if height is None or sum(sizes) <= height:
         return 0, len(sizes)
@@ -192,7 +189,6 @@ def visible(sizes: list[int], focus: int, height: int | None) -> tuple[int, int]
 
 
 def _block(row: StepRow, width: int, running_mark: str) -> list[Text]:
-    """Return one step's lines: its own, broken where it is long, and its note."""
     width = min(width, WIDE)
     # On a narrow terminal the call is left out: the step has the same in words.
     call_width = min(34, (width - INDENT - TIME) * 2 // 5) if width >= NARROW else 0

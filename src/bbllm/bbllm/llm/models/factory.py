@@ -172,12 +172,7 @@ def _decided(
 
 def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
     """
-    Return models whose exchanges are appended to a file.
-
-    Args:
-        models: The models that answer.
-        path: The file.
-        episode: Which episode of a run it is for, where the recording is one of a run.
+    Return models whose exchanges are appended to a file, for an episode of a run or for one alone.
 
     Raises:
         ConfigError: There can be no such file.
@@ -193,12 +188,7 @@ def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
 
 def replay_models(path: Path, *, embedding: bool, text: str | None = None) -> Models:
     """
-    Return models that answer from a recording.
-
-    Args:
-        path: The recording.
-        embedding: Whether an embedder did the Body's work in it.
-        text: Lines of a recording, which then come in place of the file's.
+    Return models that answer from a recording, or from *text*, its lines for one episode.
 
     Raises:
         ReplayError: The recording cannot be read.

@@ -145,12 +145,7 @@ class ModelClient:
 
     async def wait_after(self, failure: Failure, n_failed: int, begun_s: float) -> None:
         """
-        Wait until another attempt makes sense.
-
-        Args:
-            failure: How the last attempt ended.
-            n_failed: How many have failed.
-            begun_s: When the first began, on the monotonic clock [s].
+        Wait until another attempt makes sense; the first began at *begun_s* (monotonic) [s].
 
         Raises:
             ModelError: No attempt makes sense.
@@ -180,12 +175,7 @@ class ModelClient:
         self, messages: Sequence[Message], body: Mapping[str, object], *, stream: bool
     ) -> AsyncIterator[Piece]:
         """
-        Send one chat request and yield its reply.
-
-        Args:
-            messages: The conversation.
-            body: Parameters beside the model and the messages.
-            stream: Whether to ask for pieces; otherwise the reply comes as one.
+        Send one chat request, with more parameters in *body*, and yield its reply.
 
         Raises:
             openai.OpenAIError: The request failed.
@@ -307,9 +297,7 @@ def wait_before(n_failed: int, asked_s: float | None) -> float:
     """
     Return the wait before the next attempt [s]: it doubles, and is random from half of it on.
 
-    Args:
-        n_failed: How many attempts failed so far, at least 1.
-        asked_s: What the server asked for in Retry-After [s]; it is honoured in full.
+    What the server asked for in Retry-After [s] is honoured in full.
     """
     wait_s = min(FIRST_WAIT_S * 2.0 ** min(n_failed - 1, 30), LONGEST_WAIT_S)
     return max(wait_s * random.uniform(0.5, 1.0), asked_s or 0.0)

@@ -144,13 +144,7 @@ def _schema_hash_of(schema: JsonSchema | None) -> str:
 
 class RecordingModel:
     """
-    A model whose exchanges are appended to a file.
-
-    Args:
-        inner: The model that answers.
-        path: The file, which brain and body share; its folder is made.
-        role: `brain` or `body`.
-        episode: Which episode of a run it is for, where the recording is one of a run.
+    A model whose exchanges are appended to a file, which brain and body share; its folder is made.
 
     Raises:
         ConfigError: There can be no such file; `complete` raises what shows only later.
@@ -234,12 +228,7 @@ class ReplayModel:
 
     A request is identified by its content; equal requests are answered in the order in which they
     were recorded. A recording without this role is accepted, as long as nothing is asked: some
-    planners have no use for a Body.
-
-    Args:
-        path: The recording.
-        role: Whose part to play: `brain` or `body`.
-        text: The lines that belong to one episode, where they were read before.
+    planners have no use for a Body. *text* are the lines of one episode, if they were read before.
 
     Raises:
         ReplayError: The file cannot be read, or is empty.
