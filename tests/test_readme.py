@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from bbllm.bench.runner.run_setup import BenchRequest, prepare
-from bbllm.cli.commands.bench_suite import parse_ks
+from bbllm.cli.support.bench_options import parse_ks
 from bbllm.core.registry import load_planners
 
 README = Path(__file__).parent.parent / 'README.md'

@@ -26,8 +26,9 @@ from made_results import make_settings
 from bbllm.bench.report.summary import summarize_run
 from bbllm.bench.report.write import Finished
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress
-from bbllm.cli.commands.bench_suite import _print_results, parse_ks
+from bbllm.cli.commands.bench_suite import _print_results
 from bbllm.cli.main import app
+from bbllm.cli.support.bench_options import parse_ks
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 

@@ -19,7 +19,6 @@ from bbllm.cli.checks.machine import (
     check_compilers,
     check_models,
     check_packages,
-    check_rendering,
     check_ros,
     check_state,
 )
@@ -104,24 +103,6 @@ def test_a_missing_compiler_is_a_warning_with_its_debian_package(
 
     assert finding.level is Level.WARN
     assert 'apt install g++' in finding.remedy
-
-
-def test_no_way_to_render_names_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkup, '_python', lambda code, **environment: 'no GL')
-
-    finding = check_rendering()
-
-    assert finding.level is Level.WARN
-    assert 'libosmesa6' in finding.remedy
-
-
-def test_a_shell_without_ros_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkup.importlib.util, 'find_spec', lambda name: None)
-
-    (finding,) = check_ros()
-
-    assert finding.level is Level.WARN
-    assert finding.remedy
 
 
 def test_a_server_that_is_down_fails_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:

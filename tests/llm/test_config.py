@@ -8,7 +8,6 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.prompt_size import prompt_limit
-from bbllm.core.protocols import Message
 from bbllm.llm.config import GOAL_SUFFIX
 from bbllm.llm.models.factory import (
     LlmConfig,
@@ -20,8 +19,6 @@ from bbllm.llm.models.factory import (
     resolve,
 )
 from bbllm.llm.openai.chat import OpenAIChat
-from bbllm.llm.recording.replay import RecordingModel
-from bbllm.llm.scripted import ScriptedModel
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'llm.yaml'
 KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}
@@ -216,14 +213,6 @@ def test_a_key_over_plain_http_is_warned_of() -> None:
     models = make_models(DEFAULTS, environ={**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'})
 
     assert any('unencrypted' in notice for notice in models.notices)
-
-
-def test_a_replay_can_be_configured_for_one_role(tmp_path: Path) -> None:
-    path = tmp_path / 'talk.jsonl'
-    RecordingModel(ScriptedModel(['0: wait']), path, 'brain').complete([Message('user', 'plan')])
-    config = parse_config(f'brain: {{provider: replay, recording: {path}}}', 'f')
-
-    assert make_models(config, environ={}).brain.name == 'replay of scripted'
 
 
 def test_a_replay_without_a_file_says_what_is_missing() -> None:

@@ -41,10 +41,7 @@ class Redactor:
     """Replaces known secrets, and what has the shape of one, by `[hidden]`."""
 
     def __init__(self, secrets: Iterable[str] = ()):
-        forms: set[str] = set()
-        for secret in secrets:
-            if secret:
-                forms |= _forms(secret)
+        forms = {form for secret in secrets if secret for form in _forms(secret)}
         # The longest first, so that no form is broken up by one that it contains.
         self._forms = tuple(sorted(forms, key=len, reverse=True))
         self._pattern = _any_of(self._forms)
@@ -82,11 +79,9 @@ def _forms(secret: str) -> set[str]:
 
 
 def _any_of(forms: Iterable[str]) -> re.Pattern[str] | None:
-    patterns = [_exactly(form) for form in forms]
-    return re.compile('|'.join(patterns)) if patterns else None
-
-
-def _exactly(form: str) -> str:
     # A short secret, such as the `EMPTY` that local servers want, only counts as a whole word.
-    escaped = re.escape(form)
-    return escaped if len(form) >= _SHORT else rf'(?<!\w){escaped}(?!\w)'
+    patterns = [
+        re.escape(form) if len(form) >= _SHORT else rf'(?<!\w){re.escape(form)}(?!\w)'
+        for form in forms
+    ]
+    return re.compile('|'.join(patterns)) if patterns else None

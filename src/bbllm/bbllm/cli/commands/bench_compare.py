@@ -16,7 +16,6 @@ from bbllm.cli.support.options import MAX_K, MODELS, count
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
-from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.bench_progress import ProgressView, print_grid, time_text
 from bbllm.cli.views.output import Output
 from bbllm.core.events import Limits
@@ -91,9 +90,8 @@ def compare(request: CompareRequest) -> None:
     claim(folder)
     _introduce(choice, folder, bench.limits, output)
     names = [item.planner for item in choice.contenders]
-    with interrupts() as counter, BarView(output) as bar:
+    with interrupts() as counter, ProgressView(output, lambda: counter.count > 0, names) as view:
         begun_s = time.monotonic()
-        view = ProgressView(bar, lambda: counter.count > 0, names)
         ran = play_all(choice.contenders, folder, hire, bench.workers, view)
         wall_s = time.monotonic() - begun_s
     output.print()

@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -120,8 +120,14 @@ def driver(request: DriverRequest) -> None:
     with ExitStack() as stack:
         choose_domain(request.domain)
         if sim:
+            from bbllm.ros.rclpy_support.domains import own_domain
+            from bbllm.ros.stack.stack import Stack, StackConfig
+
             output.print('Starting mujoco_sim ...', 'dim')
-            check = stack.enter_context(_simulator(namespace, own=request.domain is None))
+            if request.domain is None:
+                choose_domain(stack.enter_context(own_domain()))
+            config = StackConfig(nodes=('mujoco_sim',), namespace=namespace)
+            check = stack.enter_context(Stack(config)).check
             words += [f'--await-driver={START_S}']
         code = _run(words, check, to_stderr=request.json)
     file = folder / 'driver-checks.json'
@@ -179,19 +185,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)  # on a terminal, Ctrl-C has reached it already
             return
-
-
-@contextmanager
-def _simulator(namespace: str, *, own: bool) -> Iterator[Callable[[], None]]:
-    """Run a simulator in a separate domain; yield a function that raises when it has died."""
-    from bbllm.ros.rclpy_support.domains import own_domain
-    from bbllm.ros.stack.stack import Stack, StackConfig
-
-    with ExitStack() as stack:
-        if own:
-            choose_domain(stack.enter_context(own_domain()))
-        config = StackConfig(nodes=('mujoco_sim',), namespace=namespace)
-        yield stack.enter_context(Stack(config)).check
 
 
 def _no_check() -> None:

@@ -10,15 +10,13 @@ import typer
 
 from bbllm.bench.report.summary import closing_line
 from bbllm.bench.report.summary_table import print_summary
-from bbllm.cli.support.bench_options import BenchOptions
-from bbllm.cli.support.options import MAX_K, RecordOptions, planner_option
+from bbllm.cli.support.bench_options import BenchOptions, parse_ks
+from bbllm.cli.support.options import RecordOptions, planner_option
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
-from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.bench_progress import ProgressView
 from bbllm.cli.views.output import Output
-from bbllm.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from bbllm.bench.report.write import Finished
@@ -94,31 +92,13 @@ def suite(request: SuiteRequest) -> None:
         output.print_path('results', path)
         for notice in prepared.notices:
             output.print(notice, style='yellow')
-        with BarView(output) as bar:
-            view = ProgressView(bar, lambda: counter.count > 0)
+        with ProgressView(output, lambda: counter.count > 0) as view:
             end = run_bench(plan, folder, hire, bench.workers, view)
         finished = finish(folder)
     _print_results(end, finished, path, output)
     if end.interrupted:
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(FAILED if end.reason or end.progress.lost else 0)
-
-
-def parse_ks(text: str) -> tuple[int, ...]:
-    """Read a list of numbers of feedback loops: `0,1,2,3`, `0-3`; raises ConfigError."""
-    found: set[int] = set()
-    for part in text.split(','):
-        first, dash, last = (piece.strip() for piece in part.partition('-'))
-        numbers = (first, last) if dash else (first, first)
-        if not all(piece.isascii() and piece.isdecimal() for piece in numbers):
-            raise ConfigError(f'--k {text!r} is no list of numbers; say 3, or 0,1,2,3, or 0-3.')
-        low, high = (int(piece) for piece in numbers)
-        if high < low or high > MAX_K:
-            raise ConfigError(
-                f'--k {text!r}: {part.strip()} is not within 0 to {MAX_K}; say 3, 0,1,2,3 or 0-3.'
-            )
-        found.update(range(low, high + 1))
-    return tuple(sorted(found))
 
 
 def _print_results(end: RunEnd, finished: Finished, path: Path, output: Output) -> None:

@@ -88,7 +88,7 @@ def _plan(request: PlanRequest, output: Output) -> Episode:
 
 def _observe(request: PlanRequest, options: EpisodeOptions, output: Output) -> Scene:
     if request.ros:
-        from bbllm.cli.support.stack_session import open_stack
+        from bbllm.cli.support.discovery import open_stack
 
         with open_stack('bbllm plan --ros', request.stack, output) as client:
             return client.scene()

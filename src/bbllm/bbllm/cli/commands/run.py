@@ -119,7 +119,8 @@ def _run_on_stack(request: RunRequest, output: Output) -> Ran:
             'the stack is started (options of `bbllm up`, arguments of a launch file), or add '
             '--world tabletop to run in this process.'
         )
-    from bbllm.cli.support.stack_session import open_stack, run_on_stack
+    from bbllm.cli.support.discovery import open_stack
+    from bbllm.cli.support.stack_session import run_on_stack
 
     task = make_task(request.task)
     with open_stack('bbllm run', request.stack, output) as client:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.options import (
     LIMITS,
+    MAX_K,
     JsonOption,
     ModelOptions,
     WorldName,
@@ -168,3 +169,20 @@ def parse_tasks(text: str) -> tuple[str, ...]:
             'to play all.'
         )
     return names
+
+
+def parse_ks(text: str) -> tuple[int, ...]:
+    """Read a list of numbers of feedback loops: `0,1,2,3`, `0-3`; raises ConfigError."""
+    found: set[int] = set()
+    for part in text.split(','):
+        first, dash, last = (piece.strip() for piece in part.partition('-'))
+        numbers = (first, last) if dash else (first, first)
+        if not all(piece.isascii() and piece.isdecimal() for piece in numbers):
+            raise ConfigError(f'--k {text!r} is no list of numbers; say 3, or 0,1,2,3, or 0-3.')
+        low, high = (int(piece) for piece in numbers)
+        if high < low or high > MAX_K:
+            raise ConfigError(
+                f'--k {text!r}: {part.strip()} is not within 0 to {MAX_K}; say 3, 0,1,2,3 or 0-3.'
+            )
+        found.update(range(low, high + 1))
+    return tuple(sorted(found))

@@ -26,6 +26,9 @@ NO_PROCESS_S = 1.5
 SILENT_S = 20.0
 """How long a node that is seen may be silent, wall clock [s]."""
 POLL_S = 0.05
+COMPLETE_S = 15.0
+"""How long the others may then take, on a busy machine or while the stack starts [s]."""
+WITHOUT = 'Or do without: add --world tabletop.'
 
 
 @contextmanager
@@ -105,6 +108,20 @@ def _await_nodes(
                 f'{", ".join(nodes)} within {patience_s:g} s. {SEE_THERE}'
             )
         time.sleep(POLL_S)
+
+
+@contextmanager
+def open_stack(verb: str, chosen: StackOptions, output: Output) -> Iterator[StackClient]:
+    """Yield a client of the running stack once all of it is ready; raises as `found_stack`."""
+    need_ros(verb)
+    from bbllm.ros.stack.stack import REAL_NODES
+
+    def joined(client: StackClient) -> bool:
+        return len(client.missing(REAL_NODES)) < len(REAL_NODES)
+
+    with found_stack(verb, chosen, output, REAL_NODES, joined, hint=WITHOUT) as client:
+        client.wait_ready(REAL_NODES, COMPLETE_S)
+        yield client
 
 
 def stack_may_run(environ: Mapping[str, str], commands: Sequence[Sequence[str]]) -> bool:

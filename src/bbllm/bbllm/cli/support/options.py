@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -43,22 +44,14 @@ def beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     return complete
 
 
-def planners() -> Iterable[str]:
-    from bbllm.core.registry import planner_names
-
-    return planner_names()
-
-
-def scenes() -> Iterable[str]:
-    from bbllm.sim.scene_file import list_scenes
-
-    return list_scenes()
+def _listed(module: str, name: str) -> Callable[[], Iterable[str]]:
+    """Return what imports a module and calls a function of it that lists names."""
+    return lambda: getattr(importlib.import_module(f'bbllm.{module}'), name)()
 
 
-def _houses() -> Iterable[str]:
-    from bbllm.worlds.household.houses import list_houses
-
-    return list_houses()
+planners = _listed('core.registry', 'planner_names')
+scenes = _listed('sim.scene_file', 'list_scenes')
+_houses = _listed('worlds.household.houses', 'list_houses')
 
 
 def _modes() -> Iterable[str]:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.api.backends import is_whole
-from bbllm.api.ros_environment import need_ros
-from bbllm.cli.support.discovery import found_stack
-from bbllm.cli.support.options import StackOptions
 from bbllm.cli.support.session import Ran
 from bbllm.cli.support.supervision import watch
 from bbllm.cli.views.output import Output
@@ -25,24 +20,6 @@ from bbllm.core.types import Task
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
-
-COMPLETE_S = 15.0
-"""How long the others may then take, on a busy machine or while the stack starts [s]."""
-WITHOUT = 'Or do without: add --world tabletop.'
-
-
-@contextmanager
-def open_stack(verb: str, chosen: StackOptions, output: Output) -> Iterator[StackClient]:
-    """Yield a client of the running stack once all of it is ready; raises as `found_stack`."""
-    need_ros(verb)
-    from bbllm.ros.stack.stack import REAL_NODES
-
-    def joined(client: StackClient) -> bool:
-        return len(client.missing(REAL_NODES)) < len(REAL_NODES)
-
-    with found_stack(verb, chosen, output, REAL_NODES, joined, hint=WITHOUT) as client:
-        client.wait_ready(REAL_NODES, COMPLETE_S)
-        yield client
 
 
 def run_on_stack(

@@ -13,25 +13,35 @@ from bbllm.bench.log.results import NO_CASE, EpisodeResult
 from bbllm.bench.report.summary_table import print_whole
 from bbllm.bench.runner.run_watch import RunProgress
 from bbllm.cli.views.bar_view import BarView
+from bbllm.cli.views.output import Output
 from bbllm.core.text import count_of
 
 
 class ProgressView:
     """
-    Shows where a run or a comparison stands; a `Watch` and a `CompareWatch`.
+    Shows where a run or a comparison stands, within `with`; a `Watch` and a `CompareWatch`.
 
     Args:
-        bar: Where it is shown.
+        output: Where words go.
         wants_end: Whether Ctrl-C was pressed.
         planners: Those that a comparison plays, in that order.
     """
 
-    def __init__(self, bar: BarView, wants_end: Callable[[], bool], planners: Sequence[str] = ()):
+    def __init__(
+        self, output: Output, wants_end: Callable[[], bool], planners: Sequence[str] = ()
+    ):
         self.wants_end = wants_end
-        self._bar = bar
+        self._bar = BarView(output)
         self._planners = list(planners)
         self._planner = ''
         self._counts = ''
+
+    def __enter__(self) -> ProgressView:
+        self._bar.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.__exit__(*error)
 
     def plays(self, planner: str) -> None:
         """Show which planner plays next, and how long all of it will take."""
