@@ -28,7 +28,7 @@ from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3DArray
 
 from bbllm.cli.checks.machine import Level
-from bbllm.cli.checks.real_graph import Starts, judge_graph
+from bbllm.cli.checks.real_graph import RealArm, judge_graph
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode, summarize
@@ -50,7 +50,7 @@ STACK = (*NODES, *OPTIONAL_NODES)
 TASK = 'put the red cube on location_B'
 GUEST = Path(__file__).parent / 'guest.py'
 HERE_S = 60.0
-STARTS = Starts.of('172.16.0.2', 'bbllm')
+ARM_OF_BBLLM = RealArm(namespace='bbllm')
 POLICIES = policies()
 
 
@@ -204,7 +204,7 @@ def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
     told: list[str] = []
 
     graph = probe('bbllm', 'franka_gripper', told.append)
-    found = list(judge_graph(graph, namespace='bbllm', gripper='franka_gripper', starts=STARTS))
+    found = list(judge_graph(graph, ARM_OF_BBLLM))
 
     odd = [item for item in found if item.level is not Level.OK]
     assert all('slow' in item.text for item in odd), odd  # on a machine that is busy
@@ -218,7 +218,7 @@ def test_a_wrong_namespace_is_told_where_the_driver_is(
 ) -> None:
     monkeypatch.setattr(real_probe, 'FIND_S', 1.0)
     graph = probe('elsewhere', 'franka_gripper')
-    found = judge_graph(graph, namespace='elsewhere', gripper='franka_gripper', starts=STARTS)
+    found = judge_graph(graph, RealArm(namespace='elsewhere'))
 
     assert graph.controllers is None
     assert any('there is' in item.text and '--namespace' in item.text for item in found)
