@@ -113,14 +113,3 @@ def test_the_arm_model_has_seven_joints_and_rigid_fingers_at_the_width_asked_for
             normal = data.geom_xmat[pad.id].reshape(3, 3)[:, 1]
             faces.append(centre - normal * pad.size[1])
         assert np.linalg.norm(faces[0] - faces[1]) == pytest.approx(width_m, abs=1e-9)
-
-
-def test_the_fingers_are_as_thin_as_the_real_ones_where_they_pass_neighbours() -> None:
-    model = arm_model()
-    pad = model.geom('fr3_leftfinger_pad')
-    middle = model.geom('fr3_leftfinger_middle')
-    assert 2 * pad.size[1] == pytest.approx(0.0144)
-    assert middle.pos[1] + middle.size[1] == pytest.approx(0.019)
-    # the tip reaches less below the TCP than half a cube, so that a cube on a table can be held
-    tip_below_tcp = 0.0584 + pad.pos[2] + pad.size[2] - 0.1034
-    assert 0 < tip_below_tcp < 0.02

@@ -12,7 +12,7 @@ from urdf_text import chain, joints_of, numbers
 
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS, FLANGE_SITE, TCP_SITE, robot_spec
-from bbllm.arm.urdf import LOOKS, WORLD_BIT, robot_description
+from bbllm.arm.urdf import WORLD_BIT, robot_description
 
 
 @pytest.fixture(scope='module')
@@ -134,15 +134,3 @@ def test_frames_are_where_the_model_has_them(
 
     np.testing.assert_allclose(T_world_link[:3, 3], data.site(site).xpos, atol=1e-9)
     np.testing.assert_allclose(T_world_link[:3, :3].ravel(), data.site(site).xmat, atol=1e-9)
-
-
-@pytest.mark.parametrize('tag', ['visual', 'collision'])
-def test_every_shape_is_there_and_a_capsule_is_three(robot: ElementTree.Element, tag: str) -> None:
-    model = robot_spec().compile()
-    shown = model.geom_group == LOOKS if tag == 'visual' else model.geom_contype & WORLD_BIT > 0
-    capsules = int((model.geom_type[shown] == int(mujoco.mjtGeom.mjGEOM_CAPSULE)).sum())
-
-    assert capsules > 0
-    assert len(robot.findall(f'link/{tag}')) == int(shown.sum()) + 2 * capsules
-    shapes = {shape.tag for shape in robot.iterfind(f'link/{tag}/geometry/*')}
-    assert shapes == {'box', 'cylinder', 'sphere'}  # no meshes, which are not ours

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.core.errors import SceneFileError, UnknownNameError
+from bbllm.core.errors import SceneFileError
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import SceneObject
 from bbllm.sim.scene_file import list_scenes, load_scene, make_scene, parse_scene
@@ -126,11 +126,6 @@ def test_that_a_thing_is_fixed_is_known_to_the_file_and_shown_by_no_world() -> N
 def test_text_that_is_no_scene_is_refused_by_its_file_name(content: str) -> None:
     with pytest.raises(SceneFileError, match=r'some\.yaml'):
         parse_scene(content, 'some', 'some.yaml')
-
-
-def test_an_unknown_scene_is_told_with_the_nearest_name() -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean 'plus_sign'"):
-        load_scene('plus_sing')
 
 
 def test_a_scene_is_read_from_any_path_and_a_missing_one_is_told(tmp_path: Path) -> None:

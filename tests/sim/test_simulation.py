@@ -86,15 +86,6 @@ def test_an_object_can_be_put_elsewhere_also_while_everything_sleeps() -> None:
     assert z == pytest.approx(0.02, abs=1e-3)
 
 
-def test_what_stands_on_a_thing_that_is_taken_away_falls() -> None:
-    above = {'name': 'above', 'kind': 'cube', 'xyz': [0.5, 0.0, 0.06]}
-    simulation = Simulation(make_scene({'objects': [CUBE, above]}))
-    simulation.step(1500)
-    simulation.set_object_pose('cube', Pose(position_m=(0.5, 0.3, 0.02)))
-    simulation.step(1000)
-    assert simulation.object_poses()['above'].position_m[2] == pytest.approx(0.02, abs=1e-3)
-
-
 def test_a_tower_of_five_stands_straight() -> None:
     tower = [
         {'name': f'c{i}', 'kind': 'cube', 'xyz': [0.5, 0.0, 0.02 + 0.04 * i], 'yaw_deg': 9 * i}

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from laid_tables import (
     above_of,
     cube,
-    cylinder,
     location,
     motions_of,
     rejection_of,
@@ -226,14 +225,6 @@ def test_a_hand_that_is_asked_to_tilt_a_little_comes_straight_down_at_the_same_p
         assert math.sin(grip.yaw_rad) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_what_is_round_is_let_go_with_the_yaw_that_was_asked() -> None:
-    scene, hand = held_at(CENTRED, cylinder('can', 0, 0))
-
-    grips = above_of(motions_of(place(tcp(0.5, 0.2, 0.032, 40)), scene, hand)).grips
-
-    assert sorted(round(math.degrees(grip.yaw_rad)) % 360 for grip in grips) == [40, 220]
-
-
 def test_fingers_without_room_as_asked_are_turned_by_what_the_thing_looks_alike_after() -> None:
     beside = (cube('green_cube', 0.5, 0.247), cube('blue_cube', 0.5, 0.153))
     scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), *beside)
@@ -242,23 +233,6 @@ def test_fingers_without_room_as_asked_are_turned_by_what_the_thing_looks_alike_
 
     # Yaw 0 opens along y, where the neighbours are.
     assert {abs(round(math.degrees(grip.yaw_rad))) for grip in grips} == {90}
-
-
-def test_a_hand_that_would_let_go_in_the_air_is_told_the_height_that_would_do() -> None:
-    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), cube('green_cube', 0.5, -0.2))
-
-    over_table = rejection_of(place(tcp(0.5, 0.2, 0.3)), scene, hand)
-    over_cube = rejection_of(place(tcp(0.5, -0.2, 0.102)), scene, hand)
-
-    assert over_table.code is over_cube.code is Code.BAD_ARGUMENTS
-    assert over_table.message == (
-        'the hand at the pose 0.5 0.2 0.3 1 0 0 0 would let go of red_cube 26.8 cm above table; '
-        'at z = 0.032 it would set red_cube down on table.'
-    )
-    assert over_cube.message.endswith(
-        'let go of red_cube 3.0 cm above green_cube; at z = 0.072 it would set red_cube down on '
-        'green_cube.'
-    )
 
 
 @given(st.floats(0.3, 0.65), st.floats(-0.3, 0.3), st.floats(-1, 0) | st.floats(0.12, 1), yaws)

@@ -283,30 +283,6 @@ def test_what_needs_a_person_ends_the_call_with_its_own_code_once_one_allows_to_
     assert executor.execute(PICK_RED).succeeded
 
 
-def test_after_a_third_reflex_that_a_person_had_to_see_to_the_arm_stays_where_it_is(
-    arm: KinematicArm,
-) -> None:
-    moved: list[int] = []
-
-    def allow(what: str, cancel: CancelToken) -> bool:
-        moved.append(len(arm.sent))
-        return True
-
-    executor = executor_on(arm, allow)
-    for _ in range(3):
-        before = len(arm.sent)
-        arm.replies = [DEACTIVATED, DEACTIVATED]
-        arm.mode, arm.errors = RobotMode.REFLEX, ('cartesian_reflex',)
-        outcome = executor.execute(PICK_RED)
-        if moved:
-            break
-
-    assert (outcome.status, outcome.code) == (Status.FAILED, Code.REFLEX)
-    assert outcome.message.endswith('A person has let the robot go on since.')
-    assert len(arm.sent) > before
-    assert moved == [len(arm.sent)]
-
-
 def test_a_call_can_be_cancelled_while_a_person_is_waited_for(arm: KinematicArm) -> None:
     arm.replies = [DEACTIVATED]
     arm.mode = RobotMode.USER_STOPPED

@@ -641,16 +641,6 @@ def test_a_yes_to_a_call_during_which_the_robot_was_stopped_is_asked_for_again(
     assert first.hash != second.hash
 
 
-@pytest.mark.parametrize(('mode', 'call', 'why'), CALLS_OF_MODES)
-def test_a_call_that_is_allowed_again_after_a_stop_is_permitted(
-    mode: str, call: SkillCall, why: str
-) -> None:
-    person = StoppedWhileAsked(mode, again=YES)
-
-    assert person.gate.permit(call, of_plan(0), CancelToken()) is None
-    assert len(person.asked) == 2
-
-
 def test_a_call_is_asked_for_where_the_robot_was_stopped_while_the_scene_was_waited_for() -> None:
     person = Person([YES, NO])
     stops = [0]

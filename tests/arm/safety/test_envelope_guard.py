@@ -260,16 +260,6 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         load_envelope('safty')
 
 
-def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
-    path = tmp_path / 'mine.yaml'
-    path.write_text('tcp_speed: {max_m_s: 0.5}')
-    first = load_envelope(path)
-    path.write_text('tcp_speed: {max_m_s: 0.25}')
-
-    assert first.tcp_speed.max_m_s == 0.5
-    assert load_envelope(str(path)).tcp_speed.max_m_s == 0.25
-
-
 def test_a_way_that_leads_through_a_box_is_refused_by_the_guard_too() -> None:
     box = {'name': 'laptop', 'min_m': [0.1, -0.6, 0.2], 'max_m': [0.6, -0.3, 0.8]}
     guard = EnvelopeGuard(SafetyEnvelope.model_validate({'keep_out': [box]}))

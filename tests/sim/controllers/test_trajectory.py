@@ -202,24 +202,6 @@ def test_the_state_of_a_trajectory_can_be_asked_for_until_it_ends(
     assert controller.query(2.0, END, STILL) is None
 
 
-def test_points_with_all_derivatives_are_joined_by_quintics(
-    controller: TrajectoryController,
-) -> None:
-    points = goal(
-        time_s=(0.0, 2.0),
-        position_rad=(tuple(START), tuple(END)),
-        velocity_rad_s=(ZEROS, ZEROS),
-        acceleration_rad_s2=(ZEROS, ZEROS),
-    )
-    controller.start(points, 0.0, START, STILL)
-    x = 0.3
-    q, dq, ddq = controller.sample(np.array([2 * x]))
-    way = END - START
-    assert q[0] == pytest.approx(START + way * (10 * x**3 - 15 * x**4 + 6 * x**5))
-    assert dq[0] == pytest.approx(way * (30 * x**2 - 60 * x**3 + 30 * x**4) / 2)
-    assert ddq[0] == pytest.approx(way * (60 * x - 180 * x**2 + 120 * x**3) / 4)
-
-
 def test_the_splines_pass_through_points_with_their_derivatives() -> None:
     rng = np.random.default_rng(3)
     position, velocity, acceleration = rng.normal(size=(3, 4, 7))
@@ -253,25 +235,6 @@ def test_one_sample_equals_the_same_of_many(controller: TrajectoryController) ->
         assert one.position_rad == pytest.approx(many[0][i])
         assert one.velocity_rad_s == pytest.approx(many[1][i])
         assert one.acceleration_rad_s2 == pytest.approx(many[2][i])
-
-
-def test_points_with_and_without_velocities_may_follow_each_other(
-    controller: TrajectoryController,
-) -> None:
-    mixed = goal(
-        time_s=(1.0, 2.0, 3.0),
-        position_rad=(tuple(END), tuple(START), tuple(END)),
-        velocity_rad_s=(ZEROS, (), ZEROS),
-        acceleration_rad_s2=(),
-    )
-    controller.start(mixed, 0.0, START, STILL)
-
-    q, dq, _ = controller.sample(np.array([0.5, 1.5, 2.5]))
-
-    assert dq[0] == pytest.approx((END - START) * 1.5)  # a cubic's peak, from rest to rest
-    assert dq[1] == pytest.approx(START - END)  # a straight line
-    assert dq[2] == pytest.approx(END - START)
-    assert q[1] == pytest.approx((START + END) / 2)
 
 
 def test_a_motion_towards_an_accelerated_first_point_starts_without_acceleration(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from enum import Enum
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -215,30 +214,20 @@ DEFAULT = 'safety'
 
 
 def load_envelope(name_or_path: str | Path = '') -> SafetyEnvelope:
-    """
-    Read a file, given by its path or by its name in the project's config folder.
-
-    Raises:
-        ConfigError: It cannot be read or used; states where and what would be accepted.
-    """
-    text = str(name_or_path) or DEFAULT
-    if isinstance(name_or_path, Path) or is_yaml_path(text):
-        path = Path(text).expanduser()
-    else:
-        path = _shipped(text)
+    """Read a file by its path or its name in the config folder; raises ConfigError."""
+    name = str(name_or_path) or DEFAULT
+    by_path = isinstance(name_or_path, Path) or is_yaml_path(name)
+    path = Path(name).expanduser() if by_path else _shipped(name)
     try:
-        return _load(path, path.stat().st_mtime_ns)
-    except OSError as error:
-        raise ConfigError(f'Cannot read the safety file {path}: {error.strerror}.') from None
+        text = path.read_text('utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
+        raise ConfigError(f'Cannot read the safety file {path}: {reason}.') from None
+    return parse_envelope(text, str(path))
 
 
 def parse_envelope(text: str, source: str) -> SafetyEnvelope:
-    """
-    Parse the YAML text of a file, which errors call *source*.
-
-    Raises:
-        ConfigError: The text cannot be used.
-    """
+    """Parse a file's text; raises ConfigError, which calls the file *source*."""
     try:
         data: object = yaml.load(text, _NoTwins)  # a safe one, with a check more
     except yaml.MarkedYAMLError as error:
@@ -259,15 +248,6 @@ def parse_envelope(text: str, source: str) -> SafetyEnvelope:
         unknown = [item for item in errors if item['type'] in _UNKNOWN]
         problem = _explain((unknown or errors)[0])
     raise ConfigError(f'{source}: {problem}')
-
-
-@lru_cache(maxsize=8)
-def _load(path: Path, _: int) -> SafetyEnvelope:
-    try:
-        text = path.read_text('utf-8')
-    except UnicodeDecodeError:
-        raise ConfigError(f'Cannot read the safety file {path}: it is not UTF-8 text.') from None
-    return parse_envelope(text, str(path))
 
 
 def _shipped(name: str) -> Path:

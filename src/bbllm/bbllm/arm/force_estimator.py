@@ -35,10 +35,9 @@ class ForceEstimator:
     @contextmanager
     def heard_by(self, listener: Callable[[], bool]) -> Iterator[None]:
         """
-        Call a listener after every reading meanwhile, in the thread that brings it.
+        Call a listener after every reading meanwhile, until it returns True.
 
-        It returns True to receive no more, and is not called after this has ended, which waits for
-        a call that is under way.
+        The end waits for a call that is under way, in the thread that brings the readings.
         """
         with self._listening:
             self._listener = listener

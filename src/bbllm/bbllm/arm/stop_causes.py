@@ -177,13 +177,10 @@ def hardware_is_up(*, shown: bool, answered: bool, controllers_active: bool) -> 
 
 def diagnose(condition: RobotCondition, *, hardware_was_down: bool) -> Stop:
     """
-    Return why the robot stopped, as far as its state shows.
+    Return why the robot stopped, as far as its state after the stop shows.
 
-    Args:
-        condition: Of the robot after the stop; a mode MOVE, and the errors with it, are from
-            before it.
-        hardware_was_down: Whether the stop took the hardware component down. A robot that shows no
-            error after that was stopped from outside.
+    A mode MOVE, and the errors with it, are from before it. A robot that shows no error after its
+    hardware component went down was stopped from outside.
     """
     if condition.mode is RobotMode.USER_STOPPED:
         return Stop(cause=StopCause.USER_STOP)

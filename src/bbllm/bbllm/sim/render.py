@@ -45,14 +45,7 @@ class RenderError(ConfigError):
 
 
 def render_png(simulation: Simulation, *, width_px: int = 960, height_px: int = 720) -> bytes:
-    """
-    Draw the simulation as it is now; returns a PNG file of 1920 x 1440 pixels at most.
-
-    The simulation must not step meanwhile (`SimulatedRobot.paused`).
-
-    Raises:
-        RenderError: Neither EGL nor OSMesa works here.
-    """
+    """Draw a simulation that does not step meanwhile; returns a PNG. Raises RenderError."""
     frames = simulation.data.qpos[np.newaxis]
     return _render(simulation, frames, '.png', (width_px, height_px), 1.0, None)
 
@@ -132,12 +125,7 @@ def _render(
 
 
 def save_picture(simulation: Simulation, path: str | Path) -> Path:
-    """
-    Draw the simulation into a PNG file; errors as `render_png`.
-
-    Raises:
-        RenderError: The file, or one of those it is made from, cannot be written.
-    """
+    """Draw the simulation into a PNG file; raises RenderError."""
     return _write(Path(path), 'picture', lambda: render_png(simulation))
 
 
@@ -160,12 +148,7 @@ def need_display(environ: Mapping[str, str]) -> None:
 
 @contextmanager
 def viewer(robot: SimulatedRobot) -> Iterator[Any]:
-    """
-    Open MuJoCo's window; call `sync()` of what this yields, as SimDriver's `on_advance` does.
-
-    Raises:
-        RenderError: There is no display.
-    """
+    """Open MuJoCo's window; call `sync()` of what this yields. Raises RenderError."""
     need_display(os.environ)
     import mujoco.viewer  # loads GLFW, which only a display can serve
 

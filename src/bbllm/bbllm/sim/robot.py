@@ -152,12 +152,7 @@ class SimulatedRobot:
             yield self.simulation
 
     def advance(self, duration_s: float) -> None:
-        """
-        Let simulated time pass, in whole physics steps.
-
-        Raises:
-            WorldError: The physics became unstable.
-        """
+        """Let time pass, in whole physics steps; raises WorldError if the physics is unstable."""
         left = round(duration_s / self.simulation.timestep_s)
         while left > 0:
             n = min(left, self._period)

@@ -393,13 +393,7 @@ def list_scenes() -> tuple[str, ...]:
 
 
 def load_scene(name_or_path: str | Path) -> SceneFile:
-    """
-    Read a scene by its name, or by the path of a .yaml file.
-
-    Raises:
-        UnknownNameError: No scene of that name.
-        SceneFileError: The file cannot be read, or its scene could not stand.
-    """
+    """Read a scene by its name or path; raises UnknownNameError or SceneFileError."""
     content, path = FILES.read(name_or_path)
     return parse_scene(content, path.stem, str(path))
 
@@ -410,12 +404,7 @@ def parse_scene(content: str, name: str, where: str = 'the scene') -> SceneFile:
 
 
 def make_scene(data: Mapping[str, object], where: str = 'the scene') -> SceneFile:
-    """
-    Make a scene from the content of a file: plain dictionaries and lists.
-
-    Raises:
-        SceneFileError: Unknown fields, values that will not do, or a scene that could not stand.
-    """
+    """Make a scene from plain dictionaries and lists; raises SceneFileError."""
     records: dict[str, type[BaseModel]] = {
         '': SceneFile,
         'tables': TableSpec,

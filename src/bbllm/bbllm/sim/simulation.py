@@ -188,13 +188,7 @@ class Simulation:
         self._wake()
 
     def set_object_mass(self, name: str, mass_kg: float) -> None:
-        """
-        Change an object's mass, evenly spread as before.
-
-        Raises:
-            UnknownNameError: No movable object of that name.
-            WorldError: The mass is not above zero, or it is fixed to its table.
-        """
+        """Change the mass of an object; raises UnknownNameError, or WorldError if it is fixed."""
         self._addresses(name)
         if not mass_kg > 0:
             raise WorldError(f'The mass of {name} must be above 0 kg, not {mass_kg}.')

@@ -48,13 +48,7 @@ class YamlFiles:
         return tuple(sorted(path.stem for path in self._folder().glob('*.yaml')))
 
     def read(self, name_or_path: str | Path) -> tuple[str, Path]:
-        """
-        Return a file's text, and where it is.
-
-        Raises:
-            UnknownNameError: There is none of that name.
-            ConfigError: It cannot be read; of the class that was given.
-        """
+        """Return text and path of a file; raises UnknownNameError, or the class that was given."""
         text = str(name_or_path)
         if isinstance(name_or_path, Path) or is_yaml_path(text):
             path = Path(name_or_path).expanduser()
@@ -70,12 +64,7 @@ class YamlFiles:
             raise self._error(f'{kind} file {path} cannot be read: {reason}.') from error
 
     def parse(self, content: str, where: str) -> dict[str, object]:
-        """
-        Return the fields of a file, which errors call *where*.
-
-        Raises:
-            ConfigError: It is not YAML, or has no fields; of the class that was given.
-        """
+        """Return the fields of a file, which errors of the class that was given call *where*."""
         try:
             data: Any = yaml.load(content, self._loader)  # a safe one, says the type
         except yaml.YAMLError as error:

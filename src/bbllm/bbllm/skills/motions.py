@@ -2,16 +2,13 @@
 Motions of the tool for a call in a scene, or the reason why nothing may move.
 
 Pure geometry: which grips would do, how high to hover, what to check afterwards. `arm.execution`
-finds out which of the grips the arm can reach, and how.
+finds out which of the grips the arm can reach. A refusal (`Rejection`) is returned only where the
+target certainly overlaps with the hand or the grasped object; the planner finds all else.
 
-A refusal (`Rejection`) is returned only where the target certainly overlaps with the hand or the
-grasped object, so that the message can name what would work; the planner finds all else.
-
-Conventions: a pose given as target of `place` is where the centre of the object shall be; it is
-set on the surface under that pose when its underside is within 25 mm of it, so that `0.5 0.1 0`
-and `0.5 0.1 0.02` both put a cube of 4 cm on the table. Without a yaw, an object is aligned with
-what it is set on: the location, the object below, else the axes of the table. A pose with a
-quaternion is where the TCP shall be, for `place` when it releases.
+A pose given to `place` is where the centre of the object shall be; it is set on the surface within
+25 mm of its underside, so that `0.5 0.1 0` and `0.5 0.1 0.02` both put a cube of 4 cm on the
+table. Without a yaw, an object is aligned with what it is set on. A pose with a quaternion is
+where the TCP shall be, for `place` when it releases.
 """
 
 from __future__ import annotations

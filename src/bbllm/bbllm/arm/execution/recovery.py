@@ -53,12 +53,7 @@ class ContactLimiter:
             self._driver.limit_contacts(self._limits)
 
     def need(self, activity: str) -> None:
-        """
-        Set them now where they are not in force.
-
-        Raises:
-            SkillError: That is not possible, so that nothing may move.
-        """
+        """Set them where they are not in force; raises SkillError, so that nothing moves."""
         if self.in_force:
             return
         if not self._rests():
@@ -113,12 +108,7 @@ class _Case:
 
 
 class Recovery:
-    """
-    Recovers the robot, and counts the recoveries.
-
-    Where a program may not, or can not, recover by itself, *ask_person* decides; by default the
-    robot stays stopped.
-    """
+    """Recovers the robot, and counts the recoveries; without *ask_person* it may stay stopped."""
 
     def __init__(
         self,

@@ -49,12 +49,7 @@ CHECK_S = 0.02
 
 
 def check_rest(driver: ArmDriver, goal: Array, activity: str, cancel: CancelToken) -> None:
-    """
-    Wait until the arm rests at a goal of shape (7,) [rad]; *cancel* may end the wait.
-
-    Raises:
-        SkillError: It does not rest there in time.
-    """
+    """Wait until the arm rests at a goal, shape (7,) [rad]; raises SkillError if not in time."""
     deadline = driver.now_s() + REST_S
     while True:
         state = driver.joint_state()
@@ -180,12 +175,7 @@ class TrajectoryExecutor:
         return True
 
     def limit_contacts(self, activity: str) -> bool:
-        """
-        Set the contact thresholds of the envelope where needed; returns whether they were set now.
-
-        Raises:
-            SkillError: They could not be set, so nothing may move.
-        """
+        """Set the contact thresholds where needed; returns whether. Raises SkillError."""
         if self._limiter.in_force:
             return False
         self._commanded = None  # the controller begins anew, at what is measured
@@ -232,12 +222,7 @@ class TrajectoryExecutor:
         self._moved = True
 
     def open_to(self, width_m: float, activity: str) -> None:
-        """
-        Open or close the fingers to a width without gripping.
-
-        Raises:
-            SkillError: They did not get there.
-        """
+        """Open or close the fingers without gripping; raises SkillError if they stop elsewhere."""
         asked = (width_m, GRIPPER_SPEED_M_S)
         result = self._send_hand(lambda: self.driver.move_gripper(*asked), width_m, activity)
         failure = gripper_failure(result, activity)
@@ -256,12 +241,7 @@ class TrajectoryExecutor:
     def grasp(
         self, width_m: float, force_n: float, inner_m: float, outer_m: float, activity: str
     ) -> GripperResult:
-        """
-        Close with a force; missing the width window is a result, not a failure.
-
-        Raises:
-            SkillError: The hand could not carry the goal out at all.
-        """
+        """Close with a force; missing the width window is a result, other failures SkillErrors."""
         goal = GraspGoal(width_m, GRIPPER_SPEED_M_S, force_n, inner_m, outer_m)
         if self.guard is not None:
             self.guard.check_grip(force_n, activity)
@@ -312,12 +292,7 @@ class TrajectoryExecutor:
     def _send_hand(
         self, send: Callable[[], GripperResult], width_m: float, activity: str
     ) -> GripperResult:
-        """
-        Send a goal of the hand, to a width; again where the robot stopped before it had begun.
-
-        Raises:
-            SkillError: The robot stopped in the middle of it, so that the driver cancelled it.
-        """
+        """Send a goal of the hand; again where the robot stopped before it had begun."""
         while True:
             self.ready(activity)
             self._begin_to(activity)

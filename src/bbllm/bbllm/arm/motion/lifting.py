@@ -67,12 +67,7 @@ class LiftParams:
         return OVERSHOOT * self.pull * self.cap_n
 
     def check_below(self, stops_n: float) -> None:
-        """
-        See that a lift of what is fixed ends by its cap, and not by a stop of the robot [N].
-
-        Raises:
-            ConfigError: The cap is too high for that; states which one would do.
-        """
+        """Raise ConfigError where the robot would stop before the cap ends a lift [N]."""
         if self.hardest_n <= stops_n:
             return
         most_n = math.floor(10 * stops_n * self.cap_n / self.hardest_n) / 10

@@ -95,8 +95,7 @@ def join(
     """
     Join two motions, without a stop between them where that is free of contact.
 
-    While both overlap the corner is rounded; the first two fifths of the first motion and the last
-    two of the second, such as the end of a descent, stay exactly as they were.
+    The first two fifths of the first and the last two of the second stay exactly as they were.
     """
     rounded, saved_s = blend(first, second, scale=scale)
     corner = np.linspace(first.duration_s - saved_s, first.duration_s, _CORNER_SAMPLES)
@@ -341,12 +340,7 @@ class GraspPlanner:
         self._checker.update(things, held, width_m=hand.width_m)
 
     def above(self, motion: MoveAbove, q_now: Array) -> GraspPlan:
-        """
-        Choose a grip and plan all motions for it; nothing has moved yet.
-
-        Raises:
-            SkillError: OUT_OF_WORKSPACE or NO_PATH, as a rejection.
-        """
+        """Choose a grip and plan all motions for it; raises SkillError as a rejection."""
         problem: NoPathError | None = None
         for grips in _by_room(motion.grips):
             try:
@@ -356,12 +350,7 @@ class GraspPlanner:
         raise self._failure(motion, problem)
 
     def shifted(self, way: GraspPlan, shift_m: Point) -> GraspPlan:
-        """
-        Come down beside the grip by a shift in the world frame, since the object has slipped [m].
-
-        Raises:
-            NoPathError: The line there leaves the joint limits.
-        """
+        """Come down beside the grip by a shift in the world frame [m]; raises NoPathError."""
         if way.descent is None:
             return way
         x, y, z = (way.grip.position_m[axis] + shift_m[axis] for axis in range(3))
@@ -373,12 +362,7 @@ class GraspPlanner:
         return replace(way, ascent=self._line(up), up=up)
 
     def to_base(self, q_now: Array) -> JointTrajectory:
-        """
-        Plan the way back to the ready posture.
-
-        Raises:
-            SkillError: NO_PATH, as a rejection.
-        """
+        """Plan the way back to the ready posture; raises SkillError as a rejection."""
         try:
             return self._transit(q_now, Q_READY)
         except NoPathError as error:

@@ -95,10 +95,9 @@ def approach_postures(
 
 def _upright_q7(T_base_tcp: Array) -> Array:
     """
-    Return the values of joint 7 with which the arm stays in the vertical plane of the tool.
+    Return the values of joint 7 with which the arm stays in the vertical plane of the tool, (2,).
 
-    They are not in any grid, and the only ones that descend near the base without turning the
-    shoulder; shape (2,) [rad].
+    They are the only ones that descend near the base without turning the shoulder.
     """
     x, y = T_base_tcp[:2, 3] / max(float(np.hypot(*T_base_tcp[:2, 3])), 1e-9)
     along = T_base_tcp[:2, :2].T @ np.array([-y, x])  # tangent, in the tool's x and y

@@ -74,8 +74,8 @@ class Sweep:
         """
         Return the height of the lowest point of each of `solid_names()`, shape (n, m) [m].
 
-        Where a ball around the solid stays above *below_m*, its lowest point, which is lower, is
-        returned instead: it is quicker to have.
+        Of what stays above *below_m* a lower bound, by the ball around it, which is quicker to
+        have.
         """
         solids = _solids()
         rows = self.frames[:, :, 2, :]  # (n, 10, 4): the base z axis in each frame, and the height

@@ -114,12 +114,9 @@ class EnvelopeGuard:
         self, trajectory: JointTrajectory, activity: str, *, width_m: float | None = None
     ) -> None:
         """
-        Check a motion all along it, with the fingers open as now or to a width [m].
+        Check a motion with the fingers open as now or to a width [m]; raises SkillError.
 
         *activity* is what the arm is about, for the sentence: `moving above red_cube`.
-
-        Raises:
-            SkillError: It breaks a rule.
         """
         self._check_age(activity)
         width_m = self._width_m() if width_m is None else width_m
@@ -141,13 +138,9 @@ class EnvelopeGuard:
 
     def check_hand(self, position_rad: Array, width_m: float, activity: str) -> None:
         """
-        Check the fingers on their way to another width, with the arm at a position of shape (7,).
+        Check the fingers on their way to another width against boxes; raises SkillError.
 
-        The table is not checked here: motions are checked against it with the fingers closed and
-        wide open.
-
-        Raises:
-            SkillError: They would enter a box, or the scene is stale.
+        The table is checked by motions, with the fingers closed and wide open.
         """
         self._check_age(activity)
         if not self._boxes or not np.isfinite(width_m):

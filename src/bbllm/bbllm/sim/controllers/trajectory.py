@@ -91,10 +91,9 @@ class TrajectoryController:
 
     def replace(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> str | None:
         """
-        Take a trajectory from the topic, which has no result.
+        Take a trajectory from the topic, without result; returns why it is ignored, if it is.
 
-        A running goal goes on with the new trajectory, under its own tolerances. Returns why it is
-        ignored, None where it is followed.
+        A running goal goes on with the new trajectory, under its own tolerances.
         """
         reason = self.refusal(goal, now_s)
         if reason is None:
