@@ -6,7 +6,7 @@ Nothing here decides anything; `sim.robot` adds the controllers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -22,16 +22,6 @@ from bbllm.sim.build import build_model
 from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 
 MAX_ACCELERATION = 1e10
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """Two objects in contact."""
-
-    first: str
-    """A robot link (fr3_...), an object, a table or `floor`."""
-    second: str
-    force_n: float
 
 
 class WrenchNoise:
@@ -233,16 +223,6 @@ class Simulation:
         torque[dofs[arm]] -= data.efc_force[rows][arm]
         return torque
 
-    def touches(self) -> tuple[Touch, ...]:
-        """Return what touches what, awake objects only; robot parts by their link's name."""
-        found = []
-        force = np.zeros(6)
-        for i in range(self.data.ncon):
-            mujoco.mj_contactForce(self.model, self.data, i, force)
-            first, second = (self._thing(int(geom)) for geom in self.data.contact[i].geom)
-            found.append(Touch(first, second, float(force[0])))
-        return tuple(found)
-
     def _after(self, n: int) -> None:
         """Keep the clock, and notice a state that has blown up."""
         self.steps += n
@@ -275,7 +255,3 @@ class Simulation:
             # MuJoCo wakes what has any velocity at all
             self.data.qvel[qvel + 2] -= 1e-12
         mujoco.mj_forward(self.model, self.data)
-
-    def _thing(self, geom: int) -> str:
-        body = int(self.model.geom_bodyid[geom])
-        return str(self.model.body(body).name if body else self.model.geom(geom).name)

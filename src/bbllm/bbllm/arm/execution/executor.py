@@ -140,9 +140,7 @@ class SkillExecutor:
                 if should_abort():  # `stop` found nothing to stop when that was said
                     self._executor.cancel()
             try:
-                # First of all: a robot that is stopped shows no scene, and its clock stands.
-                stopped = self._stopped(call)
-                refused = stopped or self._refusal(call, provenance) or self._unlimited(call)
+                refused = self._refusal(call, provenance)
                 # How long a person thinks it over is no part of what the call takes.
                 start_s = self._driver.now_s()
                 outcome = refused or self._carry_out(call)
@@ -159,29 +157,22 @@ class SkillExecutor:
             if self._running:
                 self._executor.cancel()
 
-    def _stopped(self, call: SkillCall) -> Outcome | None:
-        """Recover a robot that stopped since the last call; returns why the call ends with it."""
-        try:
-            self._executor.ready(f'waiting for {call}')
-        except SkillError as failure:
-            return failure.outcome(call)
-        return None
-
     def _refusal(self, call: SkillCall, provenance: Provenance | None) -> Outcome | None:
-        """Ask whether the call may be tried; returns why not."""
-        if self._permit is None:
-            return None
+        """
+        Recover a robot that stopped since the last call, ask for a permit, set contact thresholds.
+
+        Returns why the call ends with that, if so.
+        """
         cancel = CancelToken(lambda: self._executor.check('waiting for a person'))
         try:
-            return self._permit(call, provenance, cancel)
-        except SkillError as stopped:  # somebody cancelled the wait
-            return stopped.outcome(call)
-
-    def _unlimited(self, call: SkillCall) -> Outcome | None:
-        """Set the robot's contact thresholds where needed; returns why not."""
-        if not moves(call):  # the controller is taken down for it, as no permit allows
-            return None
-        try:
+            # First of all: a robot that is stopped shows no scene, and its clock stands.
+            self._executor.ready(f'waiting for {call}')
+            refused = None if self._permit is None else self._permit(call, provenance, cancel)
+        except SkillError as failure:
+            return failure.outcome(call)
+        if refused is not None or not moves(call):
+            return refused
+        try:  # which takes the controller down, as no permit allows for a call that does not move
             self._executor.limit_contacts(f'{call}')
         except SkillError as failure:
             failure.moved = failure.stopped
