@@ -1,13 +1,25 @@
-"""What names a plan: two bear one hash only where they are the same."""
+"""What names a plan, and the queue where a request waits for a person."""
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.core.approval import Provenance, RequestKind, plan_hash, single_hash
+from bbllm.core.approval import (
+    Answer,
+    ApprovalQueue,
+    ApprovalRequest,
+    Provenance,
+    RequestKind,
+    plan_hash,
+    single_hash,
+)
+from bbllm.core.cancel import CancelToken
+from bbllm.core.errors import ApprovalError, CancelledError
 from bbllm.core.types import Plan, PlanStep
 
 texts = st.text(max_size=12)
@@ -48,3 +60,195 @@ def test_the_same_call_asked_twice_bears_two_hashes() -> None:
     hashes = {single_hash(RequestKind.CALL, 'e', 'pick', 'red_cube') for _ in range(100)}
 
     assert len(hashes) == 100
+
+
+PATIENCE_S = 30.0
+
+
+def request(kind: RequestKind = RequestKind.PLAN, hash: str = 'a' * 64) -> ApprovalRequest:
+    return ApprovalRequest(kind=kind, hash=hash, title='The plan.', lines=('0: pick red_cube',))
+
+
+class Asked:
+    """A request that is asked in a thread of its own."""
+
+    def __init__(
+        self, desk: ApprovalQueue, what: ApprovalRequest, cancel: CancelToken | None = None
+    ):
+        self._result: list[Any] = []
+        self._thread = threading.Thread(target=self._run, args=(desk, what, cancel), daemon=True)
+        self._thread.start()
+
+    def result(self) -> Any:
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive(), f'the desk still waited after {PATIENCE_S} s'
+        return self._result[0]
+
+    def _run(self, desk: ApprovalQueue, what: ApprovalRequest, cancel: CancelToken | None) -> None:
+        try:
+            self._result.append(desk.ask(what, cancel or CancelToken()))
+        except BaseException as error:  # handed to the test
+            self._result.append(error)
+
+
+class Desk(ApprovalQueue):
+    """A desk that can be waited for."""
+
+    def __init__(self, timeout_s: float = PATIENCE_S, simulated: bool = False):
+        self.open = threading.Event()
+        self.shown: list[ApprovalRequest | None] = []
+        self.told: list[str] = []
+        super().__init__(
+            timeout_s=timeout_s,
+            simulated=simulated,
+            on_change=self._show,
+            on_answer=lambda request, answer: self.told.append(answer.told_of(request)),
+        )
+
+    def asked(
+        self, what: ApprovalRequest | None = None, cancel: CancelToken | None = None
+    ) -> Asked:
+        asked = Asked(self, what or request(), cancel)
+        assert self.open.wait(PATIENCE_S), 'nothing was asked'
+        return asked
+
+    def _show(self, waiting: ApprovalRequest | None) -> None:
+        self.shown.append(waiting)
+        if waiting is not None:
+            self.open.set()
+
+
+def test_a_granted_request_goes_on_and_everybody_sees_that_nothing_waits_any_more() -> None:
+    desk = Desk()
+    asked = desk.asked()
+
+    desk.answer('a' * 64, Answer(granted=True, by='ann'))
+
+    assert asked.result() == Answer(granted=True, by='ann')
+    assert desk.waiting is None
+    shown = desk.shown
+    assert shown[0] is not None
+    assert shown[0].timeout_s == PATIENCE_S
+    assert shown[1:] == [None]
+    assert desk.told == ['plan aaaaaaaaaaaa approved by ann']
+
+
+@pytest.mark.parametrize('hash', ['', 'a' * 12, 'b' * 64, 'A' * 64, 'a' * 65])
+def test_an_answer_to_another_hash_is_refused_with_the_one_that_waits(hash: str) -> None:
+    desk = Desk()
+    asked = desk.asked()
+
+    with pytest.raises(ApprovalError, match='not what waits now: that is plan aaaaaaaaaaaa'):
+        desk.answer(hash, Answer(granted=True, by='ann'))
+
+    assert desk.waiting is not None
+    desk.answer('a' * 64, Answer(granted=False, by='ann'))
+    assert asked.result().granted is False
+
+
+def test_who_answers_when_nobody_asks_is_told_so_and_what_was_answered_last() -> None:
+    desk = Desk()
+    with pytest.raises(ApprovalError, match='Nobody waits for an answer now'):
+        desk.answer('a' * 64, Answer(granted=True, by='ann'))
+    asked = desk.asked()
+    desk.answer('a' * 64, Answer(granted=True, by='ann'))
+    asked.result()
+
+    with pytest.raises(ApprovalError, match='plan aaaaaaaaaaaa approved by ann'):
+        desk.answer('a' * 64, Answer(granted=False, by='bob'))
+
+
+def test_who_answers_late_is_told_how_it_was_answered_though_the_next_one_waits() -> None:
+    desk = Desk()
+    asked = desk.asked()
+    desk.answer('a' * 64, Answer(granted=False, reason='too near', by='ann'))
+    asked.result()
+    desk.open.clear()
+    asked = desk.asked(request(hash='b' * 64))
+
+    with pytest.raises(ApprovalError) as refused:
+        desk.answer('a' * 64, Answer(granted=True, by='bob'))
+
+    said = str(refused.value)
+    assert 'not what waits now: that is plan bbbbbbbbbbbb' in said
+    assert 'It was answered: plan aaaaaaaaaaaa denied by ann: too near.' in said
+    assert desk.waiting is not None
+    desk.answer('b' * 64, Answer(granted=False, by='ann'))
+    assert asked.result().granted is False
+
+
+def test_of_many_who_answer_at_once_one_is_heard_and_the_others_are_told() -> None:
+    desk = Desk()
+    asked = desk.asked()
+    begin = threading.Barrier(9)
+    refused: list[str] = []
+
+    def say(by: str, granted: bool) -> None:
+        begin.wait(PATIENCE_S)
+        try:
+            desk.answer('a' * 64, Answer(granted=granted, by=by))
+        except ApprovalError as error:
+            refused.append(str(error))
+
+    people = [
+        threading.Thread(target=say, args=(f'p{i}', i % 2 == 0), daemon=True) for i in range(8)
+    ]
+    for person in people:
+        person.start()
+    begin.wait(PATIENCE_S)
+    for person in people:
+        person.join(PATIENCE_S)
+
+    answer = asked.result()
+    assert len(refused) == 7
+    assert all(answer.by in sentence for sentence in refused)
+
+
+def test_a_program_answers_for_a_simulated_robot_only() -> None:
+    real, simulated = Desk(), Desk(simulated=True)
+    automatic = Answer(granted=True, by='run --yes', automatic=True)
+    asked, taken = real.asked(), simulated.asked()
+
+    with pytest.raises(ApprovalError, match=r'simulated.* bbllm approve'):
+        real.answer('a' * 64, automatic)
+    simulated.answer('a' * 64, automatic)
+
+    assert taken.result() == automatic
+    assert simulated.told == ['plan aaaaaaaaaaaa approved by run --yes (automatic)']
+    assert real.waiting is not None
+    real.answer('a' * 64, Answer(granted=True, by='ann'))
+    assert asked.result().by == 'ann'
+
+
+def test_a_program_may_always_deny() -> None:
+    real = Desk()
+    asked = real.asked()
+
+    real.answer('a' * 64, Answer(granted=False, by='a watchdog', automatic=True))
+
+    assert not asked.result().granted
+
+
+def test_what_ends_the_wait_leaves_nothing_to_answer() -> None:
+    desk = Desk()
+    token = CancelToken()
+    asked = desk.asked(cancel=token)
+    token.cancel('It was cancelled.')
+
+    assert isinstance(asked.result(), CancelledError)
+    assert desk.waiting is None
+    assert desk.shown[-1] is None
+    with pytest.raises(ApprovalError, match='Nobody waits'):
+        desk.answer('a' * 64, Answer(granted=True, by='ann'))
+
+
+def test_nobody_in_time_is_no_approval() -> None:
+    desk = Desk(timeout_s=0.01)
+    asked = desk.asked()
+
+    answer = asked.result()
+
+    assert (answer.granted, answer.by) == (False, '')
+    assert answer.reason == 'nobody answered within 0.01 s'
+    with pytest.raises(ApprovalError, match=r'nobody answered within 0\.01 s'):
+        desk.answer('a' * 64, Answer(granted=True, by='late'))
