@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bbllm.core.types import Kind, SceneObject
+from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector, yaw_pose
 from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
 from bbllm.worlds.perception.tracking import Hidden, ObjectTracker, TrackingParams
@@ -14,6 +15,19 @@ PERIOD_S = 0.2
 HERE: Vector = (0.4, 0.1, 0.02)
 THERE: Vector = (0.5, -0.1, 0.02)
 EDGES = (0.04, 0.04, 0.04)
+
+TABLE = SceneObject(
+    name='table',
+    kind=Kind.FIXTURE,
+    pose=Pose(position_m=(0.35, 0.0, -0.02)),
+    size_m=(1.2, 1.6, 0.04),
+)
+AWAY = Hand(tcp=Pose(position_m=(0.3, 0.0, 0.5), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=0.08)
+
+
+def cube(name: str, x: float, y: float, z: float = 0.02, yaw_deg: float = 0.0) -> SceneObject:
+    pose = yaw_pose((x, y, z), math.radians(yaw_deg))
+    return SceneObject(name=name, kind=Kind.CUBE, pose=pose, size_m=EDGES)
 
 
 def nothing_hidden(item: SceneObject) -> bool:

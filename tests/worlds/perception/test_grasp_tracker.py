@@ -6,10 +6,10 @@ import math
 from dataclasses import replace
 
 import pytest
+from tracked_tables import TABLE, cube
 
-from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.core.types import Pose, SceneObject
 from bbllm.skills.grasps import Hand
-from bbllm.skills.shapes import yaw_pose
 from bbllm.worlds.perception.grasp_tracker import (
     GraspTracker,
     HandChange,
@@ -21,17 +21,6 @@ from bbllm.worlds.scene.relations import find_held
 from bbllm.worlds.scene.transforms import angle_between, compose
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
-TABLE = SceneObject(
-    name='table',
-    kind=Kind.FIXTURE,
-    pose=Pose(position_m=(0.35, 0.0, -0.02)),
-    size_m=(1.2, 1.6, 0.04),
-)
-
-
-def cube(name: str, x: float, y: float, z: float = 0.02, yaw_deg: float = 0.0) -> SceneObject:
-    pose = yaw_pose((x, y, z), math.radians(yaw_deg))
-    return SceneObject(name=name, kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
 
 
 def hand(x: float, y: float, z: float, width_m: float) -> Hand:

@@ -5,26 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
+from tracked_tables import AWAY, TABLE, cube
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.worlds.scene.relations import build_scene, find_held
-
-TABLE = SceneObject(
-    name='table',
-    kind=Kind.FIXTURE,
-    pose=Pose(position_m=(0.35, 0.0, -0.02)),
-    size_m=(1.2, 1.6, 0.04),
-)
-AWAY = Hand(tcp=Pose(position_m=(0.3, 0.0, 0.5), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=0.08)
-
-
-def cube(name: str, x: float, y: float, z: float = 0.02, yaw_deg: float = 0.0) -> SceneObject:
-    half = math.radians(yaw_deg) / 2
-    pose = Pose(position_m=(x, y, z), quat_xyzw=(0.0, 0.0, math.sin(half), math.cos(half)))
-    return SceneObject(name=name, kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
 
 
 def location(name: str, x: float, y: float) -> SceneObject:

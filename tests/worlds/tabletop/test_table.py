@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tracked_tables import AWAY, EDGES, TABLE, cube
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Kind, Pose, SceneObject
@@ -16,24 +17,12 @@ from bbllm.worlds.scene.relations import build_scene
 from bbllm.worlds.tabletop.table import ObservedTable
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
-EDGES = (0.04, 0.04, 0.04)
-TOP = SceneObject(
-    name='table',
-    kind=Kind.FIXTURE,
-    pose=Pose(position_m=(0.35, 0.0, -0.02)),
-    size_m=(1.2, 1.6, 0.04),
-)
 PLACE = SceneObject(
     name='location_A', kind=Kind.LOCATION, pose=Pose(position_m=(0.4, -0.2, 0.0)), size_m=EDGES
 )
 RED: Vector = (0.5, 0.1, 0.02)
 BLUE: Vector = (0.6, 0.3, 0.02)
 CEILING: Vector = (0.6, 0.0, 1.5)
-AWAY = Hand(tcp=Pose(position_m=(0.3, 0.0, 0.5), quat_xyzw=DOWN), width_m=0.08)
-
-
-def cube(name: str, at: Vector) -> SceneObject:
-    return SceneObject(name=name, kind=Kind.CUBE, pose=yaw_pose(at, 0.0), size_m=EDGES)
 
 
 class World:
@@ -43,7 +32,7 @@ class World:
         self.doubts = Doubts(lambda text: None)
         self.tracker = ObjectTracker(TrackingParams(), self.doubts)
         self.table = ObservedTable(
-            (TOP, PLACE), things, self.tracker, GraspTracker(), hidden_m=0.1
+            (TABLE, PLACE), things, self.tracker, GraspTracker(), hidden_m=0.1
         )
         self.now_s = 100.0
         self.where = AWAY
@@ -98,7 +87,7 @@ class World:
 
 
 def test_things_of_a_file_are_where_it_says_until_the_hand_moves_them() -> None:
-    world = World(cube('red_cube', RED), cube('blue_cube', BLUE))
+    world = World(cube('red_cube', *RED), cube('blue_cube', *BLUE))
     assert '(red_cube on table)' in world.facts
 
     world.pick_red()
@@ -117,7 +106,7 @@ def test_things_of_a_file_are_where_it_says_until_the_hand_moves_them() -> None:
 
 
 def test_thing_that_slips_out_of_the_hand_is_a_fact_and_no_object() -> None:
-    world = World(cube('red_cube', RED), cube('blue_cube', BLUE))
+    world = World(cube('red_cube', *RED), cube('blue_cube', *BLUE))
     world.pick_red()
     world.move(0.4, 0.0, 0.4, 0.04)
 
