@@ -23,9 +23,7 @@ from bbllm.core.types import Kind, Pose, SceneObject
 
 EDGE_M = 0.04
 RAINBOW = ('red', 'orange', 'yellow', 'green', 'blue', 'indigo', 'violet')
-
 CUBES = tuple(f'{color}_cube' for color in RAINBOW)
-
 STANDING = {'level_m': 0.01, 'tilt_deg': 18.0}
 
 CUBES_RIGHT = OneSide(
@@ -73,7 +71,6 @@ PLUS = PlusSign(
     **STANDING,
 )
 SEGREGATED = Segregated(kind='segregated', margin_m=0.02, **STANDING)
-
 Spot = tuple[float, float] | tuple[float, float, float]
 Spots = Mapping[str, Spot]
 

@@ -180,10 +180,7 @@ def test_on_a_table_the_codes_of_refusals_tell_of_rules() -> None:
 
 
 BROKE = {'broken_rules': {'two_at_once': 2}, 'first_broken': 3}
-
-
 WORSE = {'broken_rules': {'two_at_once': 1, 'already_open': 1}, 'first_broken': 0, 'discarded': 2}
-
 
 MIXED = (
     make_result(trial=0, broken_rules={}),
@@ -317,11 +314,7 @@ def test_replies_of_nothing_but_unknown_actions_break_that_rule() -> None:
 # --- A plan that breaks a rule is as unfaithful where FLTRNN refuses it as where a world hears it
 
 CASE = case_of('put_salmon_in_the_fridge')
-
-
 NAMES = world_of(CASE).observe().names
-
-
 GOAL = 'inside_salmon_fridge: 1'
 
 

@@ -24,11 +24,8 @@ from bbllm.bench.suites.scores import FinalState
 # --- Blocks at corners: near enough, on the table, no corner twice, fixed ones where they were.
 
 CORNER_START: dict[str, Spot] = {'red_cube': (0.45, 0.1), 'green_cube': (0.55, -0.1)}
-
 BOTH: dict[str, Spot] = {'red_cube': (0.36, 0.26), 'green_cube': (0.64, -0.26)}
-
 RED: dict[str, Spot] = {**CORNER_START, 'red_cube': (0.36, 0.26)}
-
 GREEN_FIXED = {'fixed': ['green_cube']}
 
 

@@ -159,20 +159,6 @@ def test_what_must_not_be_so_fails_where_it_is(graph: Graph) -> None:
     assert passes(graph, {**unwanted, 'count': 2})
 
 
-def test_all_conditions_must_hold_and_each_is_one_of_gcr(graph: Graph) -> None:
-    graph.nodes[13].states.add(State.ON)
-
-    judgement = judged(
-        graph, {'thing': 'tv', 'is': 'on'}, {'thing': 'salmon', 'on': 'table', 'count': 2}
-    )
-
-    assert judgement.verdict is Verdict.FAILED
-    assert {c.text: c.holds for c in judgement.conditions} == {
-        'tv is on': True,
-        'salmon on table (at least 2)': False,
-    }
-
-
 def test_a_final_state_is_judged_by_classes_with_what_has_become_of_things(graph: Graph) -> None:
     goal = FinalStateGoal(
         kind='final_state',

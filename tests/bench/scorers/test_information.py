@@ -36,32 +36,14 @@ def loose_and_fixed(case: Case) -> tuple[str, str]:
 
 
 STACK = case_of('lighter_on_heavier')
-
-
 LIGHT, HEAVY = by_weight(STACK)
-
-
 HOLD = case_of('pick_heavier')
-
-
 LESS, MORE = by_weight(HOLD)
-
-
 CORNER = case_of('movable_to_corner')
-
-
 LOOSE, BOLTED = loose_and_fixed(CORNER)
-
-
 ON_FIXED = case_of('movable_on_fixed')
-
-
 FREE, BASE = loose_and_fixed(ON_FIXED)
-
-
 THREE = case_of('tower_by_weight')
-
-
 TOP, MIDDLE, BOTTOM = by_weight(THREE)
 
 

@@ -42,9 +42,7 @@ def uneven(*ys: float) -> dict[str, Spot]:
 
 
 LINE_DONE = line_line()
-
 LINE_CYLINDER: dict[str, Spot] = {'grey_cylinder': (0.4, 0.2)}
-
 LINE_WITH_FAR: dict[str, Spot] = {**LINE_DONE, 'violet_cube': (1.0, 0.1)}
 
 PAIR: dict[str, Spot] = {
@@ -170,7 +168,6 @@ TRIO: dict[str, Spot] = {
 }
 
 TRI_DONE: dict[str, Spot] = {**TRIO, 'blue_cube': (0.4, 0.2), 'grey_cylinder': (0.5, -0.2)}
-
 TRI_FAR: dict[str, Spot] = {**TRI_DONE, 'crimson_cube': (1.0, -0.2)}
 
 

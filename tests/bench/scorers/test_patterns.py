@@ -26,9 +26,7 @@ from bbllm.bench.suites.scores import FinalState
 # --- Cubes as a capital L.
 
 L_SMALL = (0, 1, 2, -1j)
-
 FIVE = (0, 1, 2, -1j, -2j)
-
 SEVEN = (0, 1, 2, 3, 4, -1j, -2j)
 
 
@@ -162,7 +160,6 @@ def test_turning_it_too_far_flips_the_verdict(
 # --- Five cubes as a plus sign, on whole tables; the fit itself is tested in test_plus_fit.py.
 
 CROSS = (0, 1, -1, 1j, -1j)
-
 PLUS_DONE = pattern(CROSS)
 
 

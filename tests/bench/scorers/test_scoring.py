@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from paper_table import BOTH, Literal, Paper, Raises, job_of, play
+from paper_table import BOTH, Paper, Raises, job_of, play
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.scorers import scoring
@@ -25,10 +25,8 @@ from bbllm.core.errors import (
     ReplayError,
 )
 from bbllm.core.events import Ending, Episode, Event, LineDiscarded, ModelCall
-from bbllm.core.protocols import EpisodeContext, Reply, Usage, World
+from bbllm.core.protocols import Reply, Usage
 from bbllm.core.types import Outcome, SkillCall, Status, Task
-from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.brain_body.planner import BrainBody
 
 
 def ended_by(error: BbllmError) -> EpisodeResult:
@@ -96,25 +94,6 @@ def test_a_step_that_has_no_call_is_attempted_whether_it_is_repaired_or_stays_fa
     assert dict(repaired.codes) == {NO_CALL: 1}
     assert (left.executable, left.attempted) == (1, 3)
     assert dict(left.codes) == {NO_CALL: 2}
-
-
-def test_what_people_say_between_two_steps_is_no_step() -> None:
-    """Their words go back to the Brain as a repair of a step that was not tried."""
-
-    class Heard(BrainBody):
-        def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-            run.add_feedback('take care')
-            super().run(task, world, context)
-
-    job, world = job_of(), Paper()
-    run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
-    brain = ScriptedModel(['0: pick(red_cube)', '0: pick(red_cube)'])
-    before = world.observe()
-    episode = run.execute(Heard(run.model(brain, 'brain'), Literal()), world)
-    result = score(job, episode, before=before, after=before, robot_s=1.0, unsafe=None)
-
-    assert (result.executable, result.attempted, result.loops) == (1, 1, 1)
-    assert dict(result.codes) == {}
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,6 @@ APART_DONE: dict[str, Spot] = {
 }
 
 APART_FAR: dict[str, Spot] = {**APART_DONE, 'aqua_cube': (1.0, -0.3), 'black_cylinder': (1.0, 0.3)}
-
 APART_MIRRORED = relaid(APART_DONE, lambda x, y: (x, -y))
 
 APART_PASSING = {
@@ -149,22 +148,6 @@ APART_FAILING: dict[str, tuple[FinalState, str]] = {
         'no cylinder is within reach',
     ),
 }
-
-
-@given(
-    which=st.sampled_from(sorted(APART_DONE)),
-    mirrored=st.booleans(),
-    near=st.floats(0.021, 0.5),
-    over=st.floats(-0.5, 0.019),
-)
-def test_a_nudge_over_the_margin_flips_the_verdict_apart(
-    which: str, mirrored: bool, near: float, over: float
-) -> None:
-    layout = APART_MIRRORED if mirrored else APART_DONE
-    sign = 1 if layout[which][1] > 0 else -1
-
-    assert_passes(SEGREGATED, table({**layout, which: (0.7, sign * near)}))
-    assert_fails(SEGREGATED, table({**layout, which: (0.7, sign * over)}))
 
 
 # --- One cube and one cylinder a side, each on a location of its own.

@@ -69,12 +69,6 @@ def test_a_name_that_is_not_there_fails() -> None:
     assert_fails(goal, table(ON_DONE), 'there is no tray')
 
 
-def test_a_goal_that_names_nothing_never_passes() -> None:
-    assert_fails(
-        Resting(kind='resting', on={}, near_m=0.015, **STANDING), table(ON_DONE), 'names nothing'
-    )
-
-
 @given(angle=st.floats(0, 6.28), inside=st.floats(0, 0.0145), outside=st.floats(0.0155, 0.019))
 def test_a_nudge_off_the_middle_flips_the_verdict(
     angle: float, inside: float, outside: float
@@ -154,11 +148,8 @@ def test_another_thing_in_the_container_fails_the_goal() -> None:
 # --- Towers: as high as asked, upright, in the order of the weights, or on the fixed block.
 
 APART: dict[str, Spot] = {'red_cube': (0.45, 0.1), 'green_cube': (0.55, -0.1)}
-
 GREEN_ON_RED: dict[str, Spot] = {'red_cube': (0.45, 0.1), 'green_cube': (0.452, 0.105, 0.06)}
-
 RED_ON_GREEN: dict[str, Spot] = {'green_cube': (0.45, 0.1), 'red_cube': (0.452, 0.105, 0.06)}
-
 THREE: dict[str, Spot] = {**GREEN_ON_RED, 'blue_cube': (0.448, 0.1, 0.1)}
 
 

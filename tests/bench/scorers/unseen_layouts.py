@@ -14,7 +14,6 @@ from bbllm.core.types import Pose
 NAMES = ('red_cube', 'green_cube', 'blue_cube')
 """From the heaviest to the lightest."""
 MASSES_KG = {'red_cube': 0.15, 'green_cube': 0.1, 'blue_cube': 0.06}
-
 TWO = Tower(kind='tower', height=2, order='any', near_m=0.02, still_m=0.01, **STANDING)
 ON_FIXED = TWO.model_copy(update={'order': 'on_fixed'})
 LIGHTER_UP = TWO.model_copy(update={'order': 'lighter_up'})

@@ -24,11 +24,7 @@ from benchmarks.goals.command import suite_text, timing
 from benchmarks.goals.sampling import LONG_EACH, NEW_HOUSES, OLD_HOUSES, SPLITS, sample, start_of
 
 SUITE = load_suite('household_goals')
-
-
 FEW = (*SUITE.tasks[::30], *SUITE.tasks[LONG_EACH - 1 :: 100])
-
-
 """Some of each split, a long one among them."""
 
 

@@ -23,11 +23,7 @@ from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.world import HouseholdWorld
 
 FIRST = load_house('studio').graph.to_dict()
-
-
 UNSEEN = {'file3': ['watch tv', 'turn off light'], 'file1': ['sit down', 'do nothing']}
-
-
 """In the order in which the release wrote its final graphs; a sorted listing is another."""
 
 
@@ -99,12 +95,6 @@ def test_tasks_are_paired_with_their_graphs_by_name(data: Path) -> None:
     }
     assert suite.mode.value == 'fresh'
     assert suite.task('watch_tv').instruction == 'watch tv'
-
-
-def test_a_task_without_a_goal_is_left_out_and_named(data: Path) -> None:
-    suite = load_suite('household_original', data=data)
-
-    assert suite.description.endswith('Without do nothing, of which no goals are known.')
 
 
 def test_the_copy_is_found_by_the_environment_and_from_the_top_of_a_clone(

@@ -26,13 +26,8 @@ from bbllm.llm.config import LlmConfig, ModelConfig
 # --- The suite `partial`: what is hidden is drawn fairly, can be found out, and is needed
 
 SUITE = load_suite('partial')
-
-
 TASKS = tuple(spec.name for spec in SUITE.tasks)
-
-
 TRIALS = 30
-
 
 PINNED = {
     'stack': '512810624b35',
@@ -44,20 +39,10 @@ PINNED = {
     'three_tower': '6ece3ea0a52c',
     'tower_by_weight': '3de9cb6ee233',
 }
-
-
 """How fingerprints begin with seed 0, trial 0: a machine must not change them."""
-
-
 TOWER = {'kind': 'tower', 'height': 2, 'near_m': 0.02, 'still_m': 0.01, **STANDING}
-
-
 CORNERS = {'kind': 'corners', 'corner_m': 0.08, 'still_m': 0.01, **STANDING}
-
-
 HOLD = {'kind': 'hold', 'which': 'heaviest', 'raised_m': 0.05, **STANDING}
-
-
 MASSES = {'mass': [0.05, 0.15], 'mass_ratio': 1.5}
 
 
@@ -104,13 +89,6 @@ def in_order(case: Case) -> list[str]:
     return [spec.name for spec in specs]
 
 
-def as_listed(case: Case) -> list[str]:
-    """Who knows nothing takes the blocks as they come."""
-    names = [spec.name for spec in case.scene.objects]
-    alone = isinstance(case.goal, Corners) and case.goal.which == 'movable'
-    return names[:1] if alone or isinstance(case.goal, Hold) else names
-
-
 @pytest.mark.parametrize('name', TASKS)
 def test_no_task_is_done_at_the_start_and_each_can_be_done(name: str) -> None:
     for case in cases_of(name):
@@ -129,28 +107,6 @@ def test_nothing_that_can_be_seen_tells_blocks_apart_but_colour_and_place(name: 
         assert len(seen) == (3 if 'tower' in name else 2)
         assert {(item.kind, item.size_m) for item in seen} == {(Kind.CUBE, (0.04, 0.04, 0.04))}
         assert all(0.05 <= spec.mass <= 0.2 for spec in case.scene.objects)
-
-
-@pytest.mark.parametrize(
-    ('name', 'least', 'most'),
-    [
-        ('pick_heavier', 8, 22),
-        ('lighter_on_heavier', 8, 22),
-        ('movable_to_corner', 8, 22),
-        ('movable_on_fixed', 8, 22),
-        ('tower_by_weight', 1, 12),
-    ],
-)
-def test_who_takes_blocks_as_they_come_is_right_by_chance_only(
-    name: str, least: int, most: int
-) -> None:
-    """One half of the tables of two blocks, one sixth of those of three."""
-    right = sum(
-        judge(case.goal, done_by_hand(case, as_listed)).verdict is Verdict.PASSED
-        for case in cases_of(name)
-    )
-
-    assert least <= right <= most
 
 
 @pytest.mark.parametrize('name', TASKS)

@@ -29,7 +29,6 @@ SEVEN = (
     ('segregate', 'hard', 2),
 )
 
-
 REDDISH = ['red', 'pink', 'rose']
 
 

@@ -20,11 +20,7 @@ from bbllm.planners.prog_prompt.planner import ProgPrompt
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 SUITE = load_suite('table_sorting')
-
-
 NAMES = [task.name for task in SUITE.tasks]
-
-
 NOBODY: Any = None
 
 

@@ -24,11 +24,7 @@ from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 # --- The suite `tabletop_long`: what cannot be moved comes first; who believes so is done sooner
 
 LONG = load_suite('tabletop_long')
-
-
 NAMES = [task.name for task in LONG.tasks]
-
-
 LIFT_CAP_KG = Fr3ExecutorParams().lift_cap_n / GRAVITY_M_S2
 
 
@@ -72,8 +68,6 @@ def test_with_as_many_loops_as_there_are_such_things_only_who_believes_succeeds(
 # --- Sessions: episodes one after the other at one table, of which the last is judged
 
 SESSIONS = load_suite('tabletop_sessions')
-
-
 EASY = 'put one cube on another cube'
 
 

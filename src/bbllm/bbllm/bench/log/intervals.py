@@ -28,7 +28,6 @@ RESAMPLES = 10_000
 SEED = 19_270_101
 """Any number would do; that it never changes makes two summaries of the same results equal."""
 _DRAWS_AT_ONCE = 1_000_000
-
 Interval = tuple[float, float]
 
 

@@ -22,7 +22,6 @@ from bbllm.bench.metrics.metrics import METRICS, PAIRED, TIMES, Metric, SummaryR
 Verdict = Literal['A', 'B', 'equal', 'luck', 'unclear', 'none']
 PairedCase = tuple[str, int]
 """Task and trial."""
-
 GREATEST_P = 0.05
 """How probable a split may be by chance and still show a difference; fits the 95 % intervals."""
 

@@ -34,7 +34,6 @@ TURN_SLACK_DEG = 20.0
 the search for fits, which are then measured against the goal, and no tolerance of a verdict."""
 WIDEST_TURN_DEG = 45.0
 """A plus sign that is turned further is one of other arms that is turned less [deg]."""
-
 Cells = tuple[complex, ...]
 Points = Mapping[str, complex]
 

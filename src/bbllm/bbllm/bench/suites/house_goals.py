@@ -32,7 +32,6 @@ from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
 ANYTHING = 'anything'
 """Stands for the class of all that can be grabbed."""
-
 ClassName = Annotated[str, Field(pattern=r'^[A-Za-z]\w*$', max_length=64)]
 
 

@@ -27,13 +27,10 @@ PATTERNS: dict[str, tuple[tuple[int, int], ...]] = {
     'triangle': ((1, 0), (0, 1), (0, -1)),
 }
 """Places as multiples (forward, left) of the pitch; `row` has as many as its count."""
-
 MOST_LOCATIONS = 26
 """They are named by letters."""
-
 SLACK = 1.05
 """Masses that have to keep a ratio get some room, so that drawing them soon succeeds."""
-
 Number = Annotated[int, Field(ge=0, le=26)]
 Count = Number | tuple[Number, Number]
 Length = Annotated[float, Field(gt=0, le=5, allow_inf_nan=False)]

@@ -14,9 +14,7 @@ from bbllm.sim.scene_file import Name
 from bbllm.worlds.household.constraints import Constraint
 
 AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]
-
 Instruction = Annotated[str, Field(min_length=3, max_length=2000)]
-
 KNOWN_ONLY = frozenset({'label', 'split', 'least_steps'})
 """Fields that change no episode, and so count in no hash."""
 
