@@ -108,7 +108,7 @@ def test_an_unknown_suite_and_an_unknown_task_are_told_with_the_nearest() -> Non
     [
         ('tasks: [\n  {name: a\n', ('not valid YAML', 'line 3')),
         ('- a', ('holds no suite', 'tasks')),
-        ('tasks: []', ('tasks: a suite needs a task',)),
+        ('tasks: []', ('a suite needs a task',)),
         ('tsks: []', ("'tasks' is missing", "unknown field 'tsks'", "did you mean 'tasks'")),
         ('tasks: 3', ('tasks', 'expected a list')),
         ('tasks: [4]', ('tasks: 0', 'expected the fields name, instruction')),

@@ -38,14 +38,9 @@ def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
     that hold no longer (they were spoilt). Conditions that hold from start to end do not count:
     a planner that does nothing gets 0, unless nothing was to be done.
 
-    That departs from the papers: there, goals are only what had to be made true, so that a plan
-    is forgiven what it broke. Here a spoilt condition is an unsatisfied goal as well, and GCR is
-    lower or equal (docs/design/bench-verdicts.md).
-
-    Args:
-        start: Whether each condition held before the episode.
-        end: Whether it holds now. A condition that names an object of the final table, and
-            was therefore absent at the start, did not hold then.
+    In the papers goals are only what had to be made true, so that a plan is forgiven what it
+    broke; GCR is lower or equal here (docs/design/bench-verdicts.md). A condition that names an
+    object of the final table, and was therefore absent at the start, did not hold then.
     """
     goals = [text for text, holds in end.items() if not (holds and start.get(text, False))]
     if not goals:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
-from bbllm.bench.suites.goals import Goal, Needs
+from bbllm.bench.suites.goals import FileRecord, Goal, Needs
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
 from bbllm.core.events import Limits
 from bbllm.sim.scene_file import SceneFile
@@ -17,10 +15,8 @@ from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.visibility import SeenWord
 
 
-class HouseStart(BaseModel):
+class HouseStart(FileRecord):
     """One household before anybody acts in it, and by which rules it goes on."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
     name: str
     graph: dict[str, Any]

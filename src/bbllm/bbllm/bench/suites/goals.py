@@ -26,10 +26,14 @@ def _least_first(limits: tuple[float, float]) -> tuple[float, float]:
 Range = Annotated[tuple[Positive, Positive], AfterValidator(_least_first)]
 
 
-class GoalRecord(BaseModel):
-    """What all goals share: no unknown fields, no defaults that hide a tolerance."""
+class FileRecord(BaseModel):
+    """A record of a suite file, with no unknown fields."""
 
     model_config = ConfigDict(extra='forbid', frozen=True)
+
+
+class GoalRecord(FileRecord):
+    """What all goals share; there are no defaults that hide a tolerance."""
 
     level_m: Positive
     """How far an underside may be from the surface that an object stands on [m]."""

@@ -24,8 +24,9 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from bbllm.bench.suites.goals import FileRecord
 from bbllm.worlds.household.derived import HEATED, TOASTED, WASHED, WORDS
 from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
 
@@ -35,10 +36,10 @@ ANYTHING = 'anything'
 ClassName = Annotated[str, Field(pattern=r'^[A-Za-z]\w*$', max_length=64)]
 
 
-class HouseCondition(BaseModel):
+class HouseCondition(FileRecord):
     """One object that must be so, or must not."""
 
-    model_config = ConfigDict(extra='forbid', frozen=True, populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     thing: ClassName | None = None
     held: ClassName | None = None
@@ -120,10 +121,8 @@ class HouseCondition(BaseModel):
         return ' '.join(filter(None, words))
 
 
-class HouseholdGoal(BaseModel):
+class HouseholdGoal(FileRecord):
     """Conditions on a house, all of which must be met."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
     kind: Literal['household']
     all: Annotated[tuple[HouseCondition, ...], Field(min_length=1)]
@@ -177,15 +176,13 @@ def _opposed(one: HouseCondition, other: HouseCondition) -> bool:
     return postures == {'sitting', 'lying'} and not (one.not_ or other.not_)
 
 
-class FinalStateGoal(BaseModel):
+class FinalStateGoal(FileRecord):
     """
     What an annotator's plan changed: ProgPrompt's metric, by classes and not by objects.
 
     Source: `run_eval.eval` of ProgPrompt's release. Conditions are what is true of the annotated
     final graph and was not of the first; nearness and what the character faces are among them.
     """
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
     kind: Literal['final_state']
     relations: tuple[str, ...]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from bbllm.bench.suites.goals import FileRecord
 from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, ForceNoise, TableSpec
 
@@ -40,10 +41,8 @@ Area = Literal['left', 'right', 'anywhere'] | tuple[Coordinate, Coordinate, Coor
 """A half of the table, or [least x, greatest x, least y, greatest y] [m]."""
 
 
-class Group(BaseModel):
+class Group(FileRecord):
     """What groups of objects and of locations share."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
     area: Area = 'anywhere'
     reach: bool = True
@@ -151,10 +150,8 @@ class GoodsGroup(Group):
         return self
 
 
-class Recipe(BaseModel):
+class Recipe(FileRecord):
     """All that the scenes of one task have in common."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
     things: tuple[GoodsGroup, ...] = ()
     """Where there are any, there is nothing else: `objects: []` and no locations."""

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from bbllm.bench.suites.goal_needs import lacks, unmet
 from bbllm.bench.suites.house_goals import HouseholdGoal
@@ -53,7 +53,9 @@ class _SuiteFile(BaseModel):
     """The text for planners: each task's instruction, or its goal as predicates."""
 
     @model_validator(mode='after')
-    def _of_one_kind(self) -> _SuiteFile:
+    def _tasks_go_together(self) -> _SuiteFile:
+        if not self.tasks:
+            raise ValueError('a suite needs a task')
         in_houses = [task.name for task in self.tasks if task.houses]
         if in_houses and len(in_houses) < len(self.tasks):
             raise ValueError(
@@ -68,13 +70,6 @@ class _SuiteFile(BaseModel):
                     f'the task name {name} is given {count} times; names must be unique'
                 )
         return self
-
-    @field_validator('tasks')
-    @classmethod
-    def _a_task_there_is(cls, tasks: tuple[TaskSpec, ...]) -> tuple[TaskSpec, ...]:
-        if not tasks:
-            raise ValueError('a suite needs a task')
-        return tasks
 
 
 FILES = YamlFiles('suite', fields='tasks, description', error=SuiteFileError, loader=WordsLoader)
@@ -126,11 +121,10 @@ class Suite:
 
     def task(self, name: str) -> TaskSpec:
         """Return the task of that name; raises UnknownNameError where there is none."""
-        for task in self.tasks:
-            if task.name == name:
-                return task
-        known = [task.name for task in self.tasks]
-        raise UnknownNameError(f'task of the suite {self.name}', name, known)
+        found = {task.name: task for task in self.tasks}
+        if name not in found:
+            raise UnknownNameError(f'task of the suite {self.name}', name, found)
+        return found[name]
 
 
 def _hash(value: object) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from bbllm.bench.suites.goal_needs import never_has, unmet
-from bbllm.bench.suites.goals import NEEDING, Goal, Needs
+from bbllm.bench.suites.goals import NEEDING, FileRecord, Goal, Needs
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.scene_recipe import Recipe, greatest
 from bbllm.sim.scene_file import Name
@@ -19,10 +19,8 @@ KNOWN_ONLY = frozenset({'label', 'split', 'least_steps'})
 """Fields that change no episode, and so count in no hash."""
 
 
-class TaskSpec(BaseModel):
+class TaskSpec(FileRecord):
     """One task of a suite."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
     name: Name
     instruction: Instruction
