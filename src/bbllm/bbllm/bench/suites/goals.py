@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
+
+from bbllm.sim.scene_file import FileRecord
 
 Positive = Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)]
 Degrees = Annotated[float, Field(gt=0, lt=45, allow_inf_nan=False)]
@@ -24,12 +26,6 @@ def _least_first(limits: tuple[float, float]) -> tuple[float, float]:
 
 
 Range = Annotated[tuple[Positive, Positive], AfterValidator(_least_first)]
-
-
-class FileRecord(BaseModel):
-    """A record of a suite file, with no unknown fields."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
 
 class GoalRecord(FileRecord):

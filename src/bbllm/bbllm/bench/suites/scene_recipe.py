@@ -11,9 +11,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from bbllm.bench.suites.goals import FileRecord
 from bbllm.sim.object_models import OBJECT_MODELS
-from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, ForceNoise, TableSpec
+from bbllm.sim.scene_file import (
+    DEFAULT_SIZE_M,
+    Color,
+    Coordinate,
+    FileRecord,
+    ForceNoise,
+    TableSpec,
+)
 
 CUBE_COLORS = (
     'red', 'orange', 'yellow', 'green', 'blue', 'purple', 'aqua', 'white', 'pink', 'navy', 'lime',

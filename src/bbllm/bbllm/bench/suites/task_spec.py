@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from bbllm.bench.suites.goal_needs import never_has, unmet
-from bbllm.bench.suites.goals import NEEDING, FileRecord, Goal, Needs
+from bbllm.bench.suites.goals import NEEDING, Goal, Needs
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.scene_recipe import Recipe, greatest
-from bbllm.sim.scene_file import Name
+from bbllm.sim.scene_file import FileRecord, Name
 from bbllm.worlds.household.constraints import Constraint
 
 AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]
