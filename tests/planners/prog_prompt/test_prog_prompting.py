@@ -59,7 +59,7 @@ def headers(prompt: str) -> list[str]:
 def test_only_what_the_world_can_do_is_imported_and_shown_in_examples() -> None:
     scene = made_scene('mug_1 character_2', skills='find/1 grab/1 putback/2 greet/1')
 
-    prompt = without_delimiters(ProgPrompts(examples=7).plan(TASK, scene))
+    prompt = without_delimiters(ProgPrompts(n_examples=7).plan(TASK, scene))
 
     imports = prompt.splitlines()[0]
     assert imports == 'from actions import grab <obj>, find <obj>, putback <obj> <obj>'
@@ -88,7 +88,7 @@ def test_a_task_becomes_the_name_of_a_function(instruction: str, header: str) ->
 def test_every_example_is_a_program_that_works_also_without_what_an_ablation_leaves_out(
     comments: bool, feedback: bool
 ) -> None:
-    prompts = ProgPrompts(examples=7, comments=comments, feedback=feedback)
+    prompts = ProgPrompts(n_examples=7, comments=comments, feedback=feedback)
 
     for name, example in zip(PAPER, prompts.examples(house()), strict=True):
         world, context = SmallHouse(), Diary()

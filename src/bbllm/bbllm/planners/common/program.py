@@ -96,6 +96,7 @@ NAMES_LISTED = 10
 """How many of the nearest classes an error lists."""
 
 
+@dataclass
 class Referents:
     """
     Decides which objects the words of a program mean, call by call.
@@ -106,15 +107,12 @@ class Referents:
     one, and otherwise the choice of the policy.
     """
 
-    def __init__(
-        self, policy: Policy, rng: Random, context: EpisodeContext, *, put_unheld: bool = False
-    ):
-        self.found: str | None = None
-        """The object that the program last went to."""
-        self._policy = policy
-        self._rng = rng
-        self._context = context
-        self._put_unheld = put_unheld
+    policy: Policy
+    rng: Random
+    context: EpisodeContext
+    put_unheld: bool = False
+    found: str | None = None
+    """The object that the program last went to."""
 
     def resolve(self, call: Call, scene: Scene) -> SkillCall:
         """Return the call in the scene's own names; raise CallError if there is none."""
@@ -134,21 +132,21 @@ class Referents:
         names = meant_by(word, scene.names)
         if skill.name in PUTTING and i == 0:
             if held := meant_by(word, scene_graph(scene).held):
-                chosen = choose(held, scene, self._policy, self._rng)
+                chosen = choose(held, scene, self.policy, self.rng)
                 return self._grounded(word, chosen, 'held', len(held))
-            if names and not self._put_unheld:
+            if names and not self.put_unheld:
                 raise CallError(
                     call,
                     Code.NOT_HOLDING,
                     f'{word[:60]} is not in a hand, so {call.skill} can put it nowhere; it has to '
                     'be grabbed before.',
                 )
-            if not self._put_unheld:
+            if not self.put_unheld:
                 raise _unknown(word, call, scene)
         if skill.name not in GOING and self.found in names:
             assert self.found is not None
             return self._grounded(word, self.found, 'found', len(names))
-        name = ground(word, scene, self._policy, self._rng, context=self._context)
+        name = ground(word, scene, self.policy, self.rng, context=self.context)
         if name is None:
             if plain(word) in map(plain, lost_names(scene)):
                 return word  # `check_call` reports where it was last seen
@@ -159,7 +157,7 @@ class Referents:
 
     def _grounded(self, word: str, name: str, policy: str, among: int) -> str:
         if name != word:
-            self._context.emit(WordGrounded(word, name, policy=policy, among=among))
+            self.context.emit(WordGrounded(word, name, policy=policy, among=among))
         return name
 
 

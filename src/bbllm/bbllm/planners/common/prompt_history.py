@@ -41,28 +41,19 @@ class HistoryForm:
     """First line of a history without its first `{}` rounds; empty for none."""
 
 
+@dataclass
 class PromptHistory:
-    """
-    Rounds of an episode; where space is short, the oldest are shortened, then omitted.
+    """Rounds of an episode; where space is short, the oldest are shortened, then omitted."""
 
-    Args:
-        form: How it is written.
-        budget: Maximum length of the text [characters]; None if only the model has a limit.
-        on_short: Receives one warning when rounds are no longer written in full.
-    """
+    form: HistoryForm
+    budget: int | None = BUDGET
+    """Maximum length of the text [characters]; None if only the model has a limit."""
+    on_short: Callable[[str], None] | None = None
+    """Receives one warning when rounds are no longer written in full."""
+    n_rounds: int = 0
 
-    def __init__(
-        self,
-        form: HistoryForm,
-        budget: int | None = BUDGET,
-        *,
-        on_short: Callable[[str], None] | None = None,
-    ):
-        self._form = form
-        self._budget = budget
-        self._on_short = on_short
+    def __post_init__(self) -> None:
         self._entries: list[HistoryRound | str] = []
-        self.n_rounds = 0
 
     def add(self, finished: HistoryRound) -> None:
         self._entries.append(finished)
@@ -74,7 +65,7 @@ class PromptHistory:
 
     def write(self, in_short: int = 0, left_out: int = 0) -> str:
         """Return the text with the oldest rounds in short, and the oldest of these omitted."""
-        parts = [self._form.omitted.format(left_out)] if left_out and self._form.omitted else []
+        parts = [self.form.omitted.format(left_out)] if left_out and self.form.omitted else []
         i = 0
         for entry in self._entries:
             if isinstance(entry, str):
@@ -82,9 +73,9 @@ class PromptHistory:
                 continue
             if i >= left_out:
                 write = entry.in_full if i >= in_short else entry.in_short
-                parts.append(write(i + self._form.first))
+                parts.append(write(i + self.form.first))
             i += 1
-        return '\n'.join(parts) or self._form.empty
+        return '\n'.join(parts) or self.form.empty
 
     def text(self, fits: Callable[[str], bool] | None = None) -> str:
         """Return the text within the budget if possible, the newest round always in full."""
@@ -97,27 +88,27 @@ class PromptHistory:
             text = self.write(in_short, left_out)
             if self._is_short(text, fits):
                 break
-        if self.n_rounds > 1 and self._on_short is not None:
-            warn, self._on_short = self._on_short, None
-            room = f'the {self._budget} characters there are for it'
-            if self._budget is None or len(self.write()) <= self._budget:
+        if self.n_rounds > 1 and self.on_short is not None:
+            warn, self.on_short = self.on_short, None
+            room = f'the {self.budget} characters there are for it'
+            if self.budget is None or len(self.write()) <= self.budget:
                 room = (
                     'the room that `context_tokens` of the model in config/llm.yaml leaves for it'
                 )
             warn(
                 f'The history of {self.n_rounds} rounds is longer than {room}: from here '
-                f'on prompts tell its oldest rounds {self._form.shortened}, or leave them out.'
+                f'on prompts tell its oldest rounds {self.form.shortened}, or leave them out.'
             )
         return text
 
     def shrink(self, fits: Callable[[str], bool] | None = None) -> bool:
         """Halve the budget; return whether the text became shorter."""
         length = len(self.text(fits))
-        self._budget = length // 2
+        self.budget = length // 2
         return len(self.text(fits)) < length
 
     def _is_short(self, text: str, fits: Callable[[str], bool] | None) -> bool:
-        in_budget = self._budget is None or len(text) <= self._budget
+        in_budget = self.budget is None or len(text) <= self.budget
         return in_budget and (fits is None or fits(text))
 
 

@@ -87,7 +87,7 @@ class _Worker:
         memory = self._selector.of(MemoryGraph(scene), self._goal.text, self._goal.predicates)
         prompt = write(scene, ShortTerm(text, memory, shown))
         request = PromptRequest(kind='function', scene=scene, text=text)
-        plan = ask_plan(self._model, prompt, self._context, request=request)
+        plan = ask_plan(self._model, prompt, self._context, request)
         for _ in self._runner.run(plan.calls):
             pass
 

@@ -197,24 +197,15 @@ def ask_plan(
     model: ChatModel,
     prompt: str,
     context: EpisodeContext,
-    *,
     request: PromptRequest,
-    refusals: Callable[[ParsedPlan], Sequence[RejectedLine]] = lambda plan: (),
-    against: Callable[[Sequence[RejectedLine]], str] = lambda refused: '',
+    judge: Callable[[ParsedPlan], tuple[Sequence[RejectedLine], str]] = lambda plan: ((), ''),
 ) -> ParsedPlan:
     """
     Ask for a plan, and once more if the reply cannot be used as it is.
 
     Discarded lines and refused calls of both replies are reported, repeated ones once. If the
-    second reply has the same faults, the result is its plan without these lines.
-
-    Args:
-        model: The model.
-        prompt: The first message.
-        context: Receives the events.
-        request: See `prompting.ask`.
-        refusals: Returns the refused calls of a plan.
-        against: Returns the objection to these for the model, '' for none.
+    second reply has the same faults, the result is its plan without these lines. `judge` returns
+    the refused calls of a plan, and the objection to them for the model, '' for none.
 
     Raises:
         LostReplyError: The last reply had discarded lines, and no call.
@@ -232,14 +223,14 @@ def ask_plan(
             diagnostics.of_reply(error.discarded)
             raise
         latest.append(plan)
-        refused = refusals(plan)
+        refused, objection = judge(plan)
         diagnostics.of_reply([*plan.discarded, *refused])
         if plan.has_blocks:
             raise ParseError(
                 f'Lines stand in a block, and none of these is done. A plan is {FORM}.'
             )
-        if why := against(refused):
-            raise ParseError(why)
+        if objection:
+            raise ParseError(objection)
         return plan
 
     try:

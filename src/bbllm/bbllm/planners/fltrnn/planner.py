@@ -83,6 +83,7 @@ class FLTRNN(ModelPlanner):
         rnn.run(goal.text, sub_goals)
 
 
+@dataclass
 class LanguageRNN:
     """
     Works on sub-goals one by one, each with one cell of the language RNN.
@@ -91,28 +92,21 @@ class LanguageRNN:
     graph; the input is a short-term memory for the sub-goal.
     """
 
-    def __init__(
-        self,
-        planner: FLTRNN,
-        prompts: FLTRNNPrompts,
-        choose: Callable[[str], Sequence[Demonstration]],
-        selector: ContextSelector,
-        memory: MemoryGraph,
-        world: World,
-        context: EpisodeContext,
-    ):
-        self._model = planner.brain
-        self._paper_code = planner.options.paper_code
-        self._verify = planner.options.verify and not self._paper_code
+    planner: FLTRNN
+    prompts: FLTRNNPrompts
+    choose: Callable[[str], Sequence[Demonstration]]
+    selector: ContextSelector
+    memory: MemoryGraph
+    world: World
+    context: EpisodeContext
+
+    def __post_init__(self) -> None:
+        options = self.planner.options
+        self._paper_code = options.paper_code
+        self._verify = options.verify and not options.paper_code
         # Without rules in the prompts, a refusal by a rule would restore them.
-        self._explain = planner.options.rule_cot and planner.options.long_memory
-        self._prompts = prompts
-        self._choose = choose
-        self._selector = selector
-        self._memory = memory
-        self._world = world
-        self._context = context
-        self._runner = CallRunner(world, context, for_good=not self._verify)
+        self._explain = options.rule_cot and options.long_memory
+        self._runner = CallRunner(self.world, self.context, for_good=not self._verify)
         self._problems: dict[int, str] = {}
         """Why the last plan of a sub-goal failed, by the sub-goal's index."""
 
@@ -123,7 +117,7 @@ class LanguageRNN:
         for _ in range(ROUNDS):
             for index in waiting:
                 sub_goal = sub_goals[index]
-                self._context.emit(SubGoalBegun(sub_goal.text, index=index, of=len(sub_goals)))
+                self.context.emit(SubGoalBegun(sub_goal.text, index=index, of=len(sub_goals)))
                 if not self._counts(index, sub_goal, at_first=True):
                     self._work_on(index, sub_goal, long_term)
                 if self._counts(index, sub_goal):
@@ -132,7 +126,7 @@ class LanguageRNN:
             waiting = [i for i, item in enumerate(sub_goals) if not self._counts(i, item)]
             if not waiting:
                 if self._verify:
-                    self._context.report_done()
+                    self.context.report_done()
                 return
             undone = {sub_goals[i].text for i in waiting}
             kept = tuple(text for text in long_term.completed if text not in undone)
@@ -151,43 +145,43 @@ class LanguageRNN:
     def _lack(self, index: int, sub_goal: SubGoal) -> str:
         """Return why a sub-goal does not count."""
         lacks = [
-            f'of {item} there are {self._memory.n_satisfying(item)}'
+            f'of {item} there are {self.memory.n_satisfying(item)}'
             for item in self._unmet(sub_goal)
         ]
         return '; '.join(filter(None, [*lacks, self._problems.get(index, '')]))
 
     def _unmet(self, sub_goal: SubGoal) -> list[GoalPredicate]:
-        return [item for item in sub_goal.predicates if not self._memory.is_satisfied(item)]
+        return [item for item in sub_goal.predicates if not self.memory.is_satisfied(item)]
 
     def _work_on(self, index: int, sub_goal: SubGoal, long_term: LongTerm) -> None:
         again = index in self._problems
         short_term = ShortTerm(
             sub_goal.text,
-            self._selector.of(self._memory, sub_goal.text, sub_goal.predicates),
-            self._choose(sub_goal.text),
+            self.selector.of(self.memory, sub_goal.text, sub_goal.predicates),
+            self.choose(sub_goal.text),
             self._lack(index, sub_goal) if again else '',
         )
-        scene = self._world.observe()
-        prompt = self._prompts.cell(scene, long_term, short_term)
+        scene = self.world.observe()
+        prompt = self.prompts.cell(scene, long_term, short_term)
         request = PromptRequest(kind='function', scene=scene, text=sub_goal.text)
         calls, problem = self._planned(prompt, request, sub_goal)
         n_done = 0
         for outcome in self._runner.run(calls):
             if outcome.succeeded or self._paper_code:
-                self._memory.apply(outcome.call)
+                self.memory.apply(outcome.call)
                 n_done += outcome.succeeded
             else:
                 # The following calls assume that it succeeded.
                 problem = f'{outcome.call} failed: {outcome.message or outcome.code.name}'
                 break
-        self._memory.see(self._world.observe())
+        self.memory.see(self.world.observe())
         if not n_done and not sub_goal.predicates:
             problem = problem or NOTHING_DONE
         self._problems.pop(index, None)
         if self._verify:
             unmet = self._unmet(sub_goal)
             if sub_goal.predicates:
-                self._context.emit(ConditionChecked(sub_goal.text, not unmet, by='graph'))
+                self.context.emit(ConditionChecked(sub_goal.text, not unmet, by='graph'))
             if unmet or (problem and not sub_goal.predicates):
                 default = f'the plan ended without {goal_text(unmet)}'
                 self._problems[index] = problem or default
@@ -201,29 +195,23 @@ class LanguageRNN:
         Refusals of the memory graph cause one retry; calls that it refuses again are dropped.
         """
 
-        def against(refused: Sequence[RejectedLine]) -> str:
+        def judge(plan: ParsedPlan) -> tuple[Sequence[RejectedLine], str]:
+            _, refused = self._tried(plan)
             if not refused or self._paper_code:
-                return ''
+                return refused, ''
             more = len(refused) - 1
             others = f' {more} more calls cannot be done either.' if more else ''
             rules = ' Write a plan that keeps all rules.' if self._explain else ''
-            return f'{self._refusal(refused[0])}.{others}{rules}'
+            return refused, f'{self._refusal(refused[0])}.{others}{rules}'
 
         try:
-            plan = ask_plan(
-                self._model,
-                prompt,
-                self._context,
-                request=request,
-                refusals=lambda plan: self._tried(plan)[1],
-                against=against,
-            )
+            plan = ask_plan(self.planner.brain, prompt, self.context, request, judge)
         except LostReplyError as error:
             if not self._verify:
                 raise
             return [], f'none of its {len(error.discarded)} lines can be read as a call'
         if not plan.calls and not sub_goal.predicates and self._verify:
-            RejectedLine('# done', NOTHING_DONE, refused=True).report(self._context)
+            RejectedLine('# done', NOTHING_DONE, refused=True).report(self.context)
         calls, refused = self._tried(plan)
         return calls, self._refusal(refused[0]) if refused else ''
 
@@ -235,7 +223,7 @@ class LanguageRNN:
 
     def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[RejectedLine]]:
         """Return the calls of a plan that are possible in order, and the refused ones."""
-        memory = deepcopy(self._memory)
+        memory = deepcopy(self.memory)
         calls: list[SkillCall] = []
         refused: list[RejectedLine] = []
         for call in plan.calls:

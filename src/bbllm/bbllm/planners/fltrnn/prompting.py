@@ -74,12 +74,12 @@ class ShortTerm:
     """Why an earlier plan did not reach it; '' without one."""
 
 
+@dataclass(frozen=True)
 class FLTRNNPrompts:
     """Renders the prompts, with or without the chain of thought on rules, and a long memory."""
 
-    def __init__(self, *, rule_thoughts: bool = True, long_memory: bool = True):
-        self._rule_thoughts = rule_thoughts
-        self._long_memory = long_memory
+    rule_thoughts: bool = True
+    long_memory: bool = True
 
     def split(self, goal: str, scene: Scene) -> str:
         """Return the prompt that asks for the sub-goals of a goal."""
@@ -95,7 +95,7 @@ class FLTRNNPrompts:
         )
 
     def cell(self, scene: Scene, long_term: LongTerm, short_term: ShortTerm) -> str:
-        return self._plan(CELL, scene, short_term, long_term if self._long_memory else None)
+        return self._plan(CELL, scene, short_term, long_term if self.long_memory else None)
 
     def whole(self, scene: Scene, short_term: ShortTerm) -> str:
         return self._plan(WHOLE, scene, short_term)
@@ -111,7 +111,7 @@ class FLTRNNPrompts:
     def _plan(
         self, opening: str, scene: Scene, short: ShortTerm, long: LongTerm | None = None
     ) -> str:
-        instructions = [REPLY, *([THINK] if self._rule_thoughts else []), NO_LOOPS]
+        instructions = [REPLY, *([THINK] if self.rule_thoughts else []), NO_LOOPS]
         if opening != CELL:
             # The baselines have no memory; their rules stand before the examples.
             opening = '\n'.join([opening, *RULES])
@@ -119,7 +119,7 @@ class FLTRNNPrompts:
             {
                 'goal': item.goal,
                 'memory': item.memory,
-                'body': item.lines(rule_thoughts=self._rule_thoughts),
+                'body': item.lines(rule_thoughts=self.rule_thoughts),
             }
             # In a fixed order, so that prompts with common examples have a common beginning.
             for item in sorted(short.demonstrations, key=lambda item: item.goal)

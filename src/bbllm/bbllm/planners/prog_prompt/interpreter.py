@@ -34,6 +34,7 @@ class TriedCall:
     failed: CallFailure | None = None
 
 
+@dataclass
 class Interpreter:
     """
     Executes one program after the other, and checks their assertions.
@@ -41,23 +42,16 @@ class Interpreter:
     If `stops`, a failed call ends its program. In the paper it is skipped.
     """
 
-    def __init__(
-        self,
-        world: World,
-        context: EpisodeContext,
-        referents: Referents,
-        check: Check,
-        *,
-        stops: bool = False,
-    ):
+    world: World
+    context: EpisodeContext
+    referents: Referents
+    check: Check
+    stops: bool = False
+
+    def __post_init__(self) -> None:
         self.tried: list[TriedCall] = []
         """All calls so far, oldest first."""
-        self._world = world
-        self._context = context
-        self._referents = referents
-        self._check = check
-        self._stops = stops
-        self._plan = GrowingPlan(context)
+        self._plan = GrowingPlan(self.context)
 
     @property
     def n_in_world(self) -> int:
@@ -81,7 +75,7 @@ class Interpreter:
             goes_on = True
             if isinstance(item, Call):
                 goes_on = self._act(item)
-            elif not self._check(item.condition, self._world.observe(), self._referents.found):
+            elif not self.check(item.condition, self.world.observe(), self.referents.found):
                 room = STEPS_OF_A_SUB_GOAL - made if goal.text else len(item.recoveries)
                 goes_on = self._recover(item.recoveries[:room])
             if not goes_on:
@@ -97,15 +91,15 @@ class Interpreter:
     def _act(self, call: Call) -> bool:
         """Execute a call; return whether the program continues."""
         step = self._plan.left[0]
-        self._context.emit(StepBegun.of(step))
-        failed = attempt(call, self._referents, self._world)
+        self.context.emit(StepBegun.of(step))
+        failed = attempt(call, self.referents, self.world)
         self.tried.append(TriedCall(call, failed))
-        if failed is not None and self._stops:
-            self._context.emit(RepairBegun.of(step, failed.cause, code=failed.code))
+        if failed is not None and self.stops:
+            self.context.emit(RepairBegun.of(step, failed.cause, code=failed.code))
             return False  # the next plan replaces this step
         self._plan.next += 1
         if failed is not None:
-            self._context.emit(StepFailed.of(step, failed.cause, code=failed.code))
+            self.context.emit(StepFailed.of(step, failed.cause, code=failed.code))
         return True
 
     def _leave_out(self, goal: ProgramPart, start: int) -> bool:
@@ -117,10 +111,10 @@ class Interpreter:
             f'a part may; its last {n_left} are left out. A program of shorter parts is carried '
             'out whole.'
         )
-        if self._stops:
-            self._context.emit(RepairBegun.of(step, cause))
+        if self.stops:
+            self.context.emit(RepairBegun.of(step, cause))
             return False
-        self._context.emit(StepFailed.of(step, cause))
+        self.context.emit(StepFailed.of(step, cause))
         self._plan.next += n_left
         return True
 

@@ -64,9 +64,7 @@ class ProgPrompt(ModelPlanner):
     @property
     def _prompts(self) -> ProgPrompts:
         options = self.options
-        return ProgPrompts(
-            examples=options.examples, comments=options.comments, feedback=options.feedback
-        )
+        return ProgPrompts(options.examples, options.comments, options.feedback)
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Execute the program, or programs until the model reports the end; see `Planner`."""

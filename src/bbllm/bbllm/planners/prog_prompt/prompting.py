@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
@@ -102,6 +103,7 @@ def state_text(condition: ProgramCondition, scene: Scene) -> str:
     return f'You see: {", ".join(dict.fromkeys(items)) or "nothing of this"}.{have}'
 
 
+TEMPLATES = templates('bbllm.planners.prog_prompt')
 GRAB_AND_PUTIN = 'grab_and_putin'
 HOUSEHOLD_SKILLS = (
     *('walk', 'run', 'grab', 'switchon', 'switchoff', 'open', 'close', 'lookat', 'sit'),
@@ -119,20 +121,19 @@ INSTRUCTIONS = (
 """For a chat model. An ablation omits the lines about the parts that it omits."""
 
 
+@dataclass(frozen=True)
 class ProgPrompts:
     """Renders both prompts; example programs may have comments, and feedback: assertions."""
 
-    def __init__(self, *, examples: int = 3, comments: bool = True, feedback: bool = True):
-        self._n_examples = examples
-        self._comments = comments
-        self._feedback = feedback
-        self._templates = templates('bbllm.planners.prog_prompt')
+    n_examples: int = 3
+    comments: bool = True
+    feedback: bool = True
 
     def plan(self, task: Task, scene: Scene, tried: Sequence[TriedCall] | None = None) -> str:
         """Return the prompt for a program, or for the rest of one after the calls `tried`."""
         house = scene.domain == HOUSEHOLD
         listed = f'objects = {classes(scene) if house else list(scene.names)}'
-        return self._templates.get_template('plan.md.j2').render(
+        return TEMPLATES.get_template('plan.md.j2').render(
             imports=f'from actions import {", ".join(map(declared, offered(scene)))}',
             # On a table the list is part of each function, so that it can change between them.
             objects=listed if house else '',
@@ -152,15 +153,15 @@ class ProgPrompts:
         programs = [
             item for item in self._sources(scene) if verbs_of(parse_program(item)) <= known
         ]
-        return ['\n'.join(self._kept(item.split('\n'))) for item in programs[: self._n_examples]]
+        return ['\n'.join(self._kept(item.split('\n'))) for item in programs[: self.n_examples]]
 
     def check(self, condition: ProgramCondition, scene: Scene) -> str:
-        return self._templates.get_template('check.md.j2').render(
+        return TEMPLATES.get_template('check.md.j2').render(
             state=one_line(state_text(condition, scene)), condition=str(condition)
         )
 
     def _sources(self, scene: Scene) -> list[str]:
-        text = source(self._templates, f'{scene.domain}.md')
+        text = source(TEMPLATES, f'{scene.domain}.md')
         return [f'def {item.strip()}' for item in re.split(r'^def ', text, flags=re.M)[1:]]
 
     def _kept(self, lines: Sequence[str], *, asserted: bool = True) -> list[str]:
@@ -168,8 +169,8 @@ class ProgPrompts:
         return [
             line
             for line in lines
-            if (self._comments or '# ' not in line)
-            and ((self._feedback and asserted) or not ('assert' in line or 'else' in line))
+            if (self.comments or '# ' not in line)
+            and ((self.feedback and asserted) or not ('assert' in line or 'else' in line))
         ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from bbllm.core.errors import ParseError
@@ -30,38 +31,28 @@ from bbllm.planners.common.scene_graph import is_open
 from bbllm.planners.common.short_names import ShortNames
 
 
+@dataclass
 class EstimatingWorld:
     """
     Wraps a world, records the outcomes, and adds the beliefs of an estimator to the scenes.
 
     If the scenes contain an open state, as those of the node `state_estimator` may, no other one
     is estimated.
-
-    Args:
-        inner: The world.
-        estimator: Estimates before an observation, if a call has ended since the last one.
-        experience: Updated here; an estimator may read it.
-        on_change: Receives changed beliefs.
-        on_trouble: Receives the reason why an estimate could not be read.
-        on_discarded: Receives beliefs that no scene can contain, once.
     """
 
-    def __init__(
-        self,
-        inner: World,
-        estimator: OpenStateEstimator,
-        experience: InteractionHistory,
-        *,
-        on_change: Callable[[OpenState], None] = lambda state: None,
-        on_trouble: Callable[[str], None] = lambda text: None,
-        on_discarded: Callable[[RejectedLine], None] = lambda line: None,
-    ):
-        self._inner = inner
-        self._estimator = estimator
-        self._experience = experience
-        self._on_change = on_change
-        self._on_trouble = on_trouble
-        self._on_discarded = on_discarded
+    inner: World
+    estimator: OpenStateEstimator
+    """Estimates before an observation, if a call has ended since the last one."""
+    experience: InteractionHistory
+    """Updated here; an estimator may read it."""
+    _: KW_ONLY
+    on_change: Callable[[OpenState], None] = lambda state: None
+    on_trouble: Callable[[str], None] = lambda text: None
+    """Receives the reason why an estimate could not be read."""
+    on_discarded: Callable[[RejectedLine], None] = lambda line: None
+    """Receives beliefs that no scene can contain, once."""
+
+    def __post_init__(self) -> None:
         self._news = 0
         """How many calls have ended since the last observation."""
         self._given = False
@@ -71,18 +62,18 @@ class EstimatingWorld:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        return self._inner.skills
+        return self.inner.skills
 
     def observe(self) -> Scene:
         """Return the scene with the beliefs; see `World` and `OpenStateEstimator`."""
-        scene = self._inner.observe()
+        scene = self.inner.observe()
         self._given = self._given or any(map(is_open, scene.facts))
         if self._given:
             return scene
         elsewhere = self._resting.moved(self.state.attributes, scene)
-        moved = self._experience.move(elsewhere, newest=self._news)
+        moved = self.experience.move(elsewhere, newest=self._news)
         if self._news:
-            self._experience.sense(observed(scene))
+            self.experience.sense(observed(scene))
         if self._news or moved:
             self._news = 0
             self._estimate(scene)
@@ -91,24 +82,24 @@ class EstimatingWorld:
 
     def _estimate(self, scene: Scene) -> None:
         try:
-            new = estimate_handled(self._estimator, self.state, self._experience, scene)
+            new = estimate_handled(self.estimator, self.state, self.experience, scene)
         except ParseError as error:
-            self._on_trouble(f'What is believed stays as it was: {error}')
+            self.on_trouble(f'What is believed stays as it was: {error}')
             return
         if new != self.state:
-            self._on_change(new)
+            self.on_change(new)
         for line in refused_beliefs(self.state, new, scene):
-            self._on_discarded(line)
+            self.on_discarded(line)
         self.state = new
 
     def execute(self, call: SkillCall) -> Outcome:
-        outcome = self._inner.execute(call)
-        self._experience.add(outcome)
+        outcome = self.inner.execute(call)
+        self.experience.add(outcome)
         self._news += 1
         return outcome
 
     def stop(self) -> None:
-        self._inner.stop()
+        self.inner.stop()
 
 
 def refused_beliefs(old: OpenState, new: OpenState, scene: Scene) -> list[RejectedLine]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
 from bbllm.core.protocols import ChatModel, PromptRequest
@@ -19,55 +20,41 @@ MAX_STATE_LENGTH = 8000
 characters for each of some 200 objects [characters]."""
 
 
+@dataclass(frozen=True)
 class ModelEstimator:
     """
     An `OpenStateEstimator` that asks a model, from the first step on each time.
 
     Source: Chen et al., LLM-State, section IV-C2: the prompt omits previous beliefs, so that a
     mistake does not persist.
-
-    Args:
-        model: The model.
-        names: The names in prompts.
-        summary: Whether to ask what has happened and why steps failed.
-        objects: Whether to ask for attributes of objects; one of both must be true.
-        messages: Whether the prompt has the reasons of failures.
-        on_discarded: Receives each discarded line of a reply.
-        on_retry: See `prompting.ask`.
     """
 
-    def __init__(
-        self,
-        model: ChatModel,
-        names: ShortNames,
-        *,
-        summary: bool = True,
-        objects: bool = True,
-        messages: bool = False,
-        on_discarded: Callable[[RejectedLine], None] = lambda line: None,
-        on_retry: Callable[[str], None] | None = None,
-    ):
-        self._model = model
-        self._names = names
-        self._summary = summary
-        self._objects = objects
-        self._prompts = StatePrompts(names, messages=messages)
-        self._on_discarded = on_discarded
-        self._on_retry = on_retry
+    model: ChatModel
+    names: ShortNames
+    """The names in prompts."""
+    _: KW_ONLY
+    summary: bool = True
+    """Whether to ask what has happened and why steps failed."""
+    objects: bool = True
+    """Whether to ask for attributes of objects; one of both must be true."""
+    messages: bool = False
+    """Whether the prompt has the reasons of failures."""
+    on_discarded: Callable[[RejectedLine], None] = lambda line: None
+    on_retry: Callable[[str], None] | None = None
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        self._names.see(scene)
-        prompt = self._prompts.estimator(
-            state, history, scene, summary=self._summary, objects=self._objects
+        self.names.see(scene)
+        prompt = StatePrompts(self.names, messages=self.messages).estimator(
+            state, history, scene, summary=self.summary, objects=self.objects
         )
-        asked = [REASON] * self._summary + [UPDATE] * self._objects
-        read = reporting(partial(parse_estimate, functions=asked), self._on_discarded)
+        asked = [REASON] * self.summary + [UPDATE] * self.objects
+        read = reporting(partial(parse_estimate, functions=asked), self.on_discarded)
         request = PromptRequest(kind='estimate', scene=scene, text=' '.join(asked))
-        found = ask(self._model, prompt, read, request=request, on_retry=self._on_retry)
+        found = ask(self.model, prompt, read, request=request, on_retry=self.on_retry)
         new = state.blank().with_summary(found.summary)
         room = MAX_STATE_LENGTH
         for word, attributes in found.attributes:
-            name = self._names.name(word)
+            name = self.names.name(word)
             length = sum(map(len, attributes))
             if name is not None and length <= room:
                 room -= length
@@ -76,5 +63,5 @@ class ModelEstimator:
             why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
             if name is None:
                 why = f'There is nothing named {word[:60]}.'
-            self._on_discarded(RejectedLine(f'{UPDATE}("{word[:60]}", ...)', why, refused=True))
+            self.on_discarded(RejectedLine(f'{UPDATE}("{word[:60]}", ...)', why, refused=True))
         return new

@@ -8,6 +8,7 @@ constant parts come first, then growing ones, so that a server can cache the beg
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.common.belief.interaction_history import TAKING
@@ -29,6 +30,7 @@ HOUSE_HINTS = (
 """Reminders for estimator and policy in a household (appendix VI-A)."""
 
 
+@dataclass(frozen=True)
 class StatePrompts:
     """
     Renders the prompts of one episode; `names` must have seen every scene.
@@ -36,9 +38,8 @@ class StatePrompts:
     With `messages`, failed actions have their message; in the paper they do not.
     """
 
-    def __init__(self, names: ShortNames, *, messages: bool = False):
-        self._names = names
-        self._messages = messages
+    names: ShortNames
+    messages: bool = False
 
     def attention(
         self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene
@@ -48,7 +49,7 @@ class StatePrompts:
             'attention',
             scene,
             state=self._entries(state.blank()) or 'nothing yet',
-            observation=lists_text(scene, self._names, moved=_taken(history)),
+            observation=lists_text(scene, self.names, moved=_taken(history)),
             situation=self._situation(scene),
             task=one_line(task.instruction),
         )
@@ -68,8 +69,8 @@ class StatePrompts:
             scene,
             state=self._entries(state.blank()) or 'nothing yet',
             history=self.history(history, scene),
-            rooms=rooms_text(scene, self._names),
-            situation=situation_text(scene, self._names),
+            rooms=rooms_text(scene, self.names),
+            situation=situation_text(scene, self.names),
             summary=summary,
             objects=objects,
         )
@@ -92,7 +93,7 @@ class StatePrompts:
             limit=PLAN_LIMIT,
             stateful=state is not None,
             history=self.history(history, scene),
-            observation=lists_text(scene, self._names, moved=_taken(history)),
+            observation=lists_text(scene, self.names, moved=_taken(history)),
             situation=self._situation(scene),
             state='' if state is None else self._whole(state),
             task=one_line(task.instruction),
@@ -104,16 +105,16 @@ class StatePrompts:
         in_house = scene.domain == HOUSEHOLD
         lines = []
         for outcome in outcomes:
-            call = as_planned(outcome.call, self._names, in_house=in_house)
+            call = as_planned(outcome.call, self.names, in_house=in_house)
             how = 'Success' if outcome.succeeded else 'Fail'
-            if self._messages and not outcome.succeeded and outcome.message:
-                how += f': {self._names.in_short(outcome.message)}'
+            if self.messages and not outcome.succeeded and outcome.message:
+                how += f': {self.names.in_short(outcome.message)}'
             lines.append(f'{call} {how}')
         return '\n'.join(lines) or 'none yet'
 
     def _entries(self, state: OpenState) -> str:
         return '\n'.join(
-            f'{self._names.short(name)}: {" | ".join(words) or "[]"}'
+            f'{self.names.short(name)}: {" | ".join(words) or "[]"}'
             for name, words in state.attributes.items()
         )
 
@@ -123,7 +124,7 @@ class StatePrompts:
 
     def _situation(self, scene: Scene) -> str:
         # On a table the observation contains it.
-        return situation_text(scene, self._names) if scene.domain == HOUSEHOLD else ''
+        return situation_text(scene, self.names) if scene.domain == HOUSEHOLD else ''
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
         house = scene.domain == HOUSEHOLD
