@@ -140,13 +140,6 @@ def test_a_remark_between_calls_that_something_is_done_ends_no_plan() -> None:
     assert plan.discarded == ()
 
 
-def test_a_plan_can_be_refused_with_a_reason_but_not_midway() -> None:
-    with pytest.raises(GaveUpError, match='there is no mug'):
-        parse_low_level_plan('cannot: there is no mug', ACTIONS)
-    assert calls_of('1. move(mug1)\ncannot: go on') == ['move(mug1)']
-    assert calls_of('cannot: carry both\n1. move(mug1)') == ['move(mug1)']
-
-
 @pytest.mark.parametrize(
     ('left_out', 'text'),
     [

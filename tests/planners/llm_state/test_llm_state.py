@@ -16,7 +16,6 @@ from bbllm.core.types import Code, Outcome, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.belief.grammar import (
     MAX_ATTRIBUTES_LENGTH,
-    parse_attention,
     parse_estimate,
 )
 from bbllm.planners.common.belief.prompting import PLAN_LIMIT
@@ -236,14 +235,6 @@ def test_what_an_ablation_leaves_out_is_believed_of_no_estimator_that_says_it_al
 
     (policy,) = prompts_of(model, 'policy')
     assert ('salmon1: hot' in policy, 'So far so' in policy) == (hot, summary)
-
-
-@pytest.mark.parametrize('call', ['add_related_objects("")', 'add_related_objects("cup1", )'])
-def test_a_call_with_a_name_missing_is_left_out_as_a_whole(call: str) -> None:
-    found = parse_attention(f'add_related_objects("mug1")\n{call}')
-
-    assert found.things == ('mug1',)
-    assert ['takes the name of a thing' in item.why for item in found.discarded] == [True]
 
 
 @pytest.mark.parametrize('end', [';', '.', '`', ' ;  '])

@@ -48,7 +48,7 @@ def hash_prompts() -> dict[str, str]:
     planners = _ROOT / 'planners'
     return {
         path.relative_to(planners).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(planners.glob('*/prompts/**/*'))
+        for path in sorted(planners.glob('**/prompts/**/*'))
         if path.is_file()
     }
 

@@ -13,7 +13,6 @@ from bbllm.core.types import Scene, Task
 from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.fltrnn.context_selection import LONGEST_IN_WORDS, ContextSelector
 from bbllm.planners.fltrnn.demonstrations import (
     DEMONSTRATIONS,
@@ -93,6 +92,6 @@ class _Worker:
 
 
 PLANNING_ONLY = PlannerSpec(
-    factory=PlanningOnly, uses_feedback=False, asks_body=False, domains=frozenset({HOUSEHOLD})
+    factory=PlanningOnly, uses_feedback=False, asks_body=False, domains=frozenset({'household'})
 )
 PLANNING_REASONING = replace(PLANNING_ONLY, factory=PlanningReasoning)

@@ -17,7 +17,6 @@ from bbllm.planners.common.goal_predicates import GoalPredicate, goal_text
 from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine
-from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.fltrnn.context_selection import ContextSelector
 from bbllm.planners.fltrnn.demonstrations import Demonstration, chooser
 from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan
@@ -242,5 +241,5 @@ FLTRNN_SPEC = PlannerSpec(
     excluding=(frozenset({'verify=yes', 'paper_code=yes'}),),
     uses_feedback=False,
     asks_body=False,
-    domains=frozenset({HOUSEHOLD}),
+    domains=frozenset({'household'}),
 )
