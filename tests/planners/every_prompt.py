@@ -27,7 +27,7 @@ from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.common.prompting import PlanFailure, Prompts, declared
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.demonstrations import Demonstration
-from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
+from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
 from bbllm.planners.inner_monologue.prompting import Monologue, next_prompt
 from bbllm.planners.llm_pop.fine_tuned_prompting import HISTORY as FT_HISTORY
 from bbllm.planners.llm_pop.fine_tuned_prompting import FtRound, Question, ft_prompt
@@ -172,10 +172,9 @@ def _fltrnn(name: str, house: Scene) -> Iterator[tuple[str, str]]:
     goal = HOUSE_TASK.instruction
     shown = (Demonstration('hold a mug', (('mug_1', 'on', 'table_2'),), {}, ('# done',)),)
     short = ShortTerm(goal, f"[('{name}', 'ON', 'table_30')]", shown, f'grab({name}) failed')
-    long = LongTerm(goal, (f'hold one {name}',))
     rendered = FLTRNNPrompts()
     yield 'fltrnn split', rendered.split(goal, house)
-    yield 'fltrnn cell', rendered.cell(house, long, short)
+    yield 'fltrnn cell', rendered.cell(house, goal, [f'hold one {name}'], short)
     yield 'planning_only', rendered.whole(house, short)
     yield 'planning_reasoning reason', rendered.reason(goal, house)
     yield 'planning_reasoning act', rendered.act(house, short)

@@ -24,7 +24,7 @@ from bbllm.planners.fltrnn.context_selection import (
 from bbllm.planners.fltrnn.demonstrations import chooser, household_demonstrations
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.fltrnn.named_classes import MOST, SOME, mentions
-from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
+from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
 from bbllm.worlds.household.world import HouseholdWorld
 
 HOUSES = ('cottage', 'family_flat', 'old_house', 'shared_flat', 'studio', 'townhouse')
@@ -122,7 +122,7 @@ def test_a_whole_prompt_for_a_task_in_words_has_the_length_that_is_said(suite: s
             return ContextSelector(LexicalEmbedder(), longest=longest).of(graph, goal, None)
 
         short = ShortTerm(goal, told_in(LONGEST), choose(goal))
-        cell = FLTRNNPrompts().cell(scene, LongTerm(goal), short)
+        cell = FLTRNNPrompts().cell(scene, goal, [], short)
         in_words = ShortTerm(goal, told_in(LONGEST_IN_WORDS), examples[:3])
         prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
 

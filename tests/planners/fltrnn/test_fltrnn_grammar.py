@@ -113,7 +113,7 @@ def test_the_parts_of_a_goal_in_predicates_are_all_of_it_and_nothing_else(
 ) -> None:
     goal = 'on_milk_table: 3, turnon_microwave: 1'
 
-    found, why = decompose(texts, Goal(goal, parse_goal(goal, CLASSES)), CLASSES)
+    found, why = decompose(texts, Goal(goal, parse_goal(goal, CLASSES) or ()), CLASSES)
 
     if parts is not None:
         assert [part.text for part in found] == parts
@@ -124,7 +124,7 @@ def test_the_parts_of_a_goal_in_predicates_are_all_of_it_and_nothing_else(
 
 
 def test_a_part_that_is_said_again_when_its_count_is_reached_is_left_out_with_its_fault() -> None:
-    goal = Goal('on_milk_table: 2', parse_goal('on_milk_table: 2', CLASSES))
+    goal = Goal('on_milk_table: 2', parse_goal('on_milk_table: 2', CLASSES) or ())
 
     found, (fault,) = decompose(['on_milk_table: 1'] * 3, goal, CLASSES)
 
@@ -133,7 +133,7 @@ def test_a_part_that_is_said_again_when_its_count_is_reached_is_left_out_with_it
 
 
 def test_a_part_of_a_sentence_may_name_what_is_out_of_sight_unless_all_is_in_sight() -> None:
-    goal, parts = Goal('eat', None), ['turnon_radio: 1', 'on_milk_shelf: 1', 'make toast']
+    goal, parts = Goal('eat'), ['turnon_radio: 1', 'on_milk_shelf: 1', 'make toast']
 
     some, no_faults = decompose(parts, goal, None)
     whole, faults = decompose(parts, goal, CLASSES)

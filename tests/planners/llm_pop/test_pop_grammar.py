@@ -85,10 +85,10 @@ def test_any_text_is_a_reply_with_actions_or_refused(text: str, end: bool) -> No
 def test_any_text_is_a_verdict_with_a_reason_or_refused(text: str) -> None:
     for sent in (text, f'FAIL\n{text}', f'{text}\nSUCCESS'):
         with contextlib.suppress(ParseError):
-            evaluation = parse_evaluator(sent)
+            success, reason = parse_evaluator(sent)
 
-            assert evaluation.success or evaluation.reason
-            assert one_line(evaluation.reason) == evaluation.reason
+            assert success or reason
+            assert one_line(reason) == reason
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,7 @@ def test_a_pose_that_is_not_seven_numbers_is_an_action_with_a_problem(
 def test_a_verdict_stands_alone_and_its_reason_below(
     text: str, success: bool, reason: str
 ) -> None:
-    evaluation = parse_evaluator(text)
-
-    assert (evaluation.success, evaluation.reason) == (success, reason)
+    assert parse_evaluator(text) == (success, reason)
 
 
 @pytest.mark.parametrize(

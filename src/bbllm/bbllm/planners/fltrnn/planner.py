@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
@@ -21,8 +21,8 @@ from bbllm.planners.fltrnn.context_selection import ContextSelector
 from bbllm.planners.fltrnn.demonstrations import Demonstration, chooser
 from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph, fault_of
-from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, LongTerm, ShortTerm
-from bbllm.planners.fltrnn.sub_goals import SubGoal, ask_sub_goals, embedder_of, read_goal
+from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
+from bbllm.planners.fltrnn.sub_goals import Goal, ask_sub_goals, embedder_of, read_goal
 
 ROUNDS = 3
 """How often a sub-goal is planned: a call can fail for a reason beyond the graph, and a later
@@ -109,39 +109,37 @@ class LanguageRNN:
         self._problems: dict[int, str] = {}
         """Why the last plan of a sub-goal failed, by the sub-goal's index."""
 
-    def run(self, goal: str, sub_goals: Sequence[SubGoal]) -> None:
+    def run(self, goal: str, sub_goals: Sequence[Goal]) -> None:
         """Work on all sub-goals, and again on those not reached or undone; see `FLTRNN.run`."""
-        long_term = LongTerm(goal)
+        completed: dict[str, None] = {}
         waiting = list(range(len(sub_goals)))
         for _ in range(ROUNDS):
             for index in waiting:
                 sub_goal = sub_goals[index]
                 self.context.emit(SubGoalBegun(sub_goal.text, index=index, of=len(sub_goals)))
                 if not self._counts(index, sub_goal, at_first=True):
-                    self._work_on(index, sub_goal, long_term)
+                    self._work_on(index, sub_goal, goal, [*completed])
                 if self._counts(index, sub_goal):
-                    completed = (*long_term.completed, sub_goal.text)
-                    long_term = replace(long_term, completed=tuple(dict.fromkeys(completed)))
+                    completed.setdefault(sub_goal.text)
             waiting = [i for i, item in enumerate(sub_goals) if not self._counts(i, item)]
             if not waiting:
                 if self._verify:
                     self.context.report_done()
                 return
-            undone = {sub_goals[i].text for i in waiting}
-            kept = tuple(text for text in long_term.completed if text not in undone)
-            long_term = replace(long_term, completed=kept)
+            for i in waiting:
+                completed.pop(sub_goals[i].text, None)
         raise GaveUpError(
             f'Not reached after {ROUNDS} plans each: '
             + '; '.join(f'{sub_goals[i].text} ({self._lack(i, sub_goals[i])})' for i in waiting)
         )
 
-    def _counts(self, index: int, sub_goal: SubGoal, *, at_first: bool = False) -> bool:
+    def _counts(self, index: int, sub_goal: Goal, *, at_first: bool = False) -> bool:
         """Return whether a sub-goal counts as completed; `at_first`: before the first plan."""
         if not self._verify or not sub_goal.predicates:
             return not at_first and index not in self._problems
         return not self._unmet(sub_goal)
 
-    def _lack(self, index: int, sub_goal: SubGoal) -> str:
+    def _lack(self, index: int, sub_goal: Goal) -> str:
         """Return why a sub-goal does not count."""
         lacks = [
             f'of {item} there are {self.memory.n_satisfying(item)}'
@@ -149,10 +147,10 @@ class LanguageRNN:
         ]
         return '; '.join(filter(None, [*lacks, self._problems.get(index, '')]))
 
-    def _unmet(self, sub_goal: SubGoal) -> list[GoalPredicate]:
+    def _unmet(self, sub_goal: Goal) -> list[GoalPredicate]:
         return [item for item in sub_goal.predicates if not self.memory.is_satisfied(item)]
 
-    def _work_on(self, index: int, sub_goal: SubGoal, long_term: LongTerm) -> None:
+    def _work_on(self, index: int, sub_goal: Goal, goal: str, completed: Sequence[str]) -> None:
         again = index in self._problems
         short_term = ShortTerm(
             sub_goal.text,
@@ -161,7 +159,7 @@ class LanguageRNN:
             self._lack(index, sub_goal) if again else '',
         )
         scene = self.world.observe()
-        prompt = self.prompts.cell(scene, long_term, short_term)
+        prompt = self.prompts.cell(scene, goal, completed, short_term)
         request = PromptRequest(kind='function', scene=scene, text=sub_goal.text)
         calls, problem = self._planned(prompt, request, sub_goal)
         n_done = 0
@@ -186,7 +184,7 @@ class LanguageRNN:
                 self._problems[index] = problem or default
 
     def _planned(
-        self, prompt: str, request: PromptRequest, sub_goal: SubGoal
+        self, prompt: str, request: PromptRequest, sub_goal: Goal
     ) -> tuple[Sequence[SkillCall], str]:
         """
         Ask for a plan; return its possible calls, and why the rest is impossible.

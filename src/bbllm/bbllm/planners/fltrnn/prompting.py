@@ -55,14 +55,6 @@ NO_LOOPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class LongTerm:
-    """The long-term memory: the part of all prompts of an episode, beside the rules."""
-
-    goal: str
-    completed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ShortTerm:
     """The short-term memory: the part of a prompt for one sub-goal."""
 
@@ -94,8 +86,11 @@ class FLTRNNPrompts:
             whole=scene.whole,
         )
 
-    def cell(self, scene: Scene, long_term: LongTerm, short_term: ShortTerm) -> str:
-        return self._plan(CELL, scene, short_term, long_term if self.long_memory else None)
+    def cell(
+        self, scene: Scene, goal: str, completed: Sequence[str], short_term: ShortTerm
+    ) -> str:
+        """Return the prompt of a cell; goal and completed sub-goals are the long-term memory."""
+        return self._plan(CELL, scene, short_term, goal, completed, long=self.long_memory)
 
     def whole(self, scene: Scene, short_term: ShortTerm) -> str:
         return self._plan(WHOLE, scene, short_term)
@@ -109,7 +104,14 @@ class FLTRNNPrompts:
         return self._plan(ACT, scene, short_term)
 
     def _plan(
-        self, opening: str, scene: Scene, short: ShortTerm, long: LongTerm | None = None
+        self,
+        opening: str,
+        scene: Scene,
+        short: ShortTerm,
+        goal: str = '',
+        completed: Sequence[str] = (),
+        *,
+        long: bool = False,
     ) -> str:
         instructions = [REPLY, *([THINK] if self.rule_thoughts else []), NO_LOOPS]
         if opening != CELL:
@@ -129,10 +131,10 @@ class FLTRNNPrompts:
             'plan',
             opening=opening,
             imports=imports(scene),
-            long_memory=long is not None,
+            long_memory=long,
             rules=RULES,
-            goal=one_line(long.goal) if long else '',
-            completed=long.completed if long else (),
+            goal=one_line(goal),
+            completed=completed,
             examples=examples,
             instructions='\n'.join(instructions),
             tried=one_line(short.tried),

@@ -33,12 +33,12 @@ _What = tuple[GoalRelation, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The goal of a task."""
+    """The goal of a task, or a part of it."""
 
     text: str
-    """Predicates as `goal_text` writes them, or the sentence of the task."""
-    predicates: tuple[GoalPredicate, ...] | None
-    """None for a plain sentence."""
+    """Predicates as `goal_text` writes them, or a sentence."""
+    predicates: tuple[GoalPredicate, ...] = ()
+    """Empty for a plain sentence."""
 
 
 def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
@@ -54,7 +54,7 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
     except ParseError as error:
         raise GaveUpError(f'The goal cannot be read. {error}') from error
     if predicates is None:
-        return Goal(task.instruction, None)
+        return Goal(task.instruction)
     refuse_contradiction(predicates, scene, context)
     counts = Counter(map(class_of, scene.names))
     needs = [
@@ -83,24 +83,15 @@ def embedder_of(body: Body) -> Embedder:
     return body.embedder if isinstance(body, MatchingBody) else LexicalEmbedder()
 
 
-@dataclass(frozen=True, slots=True)
-class SubGoal:
-    """A part of a goal."""
-
-    text: str
-    predicates: tuple[GoalPredicate, ...] = ()
-    """Empty for a plain sentence."""
-
-
 def ask_sub_goals(
     model: ChatModel, prompt: str, goal: Goal, scene: Scene, context: EpisodeContext
-) -> Sequence[SubGoal]:
+) -> Sequence[Goal]:
     """Ask for sub-goals; faults cause one retry, and are then corrected."""
-    latest: Sequence[SubGoal] = ()
+    latest: Sequence[Goal] = ()
     diagnostics = ReplyDiagnostics(lambda line: line.report(context))
     known = classes(scene) if scene.whole else None
 
-    def read(text: str) -> Sequence[SubGoal]:
+    def read(text: str) -> Sequence[Goal]:
         nonlocal latest
         latest, faults = decompose(parse_sub_goals(text), goal, known)
         diagnostics.of_reply(faults)
@@ -122,7 +113,7 @@ def ask_sub_goals(
 
 def decompose(
     texts: Sequence[str], goal: Goal, classes: Collection[str] | None
-) -> tuple[Sequence[SubGoal], Sequence[RejectedLine]]:
+) -> tuple[Sequence[Goal], Sequence[RejectedLine]]:
     """
     Return the corrected sub-goals of a reply, at least one, and its faults.
 
@@ -137,28 +128,27 @@ def decompose(
     """
     known = _Known(goal.predicates, classes)
     parts = [part for text in texts if (part := known.read(text)) is not None]
-    if goal.predicates is not None:
+    if goal.predicates:
         parts = known.complete(parts, goal.predicates)
     if not parts:
         known.fault(goal.text, 'has no part that could be worked on')
-        parts = [SubGoal(goal.text, goal.predicates or ())]
+        parts = [goal]
     return parts, known.faults
 
 
 class _Known:
     """Reads the parts of one goal in order, and collects their faults."""
 
-    def __init__(self, goal: Sequence[GoalPredicate] | None, classes: Collection[str] | None):
+    def __init__(self, goal: Sequence[GoalPredicate], classes: Collection[str] | None):
         self.faults: list[RejectedLine] = []
-        self._in_words = goal is None
+        self._in_words = not goal
         self._all_known = classes is not None
         self._classes = set(classes or ())
-        self._wanted = {_what(predicate): predicate.count for predicate in goal or ()}
+        self._wanted = {_what(predicate): predicate.count for predicate in goal}
         self._so_far: dict[_What, int] = {}
-        if goal is not None:
-            self._classes |= {word for item in goal for word in (item.thing, item.place) if word}
+        self._classes |= {word for item in goal for word in (item.thing, item.place) if word}
 
-    def read(self, text: str) -> SubGoal | None:
+    def read(self, text: str) -> Goal | None:
         """Return a part without invented predicates; None if it is empty then."""
         try:
             predicates = parse_goal(text, self._classes)
@@ -167,7 +157,7 @@ class _Known:
             return None
         if predicates is None:
             if self._in_words and len(text) <= MAX_SENTENCE:
-                return SubGoal(text)
+                return Goal(text)
             self.fault(
                 text[:80],
                 f'has {len(text)} characters, of {MAX_SENTENCE}'
@@ -176,9 +166,9 @@ class _Known:
             )
             return None
         kept = [item for predicate in predicates if (item := self._kept(predicate)) is not None]
-        return SubGoal(goal_text(kept), tuple(kept)) if kept else None
+        return Goal(goal_text(kept), tuple(kept)) if kept else None
 
-    def complete(self, parts: Sequence[SubGoal], goal: Sequence[GoalPredicate]) -> list[SubGoal]:
+    def complete(self, parts: Sequence[Goal], goal: Sequence[GoalPredicate]) -> list[Goal]:
         """Return the parts, with omitted predicates of the goal as one more part per object."""
         omitted: dict[str, list[GoalPredicate]] = {}
         for predicate in goal:
@@ -186,7 +176,7 @@ class _Known:
                 self.fault(str(predicate), 'is in the goal, and in no part of it')
                 # The contents of a microwave, and that it is closed and on, belong together.
                 omitted.setdefault(predicate.place or predicate.thing, []).append(predicate)
-        return [*parts, *(SubGoal(goal_text(items), tuple(items)) for items in omitted.values())]
+        return [*parts, *(Goal(goal_text(items), tuple(items)) for items in omitted.values())]
 
     def fault(self, text: str, why: str, *, refused: bool = True) -> None:
         self.faults.append(RejectedLine(text, why, refused=refused))

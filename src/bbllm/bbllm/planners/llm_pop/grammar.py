@@ -119,15 +119,6 @@ class PlannerReply:
     """Empty if the task is done."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """A reply of the evaluator."""
-
-    success: bool
-    reason: str
-    """On one line; not empty without success."""
-
-
 def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
     """
     Parse a reply of the planner, which may have DONE in place of actions if `may_end`.
@@ -156,8 +147,8 @@ def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
     return PlannerReply(_explanation(lines[: marks[0]]), actions)
 
 
-def parse_evaluator(text: str) -> Evaluation:
-    """Parse a reply of the evaluator; raise ParseError unless it is one verdict."""
+def parse_evaluator(text: str) -> tuple[bool, str]:
+    """Return whether the task is done, and on one line why, not empty if it is not."""
     lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in text.splitlines()]
     found = [(i, match) for i, line in enumerate(lines) if (match := _VERDICT.fullmatch(line))]
     verdicts = {match[1].upper() for _, match in found}
@@ -175,7 +166,7 @@ def parse_evaluator(text: str) -> Evaluation:
             'FAIL stands there without a reason. Say below it, in one line, what is known and '
             'what is missing.'
         )
-    return Evaluation(success, reason)
+    return success, reason
 
 
 def _explanation(lines: list[str]) -> str:

@@ -77,7 +77,7 @@ class LLMPop(ModelPlanner):
         evaluated: str | None = None
         if self.evaluated:
             scene = world.observe()
-            evaluation = ask_shorter(
+            success, evaluated = ask_shorter(
                 self.brain,
                 partial(evaluator_prompt, task, scene),
                 history,
@@ -85,10 +85,9 @@ class LLMPop(ModelPlanner):
                 request=PromptRequest(kind='evaluate', scene=scene),
                 on_retry=context.warn,
             )
-            if evaluation.success:
+            if success:
                 context.report_done()
                 return None
-            evaluated = evaluation.reason
             self._need_round(history, evaluated)
         scene = world.observe()
         reply = ask_shorter(
