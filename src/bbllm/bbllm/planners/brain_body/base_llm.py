@@ -30,10 +30,9 @@ class BaseLLM(ModelPlanner):
     """
     The paper's baseline without Body and without steps in plain words.
 
-    Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
-    section 4 (Base-LLM of Table 1). A command that fails or names an unknown object is skipped,
-    and the program continues. As for the other planners, a reply without a numbered line is
-    requested once more; that is about form, and not feedback on the world.
+    Source: Bhat et al., section 4 (Base-LLM of Table 1). A command that fails or names an unknown
+    object is skipped. As for the other planners, a reply without a numbered line is requested once
+    more; that is about form, and not feedback on the world.
     """
 
     options: BaseLLMOptions = BaseLLMOptions()

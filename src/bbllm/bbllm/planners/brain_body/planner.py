@@ -35,10 +35,9 @@ class BrainBody(ModelPlanner):
     """
     The planning method of the paper: the brain plans, and the Body turns steps into calls.
 
-    Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
-    Algorithm 1. Two additions where the paper is silent: feedback of people during the task, and
-    a second request if a reply cannot be read. In a household the Body answers in classes, as
-    theirs does; the paper does not specify how an object is then chosen.
+    Source: Bhat et al., Algorithm 1. Two additions where the paper is silent: feedback of people
+    during the task, and a second request if a reply cannot be read. In a household the Body
+    answers in classes, as theirs does; the paper does not specify how an object is then chosen.
     """
 
     options: BrainBodyOptions = BrainBodyOptions()

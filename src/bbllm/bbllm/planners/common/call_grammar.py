@@ -43,7 +43,11 @@ def parse_call(text: str, scene: Scene) -> SkillCall | Pass:
     call = _from_json(stripped) if stripped.startswith('{') else _from_line(text)
     if call is PASS:
         return PASS
-    call = _one_target(call, scene)
+    return checked(_one_target(call, scene), scene)
+
+
+def checked(call: SkillCall, scene: Scene) -> SkillCall:
+    """Check a call of a Body; raise ParseError with what is accepted."""
     try:
         return check_call(call, scene)
     except CallError as error:

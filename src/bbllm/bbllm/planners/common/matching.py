@@ -11,8 +11,8 @@ from operator import mul
 from bbllm.core.errors import ParseError
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import Embedder
-from bbllm.core.skill_calls import CallError, check_call
-from bbllm.core.types import Code, Kind, PlanStep, Scene, Skill, SkillCall
+from bbllm.core.types import Kind, PlanStep, Scene, Skill, SkillCall
+from bbllm.planners.common.call_grammar import checked
 from bbllm.planners.common.house_actions import MOVES, PHRASES
 from bbllm.planners.common.scene_graph import HOUSEHOLD, squeezed
 
@@ -32,10 +32,9 @@ class MatchingBody:
     """
     Takes the skill and the object whose words are nearest to the step's.
 
-    Source: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
-    section 4, "Need for Body-LLM", and its Table 3. As there, the cosine between embeddings
-    chooses skill and object separately. So, as the comparison requires, it never passes, ignores
-    the hand and which of two names is the target, and cannot resolve `it` or `the other one`.
+    Source: Bhat et al., section 4, "Need for Body-LLM", and Table 3. As there, the cosine between
+    embeddings chooses skill and object separately. So, as the comparison requires, it never
+    passes, ignores the hand and which of two names is the target, and cannot resolve `it`.
 
     Where the paper is silent: the nearest of a skill's texts counts (name, aliases, summary). A
     parameter `object` is one that a hand can take, except for household skills of one parameter;
@@ -52,13 +51,7 @@ class MatchingBody:
         self._known = {} if known is None else known
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall:
-        """
-        Return the nearest call; see `Body`.
-
-        Raises:
-            ParseError: The scene has no skills or no objects, or the skill does not accept the
-                numbers of the step.
-        """
+        """Return the nearest call; raise ParseError if it takes no such numbers; see `Body`."""
         skills = _skills_of(scene)
         if not skills or not scene.objects:
             raise ParseError('The scene has no skills or no objects that a step could be near.')
@@ -78,12 +71,7 @@ class MatchingBody:
             free = [name for name in allowed if name not in args] or allowed
             args.append(numbers or max(free, key=lambda name: nearness(names[name])))
         call = SkillCall(skill.name, _in_order(args, skill, step.text, scene))
-        try:
-            return check_call(call, scene)
-        except CallError as error:
-            if error.code is Code.OBJECT_LOST:
-                return call  # the world refuses it, and the Brain learns why
-            raise ParseError(str(error)) from error
+        return checked(call, scene)
 
     def _embed(self, text: str, others: Iterable[str]) -> Vector:
         """Return the vector of a step, and cache those of all other texts."""

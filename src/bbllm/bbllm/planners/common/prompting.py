@@ -111,17 +111,12 @@ class PlanFailure:
         return f'{as_data(what)} {one_line(" ".join(said))}'.rstrip()
 
 
+@dataclass(frozen=True)
 class Prompts:
-    """
-    Renders the prompts, each for the domain of its scene.
+    """Renders the prompts, each for the domain of its scene."""
 
-    Args:
-        believed: Whether the prompts of a Brain include the open state of a scene.
-    """
-
-    def __init__(self, *, believed: bool = False) -> None:
-        self._believed = believed
-        self._templates = templates('bbllm.planners.common')
+    believed: bool = False
+    """Whether the prompts of a Brain include the open state of a scene."""
 
     def planning(self, task: Task, scene: Scene) -> str:
         return self._render('planning', scene, task, environment=self._environment(scene))
@@ -163,27 +158,28 @@ class Prompts:
 
     def shown(self, scene: Scene) -> Scene:
         """Return the part of a scene that the prompts of a Brain contain."""
-        return scene if self._believed else sensed_only(scene)
+        return scene if self.believed else sensed_only(scene)
 
     def _environment(self, scene: Scene) -> str:
         text = environment(scene)
-        beliefs = believed(scene) if self._believed else ''
+        beliefs = believed(scene) if self.believed else ''
         return f'{text}\n\n{BELIEVED}\n{beliefs}' if beliefs else text
 
     def _render(self, name: str, scene: Scene, task: Task | None = None, **values: object) -> str:
         in_house = scene.domain == HOUSEHOLD
         for_body = name == 'execution'
+        found = templates('bbllm.planners.common')
         folder = f'{HOUSEHOLD}/' if in_house else ''
         # The scene of a Body is converted already; a Brain plans with the same actions.
         skills = house_skills(scene) if in_house and not for_body else scene.skills
         common: dict[str, object] = {
-            'examples': source(self._templates, f'{scene.domain}/{name}_examples.md').strip(),
+            'examples': source(found, f'{scene.domain}/{name}_examples.md').strip(),
             'objects': classes(scene) if in_house else scene.names,
             'actions': [describe_skill(skill) for skill in skills],
             'syntax': (HOUSE_SYNTAX if in_house else SYNTAX) + (', or <pass>' if for_body else ''),
             'task': one_line(task.instruction) if task else '',
         }
-        return self._templates.get_template(f'{folder}{name}.md.j2').render(common | values)
+        return found.get_template(f'{folder}{name}.md.j2').render(common | values)
 
 
 def describe_skill(skill: Skill) -> str:

@@ -41,8 +41,7 @@ class FTCoT(ModelPlanner):
     Is enough known? If not, the model lists actions that find out more, and the first question is
     repeated. If so, it lists actions that solve the task, and the episode ends.
 
-    Source: Sun et al., Interactive Planning Using Large Language Models for Partially Observable
-    Robotics Tasks, section 4.2. Departure: if an action fails, or a person speaks between two
+    Source: Sun et al., section 4.2. Departure: if an action fails, or a person speaks between two
     actions, the rest is dropped and the first question is repeated, within the feedback loops: `k`
     lists of actions may follow the first, including those that only find out.
     """

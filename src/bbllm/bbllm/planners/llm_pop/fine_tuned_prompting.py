@@ -9,8 +9,7 @@ The prompt of FT-CoT and FT-Vanilla: one question, the current observation, and 
     Past:
     None
 
-Source: Sun et al., Interactive Planning Using Large Language Models for Partially Observable
-Robotics Tasks, section 4.2 and appendix A.4 and A.6. The paper's table and blocks are always the
+Source: Sun et al., section 4.2, appendix A.4 and A.6. The paper's table and blocks are always the
 same and its prompts name neither. In data sets the lines up to the question are the instruction,
 the others the input. `benchmarks.finetuning` depends on the labels.
 """

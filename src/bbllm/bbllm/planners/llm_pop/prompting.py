@@ -1,9 +1,8 @@
 """
 The prompts of LLM-POP: one for its evaluator, one for its planner, and the history in both.
 
-Source: Sun et al., Interactive Planning Using Large Language Models for Partially Observable
-Robotics Tasks, appendix A.1 and A.2: the same parts in the same order, in other words. Labels in
-brackets and words before a colon structure the prompts; so text from outside is put on one line.
+Source: Sun et al., appendix A.1 and A.2: the same parts in the same order, in other words. Labels
+in brackets and words before a colon structure the prompts; so text from outside is on one line.
 """
 
 from __future__ import annotations

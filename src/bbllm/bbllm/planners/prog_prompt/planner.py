@@ -49,8 +49,7 @@ class ProgPrompt(ModelPlanner):
     """
     The planning method of the paper.
 
-    Source: Singh et al., ProgPrompt: Generating Situated Robot Task Plans using Large Language
-    Models, section III. docs/design/prog-prompt.md lists departures from the published program.
+    Source: Singh et al., section III; docs/design/prog-prompt.md lists departures.
     There are no feedback loops: recoveries are part of a program, below its assertions.
 
     With `replan=yes` it is the baseline of LLM-State (Chen et al., section IV: ProgPrompt
