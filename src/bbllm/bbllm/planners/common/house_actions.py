@@ -23,18 +23,10 @@ MOVES: Mapping[str, str] = {
 }
 """Actions that change nothing in a household of symbols, which has no positions."""
 PHRASES: Mapping[str, str] = {
-    'walk': 'walk to {}',
-    'run': 'run to {}',
-    'switchon': 'switch on {}',
-    'switchoff': 'switch off {}',
-    'lookat': 'look at {}',
-    'turnto': 'turn to {}',
-    'pointat': 'point at {}',
-    'sit': 'sit on {}',
-    'standup': 'stand up',
-    'putin': 'put {} in {}',
-    'putback': 'put {} back on {}',
-    'place': 'place it at {}',
+    **{'walk': 'walk to {}', 'run': 'run to {}', 'sit': 'sit on {}', 'standup': 'stand up'},
+    **{'switchon': 'switch on {}', 'switchoff': 'switch off {}', 'lookat': 'look at {}'},
+    **{'turnto': 'turn to {}', 'pointat': 'point at {}', 'place': 'place it at {}'},
+    **{'putin': 'put {} in {}', 'putback': 'put {} back on {}'},
     'grab_and_putin': 'grab {} and put it in {}',
     'reach': 'move the hand over {}',
 }

@@ -36,16 +36,8 @@ from bbllm.planners.common.short_names import ShortNames
 
 WAIT = 'wait'
 HOUSE_ACTIONS: Mapping[str, str] = {
-    'move': 'walk',
-    'pickup': 'grab',
-    'placein': 'putin',
-    'placeon': 'putback',
-    'open': 'open',
-    'close': 'close',
-    'switchon': 'switchon',
-    'switchoff': 'switchoff',
-    'sit': 'sit',
-    'standup': 'standup',
+    **{'move': 'walk', 'pickup': 'grab', 'placein': 'putin', 'placeon': 'putback'},
+    **{word: word for word in ('open', 'close', 'switchon', 'switchoff', 'sit', 'standup')},
 }
 """The paper's names of VirtualHome's actions, and VirtualHome's own; the last two are not in the
 paper, but tasks of other papers need them. `wait` has no effect there."""

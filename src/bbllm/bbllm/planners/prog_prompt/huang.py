@@ -36,13 +36,9 @@ a house would be some ten thousand sentences for each kind of putting."""
 TAKEN = ('object', 'obj1')
 """Parameters for an object that a hand takes."""
 NEEDS: Mapping[str, frozenset[str]] = {
-    'grab': frozenset({'grabbable'}),
-    'putin': frozenset({'grabbable'}),
-    'putback': frozenset({'grabbable'}),
-    'open': frozenset({'can_open'}),
-    'close': frozenset({'can_open'}),
-    'switchon': frozenset({'has_switch'}),
-    'switchoff': frozenset({'has_switch'}),
+    **dict.fromkeys(('grab', 'putin', 'putback'), frozenset({'grabbable'})),
+    **dict.fromkeys(('open', 'close'), frozenset({'can_open'})),
+    **dict.fromkeys(('switchon', 'switchoff'), frozenset({'has_switch'})),
     'sit': frozenset({'sittable'}),
     'drink': frozenset({'drinkable', 'recipient'}),
 }

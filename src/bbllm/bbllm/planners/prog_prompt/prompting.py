@@ -28,15 +28,9 @@ from bbllm.planners.prog_prompt.grammar import parse_program
 from bbllm.planners.prog_prompt.interpreter import TriedCall
 
 STATE_WORDS = {
-    'opened': 'open',
-    'switchon': 'on',
-    'switchedon': 'on',
-    'turnedon': 'on',
-    'switchoff': 'off',
-    'switchedoff': 'off',
-    'turnedoff': 'off',
-    'pluggedin': 'plugged_in',
-    'pluggedout': 'plugged_out',
+    **dict.fromkeys(('switchon', 'switchedon', 'turnedon'), 'on'),
+    **dict.fromkeys(('switchoff', 'switchedoff', 'turnedoff'), 'off'),
+    **{'opened': 'open', 'pluggedin': 'plugged_in', 'pluggedout': 'plugged_out'},
 }
 """Names of states in programs and in scenes."""
 
