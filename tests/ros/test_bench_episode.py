@@ -266,4 +266,4 @@ def test_the_node_that_plans_reads_the_brief_of_its_case(tmp_path: Path) -> None
     assert GoalBrief.model_validate(config.brain.goal) == brief_of(case, case.seed)
     assert make_models(config).brain.name == 'uninformed'
     names = ('step_limit', 'model_call_limit', 'token_limit', 'wall_limit_s')
-    assert [params['brain_planner'][name] for name in names] == [2, 0, 10**6, 0.0]
+    assert [params['brain_planner'][name] for name in names] == [2, 300, 10**6, 0.0]
