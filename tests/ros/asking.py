@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from bbllm_interfaces.srv import InjectFault
-from fake_server import Handler, says
+import yaml
+from fake_server import FakeServer, Handler, says
 from robots import nothing_waits
-from stacks import Background, Running, until
+from stacks import Background, Running, inject, until
 
 from bbllm.core.approval import Answer
 
@@ -40,9 +41,16 @@ def models(brain: list[str], body: dict[str, str]) -> Callable[[Handler, dict[st
     return behave
 
 
-def inject(stack: Running, fault: str, *, clear: bool = False) -> None:
-    reply = stack.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear)
-    assert reply.success, reply.message
+def served_by(server: FakeServer, folder: Path) -> dict[str, Any]:
+    """Return what starts nodes whose Brain and Body are a server's, without schemas or retries."""
+    role = {'provider': 'openai', 'model': 'fake', 'retries': 0, 'schema': False, 'timeout_s': 20}
+    config = folder / 'llm.yaml'
+    config.write_text(yaml.safe_dump({'brain': role, 'body': role}))
+    given = {'llm_config': str(config)}
+    return {
+        'environ': {'OPENAI_BASE_URL': server.url, 'OPENAI_API_KEY': 'sk-test-never-shown'},
+        'params': {'brain_planner': given, 'body_mapper': given},
+    }
 
 
 def end(stack: Running, task: Background) -> Any:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from bbllm_interfaces.srv import InjectFault
 from stacks import Running
 
 from bbllm.arm.driver import JointTrajectory
@@ -28,10 +27,6 @@ def recover(driver: RosDriver, allow: Callable[[], bool] = lambda: False) -> Sto
     """Recover as the executor does, with somebody who says whether it may."""
     recovery = Recovery(driver, lambda what, cancel: allow(), lambda _: None)
     return recovery.run('testing', CancelToken())
-
-
-def inject(sim: Running, fault: str, *, clear: bool = False) -> None:
-    assert sim.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
 
 
 def move(driver: RosDriver, by_rad: float, duration_s: float) -> JointTrajectory:

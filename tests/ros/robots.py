@@ -28,6 +28,11 @@ def feed_of(stack: Running, timeout_s: float = 5.0) -> JointFeed:
     return feed
 
 
+def speed_rad_s(feed: JointFeed) -> float:
+    """Return the speed of the fastest joint [rad/s]."""
+    return float(np.abs(feed.newest().velocity_rad_s).max())
+
+
 class Robot:
     """What reached the robot: goals that its controllers took, and how the joints stand."""
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bbllm_interfaces.srv import InjectFault
 from control_msgs.action import FollowJointTrajectory
 from controller_manager_msgs.srv import SetHardwareComponentState, SwitchController
 from franka_msgs.action import PTPMotion
@@ -65,10 +64,6 @@ def set_hardware(sim: Running, label: str) -> Any:
         name='FrankaHardwareInterface',
         target_state=State(label=label),
     )
-
-
-def inject(sim: Running, fault: str, clear: bool = False) -> None:
-    assert sim.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear).success
 
 
 def stay(velocities: int = 7) -> FollowJointTrajectory.Goal:

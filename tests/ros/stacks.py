@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import time
@@ -9,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,12 @@ class Running:
 
         until(lambda: len(found()) >= count, f'{count} events {kind.value}')
         return found()[count - 1]
+
+
+def inject(running: Running, fault: str, *, clear: bool = False) -> None:
+    """Let something go wrong at the simulated robot, or take it back."""
+    reply = running.ask(InjectFault, 'sim/inject_fault', fault=fault, clear=clear)
+    assert reply.success, reply.message
 
 
 class Background:
@@ -137,6 +145,24 @@ def started(
             raise
         finally:
             live.remove(stack)
+
+
+def udp_addresses(pid: int) -> set[str]:
+    own: set[str] = set()
+    for handle in Path(f'/proc/{pid}/fd').iterdir():
+        match = re.fullmatch(r'socket:\[(\d+)\]', str(handle.readlink()))
+        own |= {match[1]} if match else set()
+    found = set()
+    for table in ('udp', 'udp6'):
+        rows = Path(f'/proc/{pid}/net/{table}').read_text().splitlines()[1:]
+        bound = [row.split()[1].partition(':')[0] for row in rows if row.split()[9] in own]
+        found |= {str(ip_address(_bytes(text))) for text in bound}
+    return found
+
+
+def _bytes(text: str) -> bytes:
+    """Read an address of /proc/net: each word of it is written with its last byte first."""
+    return b''.join(bytes.fromhex(text[i : i + 8])[::-1] for i in range(0, len(text), 8))
 
 
 def process_alive(pid: int) -> bool:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from stacks import PATIENCE_S, started
+from stacks import PATIENCE_S, started, udp_addresses
 
 from bbllm.core.errors import ConfigError
 from bbllm.ros.rclpy_support.dds_boundary import (
@@ -108,24 +106,6 @@ def test_activate_gives_the_tools_of_ros_the_same_boundary(
     assert {name: found[name] for name in names if name in found} == {
         name: value for name, value in wanted.items() if name in names
     }
-
-
-def udp_addresses(pid: int) -> set[str]:
-    own: set[str] = set()
-    for handle in Path(f'/proc/{pid}/fd').iterdir():
-        match = re.fullmatch(r'socket:\[(\d+)\]', str(handle.readlink()))
-        own |= {match[1]} if match else set()
-    found = set()
-    for table in ('udp', 'udp6'):
-        rows = Path(f'/proc/{pid}/net/{table}').read_text().splitlines()[1:]
-        bound = [row.split()[1].partition(':')[0] for row in rows if row.split()[9] in own]
-        found |= {str(ip_address(_bytes(text))) for text in bound}
-    return found
-
-
-def _bytes(text: str) -> bytes:
-    """Read an address of /proc/net: each word of it is written with its last byte first."""
-    return b''.join(bytes.fromhex(text[i : i + 8])[::-1] for i in range(0, len(text), 8))
 
 
 @pytest.mark.ros

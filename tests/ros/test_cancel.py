@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
-from robots import feed_of
+from robots import feed_of, speed_rad_s
 from stacks import Background, Running, started, until
 
-from bbllm.arm.driver import JointState
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.ros.driver.joint_feed import JointFeed
@@ -34,22 +32,18 @@ def joints(stack: Running) -> JointFeed:
     return feed_of(stack)
 
 
-def speed(state: JointState) -> float:
-    return float(np.abs(state.velocity_rad_s).max())
-
-
 def test_cancelled_task_stops_the_arm_and_it_keeps_its_hold(
     stack: Running, joints: JointFeed
 ) -> None:
     task = stack.begin('put the red cube on location_B')
     placing = stack.wait_for(EventKind.CALL, 2)
     assert placing.data.skill == 'place'
-    until(lambda: speed(joints.newest()) > MOVING_RAD_S, 'motion')
+    until(lambda: speed_rad_s(joints) > MOVING_RAD_S, 'motion')
     held = stack.client.scene().held
 
     asked_s = joints.newest().stamp_s
     assert stack.client.cancel()
-    until(lambda: speed(joints.newest()) < STILL_RAD_S, 'standstill')
+    until(lambda: speed_rad_s(joints) < STILL_RAD_S, 'standstill')
     stood_s = joints.newest().stamp_s
     result = task.result()
 

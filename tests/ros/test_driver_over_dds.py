@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from bbllm_interfaces.msg import SimGoal
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents, SwitchController
-from drivers import inject, move, recover
-from stacks import Background, Running, until
+from drivers import move, recover
+from stacks import Background, Running, inject, until
 
 from bbllm.arm.driver import (
     FollowError,

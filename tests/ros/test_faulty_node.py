@@ -9,10 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import faulty_executor
-import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
-from robots import feed_of
+from robots import feed_of, speed_rad_s
 from stacks import PATIENCE_S, Background, Running, started, until
 from std_msgs.msg import Empty
 
@@ -73,7 +72,7 @@ def fail_in_mid_motion(stack: Running) -> None:
     client.wait_ready(('fr3_executor',), PATIENCE_S)
     until(fault.get_subscription_count, 'the executor')
     call = Background(lambda: client.execute(SkillCall('pick', ('red_cube',))))
-    until(lambda: np.abs(joints.newest().velocity_rad_s).max() > MOVING_RAD_S, 'motion of the arm')
+    until(lambda: speed_rad_s(joints) > MOVING_RAD_S, 'motion of the arm')
 
     fault.publish(Empty())
 

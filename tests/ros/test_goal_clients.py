@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-import rclpy
-from rclpy.context import Context
+from members import member
 from rclpy.node import Node
 from stacks import until
 
@@ -41,12 +40,8 @@ Start = Callable[[str], Callable[[], None]]
 
 @pytest.fixture
 def server(ros_domain: int) -> Iterator[Node]:
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node('server', namespace='bbllm', context=context)
-    yield node
-    node.destroy_node()
-    rclpy.shutdown(context=context)
+    with member('server', 'bbllm') as node:
+        yield node
 
 
 @pytest.fixture

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 
 import pytest
-import rclpy
-from rclpy.context import Context
+from members import member
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from stacks import until
 from std_msgs.msg import String
 
 from bbllm.core.errors import LostNodeError
-from bbllm.ros.rclpy_support.entities import leave_graph
 from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat, listen
 from bbllm.ros.rclpy_support.liveness import Liveness
 from bbllm.ros.rclpy_support.peer_process import PeerProcess
@@ -27,26 +23,12 @@ NAME = 'fr3_executor'
 PATIENCE_S = 60.0
 
 
-@contextmanager
-def member(name: str) -> Iterator[Node]:
-    """Give a node that is spun, in a process of its own as far as DDS can tell."""
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node(name, context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    spinning = threading.Thread(target=executor.spin, daemon=True)
-    spinning.start()
-    yield node
-    executor.shutdown(timeout_sec=1.0)
-    spinning.join(PATIENCE_S)
-    leave_graph(node)
-    rclpy.shutdown(context=context)
+spun = partial(member, executor=SingleThreadedExecutor)
 
 
 @pytest.fixture
 def heard(ros_domain: int) -> Iterator[Liveness]:
-    with member('brain_planner') as node:
+    with spun('brain_planner') as node:
         yield listen(node)
 
 
@@ -61,13 +43,13 @@ def said_since(heard: Liveness, since_s: float) -> str:
 def test_node_that_was_started_anew_is_named_to_those_who_watched_it_before_and_no_others(
     heard: Liveness,
 ) -> None:
-    with member(NAME) as node:
+    with spun(NAME) as node:
         Heartbeat(node).start()
         until(lambda: heard.alive(NAME), 'first life')
         before_s = time.monotonic()
         heard.check([NAME], before_s)
 
-    with member(NAME) as node:
+    with spun(NAME) as node:
         Heartbeat(node).start()
         until(lambda: 'anew' in said_since(heard, before_s), 'second life')
 
@@ -80,7 +62,7 @@ def test_node_that_was_started_anew_is_named_to_those_who_watched_it_before_and_
 
 def test_a_beat_names_the_process_whose_node_it_is(ros_domain: int) -> None:
     beats: list[String] = []
-    with member('listener') as listener, member(NAME) as node:
+    with spun('listener') as listener, spun(NAME) as node:
         listener.create_subscription(String, TOPIC, beats.append, QOS)
         Heartbeat(node).start()
         until(lambda: beats, 'beat')

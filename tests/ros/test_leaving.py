@@ -6,12 +6,10 @@ import gc
 from collections.abc import Iterator
 
 import pytest
-import rclpy
-from rclpy.context import Context
+from members import member
 from rclpy.node import Node
 from stacks import until
 
-from bbllm.ros.rclpy_support.entities import leave_graph
 from bbllm.ros.stack.client import StackClient
 from franka_driver_conformance.client import DriverClient
 
@@ -22,14 +20,10 @@ KINDS = [StackClient, DriverClient]
 
 @pytest.fixture
 def witness(ros_domain: int) -> Iterator[Node]:
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node('witness', context=context)
-    gc.disable()
-    yield node
-    gc.enable()
-    leave_graph(node)
-    rclpy.shutdown(context=context)
+    with member('witness') as node:
+        gc.disable()
+        yield node
+        gc.enable()
 
 
 @pytest.mark.parametrize('kind', KINDS)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import pytest
-import rclpy
 from bbllm_interfaces.action import ExecuteSkill
+from members import member
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from stacks import Background, until
@@ -23,7 +23,6 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WorldError
 from bbllm.ros.rclpy_support import calls
 from bbllm.ros.rclpy_support.calls import ActionCall
-from bbllm.ros.rclpy_support.entities import leave_graph
 
 pytestmark = pytest.mark.ros
 
@@ -68,36 +67,15 @@ class Server:
         return CancelResponse.ACCEPT
 
 
-@contextmanager
-def member(name: str) -> Iterator[tuple[Node, ReentrantCallbackGroup]]:
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node(name, namespace='lost', context=context)
-    executor = MultiThreadedExecutor(4, context=context)
-    executor.add_node(node)
-    ending = threading.Event()
-
-    def spin() -> None:
-        while not ending.is_set():
-            executor.spin_once(timeout_sec=1.0)
-
-    spinning = threading.Thread(target=spin, daemon=True)
-    spinning.start()
-    yield node, ReentrantCallbackGroup()
-    ending.set()
-    executor.wake()
-    spinning.join(PATIENCE_S)
-    executor.shutdown(timeout_sec=PATIENCE_S)
-    leave_graph(node)
-    rclpy.shutdown(context=context)
-
-
 @pytest.fixture
 def both(ros_domain: int) -> Iterator[tuple[Server, ActionCall]]:
     with ExitStack() as stack:
-        server = Server(*stack.enter_context(member('server')))
-        node, group = stack.enter_context(member('client'))
-        call = ActionCall(node, ExecuteSkill, ACTION, 'server', group)
+        threads = partial(MultiThreadedExecutor, 4)
+        ours, theirs = (
+            stack.enter_context(member(name, 'lost', threads)) for name in ('client', 'server')
+        )
+        server = Server(theirs, ReentrantCallbackGroup())
+        call = ActionCall(ours, ExecuteSkill, ACTION, 'server', ReentrantCallbackGroup())
         until(lambda: call.ready, 'the server')
         yield server, call
         server.go_on.set()

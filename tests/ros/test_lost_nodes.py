@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from bbllm_interfaces.srv import ResetSim
-from robots import feed_of
+from robots import feed_of, speed_rad_s
 from stacks import PATIENCE_S, Background, Running, log_of, started, until
 from std_msgs.msg import String
 
@@ -55,12 +55,8 @@ def joints(shared: tuple[Running, JointFeed], stack: Running) -> JointFeed:
 
 def kill_in_motion(stack: Running, joints: JointFeed, node: str) -> None:
     stack.wait_for(EventKind.CALL)
-    until(lambda: speed(joints) > MOVING_RAD_S, 'motion of the arm')
+    until(lambda: speed_rad_s(joints) > MOVING_RAD_S, 'motion of the arm')
     os.killpg(stack.stack.processes[node].pid, signal.SIGKILL)
-
-
-def speed(joints: JointFeed) -> float:
-    return float(np.abs(joints.newest().velocity_rad_s).max())
 
 
 def wait_still(joints: JointFeed) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from asking import served_by
 from fake_server import FakeServer, Handler, says, status
 from stacks import Running, started, until
 
@@ -40,14 +41,7 @@ def server() -> Iterator[FakeServer]:
 
 @pytest.fixture(scope='module')
 def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
-    config = tmp_path_factory.mktemp('llm') / 'llm.yaml'
-    role = {'provider': 'openai', 'model': 'fake', 'retries': 0, 'schema': False, 'timeout_s': 20}
-    lines = [f'  {key}: {str(value).lower()}' for key, value in role.items()]
-    config.write_text('\n'.join(['brain:', *lines, 'body:', *lines, '']))
-    environ = {'OPENAI_BASE_URL': server.url, 'OPENAI_API_KEY': 'sk-test-never-shown'}
-    given = {'llm_config': str(config)}
-    params = {'brain_planner': given, 'body_mapper': given}
-    with started(environ=environ, params=params) as running:
+    with started(**served_by(server, tmp_path_factory.mktemp('llm'))) as running:
         yield running
 
 

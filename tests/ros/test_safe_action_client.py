@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import rclpy
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from bbllm_interfaces.action import ExecuteSkill
+from members import member
 from rclpy.action.client import ClientGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.task import Future
 from unique_identifier_msgs.msg import UUID
 
 from bbllm.ros.rclpy_support.calls import ABANDONED, SafeActionClient, has_ended
-from bbllm.ros.rclpy_support.entities import leave_graph
 
 pytestmark = pytest.mark.ros
 
@@ -57,15 +55,11 @@ class Client(SafeActionClient):
 
 @pytest.fixture
 def client(ros_domain: int) -> Iterator[Client]:
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node('asking', namespace='lost', context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    yield Client(node, executor)
-    executor.shutdown()
-    leave_graph(node)
-    rclpy.shutdown(context=context)
+    with member('asking', 'lost') as node:
+        executor = SingleThreadedExecutor(context=node.context)
+        executor.add_node(node)
+        yield Client(node, executor)
+        executor.shutdown()
 
 
 def status(state: int, goal_id: UUID = ID) -> GoalStatusArray:

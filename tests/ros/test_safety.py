@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import rclpy
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import ResetSim, SetObjectMass
+from members import member
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -32,12 +32,8 @@ less than 1 Nm."""
 
 @pytest.fixture
 def node(ros_domain: int) -> Iterator[Node]:
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=ros_domain)
-    node = Node('listener', context=context, namespace='bbllm')
-    yield node
-    node.destroy_node()
-    rclpy.try_shutdown(context=context)
+    with member('listener', 'bbllm') as node:
+        yield node
 
 
 def test_the_executor_refuses_what_the_file_forbids_and_nothing_moves(

@@ -56,6 +56,7 @@ def make_keystore(folder: Path) -> Path:
 
 
 def visit(enclave: str, namespace: str, name: str, **environ: str) -> str:
+    """Let a program come that tries to approve, and return what it says."""
     run = subprocess.run(
         [sys.executable, str(VISITOR), enclave, namespace, name],
         env={**os.environ, **environ},
@@ -68,6 +69,7 @@ def visit(enclave: str, namespace: str, name: str, **environ: str) -> str:
 
 @pytest.fixture(scope='module')
 def secure(ros_domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Make keys for this domain, and let every process from here on need some."""
     keys = make_keystore(tmp_path_factory.mktemp('keys'))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('ROS_SECURITY_KEYSTORE', str(keys))
@@ -103,6 +105,10 @@ def test_node_that_a_model_speaks_through_may_not_answer(stack: Running, name: s
     assert 'refused' in visit(f'/bbllm/{name}', '/bbllm', name)
 
 
+def test_rviz_may_answer_through_the_menu_only(stack: Running) -> None:
+    assert 'refused' in visit('/bbllm/rviz', '/', 'rviz')
+
+
 def test_program_without_keys_finds_nobody(stack: Running) -> None:
     assert visit(*CLIENT, ROS_SECURITY_ENABLE='false') == 'alone'
 
@@ -113,3 +119,7 @@ def test_program_with_keys_of_another_keystore_finds_nobody(
     others = make_keystore(tmp_path / 'others')
 
     assert visit(*CLIENT, ROS_SECURITY_KEYSTORE=str(others)) == 'alone'
+
+
+def test_program_whose_enclave_has_no_keys_does_not_start(stack: Running) -> None:
+    assert 'does not exist' in visit('/bbllm/nobody', '/bbllm', 'nobody')

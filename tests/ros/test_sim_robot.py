@@ -24,7 +24,6 @@ from sim_clients import (
     JOINTS,
     STATE,
     heard,
-    inject,
     ptp,
     run,
     send,
@@ -32,7 +31,7 @@ from sim_clients import (
     stay,
     switch,
 )
-from stacks import Running, started, until
+from stacks import Running, inject, started, until
 
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.rclpy_support.calls import wait_for

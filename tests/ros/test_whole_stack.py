@@ -23,7 +23,7 @@ from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rviz_client import RvizClient
 from sim_clients import heard
-from stacks import Background, Running, started, until
+from stacks import Background, Running, started, udp_addresses, until
 from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3DArray
 
@@ -222,6 +222,11 @@ def test_a_wrong_namespace_is_told_where_the_driver_is(
 
     assert graph.controllers is None
     assert any('there is' in item.text and '--namespace' in item.text for item in found)
+
+
+def test_no_socket_is_bound_to_another_address_than_loopback(running: Running) -> None:
+    for node, process in running.stack.processes.items():
+        assert udp_addresses(process.pid) == {'127.0.0.1'}, node
 
 
 def test_processes_with_the_defaults_of_ros_take_part_on_this_machine(

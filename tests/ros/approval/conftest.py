@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asking import BODY, PICK_PLACE, end_all, models
+from asking import BODY, PICK_PLACE, end_all, models, served_by
 from fake_server import FakeServer, says
 from robots import Robot
 from stacks import REAL_LIKE, Running, started
@@ -20,15 +20,10 @@ def server() -> Iterator[FakeServer]:
 
 @pytest.fixture(scope='module')
 def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
-    config = tmp_path_factory.mktemp('llm') / 'llm.yaml'
-    role = {'provider': 'openai', 'model': 'fake', 'retries': 0, 'schema': False, 'timeout_s': 20}
-    lines = [f'  {key}: {str(value).lower()}' for key, value in role.items()]
-    config.write_text('\n'.join(['brain:', *lines, 'body:', *lines, '']))
-    environ = {'OPENAI_BASE_URL': server.url, 'OPENAI_API_KEY': 'sk-test-never-shown'}
-    given = {'llm_config': str(config)}
+    options = served_by(server, tmp_path_factory.mktemp('llm'))
     executor = {'approval': 'plan', 'simulated': False, 'approval_timeout_s': 60.0}
-    params = {'brain_planner': given, 'body_mapper': given, 'fr3_executor': executor}
-    with started(REAL_LIKE, environ=environ, params=params) as running:  # type: ignore[arg-type]  # a dict
+    options['params']['fr3_executor'] = executor
+    with started(REAL_LIKE, **options) as running:
         yield running
 
 

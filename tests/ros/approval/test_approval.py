@@ -6,10 +6,10 @@ import uuid
 from typing import Any
 
 import pytest
-from asking import BODY, PICK_PLACE, TASK, YES, end, inject, models
+from asking import BODY, PICK_PLACE, TASK, YES, end, models
 from fake_server import FakeServer
 from robots import Robot, nothing_waits, request_of
-from stacks import Background, Running, log_of, until
+from stacks import Background, Running, inject, log_of, until
 
 from bbllm.core.approval import Answer, RequestKind, plan_hash
 from bbllm.core.errors import ApprovalError

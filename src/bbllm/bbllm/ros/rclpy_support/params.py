@@ -314,11 +314,7 @@ def _declare(node: Node, item: dataclasses.Field[Any]) -> Any:
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
         # The exception of a wrong type repeats the name at its end.
         reason = str(error).removesuffix(f': {item.name}').rstrip('.')
-        raise ConfigError(
-            f'{node.get_name()}: the parameter {item.name} cannot be used: {reason}. '
-            f'It is: {item.metadata["description"]}{bounds_text(item)} '
-            f'For example {item.default!r}.'
-        ) from error
+        raise unusable(node.get_name(), item, f'used: {reason}') from error
 
 
 def _descriptor(item: dataclasses.Field[Any]) -> Any:
@@ -349,9 +345,14 @@ def _number(value: Any, item: dataclasses.Field[Any]) -> float:
     return float(value)
 
 
-def bounds_text(item: dataclasses.Field[Any]) -> str:
+def unusable(node: str, item: dataclasses.Field[Any], why: str) -> ConfigError:
+    """Return the error of a parameter's value, with what the parameter is."""
     low, high = item.metadata['low'], item.metadata['high']
-    return '' if low is None else f' Between {low:g} and {high:g}.'
+    bounds = '' if low is None else f' Between {low:g} and {high:g}.'
+    return ConfigError(
+        f'{node}: the parameter {item.name} cannot be {why}. It is: '
+        f'{item.metadata["description"]}{bounds} For example {item.default!r}.'
+    )
 
 
 def _refuse_unknown(node: Node, known: set[str]) -> None:

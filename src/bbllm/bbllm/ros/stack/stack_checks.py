@@ -17,14 +17,13 @@ from bbllm.arm.envelope import load_envelope
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.approval import approval_mode
 from bbllm.core.constants import OpenStateMode, open_state_mode
-from bbllm.core.errors import ConfigError
 from bbllm.ros.parameters.model_params import (
     mapping_of,
     model_of_open_state,
     models_of_body,
     planner_and_models,
 )
-from bbllm.ros.rclpy_support.params import NODE_PARAMS, bounds_text
+from bbllm.ros.rclpy_support.params import NODE_PARAMS, unusable
 from bbllm.ros.stack.stack import SIMULATED, Value, params_file
 from bbllm.sim.render import need_display
 from bbllm.sim.scene_file import load_scene
@@ -68,7 +67,7 @@ def value_of_text(node: str, name: str, text: str) -> Value:
         kind: Callable[[str], Value] = PARSED[type(item.default)]
         return kind(text)
     except (KeyError, ValueError):
-        raise ConfigError(_unusable(node, item, text)) from None
+        raise unusable(node, item, repr(text)) from None
 
 
 def _checked(node: str, item: dataclasses.Field[Any], value: Value) -> Value:
@@ -78,15 +77,8 @@ def _checked(node: str, item: dataclasses.Field[Any], value: Value) -> Value:
     if number and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if kind is float else value
     if type(value) is not kind or (number and not meta['low'] <= value <= meta['high']):
-        raise ConfigError(_unusable(node, item, value))
+        raise unusable(node, item, repr(value))
     return value
-
-
-def _unusable(node: str, item: dataclasses.Field[Any], value: Value) -> str:
-    return (
-        f'{node}: the parameter {item.name} cannot be {value!r}. It is: '
-        f'{item.metadata["description"]}{bounds_text(item)} For example {item.default!r}.'
-    )
 
 
 def _check_executor(params: Any) -> None:
