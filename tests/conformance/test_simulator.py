@@ -57,13 +57,12 @@ def test_nothing_is_sent_when_the_question_is_answered_with_no(
     assert run.messages == []
 
 
-@pytest.mark.parametrize('option', ['--allow-motion', '--allow-hand'])
-def test_robot_that_another_program_commands_is_not_moved(
-    simulator: str, tmp_path: Path, option: str
-) -> None:
+def test_robot_that_another_program_commands_is_not_moved(simulator: str, tmp_path: Path) -> None:
     with DriverClient(simulator) as other:
         other.prepare_goals()
-        run = run_checks(tmp_path, f'--robot-namespace={simulator}', option, '--yes', *PATIENT)
+        run = run_checks(
+            tmp_path, f'--robot-namespace={simulator}', '--allow-hand', '--yes', *PATIENT
+        )
 
         assert run.code == 1
         assert f'/{simulator}/{other.node.get_name()}' in run.output
