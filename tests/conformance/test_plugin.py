@@ -94,6 +94,7 @@ def test_thresholds_are_those_that_the_simulator_starts_with() -> None:
     ('options', 'reasons'),
     [
         ((), ('--allow-motion', '--allow-hand', '--provoke')),
+        (('--robot-gripper=none', '--allow-hand'), ('--allow-motion', 'none', '--provoke')),
         (('--provoke=sim',), ('--allow-motion', '--allow-hand', '--allow-motion')),
     ],
 )
