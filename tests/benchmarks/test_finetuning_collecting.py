@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import made_pairs as made
@@ -16,14 +15,12 @@ from bbllm.bench.runner.worker_result import Answer, Done, Refused
 from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import Suite
-from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
 from benchmarks.finetuning import collecting
 from benchmarks.finetuning.card import card_page, make_card
-from benchmarks.finetuning.collected import Collected, EpisodeNote
+from benchmarks.finetuning.collected import Collected
 from benchmarks.finetuning.collecting import EPISODES_FOR_A_PAIR, Wanted, collect
 from benchmarks.finetuning.folder import Begun, DataSettings
-from benchmarks.finetuning.pairs import Pair
 from benchmarks.finetuning.reading import read_pair
 
 SETTINGS = DataSettings(pairs=8, tasks=2, seed=0, planner='ft_cot')
@@ -82,21 +79,6 @@ def test_what_there_is_stays_where_no_more_can_be_played() -> None:
     assert len(found.pairs) == 8
     assert found.reason.endswith('cannot be played: The disk is full.')
     assert not found.stopped
-
-
-def test_what_cannot_be_kept_ends_it_too() -> None:
-    kept: list[EpisodeNote] = []
-
-    def keep(note: EpisodeNote, pairs: Sequence[Pair]) -> None:
-        if len(kept) == 2:
-            raise ConfigError('The disk is full.')
-        kept.append(note)
-
-    found = gather(Here(size=1), 100, keep=keep)
-
-    assert (found.episodes, found.reason) == (2, 'The disk is full.')
-    with pytest.raises(ConfigError, match='full'):
-        gather(Here(size=1), 100, keep=keep)
 
 
 def test_a_table_that_cannot_be_made_is_counted_and_the_others_go_on(

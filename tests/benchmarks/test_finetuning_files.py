@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import made_pairs as made
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.protocols import Message
 from bbllm.llm.recording.replay import Exchange
 from benchmarks.finetuning.folder import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
 from benchmarks.finetuning.pairs import Drawn, Pair, draw_pairs
@@ -46,17 +44,6 @@ def test_an_answer_whose_action_failed_is_no_example() -> None:
     ((rule, found),) = drawn.refused
     assert rule == 'an action failed'
     assert 'slipped out of the hand' in found
-
-
-def test_an_answer_that_had_to_be_asked_for_twice_is_no_example() -> None:
-    first, *rest = made.exchanges(made.conversation())
-    again = replace(first, messages=(*first.messages, Message('user', 'Reply again.')))
-    unanswered = replace(first, reply=None, error='ModelError')
-
-    for broken in (again, unanswered):
-        drawn = draw([broken, *rest])
-        assert len(drawn.pairs) == 3
-        assert [rule for rule, _ in drawn.refused] == ['unreadable exchange']
 
 
 @pytest.fixture

@@ -118,19 +118,6 @@ def test_what_was_half_written_is_played_again(tmp_path: Path) -> None:
     assert found == whole
 
 
-def test_a_finished_set_takes_more_pairs_and_plays_nothing_twice(tmp_path: Path) -> None:
-    work(tmp_path / 'set', Here(mixed), pairs=8)
-    (tmp_path / 'set' / SETTINGS).write_text('{}')
-    workers = Here(mixed, size=1)
-
-    work(tmp_path / 'set', workers, pairs=8)
-    assert workers.jobs == []
-    work(tmp_path / 'set', workers, pairs=20)
-
-    work(tmp_path / 'whole', Here(mixed, size=1), pairs=20)
-    assert contents(tmp_path / 'set') == contents(tmp_path / 'whole')
-
-
 @pytest.mark.parametrize(
     ('name', 'text', 'why'),
     [
@@ -150,25 +137,6 @@ def test_files_that_somebody_changed_are_refused(
         work(tmp_path / 'set', Here())
 
     assert str(error.value).endswith('name another --out.')
-
-
-def test_two_do_not_work_in_one_folder(tmp_path: Path) -> None:
-    with DataFolder(tmp_path), pytest.raises(ConfigError, match='Another run works in'):
-        DataFolder(tmp_path)
-    with DataFolder(tmp_path):
-        pass
-
-
-def test_a_folder_that_cannot_be_or_holds_a_set_of_other_origin_is_left_alone(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / 'file').write_text('')
-    (tmp_path / ALPACA).write_text('[]')
-
-    with pytest.raises(ConfigError, match='A file is where a folder is needed'):
-        DataFolder(tmp_path / 'file' / 'below')
-    with pytest.raises(ConfigError, match=r'holds a data set \(alpaca.json\)'):
-        DataFolder(tmp_path)
 
 
 def begin(path: Path, asked: DataSettings, wordings: Wordings | None = None) -> Begun:

@@ -13,14 +13,12 @@ from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
 from bbllm.planners.llm_pop.fine_tuned_prompting import (
     HISTORY,
-    IN_SHORT,
     FtRound,
     Question,
     Vector,
 )
 from benchmarks.finetuning.collected import Checked
 from benchmarks.finetuning.pairs import Pair, split_prompt
-from benchmarks.finetuning.reading import read_pair
 
 FULL = 100_000
 LIFTED = look((0.45, -0.10, 0.100), hand=made.OVER_RED, holds_kg=0.08, opening_m=0.040)
@@ -89,17 +87,6 @@ def faults(pairs: Iterator[Pair]) -> dict[str, str]:
 def test_however_short_the_history_is_good_pairs_are_good(budget: int) -> None:
     assert faults(pairs_of(budget)) == {}
     assert faults(pairs_of(budget, masses_kg={})) == {}
-
-
-def test_the_histories_are_shortened_in_both_ways() -> None:
-    inputs = [pair.input for pair in pairs_of(700)]
-    shortest = [pair.input for pair in pairs_of(0)]
-
-    assert any(IN_SHORT in given for given in inputs)
-    assert not any(IN_SHORT in pair.input for pair in pairs_of(FULL))
-    assert any('Round 1:' not in given and 'Round ' in given for given in shortest)
-    assert {read_pair(pair).cut for pair in pairs_of(FULL)} == {False}
-    assert {read_pair(pair).cut for pair in pairs_of(0)} == {False, True}
 
 
 def with_answer(budget: int, answer: str) -> dict[str, str]:

@@ -13,12 +13,9 @@ from bbllm.llm.scripted import Request, ScriptedModel
 from benchmarks.finetuning.kinds import KINDS, Kind
 from benchmarks.finetuning.paraphrases import ask_wordings, fault_of
 from benchmarks.finetuning.tasks import (
-    PAIRS_OF_AN_EPISODE,
     STARRED_LEAST,
-    TABLES_OF_A_TASK,
     check_count,
     count_tasks,
-    default_count,
     generate_tasks,
     starred_share,
     suite_of,
@@ -72,14 +69,6 @@ def test_a_number_of_tasks_is_held_to_what_a_model_could_add_before_it_is_asked(
         check_count(most + 1, 0)
     with pytest.raises(ConfigError, match='14 tasks or more would do'):
         check_count(3, 0, asked=280)
-
-
-def test_the_number_of_tasks_leaves_several_tables_to_each() -> None:
-    assert default_count(200) == 16
-    assert default_count(1) == len(KINDS)
-    assert default_count(100_000) == count_tasks()
-    for pairs in (168, 200, 1000, 5000):
-        assert pairs / default_count(pairs) >= TABLES_OF_A_TASK * PAIRS_OF_AN_EPISODE
 
 
 @pytest.mark.parametrize(
@@ -141,8 +130,3 @@ def test_a_model_is_asked_once_for_each_kind_with_examples_of_it() -> None:
 
     assert len(model.requests) == len(KINDS)
     assert all(len(kept) == 1 for kept in found.kept.values())
-
-
-def test_a_model_that_talks_of_something_else_is_refused() -> None:
-    with pytest.raises(ConfigError, match='None of the 1 lines of scripted'):
-        ask_wordings(ScriptedModel(['I am a model.']), 3, kinds=[LIGHTER])

@@ -16,14 +16,9 @@ from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 from benchmarks.goals import sampling as goal_sampling
 from benchmarks.goals.sampling import (
-    CONSTRAINTS,
-    LONG_EACH,
     LONG_STEPS,
-    LONG_THINGS,
     MOST_OF_A_CLASS,
     SPLITS,
-    STATES,
-    THINGS,
     Drawing,
     Sampled,
     sample,
@@ -79,26 +74,6 @@ def test_no_goal_wants_more_of_a_class_than_there_is_or_contradicts_itself(
         for each in item.goal.all:
             assert 1 <= each.count <= MOST_OF_A_CLASS
             assert there[each.place or each.thing or each.held or '']
-
-
-def test_goals_have_as_many_things_and_states_as_they_may_and_every_tenth_is_long(
-    drawn: tuple[Drawing, Proofs, list[int]],
-) -> None:
-    longest = 0
-    for item in drawn[0].found:
-        number = int(item.name.rpartition('_')[2])
-        long = SPLITS[item.split].has_long and number % LONG_EACH == LONG_EACH - 1
-        placed = sum(each.count for each in item.goal.all if each.place)
-        assert 1 <= placed <= (LONG_THINGS if long else THINGS)[1]
-        assert sum(bool(each.is_) for each in item.goal.all) <= STATES[1]
-        longest = max(longest, placed * long)
-    assert longest >= LONG_THINGS[0]  # a house may have too few classes for as many
-
-
-def test_proofs_begin_where_things_go_on_furniture_only(
-    drawn: tuple[Drawing, Proofs, list[int]],
-) -> None:
-    assert all(start.constraints == CONSTRAINTS for start in drawn[1].starts)
 
 
 def test_no_goal_is_drawn_twice_in_a_house_and_what_is_drawn_anew_is_counted() -> None:

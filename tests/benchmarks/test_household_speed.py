@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import random
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -34,7 +33,6 @@ from benchmarks.household_speed.command import (
 )
 from benchmarks.household_speed.random_houses import draw_house
 from benchmarks.household_speed.random_scripts import draw_script
-from benchmarks.shared import write_json
 
 needs_original = pytest.mark.usefixtures('original_household')
 
@@ -135,21 +133,6 @@ def test_lines_at_which_the_original_breaks_off_are_left_out() -> None:
 
     assert breaks_off not in kept
     assert 50 < len(kept) <= 60
-
-
-def test_growth_is_the_power_of_the_size_and_unknown_for_one_size(tmp_path: Path) -> None:
-    report = report_of(
-        figures_of('fresh', 100, 1e-5, 1e-3),
-        figures_of('fresh', 1000, 1e-5, 1e-2),
-        figures_of('persistent', 100, 1e-5, 1e-3),
-    )
-
-    assert report.growth('fresh', 'original') == pytest.approx(1.0)
-    assert report.growth('fresh', 'ours') == pytest.approx(0.0)
-    assert math.isnan(report.growth('persistent', 'ours'))
-    write_json(tmp_path / 'speed.json', report.as_json())
-    written = json.loads((tmp_path / 'speed.json').read_text())
-    assert written['growth']['persistent'] == {'ours': None, 'original': None}
 
 
 def test_the_table_has_the_ratios_and_the_chart_has_a_line_for_each_rate() -> None:

@@ -70,12 +70,6 @@ def test_trial_is_good_where_the_node_is_named_in_time_and_all_is_at_rest_and_wh
     assert not judge(trial, seen(episode, at_rest=False)).good
 
 
-def test_fault_that_came_too_late_has_to_leave_a_finished_task(episode: str) -> None:
-    trial = ProcessFault('body_mapper', Manner.KILL, 1.0)
-
-    assert not judge(trial, seen(episode, struck=False, told_s=0.0)).named
-
-
 @pytest.mark.ros
 def test_node_that_is_killed_and_one_that_is_stopped_are_good_trials(ros_domain: int) -> None:
     results: list[ProcessFaultResult] = []

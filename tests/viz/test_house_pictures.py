@@ -86,7 +86,7 @@ def test_nothing_of_a_house_is_left_out_but_walls_and_the_like(
 
 
 @pytest.mark.parametrize('house', list_houses())
-@pytest.mark.parametrize(('width', 'columns'), [(1000.0, 6), (420.0, 3), (300.0, 1)])
+@pytest.mark.parametrize(('width', 'columns'), [(1000.0, 6), (300.0, 1)])
 @pytest.mark.parametrize('changes_only', [False, True])
 def test_boxes_stay_inside_each_other_and_cover_no_other(
     house: str, width: float, columns: int, changes_only: bool
@@ -168,23 +168,6 @@ def test_equal_things_are_counted_and_those_that_differ_are_not() -> None:
     (kitchen, _) = rooms_of(scene(*plates, 'plate_14 is dirty'))
 
     assert [(t.text, t.state) for t in kitchen.within] == [('plate ×3', ''), ('plate', 'dirty')]
-
-
-def test_furniture_on_the_floor_stands_in_the_room_and_a_book_lies_on_it() -> None:
-    rooms = rooms_of(
-        scene('sofa_5 on floor_8', 'sofa_5 in hall_9', 'book_6 on floor_8', 'floor_8 in hall_9')
-    )
-
-    hall = find(rooms, 'hall_9')
-    assert {thing.text for thing in hall.within} == {'sofa', 'floor'}
-    assert [thing.name for thing in find(rooms, 'floor_8').upon] == ['book_6']
-
-
-def test_things_inside_each_other_in_a_ring_are_in_no_room() -> None:
-    rooms = rooms_of(scene('box_2 in bag_3', 'bag_3 in box_2', 'mug_4 in kitchen_1'))
-
-    assert rooms[-1].text == 'in no room'
-    assert [thing.name for thing in all_of(rooms[-1:])] == ['', 'box_2', 'bag_3']
 
 
 def test_where_only_changes_are_wanted_the_rest_is_counted_in_its_place() -> None:

@@ -26,11 +26,9 @@ from bbllm.sim.scene_file import list_scenes, load_scene
 from bbllm.viz.colors import HEX, UNKNOWN, color_of
 from bbllm.viz.labels import Wanted, overlap, place_labels
 from bbllm.viz.png import to_png
-from bbllm.viz.reach import reach_ring
 from bbllm.viz.shapes import (
     Circle,
     Page,
-    Paint,
     Panel,
     Polygon,
     Text,
@@ -175,29 +173,12 @@ def test_a_thing_that_moved_leaves_a_trace_and_others_do_not() -> None:
     assert not [s for s in still.shapes if isinstance(s, Polygon) and s.paint.dash == (2.5, 2.5)]
 
 
-def test_reach_ends_between_what_can_and_what_cannot_be_grasped() -> None:
-    ring = reach_ring()
-
-    assert ring is not None
-    assert ring[0] < 0.3
-    assert 0.7 < ring[1] < 0.9
-
-
 def test_a_long_task_is_cut_with_an_ellipsis() -> None:
     lines = wrap('word ' * 400, 20, 500, 2)
 
     assert len(lines) == 2
     assert lines[1].endswith('…')
     assert all(text_width(line, 20) <= 500 for line in lines)
-
-
-def test_half_transparent_paint_is_blended_in_the_png() -> None:
-    square = Polygon(((0, 0), (8, 0), (8, 8), (0, 8)), Paint(fill='#ff0000', fill_opacity=0.5))
-    page = Page(width=8, height=8, title='', shapes=(square,))
-
-    image = Image.open(io.BytesIO(to_png(page, scale=1.0))).convert('RGB')
-
-    assert image.getpixel((4, 4)) == pytest.approx((255, 127, 127), abs=2)
 
 
 def events(*scenes: Scene) -> tuple[Event, ...]:
@@ -217,13 +198,6 @@ def test_an_episode_without_an_end_is_drawn_with_its_start_alone(tmp_path: Path)
     assert {path.name for path in pictures.paths} == {'e1.svg', 'e1.png'}
     assert '>before<' in svg
     assert '>after<' not in svg
-
-
-def test_an_episode_without_a_scene_has_no_picture_and_says_so(tmp_path: Path) -> None:
-    pictures = write_pictures(episode_of(events()), tmp_path / 'e1.jsonl')
-
-    assert pictures.paths == ()
-    assert 'no scene' in pictures.hints[0]
 
 
 def test_a_thing_on_its_edge_and_one_of_no_size_are_drawn() -> None:
@@ -294,19 +268,6 @@ def test_plate_bowl_and_what_is_as_long_as_wide_are_round_and_a_box_is_not() -> 
         'peru': Polygon,
         'gold': Polygon,
     }
-
-
-def test_the_name_of_an_empty_container_is_not_written_on_another() -> None:
-    scene = fruit()
-    view = view_of([scene], 700)
-    names = {s.text: s for s in drawn(scene, view) if isinstance(s, Text)}
-
-    for item in scene.objects:
-        if item.name in ('plate', 'bowl'):
-            radius = item.size_m[0] / 2 * view.scale
-            centre = view.at(*item.pose.position_m[:2])
-            near = [n for n, text in names.items() if math.dist(text.position, centre) < radius]
-            assert near == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bbllm.bench.compare.choice import Choice, choose, folder_name, read_planners
-from bbllm.bench.runner.run_setup import BenchRequest, prepare
+from bbllm.bench.runner.run_setup import BenchRequest
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
 
@@ -56,17 +56,6 @@ def test_all_are_those_that_play_in_the_world_and_whose_prompts_the_models_know(
     assert set(reasons) == {'ft_cot', 'ft_vanilla', 'llm_pop', 'llm_pop_no_evaluator'}
     assert all('plays in no world of the kind household' in text for text in reasons.values())
     assert not (tmp_path / 'out').exists()
-
-
-def test_a_planner_whose_prompts_a_stand_in_does_not_know_is_left_out_of_all(
-    tmp_path: Path,
-) -> None:
-    choice = chosen('all', tmp_path, suite='tabletop', brain='offline', body='offline')
-
-    assert names(choice) == ['base_llm', 'brain_body']
-    reasons = {item.planner: item.reason for item in choice.left_out}
-    assert 'cannot work with `offline`' in reasons['prog_prompt']
-    assert 'only in household' in reasons['fltrnn']
 
 
 def test_one_that_cannot_be_imported_is_left_out_with_its_reason(
@@ -165,28 +154,3 @@ def test_expert_plays_whoever_it_knows_in_a_suite_and_nobody_else(
     tmp_path: Path, suite: str, body: str, expected: set[str]
 ) -> None:
     assert set(names(chosen('all', tmp_path, suite=suite, body=body))) == expected
-
-
-def test_one_that_is_alone_in_a_suite_plays_and_is_said_to_be_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    points = {name: point for name, point in registry._points().items() if name == 'huang'}
-    monkeypatch.setattr(registry, '_points', lambda: points)
-
-    choice = chosen('all', tmp_path)
-
-    assert names(choice) == ['huang']
-    assert 'Of all planners huang alone can play household here.' in choice.notices
-
-
-def test_that_a_planner_has_no_feedback_loops_is_no_notice_of_a_comparison(
-    tmp_path: Path,
-) -> None:
-    request = BenchRequest(
-        suite='household', planner='base_llm', brain='expert', body='expert', trials=1, ks=(2,)
-    )
-
-    choice = choose(request, 'base_llm,brain_body', tmp_path / 'out')
-
-    assert any('no feedback loops' in text for text in prepare(request, tmp_path / 'x').notices)
-    assert not any('no feedback loops' in text for text in choice.notices)

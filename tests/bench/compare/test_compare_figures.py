@@ -14,7 +14,7 @@ from bbllm.bench.compare.plots import curves, growth_figure
 from bbllm.bench.compare.text import closing_line, grids_of, markdown
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.store import SavedRun
-from bbllm.bench.metrics.metrics import growth_of, stable_share
+from bbllm.bench.metrics.metrics import growth_of
 from bbllm.bench.metrics.task_groups import parts_of
 from bbllm.bench.report.plots import to_png, to_svg
 
@@ -66,13 +66,6 @@ def test_a_prompt_grows_by_the_slope_of_its_tokens_over_steps() -> None:
     assert growth_of(make_result()) is None
 
 
-def test_what_is_stable_is_a_share_of_prompts_and_unknown_of_a_single_one() -> None:
-    values = {'prompt_chars': 1000, 'stable_chars': 250}
-
-    assert stable_share(make_result(model_calls=2, **values)) == 0.25
-    assert stable_share(make_result(model_calls=1, **values)) is None
-
-
 def test_each_planner_is_held_against_the_first_case_by_case() -> None:
     first = entry('base_llm', played(*['failed'] * N))
     better = entry('fltrnn', played(*['passed'] * N, k=3, model_calls=20))
@@ -99,28 +92,6 @@ def test_nobody_takes_the_place_of_the_first_while_that_has_no_result() -> None:
     assert (data.against, data.paired) == ('a', ())
     assert [row.planner for row in data.planners] == ['b', 'c']
     assert 'minus' not in markdown(data, ())
-
-
-def test_of_several_planners_p_is_raised_by_their_number() -> None:
-    entries = [entry('a', played(*['failed'] * N))]
-    entries += [entry(name, played(*['passed'] * 7, *['failed'] * (N - 7))) for name in 'bcd']
-
-    pairs = [pair.comparison for pair in compared(*entries).paired]
-
-    assert [pair.mcnemar_p for pair in pairs] == pytest.approx([0.015625] * 3)
-    assert [pair.holm_p for pair in pairs] == pytest.approx([3 * 0.015625] * 3)
-
-
-def test_what_was_lost_costs_success_and_is_no_part_of_means_and_tests() -> None:
-    first = entry('a', played(*['passed'] * N))
-    second = entry('b', played(*['passed'] * (N - 2), 'lost', 'lost'))
-
-    data = compared(first, second)
-
-    row, found = data.planners[1], data.paired[0].comparison
-    assert row.value('sr') == pytest.approx((N - 2) / N)
-    assert (row.rate('model_calls').n, row.infrastructure_failures) == (N - 2, 2)
-    assert (found.lost_pairs, found.verdict) == (2, 'equal')
 
 
 def test_a_pair_without_a_test_costs_the_others_nothing() -> None:
@@ -204,15 +175,6 @@ def test_a_planner_counts_at_its_largest_k_and_by_those_episodes_alone() -> None
     (row,) = compared(entry('brain_body', results)).planners
 
     assert (row.k, row.n, row.value('sr'), row.model_calls) == (3, 1, 1.0, 9)
-
-
-def test_limits_of_tasks_are_told_of_where_one_that_was_played_has_its_own() -> None:
-    def own_limits(limited: str) -> bool:
-        tasks = [{'name': name, 'limit_steps': 7 * (name == limited) or None} for name in 'ab']
-        return compared(entry('brain_body', [make_result('a')], tasks=tasks)).own_limits
-
-    assert own_limits('a')
-    assert not own_limits('b')
 
 
 @pytest.mark.parametrize(('sent', 'estimated'), [(0, False), (1000, False), (1001, True)])

@@ -118,15 +118,6 @@ def test_nobody_plays_where_the_folder_of_one_holds_another_run(tmp_path: Path) 
     assert agency.hired == []
 
 
-def test_more_planners_may_come_to_a_comparison(tmp_path: Path) -> None:
-    compared(tmp_path, contender('a'))
-    watch = Spectator()
-
-    ran = compared(tmp_path, contender('b'), contender('a'), watch=watch)
-
-    assert [item.end.progress.played for item in ran] == [3, 0]
-
-
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / 'thesis.tex').touch()
 

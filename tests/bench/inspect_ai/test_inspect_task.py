@@ -191,17 +191,6 @@ def test_server_that_fails_is_an_error_of_the_sample_and_no_failed_task(run: Run
     assert not sample.scores
 
 
-def test_limit_of_tokens_ends_the_episode_and_judges_the_table(run: Run) -> None:
-    log = run(tabletop(tasks='right_side'), plays_offline(), token_limit=60)
-
-    [sample] = log.samples or []
-    assert sample.limit is not None
-    assert sample.limit.type == 'token'
-    assert scores_of(sample)['goal'] == 'I'
-    assert sample.scores is not None
-    assert (sample.scores['goal'].metadata or {})['ending'] == 'OUT_OF_BUDGET'
-
-
 def test_time_limit_ends_a_model_that_hangs_and_leaves_no_thread(run: Run) -> None:
     async def hang(*_: Any) -> ModelOutput:
         await anyio.sleep(60)

@@ -10,14 +10,12 @@ import made_up
 import pytest
 from markupsafe import Markup
 from matplotlib.figure import Figure
-from pages import Page, text_of
 
 from bbllm.bench.report import plots
 from bbllm.bench.report.charts import Drawings, Scenes, final_scene, read_scenes
 from bbllm.bench.report.plots import over_k
 from bbllm.bench.report.summary import RunSummary, summarize_run
-from bbllm.bench.report.write import write_report
-from bbllm.core.types import Fact, Kind, Pose, Scene
+from bbllm.core.types import Kind, Pose, Scene
 from bbllm.viz.objects import FAR
 from bbllm.viz.shapes import Line, Paint
 from bbllm.viz.svg import Inks
@@ -105,13 +103,6 @@ def test_far_things_are_marked_where_the_journal_knows_and_they_still_are_there(
     assert FAR in inks.rules
 
 
-def test_place_that_a_thing_has_left_is_not_written_beside_it() -> None:
-    start = replace(scene(), facts=(Fact('red_cube', 'on', 'location_A'),))
-    end = moved(start, 'red_cube', 0.5, -0.3)
-
-    assert not final_scene(end.objects, Scenes(before=start)).has('red_cube', 'on')
-
-
 @pytest.mark.parametrize(
     'text', ['', 'nonsense\n', '{"kind": "scene", "data": {"moment": "before"']
 )
@@ -134,19 +125,6 @@ def test_journal_gives_both_scenes(tmp_path: Path) -> None:
     assert scenes.before == made_up.start_of('plus_sign', 1)
     assert scenes.after is not None
     assert scenes.after.objects == result.settled
-
-
-def test_cards_of_a_run_without_journals_have_drawings_and_no_links(tmp_path: Path) -> None:
-    settings = made_up.make_settings(ks=[3], trials=2)
-    folder = made_up.write_run(tmp_path / 'run', settings, journals=False)
-    page = Page(write_report(folder))
-    cards = page.all('article')
-
-    assert len(cards) == 14
-    symbols = {item.attrib['id'] for item in page.all('symbol')}
-    for card in cards:
-        assert 'no journal' in text_of(card)
-        assert {use.attrib['href'][1:] for use in card.iter('use')} <= symbols
 
 
 def summary_of(*ks: int) -> RunSummary:

@@ -85,26 +85,6 @@ def test_to_say_success_over_a_wrong_tower_is_a_false_success() -> None:
     assert not gave_up.false_success
 
 
-def test_the_hand_is_asked_what_it_holds() -> None:
-    case = make_case(SUITE, 'pick_heavier', seed=0, trial=0)
-    light, heavy = (s.name for s in sorted(case.scene.objects, key=lambda spec: spec.mass))
-    journal = Journal(case).reply().pick(light).place().pick(heavy).reply()
-
-    assert scored(journal, scene_of(case, held=heavy), case).informed_success
-    assert 'weighs' in scored(journal, scene_of(case, held=light), case).reason
-    assert 'the hand is empty' in scored(journal, scene_of(case), case).reason
-
-
-def test_what_is_fixed_is_known_to_the_judge() -> None:
-    case = make_case(SUITE, 'movable_on_fixed', seed=0, trial=0)
-    fixed, loose = (s.name for s in sorted(case.scene.objects, key=lambda spec: not spec.fixed))
-    journal = Journal(case).reply().pick(fixed).reply().pick(loose).place(fixed).reply()
-
-    assert scored(journal, scene_of(case, above=loose, below=fixed), case).informed_success
-    wrong = scored(journal, scene_of(case, above=fixed, below=loose), case)
-    assert 'not the fixed one' in wrong.reason
-
-
 def test_what_was_lost_was_not_informed_and_claims_nothing() -> None:
     result = scored(weighed_first(), None)
 
@@ -112,15 +92,6 @@ def test_what_was_lost_was_not_informed_and_claims_nothing() -> None:
     key = EpisodeKey(CASE.task, 0, 2)
     assert lost(key, 'Gone.', 'X', least_loops=1, case=CASE).informed is False
     assert lost(key, 'No table.', 'X', least_loops=1).informed is None
-
-
-def test_where_nothing_is_needed_nothing_is_said() -> None:
-    case = make_case(SUITE, 'stack', seed=0, trial=0)
-    one, other = (spec.name for spec in case.scene.objects)
-    result = scored(Journal(case).reply(), scene_of(case, above=one, below=other), case)
-
-    assert (result.passed, result.informed, result.information) == (True, None, '')
-    assert result.informed_success
 
 
 _FIRST = ('task ', 'stack ')

@@ -44,17 +44,6 @@ def test_tasks_have_the_same_figures_and_what_the_suite_says_of_them() -> None:
     assert (first.least_loops, second.least_loops) == (0, 1)
 
 
-def test_consecutive_k_are_compared_pair_by_pair() -> None:
-    results = [*of_all('failed', k=0), *of_all('failed', k=1), *of_all('passed', k=3)]
-
-    pairs = summarize_run(make_settings(ks=[0, 1, 3]), results, []).paired
-
-    assert [(pair.k_a, pair.k_b, pair.pairs) for pair in pairs] == [(1, 0, 4), (3, 1, 4)]
-    assert pairs[1].differences['sr'].difference.value == 1
-    assert pairs[1].differences['sr'].winner == 'A'
-    assert 'wall_s' not in pairs[1].differences
-
-
 def test_what_was_lost_makes_no_verdict_between_two_k() -> None:
     results = [make_result(k=0, verdict='lost'), make_result(k=3)]
 
@@ -64,14 +53,6 @@ def test_what_was_lost_makes_no_verdict_between_two_k() -> None:
     assert (pair.verdict, pair.differences['sr'].certain) == ('none', False)
     line = lines_for_terminal(summary)[0]
     assert 'over 1 pair, but in none of them was neither lost: no verdict.' in line
-
-
-def test_a_run_that_is_not_through_says_how_far_it_is() -> None:
-    summary = summarize_run(make_settings(), of_all()[:1], [])
-
-    assert (summary.played, summary.planned, summary.top.n) == (1, 4, 1)
-    assert summary.top.tasks[1].value('sr') is None
-    assert '1 of 4 episodes were played so far.' in lines_for_terminal(summary)
 
 
 def test_no_episode_at_all_gives_a_summary_too() -> None:
@@ -185,16 +166,6 @@ def test_models_without_a_price_are_named(brain: str) -> None:
 
     assert (summary.top.cost, summary.unpriced_models) == (None, ('other',))
     assert 'The cost is not known: the price table lacks other.' in lines_for_terminal(summary)
-
-
-def test_costs_are_added_in_the_table_s_currency() -> None:
-    price = {'prompt': 1.0, 'completion': 2.0}
-    run = make_settings(prices={'currency': 'EUR', 'models': {'offline': price}})
-
-    summary = summarize_run(run, of_all(cost=0.25), [])
-
-    assert (summary.top.cost, summary.currency, summary.unpriced_models) == (1.0, 'EUR', ())
-    assert 'Cost: 1 EUR.' in lines_for_terminal(summary)
 
 
 def test_the_table_shows_every_k_and_what_was_lost() -> None:

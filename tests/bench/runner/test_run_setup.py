@@ -113,14 +113,6 @@ def test_no_secret_is_in_settings_or_in_what_travels_to_workers(
     assert 'pass4word' not in text
 
 
-def test_a_recording_in_the_folder_may_move_with_it(tmp_path: Path) -> None:
-    inside = prepared(tmp_path / 'run', record=tmp_path / 'run' / 'talk.jsonl').plan.settings
-    outside = prepared(tmp_path / 'run', record=tmp_path / 'talk.jsonl').plan.settings
-
-    assert inside.record == 'talk.jsonl'
-    assert outside.record == str(tmp_path / 'talk.jsonl')
-
-
 def test_a_recording_of_other_episodes_is_refused_and_one_of_a_part_is_told(
     tmp_path: Path,
 ) -> None:

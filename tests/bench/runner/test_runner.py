@@ -69,15 +69,6 @@ def test_what_is_on_record_is_not_played_again(path: Path) -> None:
     assert end.progress.done == 6
 
 
-def test_nobody_is_hired_where_nothing_is_missing(path: Path) -> None:
-    run_fake(path, 'fine')
-
-    def hire(size: int) -> None:
-        pytest.fail('somebody was hired')
-
-    assert run_fake(path, 'fine', hire=hire).progress.done == 4
-
-
 def test_a_run_that_was_killed_at_random_and_resumed_is_as_if_it_never_was(
     tmp_path: Path,
 ) -> None:
@@ -128,15 +119,6 @@ def test_a_repeated_episode_is_recorded_once(path: Path, tmp_path: Path) -> None
     assert sorted(recorded(talk)) == ['lost-t000-k0', 'lost-t001-k0']
 
 
-def test_a_recording_that_is_gone_is_missed(path: Path, tmp_path: Path) -> None:
-    talk = tmp_path / 'talk.jsonl'
-    run_fake(path, 'fine', ks=(0,), trials=1, record=talk)
-    talk.unlink()
-
-    with pytest.raises(ConfigError, match=r'talk\.jsonl of this run is gone'):
-        run_fake(path, 'fine', ks=(0,), trials=2, record=talk)
-
-
 def test_whoever_looks_on_can_end_the_run_and_all_so_far_is_kept(path: Path) -> None:
     end = run_fake(path, 'fine', 'hangs', trials=9, notes=Notes(end_after=1), jobs=3)
 
@@ -168,17 +150,6 @@ def test_a_full_disk_ends_the_run_with_what_is_there_whole(
 
     assert 'No space left on device' in end.reason
     assert len(results_of(path)) == 2
-
-
-def test_sessions_sum_up_to_all_episodes(path: Path) -> None:
-    run_fake(path, 'fine', trials=2)
-    run_fake(path, 'fine', trials=3)
-
-    with RunFolder(path) as folder:
-        sessions = folder.sessions
-
-    assert [session.episodes for session in sessions] == [4, 2]
-    assert all(session.ended_s >= session.started_s for session in sessions)
 
 
 def test_an_episode_whose_worker_died_is_played_once_more(path: Path) -> None:

@@ -15,7 +15,7 @@ from fake_play import make_job
 
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.runner import workers as workers_module
-from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
+from bbllm.bench.runner.worker_result import Answer, Done, Failed
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.core.events import Limits
 
@@ -52,15 +52,6 @@ def children() -> set[int]:
     return {int(pid) for file in found for pid in file.read_text().split()}
 
 
-def test_every_job_is_played_once(two: LocalWorkers) -> None:
-    jobs = [make_job('fine', trial) for trial in range(7)]
-
-    answers = play_all(two, *jobs)
-
-    assert sorted(answers) == [job.key.name for job in jobs]
-    assert all(isinstance(answer, Done) for answer in answers.values())
-
-
 def test_a_worker_that_dies_takes_only_its_own_episode_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,14 +75,6 @@ def test_a_fault_of_the_program_is_told_with_its_traceback(two: LocalWorkers) ->
     assert (failed.error, failed.again) == ('RuntimeError', False)
     assert 'a wheel came off' in failed.reason
     assert 'fake_play.py' in failed.trace
-
-
-def test_what_no_episode_could_be_played_with_is_a_refusal(two: LocalWorkers) -> None:
-    answers = play_all(two, make_job('refused'))
-
-    refused = answers['refused-t000-k0']
-    assert isinstance(refused, Refused)
-    assert refused.reason == '$SOME_KEY is not set.'
 
 
 def test_an_episode_that_hangs_is_given_up(
