@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.finetuning.pairs import Pair
-from benchmarks.finetuning.physics import check_physics
-from benchmarks.finetuning.reading import PairError, read_pair
+from benchmarks.finetuning.reading import PairError, check_physics, read_pair
 
 
 @dataclass

@@ -50,39 +50,32 @@ def kept_result(state: TaskState) -> EpisodeResult | None:
 @scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), TASK, all=False)])
 def goal() -> Scorer:
     """Whether the table is as the goal wants it; accuracy is the success rate SR."""
-
-    async def score(state: TaskState, target: Target) -> Score:
-        result = kept_result(state)
-        if result is None:
-            return Score(value=NOANSWER, explanation=NOT_PLAYED)
-        return Score(
+    return _scorer(
+        Score(value=NOANSWER, explanation=NOT_PLAYED),
+        lambda result: Score(
             value=VALUES[result.verdict],
             answer=result.verdict,
             explanation=result.reason or 'Every condition of the goal holds.',
             metadata={name: data for name, data in to_json(result).items() if name in SHOWN},
-        )
-
-    return score
+        ),
+    )
 
 
 @scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), TASK, all=False)])
 def informed() -> Scorer:
     """Whether it passed with all found out that was needed; of tasks that need something."""
 
-    async def score(state: TaskState, target: Target) -> Score:
-        result = kept_result(state)
-        if result is None:
-            return Score(value=NOANSWER, explanation=NOT_PLAYED)
+    def of(result: EpisodeResult) -> Score:
         if result.informed is None:
             return Score.unscored(explanation='Nothing had to be found out.')
-        passed = VALUES[result.verdict]
+        guessed = result.passed and not result.informed
         return Score(
-            value=INCORRECT if result.passed and not result.informed else passed,
+            value=INCORRECT if guessed else VALUES[result.verdict],
             answer='informed' if result.informed else 'not informed',
             explanation=result.information or result.reason,
         )
 
-    return score
+    return _scorer(Score(value=NOANSWER, explanation=NOT_PLAYED), of)
 
 
 @scorer(metrics=[mean(), stderr(), grouped(mean(), TASK, all=False)])
@@ -106,12 +99,18 @@ def feedback_loops() -> Scorer:
 def _figure(of: Callable[[EpisodeResult], float | None]) -> Scorer:
     """Score a figure as the bench's summary does: lost or untried episodes are unscored."""
 
+    def score(result: EpisodeResult) -> Score:
+        value = None if result.lost else of(result)
+        if value is None:
+            return Score.unscored(explanation=result.reason or 'No step was tried.')
+        return Score(value=value)
+
+    return _scorer(Score.unscored(explanation=NOT_PLAYED), score)
+
+
+def _scorer(missing: Score, of: Callable[[EpisodeResult], Score]) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         result = kept_result(state)
-        value = None if result is None or result.lost else of(result)
-        if value is None:
-            why = NOT_PLAYED if result is None else result.reason or 'No step was tried.'
-            return Score.unscored(explanation=why)
-        return Score(value=value)
+        return missing if result is None else of(result)
 
     return score

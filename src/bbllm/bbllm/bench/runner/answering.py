@@ -73,9 +73,9 @@ def asking(
     build = models_in_house if any(task.houses for task in tasks) else models_for
     models = build(method, config, brain=brain, body=body)
     sections = _sections(config, method, brain=brain, body=body)
-    fixed = {role: _fixed(section, role) for role, section in sections.items()}
-    described = {role: _described(section, role) for role, section in fixed.items()}
-    llm = config.model_copy(update=fixed)
+    asked = {role: _as_asked(section, role) for role, section in sections.items()}
+    llm = config.model_copy(update={role: section for role, (section, _) in asked.items()})
+    described = {role: description for role, (_, description) in asked.items()}
     return Answering(llm, models, body_name(method, models), described)
 
 
@@ -125,20 +125,17 @@ def _sections(
     return sections
 
 
-def _fixed(section: ServerConfig, role: str) -> ServerConfig:
-    """Write down what this machine's environment sets, but no secret: workers have their own."""
-    if section.provider != 'openai':
-        return section
-    settings = openai_settings(section, role)
-    if settings.login is not None:
-        return section
-    return section.model_copy(update={'base_url': settings.base_url})
+def _as_asked(section: ServerConfig, role: str) -> tuple[ServerConfig, dict[str, Any]]:
+    """
+    Return a section for workers, and as `settings.json` has it.
 
-
-def _described(section: ServerConfig, role: str) -> dict[str, Any]:
+    It has what this machine's environment sets, but no secret: workers have their own.
+    """
     if section.provider != 'openai':
-        return {'provider': section.provider}
+        return section, {'provider': section.provider}
     settings = openai_settings(section, role)
+    if settings.login is None:
+        section = section.model_copy(update={'base_url': settings.base_url})
     left_out = {'recording', 'base_url', 'goal'}
     data = section.model_dump(mode='json', by_alias=True, exclude=left_out)
-    return {**data, 'host': settings.host}
+    return section, {**data, 'host': settings.host}

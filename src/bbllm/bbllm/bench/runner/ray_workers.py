@@ -11,7 +11,6 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, cast
 
 from bbllm.bench.log.episodes import EpisodeSpec, Play
@@ -42,14 +41,6 @@ def need_ray() -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _UnderWay:
-    """An episode that some machine plays."""
-
-    job: EpisodeSpec
-    deadline_s: float
-
-
 class RayWorkers:
     """
     Tasks of a Ray cluster, one for each episode, at an *address* that `ray.init` takes or `local`.
@@ -75,7 +66,8 @@ class RayWorkers:
         self._attempt = ray.remote(num_cpus=1, max_retries=0)(attempt_there)
         # On this machine it is the same program, whatever somebody edits meanwhile.
         self._versions = ray.put({} if address == LOCAL else find_versions())
-        self._under_way: dict[Any, _UnderWay] = {}
+        self._under_way: dict[Any, tuple[EpisodeSpec, float]] = {}
+        """By reference, an episode that some machine plays, and its deadline [s]."""
 
     @property
     def size(self) -> int:
@@ -87,8 +79,7 @@ class RayWorkers:
         if len(self._under_way) >= self._size:
             raise ValueError(f'All {self._size} workers are busy.')
         reference = self._attempt.remote(self._play, job, self._versions)
-        deadline_s = time.monotonic() + patience_s(job) + START_S
-        self._under_way[reference] = _UnderWay(job, deadline_s)
+        self._under_way[reference] = job, time.monotonic() + patience_s(job) + START_S
 
     def collect(self, timeout_s: float) -> list[Answer]:
         """Wait for episodes to end; see `Workers.collect`."""
@@ -98,7 +89,7 @@ class RayWorkers:
         ready, _ = self._ray.wait(list(self._under_way), num_returns=1, timeout=timeout_s)
         answers = [self._receive(reference) for reference in ready]
         now_s = time.monotonic()
-        hanging = [ref for ref, item in self._under_way.items() if item.deadline_s < now_s]
+        hanging = [ref for ref, (_, deadline_s) in self._under_way.items() if deadline_s < now_s]
         return [*answers, *(self._give_up(reference) for reference in hanging)]
 
     def close(self) -> None:
@@ -110,7 +101,7 @@ class RayWorkers:
         self._ray.shutdown()
 
     def _receive(self, reference: Any) -> Answer:
-        job = self._under_way.pop(reference).job
+        job, _ = self._under_way.pop(reference)
         errors = self._ray.exceptions
         try:
             answer: Answer = self._ray.get(reference)
@@ -126,7 +117,7 @@ class RayWorkers:
             return Failed(key=job.key, reason=_last_line(error), error='WorkerDied', again=True)
 
     def _give_up(self, reference: Any) -> Failed:
-        job = self._under_way.pop(reference).job
+        job, _ = self._under_way.pop(reference)
         self._ray.cancel(reference, force=True)
         reason = f'The episode did not end in {patience_s(job):g} s.'
         return Failed(key=job.key, reason=reason, error='WorkerDied', again=True)
