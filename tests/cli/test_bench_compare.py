@@ -108,8 +108,6 @@ def test_of_all_those_that_do_not_play_are_told_with_their_reasons(
         (('household', '--planners', 'prog_prompt,hung'), "Did you mean 'huang'?"),
         (('household', '--planners', 'prog_prompt,ft_cot'), 'plays in no world'),
         (('household', '--planners', 'prog_prompt'), 'Say --planners all'),
-        (('houshold',), "Did you mean 'household'?"),
-        (('household', '--world', 'tabletop'), 'is played in houses'),
         (('tabletop', '--planners', 'base_llm,prog_prompt'), 'cannot work with'),
     ],
 )

@@ -21,15 +21,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / 'bench' / 'report'))
 
 import made_up
 from household_talk import PLANNER, PROGRAMS, write_talk
-from made_results import make_settings
 
-from bbllm.bench.report.summary import summarize_run
-from bbllm.bench.report.write import Finished
-from bbllm.bench.runner.run_watch import RunEnd, RunProgress
-from bbllm.cli.commands.bench_suite import _print_results
 from bbllm.cli.main import app
 from bbllm.cli.support.bench_options import parse_ks
-from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 
 Command = Callable[..., Result]
@@ -210,22 +204,6 @@ def test_a_run_that_is_killed_and_resumed_gives_the_identical_summary(
 
     assert timeless_summary(killed) == timeless_summary(whole)
     assert len(lines_of(killed)) == 6
-
-
-def test_the_last_line_is_whole_on_a_narrow_terminal_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setenv('FORCE_COLOR', '1')  # so that it is taken for a terminal
-    monkeypatch.setenv('TERM', 'xterm')
-    monkeypatch.setenv('COLUMNS', '40')
-    summary = summarize_run(make_settings(brain='x'), [], [])
-    progress = RunProgress(total=1, done=0, played=0, passed=0, lost=0, wall_s=0.0)
-
-    _print_results(RunEnd(progress=progress), Finished(summary, None, ''), tmp_path, Output())
-
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith('tabletop planner=brain_body brain=x SR=none')
-    assert last.endswith('n=0')
 
 
 @pytest.mark.parametrize(

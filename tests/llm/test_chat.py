@@ -67,16 +67,6 @@ def test_a_stop_string_ends_the_reply_when_the_server_ignores_it(server: FakeSer
     assert Client(server).ask(stop=['STOP']) == 'one\n'
 
 
-def test_a_server_that_answers_in_one_piece_is_understood(server: FakeServer) -> None:
-    server.will(says('0: wait', can_stream=False))
-
-    reply = Client(server).model.complete(ASK)
-
-    assert reply.text == '0: wait'
-    assert reply.usage == Usage(7, 3)
-    assert len(server.bodies) == 1
-
-
 def test_a_server_that_refuses_streams_is_asked_without(server: FakeServer) -> None:
     server.will(refuses('stream', "Unsupported parameter: 'stream'", says('0: wait')))
     client = Client(server)

@@ -187,14 +187,6 @@ def test_a_stand_in_that_nobody_asked_for_is_told_of() -> None:
     assert 'text-embedding-3-small at api.openai.com' in embedder_of(None, KEY).notices[0]
 
 
-def test_an_embedder_needs_no_key_for_the_body_that_it_replaces() -> None:
-    text = 'body: {provider: openai, api_key_env: NOT_SET}'
-
-    assert embedder_of('lexical', {}, text).embedder is not None
-    with pytest.raises(ConfigError, match='NOT_SET'):
-        make_models(parse_config(text, 'f'), overrides={'brain': 'offline'}, environ={})
-
-
 @pytest.mark.parametrize(
     ('said', 'message'),
     [

@@ -238,15 +238,6 @@ def test_who_replays_is_given_the_very_vectors_that_who_recorded_was_given(path:
     assert replay.name == 'replay of counting'
 
 
-def test_an_error_is_recorded_too(path: Path) -> None:
-    recording = RecordingEmbedder(Counting(ModelUnavailableError('It is down.')), path)
-    with pytest.raises(ModelUnavailableError):
-        recording.embed(['pick'])
-
-    with pytest.raises(ModelUnavailableError, match='It is down'):
-        ReplayEmbedder(path).embed(['pick'])
-
-
 @pytest.mark.parametrize('reply', ['<pass>', '[7]', '["eJw="]'])
 def test_words_in_place_of_vectors_are_refused(path: Path, reply: str) -> None:
     RecordingModel(ScriptedModel([reply]), path, 'body').complete([Message('user', '["pick"]')])

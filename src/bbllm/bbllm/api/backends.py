@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from bbllm.api.approved_world import Approve, ApprovedWorld
 from bbllm.api.ros_environment import need_ros
@@ -17,6 +19,7 @@ from bbllm.core.paths import episodes_dir
 from bbllm.core.protocols import EventSink, World
 from bbllm.core.types import Plan, Skill, Task
 
+T = TypeVar('T')
 READY_S = 15.0
 """How long the nodes of a stack may take to answer, wall clock [s]."""
 
@@ -156,6 +159,20 @@ class StackBackend:
             "A stack plans with models of its own, and moves. For a plan alone use Robot('sim')"
             '.plan(...), or `bbllm plan --ros`, which plans here on the scene of the stack.'
         )
+
+
+def run_in_thread(call: Callable[[], T]) -> Future[T]:
+    """Make a call in a daemon thread: a model that never answers must not delay the exit."""
+    future: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # raised again in the thread that asks for the result
+            future.set_exception(error)
+
+    threading.Thread(target=work, name='episode', daemon=True).start()
+    return future
 
 
 def is_whole(events: list[Event]) -> bool:

@@ -6,13 +6,13 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from contextlib import ExitStack, closing
 from pathlib import Path
 from queue import SimpleQueue
 
 from bbllm.api.approved_world import Approve
-from bbllm.api.backends import Backend, LocalBackend, StackBackend
+from bbllm.api.backends import Backend, LocalBackend, StackBackend, run_in_thread
 from bbllm.api.options import (
     FEEDBACK_LOOPS,
     HOUSE,
@@ -183,17 +183,8 @@ class Robot:
         try:
             queue = SimpleQueue[Event | None]()
             running = self._backend.begin(make_task(task), queue.put)
-            future: Future[Episode] = Future()
-
-            def work() -> None:
-                try:
-                    future.set_result(running.execute())
-                except BaseException as error:  # raised again in the caller's thread
-                    future.set_exception(error)
-                queue.put(None)
-
-            # A daemon: a model that never answers must not keep the process from ending.
-            threading.Thread(target=work, name='episode', daemon=True).start()
+            future = run_in_thread(running.execute)
+            future.add_done_callback(lambda _: queue.put(None))
             try:
                 while (event := queue.get()) is not None:
                     yield event

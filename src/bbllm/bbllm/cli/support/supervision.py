@@ -6,11 +6,12 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
+from bbllm.api.backends import run_in_thread
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EpisodeEnded
 from bbllm.core.protocols import Planner, World
@@ -83,17 +84,8 @@ def watch(call: Callable[[], T], stop: Callable[[], object]) -> tuple[T | None, 
     Returns:
         What the call returned, None where it did not end in time; and whether it was stopped.
     """
-    future: Future[T] = Future()
-
-    def work() -> None:
-        try:
-            future.set_result(call())
-        except BaseException as error:  # raised again in the thread that asks for the result
-            future.set_exception(error)
-
     with interrupts() as counter:
-        # A daemon: a model that never answers must not keep the process from ending.
-        threading.Thread(target=work, name='episode', daemon=True).start()
+        future = run_in_thread(call)
         while not wait((future,), POLL_S).done:
             if counter.count:
                 stop()
