@@ -75,7 +75,7 @@ def test_a_server_that_stays_broken_ends_with_what_was_tried(server: FakeServer)
 
     text = str(caught.value)
     assert text.startswith(
-        f'gpt-4o at 127.0.0.1:{server.port} answered 500 (internal error): boom'
+        f'gpt-4o at 127.0.0.1:{server.port} answered 500 (internal server error): boom'
     )
     assert 'asked 3 times' in text
     assert '--brain offline' in text

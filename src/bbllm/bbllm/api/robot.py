@@ -262,7 +262,6 @@ def _call_of(text: str) -> SkillCall:
 
 
 def _no_robot(name: str) -> Exception:
-    """Return the error for a name that is no kind of robot."""
     from bbllm.sim.scene_file import list_scenes
     from bbllm.worlds.household.houses import list_houses
 

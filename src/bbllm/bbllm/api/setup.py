@@ -181,7 +181,6 @@ def run_episode(
 
 
 def _spec_of(planner: AnyPlanner) -> tuple[str, PlannerSpec]:
-    """Return the name of a planner and how to build it."""
     if isinstance(planner, str):
         return planner, load_planner(planner)
     spec = planner if isinstance(planner, PlannerSpec) else PlannerSpec(factory=planner)

@@ -20,7 +20,6 @@ app = typer.Typer(
 
 
 def print_version(wanted: bool) -> None:
-    """Print the version and end, where it was asked for."""
     if wanted:
         typer.echo(f'bbllm {bbllm.__version__}')
         raise typer.Exit

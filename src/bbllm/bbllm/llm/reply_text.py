@@ -49,7 +49,6 @@ class ReplyText:
         return text[: min((at for at in map(text.find, self._stops) if at >= 0), default=None)]
 
     def add(self, piece: str) -> None:
-        """Take in a piece."""
         self.received += len(piece)
         self._pieces.append(piece)
         window = self._window + piece

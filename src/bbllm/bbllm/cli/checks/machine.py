@@ -73,7 +73,6 @@ def fail(name: str, text: str, remedy: str = '') -> Finding:
 
 
 def check_python() -> Finding:
-    """Check the interpreter."""
     text = f'{platform.python_version()} at {sys.executable}'
     if (3, 10) <= sys.version_info < (3, 13):
         return ok('python', text)
@@ -81,7 +80,6 @@ def check_python() -> Finding:
 
 
 def check_packages() -> Finding:
-    """Check for the packages that the in-process simulation needs."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         return fail('packages', f'missing: {", ".join(missing)}', 'Run: make setup')
@@ -93,7 +91,6 @@ def check_packages() -> Finding:
 
 
 def check_config() -> Finding:
-    """Check for the configuration that comes with the project."""
     try:
         return ok('config', str(config_dir()))
     except BbllmError as error:
@@ -113,7 +110,6 @@ def check_state() -> Finding:
 
 
 def check_models() -> list[Finding]:
-    """Check that Brain and Body can be reached."""
     from bbllm.llm.models.factory import load_config, probe_models
 
     try:
@@ -159,7 +155,6 @@ def check_display() -> Finding:
 
 
 def check_ros() -> list[Finding]:
-    """Find out whether ROS 2 is there, and which one."""
     from bbllm.ros.rclpy_support.domains import domain_of
 
     spec = importlib.util.find_spec('rclpy')

@@ -126,7 +126,6 @@ def _graph(arm: RealArm, on_progress: Callable[[str], None]) -> RobotGraph | Fin
 
 
 def judge_graph(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
-    """Yield the findings about a graph."""
     if graph.simulated:
         yield ok('robot', 'simulated: mujoco_sim stands for the driver')
     parts = ('controller_manager/', 'franka/', f'{STATE}/', 'action_server/', 'service_server/')

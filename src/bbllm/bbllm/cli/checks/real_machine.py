@@ -34,7 +34,6 @@ DOCS = 'docs/real-arm.md'
 
 
 def check_network(robot_ip: str, on_progress: Callable[[str], None]) -> Iterator[Finding]:
-    """Measure the way to the robot and back."""
     yield judge_network(robot_ip, measure(robot_ip, on_progress=on_progress))
     yield ok(
         'cycle',
@@ -44,7 +43,6 @@ def check_network(robot_ip: str, on_progress: Callable[[str], None]) -> Iterator
 
 
 def judge_network(robot_ip: str, trips: RoundTrips | str) -> Finding:
-    """Judge what came back."""
     cable = (
         f'Wire this machine straight to the control at {robot_ip}, with an address in its net; '
         '--robot-ip says where it is.'
@@ -86,7 +84,6 @@ def judge_network(robot_ip: str, trips: RoundTrips | str) -> Finding:
 
 
 def check_kernel() -> Finding:
-    """Check that the kernel is a real-time one."""
     version = f'{platform.release()} {platform.version()}'
     flag = Path('/sys/kernel/realtime')
     try:
@@ -103,7 +100,6 @@ def check_kernel() -> Finding:
 
 
 def check_limits() -> Finding:
-    """Check the limits of this user for the scheduler and for memory."""
     priority, _ = resource.getrlimit(resource.RLIMIT_RTPRIO)
     memory, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     endless = resource.RLIM_INFINITY
@@ -164,7 +160,6 @@ def check_middleware() -> Finding:
 
 
 def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
-    """Find the packages of messages, and their origin."""
     from bbllm.ros.parameters.real_arguments import package_of
 
     found = {name: package_of(name, prefixes) for name in MESSAGES}
@@ -184,7 +179,6 @@ def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
 
 
 def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
-    """Find franka_ros2 in this shell."""
     from bbllm.ros.parameters.real_arguments import package_of
 
     found = {name: package_of(name, prefixes) for name in DRIVER}
@@ -199,7 +193,6 @@ def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
 
 
 def check_safety(name: str = '') -> Finding:
-    """Read the safety envelope."""
     from bbllm.arm.envelope import load_envelope
 
     try:

@@ -49,7 +49,6 @@ class RoundTrips:
 
     @property
     def loss(self) -> float:
-        """The share of packets that did not come back."""
         return 1.0 - self.received / self.sent if self.sent else 1.0
 
     def at(self, percent: float) -> float:
@@ -170,7 +169,6 @@ def _by_program(address: str, on_progress: Callable[[str], None]) -> RoundTrips 
 
 
 def _of_ping(text: str, period_s: float) -> RoundTrips | str:
-    """Read the summary of iputils' ping."""
     counts = re.search(r'(\d+) packets transmitted, (\d+) received', text)
     times = re.search(r'= ([\d.]+)/([\d.]+)/([\d.]+)', text)
     if counts is None:

@@ -206,7 +206,6 @@ def _send(
 
 
 def _values(request: ApprovalRequest, answer: Answer | None) -> Mapping[str, object]:
-    """Return a request and its answer as JSON values."""
     return {
         'kind': request.kind.value,
         'hash': request.hash,

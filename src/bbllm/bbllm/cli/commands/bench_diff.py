@@ -78,13 +78,11 @@ def diff(
 
 
 def _unlike(a: SavedRun, b: SavedRun, names: tuple[str, ...]) -> dict[str, tuple[object, object]]:
-    """Return which of these settings differ, with both values."""
     values = {name: (getattr(a.settings, name), getattr(b.settings, name)) for name in names}
     return {name: both for name, both in values.items() if both[0] != both[1]}
 
 
 def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tuple[int, int]:
-    """Return which K of A is compared with which K of B."""
     in_a, in_b = ks_of(a.results), ks_of(b.results)
     both = sorted(set(in_a) & set(in_b))
     if k_a is None and k_b is None:

@@ -141,7 +141,6 @@ def driver(request: DriverRequest) -> None:
 
 
 def _words(request: DriverRequest, namespace: str, folder: Path) -> list[str]:
-    """Return the module that checks, and its arguments."""
     sim = request.sim
     allowed = {
         '--allow-motion': request.allow_motion,

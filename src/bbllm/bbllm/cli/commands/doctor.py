@@ -92,7 +92,6 @@ def doctor(request: DoctorRequest) -> None:
 
 
 def check_machine(namespace: str | None, on_progress: Callable[[str], None]) -> Iterator[Finding]:
-    """Yield the findings as they are made."""
     for check in CHECKS:
         found = check_stack(namespace) if check is check_stack else check()
         yield from found if isinstance(found, list) else [found]

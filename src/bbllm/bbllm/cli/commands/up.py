@@ -187,7 +187,6 @@ def _rviz(namespace: str) -> str:
 
 
 def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
-    """Return the parameters of the nodes."""
     chosen = request.models
     models = _values(
         brain=chosen.brain,
@@ -227,5 +226,4 @@ def _values(**options: Value | Path | None) -> dict[str, Value]:
 
 
 def _file(name: str | None) -> str | Path | None:
-    """Return a file as a path, and the name of one as it is."""
     return Path(name) if name is not None and is_yaml_path(name) else name

@@ -98,7 +98,6 @@ class BenchOptions:
 
     @property
     def limits(self) -> Limits:
-        """The limits of an episode."""
         return Limits(
             steps=self.limit_steps,
             model_calls=self.limit_model_calls,
@@ -129,7 +128,6 @@ class BenchOptions:
 
     @property
     def workers(self) -> int:
-        """How many episodes run at once."""
         if self.jobs is not None:
             return self.jobs
         if self.ray not in (None, 'local'):

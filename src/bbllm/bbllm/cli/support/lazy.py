@@ -31,7 +31,6 @@ class LazyCommand(TyperCommand):
 
 
 def from_module(name: str, module: str, help: str) -> LazyCommand:
-    """Return the command of that name in a module: a function, or a group of commands."""
     return LazyCommand(
         name, help, lambda: command_of(getattr(importlib.import_module(module), name))
     )
@@ -65,7 +64,6 @@ def from_checkout(
 
 
 def command_of(verb: Any) -> Any:
-    """Turn a function or a Typer application into a command."""
     if isinstance(verb, typer.Typer):
         return typer.main.get_command(verb)
     app = typer.Typer(

@@ -79,7 +79,6 @@ class Verbs(TyperGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the verb that was typed."""
         for stream in (sys.stdout, sys.stderr):
             # A terminal that cannot show a letter shows a question mark instead of a traceback.
             if isinstance(stream, io.TextIOWrapper):

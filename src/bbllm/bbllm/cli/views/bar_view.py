@@ -44,7 +44,6 @@ class BarView:
         self._bar.update(self._task, completed=done, total=total, description=text)
 
     def print(self, text: str, style: str = '') -> None:
-        """Print one sentence, above the bar."""
         if self.live:
             self._bar.console.print(text, style=style or None)
         else:

@@ -44,19 +44,16 @@ class ProgressView:
         self._bar.__exit__(*error)
 
     def plays(self, planner: str) -> None:
-        """Show which planner plays next, and how long all of it will take."""
         self._planner = planner
         if not self._bar.live:
             self._bar.print(f'{self._place()}: {self._counts}'.rstrip(': '))
 
     def began(self, progress: RunProgress) -> None:
-        """Show what there is to do."""
         text = f'{count_of(progress.total, "episode")}.'
         self._bar.print(f'On record already: {progress.done} of {text}' if progress.done else text)
         self._show(progress)
 
     def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
-        """Show that one more episode is on record."""
         if not self._bar.live:
             # Why a table could not be made is printed once, at the end.
             no_case = result.error == NO_CASE
@@ -70,7 +67,6 @@ class ProgressView:
         self._show(progress)
 
     def warned(self, text: str) -> None:
-        """Show a warning."""
         self._bar.print(text, 'yellow')
 
     def _show(self, progress: RunProgress) -> None:

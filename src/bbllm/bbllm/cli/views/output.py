@@ -42,7 +42,6 @@ class PlainConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render, and make visible what a renderable had in it."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
@@ -84,7 +83,6 @@ class Output:
         return console.is_terminal and not console.is_dumb_terminal
 
     def print(self, text: str = '', style: str = '') -> None:
-        """Print one sentence to people."""
         with _unwritten():
             self.console.print(text, style=style or None)
 

@@ -215,7 +215,6 @@ class Progress:
 
 
 def progress_of(episode: Episode) -> Progress:
-    """Return the state at the end of an episode's record."""
     progress = Progress()
     for event in episode.events:
         progress.take(event)

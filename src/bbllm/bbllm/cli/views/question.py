@@ -36,7 +36,6 @@ MOST_BYTES = 4096
 
 
 def person() -> str:
-    """Return the user: name and machine."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):  # a user without a name, as in some containers
@@ -55,7 +54,6 @@ def can_ask(output: Output) -> bool:
 
 
 def show(request: ApprovalRequest, output: Output) -> None:
-    """Print what is asked, line by line."""
     waits = time.strftime('%H:%M:%S', time.localtime(request.since_s))
     left_s = max(0.0, request.since_s + request.timeout_s - time.time())
     output.print()

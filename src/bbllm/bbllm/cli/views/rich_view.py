@@ -79,7 +79,6 @@ class LiveView:
             self._live.start()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw the current state."""
         progress = self.progress
         frame = self._spinner.render(console.get_time())
         mark = frame.plain if isinstance(frame, Text) else '▶'
@@ -107,7 +106,6 @@ def print_progress(console: Console, progress: Progress) -> None:
 
 
 def head(progress: Progress) -> RenderableType:
-    """Return the task, and the planner and models that work on it."""
     who = f'{progress.planner} · Brain {progress.brain} · Body {progress.body}'
     return Padding(
         Group(Text(progress.task, style='bold'), Text(who if progress.planner else '', 'dim')),
@@ -116,7 +114,6 @@ def head(progress: Progress) -> RenderableType:
 
 
 def ending_text(progress: Progress) -> Text:
-    """Return how it ended and why, in colour."""
     if not progress.ending:
         return Text('INTERRUPTED: the journal breaks off here.', style='bold yellow')
     styles = {'FINISHED': 'bold green', 'CANCELLED': 'bold yellow', 'PARTLY_DONE': 'bold yellow'}

@@ -55,12 +55,10 @@ class Dialect:
 
     @property
     def stream(self) -> bool:
-        """Whether replies are asked for in pieces."""
         return 'stream' not in self._refused
 
     @property
     def schema(self) -> bool:
-        """Whether schemas are sent."""
         return self._settings.use_schema is not False and 'response_format' not in self._refused
 
     def body(self, stop: Sequence[str], schema: JsonSchema | None) -> dict[str, object]:

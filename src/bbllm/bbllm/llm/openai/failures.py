@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from http.client import responses
 
 import openai
 
@@ -24,21 +25,6 @@ from bbllm.core.registry import fallback_name
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import Redactor
 
-_MEANINGS: Mapping[int, str] = {
-    400: 'bad request',
-    401: 'not authorised',
-    403: 'forbidden',
-    404: 'not found',
-    408: 'time-out',
-    409: 'conflict',
-    413: 'request too large',
-    422: 'request not understood',
-    429: 'too many requests',
-    500: 'internal error',
-    502: 'bad gateway',
-    503: 'overloaded or down',
-    504: 'gateway time-out',
-}
 _TOO_LONG = re.compile(
     r'context[ _](?:length|size|window)|(?:prompt|input) is too long|too many tokens'
     r'|reduce the length|exceeds the maximum number of tokens',
@@ -52,7 +38,7 @@ class Failure:
     """One request that got no usable reply."""
 
     what: str
-    """Goes on after `the model at the host`, for example `answered 500 (internal error)`."""
+    """Goes on after `the model at the host`, for example `answered 502 (bad gateway)`."""
     hint: str = ''
     """What would have worked."""
     kind: type[ModelError] = ModelUnavailableError
@@ -113,7 +99,6 @@ def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -
 
 
 def with_models(failure: Failure, settings: OpenAISettings, names: Sequence[str]) -> Failure:
-    """Add to a 404 which models there are."""
     if not names:
         return failure
     close = difflib.get_close_matches(settings.model, names, n=1)
@@ -132,7 +117,7 @@ def _of_status(
 ) -> Failure:
     status = error.status_code
     said = _clean(_text_of(error.body) or error.response.text, redactor)
-    meaning = f' ({_MEANINGS[status]})' if status in _MEANINGS else ''
+    meaning = f' ({responses[status].lower()})' if status in responses else ''
     out_of_quota = status == 429 and 'insufficient_quota' in (error.code, error.type)
     passing = status in (408, 409) or status >= 500
     hint = _hint(status, out_of_quota, settings)

@@ -77,12 +77,10 @@ class OpenAISettings:
 
     @property
     def host(self) -> str:
-        """Host and port, for messages."""
         return urlsplit(self.base_url).netloc
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is this machine."""
         return urlsplit(self.base_url).hostname in _LOOPBACK
 
     @property

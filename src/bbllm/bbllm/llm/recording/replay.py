@@ -84,14 +84,12 @@ _EXCHANGE = pydantic.TypeAdapter(Exchange)
 
 
 def line_of(exchange: Exchange) -> str:
-    """Return an exchange as a line of a recording."""
     data = asdict(exchange)
     data['messages'] = [{'role': item.role, 'content': item.content} for item in exchange.messages]
     return json.dumps(data, ensure_ascii=False) + '\n'
 
 
 def read_recording(path: Path) -> list[Exchange]:
-    """Return all exchanges of a recording, as `parse_recording`."""
     try:
         text = path.read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as error:
