@@ -20,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
 sys.path.insert(0, str(Path(__file__).parent.parent / 'bench' / 'report'))
 
 import made_up
-from household_talk import PLANNER, PROGRAMS, write_talk
 
 from bbllm.cli.main import app
 from bbllm.cli.support.bench_options import parse_ks
@@ -127,29 +126,6 @@ def test_what_cannot_be_used_is_said_in_a_sentence_before_anything_starts(
     assert not (tmp_path / 'run').exists()
 
 
-def test_a_server_that_is_down_ends_the_run_early_with_its_reason(
-    bbllm: Command, tmp_path: Path
-) -> None:
-    config = tmp_path / 'llm.yaml'
-    section = '{provider: openai, base_url: "http://127.0.0.1:9/v1", retries: 0}'
-    config.write_text(f'brain: {section}\nbody: {section}\n')
-    out = tmp_path / 'run'
-
-    result = bbllm(
-        *('bench', 'tabletop', '--llm-config', str(config), '--out', str(out)),
-        *('--give-up-after', '2', '--jobs', '1', '--json'),
-    )
-
-    assert result.exit_code == 1
-    data = json.loads(result.stdout)
-    assert '2 episodes in a row were lost' in data['reason']
-    assert '127.0.0.1:9' in data['reason']
-    assert (data['complete'], data['played']) == (False, 2)
-    assert data['by_k'][-1]['infrastructure_failures'] == 2
-    assert len(lines_of(out)) == 2
-    assert result.stderr.splitlines()[-1].startswith('tabletop planner=brain_body brain=gpt-4o')
-
-
 def test_ctrl_c_keeps_what_is_there_and_ends_with_130(
     own_environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -218,39 +194,6 @@ def test_lists_of_k_are_read(text: str, ks: tuple[int, ...]) -> None:
 def test_what_is_no_list_of_k_is_refused_with_what_is(text: str) -> None:
     with pytest.raises(ConfigError, match='0-3'):
         parse_ks(text)
-
-
-@pytest.fixture(scope='module')
-def talk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp('talk') / 'talk.jsonl'
-    write_talk(path, trials=3)
-    return path
-
-
-def test_a_run_in_houses_has_figures_and_a_report(
-    bbllm: Command, talk: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / 'run'
-    words = ('--tasks', ','.join(PROGRAMS), '--trials', '3', '--replay', str(talk), '--jobs', '2')
-
-    ran = bbllm('bench', 'household', '--planner', PLANNER, *words, '--out', str(out))
-
-    assert ran.exit_code == 0, ran.output
-    assert ran.stdout.splitlines()[-1].startswith(
-        f'household planner={PLANNER} brain=replay of scripted SR=0.67'
-    )
-    assert 'has no feedback loops: each case is played once' in ran.stdout
-    settings = json.loads((out / 'settings.json').read_text())
-    assert settings['world'] == 'household'
-    results = [json.loads(line) for line in (out / 'results.jsonl').read_text().splitlines()]
-    assert len(results) == 6
-    # Apples are in a closed fridge in two of the houses, and the program does not look there.
-    assert sum(result['verdict'] == 'passed' for result in results) == 4
-    page = (out / 'report.html').read_text()
-    assert page.count('<svg class="table"') == 6
-    assert '>off → on<' in page
-    assert 'No house is on record' not in page
-    assert 'Apple_' in page
 
 
 def test_report_is_made_anew_from_the_results_and_opened(

@@ -16,7 +16,6 @@ from bbllm.cli.checks import round_trips
 from bbllm.cli.checks.machine import (
     Finding,
     Level,
-    check_compilers,
     check_models,
     check_packages,
     check_ros,
@@ -25,8 +24,6 @@ from bbllm.cli.checks.machine import (
 from bbllm.cli.checks.real_machine import (
     DRIVER,
     MESSAGES,
-    check_driver_packages,
-    check_governor,
     check_messages,
     check_safety,
     judge_network,
@@ -94,17 +91,6 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 'ruckig' in finding.text
 
 
-def test_a_missing_compiler_is_a_warning_with_its_debian_package(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(checkup, '_which', lambda tool: None if tool == 'c++' else '/bin/true')
-
-    finding = check_compilers()
-
-    assert finding.level is Level.WARN
-    assert 'apt install g++' in finding.remedy
-
-
 def test_a_server_that_is_down_fails_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as closed:
         closed.bind(('127.0.0.1', 0))
@@ -145,27 +131,6 @@ def test_a_middleware_that_is_not_there_is_a_warning_and_ends_nothing(
     assert 'stack' not in findings
 
 
-@pytest.mark.parametrize(
-    ('governors', 'level', 'said'),
-    [
-        (['performance', 'performance'], Level.OK, 'performance on 2 processors'),
-        (['performance', 'powersave'], Level.WARN, 'performance, powersave on 2 processors'),
-        ([], Level.WARN, 'cannot be read here'),
-    ],
-)
-def test_processors_that_slow_down_are_found(
-    tmp_path: Path, governors: list[str], level: Level, said: str
-) -> None:
-    for number, governor in enumerate(governors):
-        folder = tmp_path / f'cpu{number}' / 'cpufreq'
-        folder.mkdir(parents=True)
-        (folder / 'scaling_governor').write_text(f'{governor}\n')
-
-    finding = check_governor(tmp_path)
-
-    assert (finding.level, said in finding.text) == (level, True)
-
-
 def package(prefix: Path, name: str, version: str, about: str) -> None:
     folder = prefix / 'share' / name
     folder.mkdir(parents=True)
@@ -189,19 +154,6 @@ def test_stand_ins_for_messages_are_told_from_the_drivers_own(tmp_path: Path) ->
         'With the driver sourced: make clean, make setup.',
     )
     assert [item.level for item in check_messages([tmp_path])] == [Level.FAIL]
-
-
-def test_a_driver_that_is_not_in_this_shell_may_run_elsewhere(tmp_path: Path) -> None:
-    for name in DRIVER[:-1]:
-        package(tmp_path, name, '3.4.0', 'By its makers')
-    lacking = check_driver_packages([tmp_path])
-    package(tmp_path, DRIVER[-1], '4.30.0', 'By its makers')
-    package(tmp_path, 'libfranka', '0.20.5', 'By its makers')
-    whole = check_driver_packages([tmp_path])
-
-    assert (lacking.level, lacking.text) == (Level.WARN, f'not in this shell: {DRIVER[-1]}')
-    assert whole.level is Level.OK
-    assert 'franka_bringup 3.4.0' in whole.text and 'libfranka 0.20.5' in whole.text
 
 
 def test_a_safety_file_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:

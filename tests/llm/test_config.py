@@ -113,17 +113,6 @@ def test_who_was_told_the_goal_is_named_with_a_warning(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    'name',
-    ['openai:offline-7b', 'meta-llama/Llama-3', 'qwen3:4b', 'a-very-long-name-2506-instruct-x'],
-)
-def test_any_name_of_a_model_can_be_said(name: str) -> None:
-    section = resolve(DEFAULTS, 'brain', overrides={'brain': name}, environ=KEY)
-
-    assert section.provider == 'openai'
-    assert section.model == name.removeprefix('openai:')
-
-
-@pytest.mark.parametrize(
     ('said', 'message'),
     [
         ('ofline', r'did you mean offline\?.*openai:ofline'),
