@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from types import TracebackType
 
 PATIENCE_S = 120.0
 
@@ -64,12 +63,7 @@ class Terminal:
     def __enter__(self) -> Terminal:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()

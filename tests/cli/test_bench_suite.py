@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from terminals import read_until, start
 from typer.testing import CliRunner, Result
 
 sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
@@ -130,18 +131,9 @@ def test_ctrl_c_keeps_what_is_there_and_ends_with_130(
     own_environment: dict[str, str], tmp_path: Path
 ) -> None:
     out = tmp_path / 'run'
-    command = [sys.executable, '-u', '-m', 'bbllm', 'bench', 'tabletop', *OFFLINE]
-    with subprocess.Popen(
-        [*command, '--trials', '20', '--out', str(out)],
-        env=own_environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if '1/140' in line:
-                break
+    words = ('bench', 'tabletop', *OFFLINE, '--trials', '20', '--out', str(out))
+    with start(own_environment, *words) as process:
+        read_until(process, '1/140')
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=WAIT_S)
 

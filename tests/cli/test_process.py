@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from event_examples import event
 from PIL import Image
+from terminals import bbllm, read_until, start
 
 from bbllm.cli.support import stack_session
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted
@@ -24,16 +25,6 @@ from bbllm.core.paths import write_whole
 
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
-
-
-def bbllm(own_environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, '-m', 'bbllm', *words],
-        env=own_environment,
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-    )
 
 
 def bash(environment: dict[str, str], command: str) -> subprocess.CompletedProcess[str]:
@@ -45,17 +36,8 @@ def bash(environment: dict[str, str], command: str) -> subprocess.CompletedProce
 def running(own_environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
     """Yield a task that runs in real time, whose first call has just begun."""
     words = ['run', TASK, '--world', 'tabletop', '--speed', '1']
-    with subprocess.Popen(
-        [sys.executable, '-u', '-m', 'bbllm', *words],
-        env=own_environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if ' call ' in line:
-                break
+    with start(own_environment, *words) as process:
+        read_until(process, ' call ')
         yield process
         process.kill()
 

@@ -14,7 +14,6 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 
 Behaviour = Callable[['Handler', dict[str, Any]], None]
@@ -57,12 +56,7 @@ class FakeServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.gone.set()
         self._http.shutdown()
         self._http.server_close()
