@@ -12,12 +12,10 @@ from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.naming import class_of
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.planners.fltrnn.context_selection import (
     LEFT_OUT,
     LONGEST,
     LONGEST_IN_WORDS,
-    MORE,
     USEFUL,
     ContextSelector,
 )
@@ -73,16 +71,6 @@ def test_who_is_told_no_classes_is_told_of_one_of_each_that_is_taken_filled_or_s
     text = telling.of(graph, 'Get wine glass and juice, place them on desk.', None)
 
     assert wanted <= classes_in(text)
-
-
-def test_a_goal_in_predicates_tells_all_of_its_classes_and_names_nothing_else() -> None:
-    goal = 'on_milk_coffeetable: 1'
-    predicates = parse_goal(goal, ('milk', 'coffeetable'))
-
-    text = ContextSelector(LexicalEmbedder(), longest=10).of(graph_of(), goal, predicates)
-
-    assert classes_in(text) >= {'milk', 'fridge', 'kitchen', 'coffeetable'}
-    assert LEFT_OUT not in text and MORE not in text and 'juice' not in text
 
 
 def n_told(text: str, word: str) -> int:

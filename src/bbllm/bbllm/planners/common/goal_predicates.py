@@ -119,11 +119,7 @@ def in_words(count: int) -> str:
 
 def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] | None:
     """
-    Parse a goal; return None for a plain sentence.
-
-    Args:
-        text: The goal.
-        classes: Classes of the scene; others are accepted, because they may be out of sight.
+    Parse a goal; return None for a plain sentence. Other classes may be out of sight.
 
     Raises:
         ParseError: Only some of it is predicates, or it is ambiguous where a thing ends and its

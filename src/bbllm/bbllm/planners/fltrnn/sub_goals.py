@@ -119,12 +119,8 @@ def decompose(
 
     The parts of a goal in predicates must have all its predicates, and no others. If several parts
     have the same one, their counts may add up to that of the goal, or the last may have it. A goal
-    in words can be split in any way, into predicates of existing classes, or words.
-
-    Args:
-        texts: The parts as written.
-        goal: The goal.
-        classes: All classes; None if not all is in sight, so that any may exist.
+    in words can be split in any way, into predicates of existing classes, or words; without
+    classes, not all is in sight, so that any may exist.
     """
     known = _Known(goal.predicates, classes)
     parts = [part for text in texts if (part := known.read(text)) is not None]
@@ -158,12 +154,10 @@ class _Known:
         if predicates is None:
             if self._in_words and len(text) <= MAX_SENTENCE:
                 return Goal(text)
-            self.fault(
-                text[:80],
-                f'has {len(text)} characters, of {MAX_SENTENCE}'
-                if self._in_words
-                else 'is no part of the goal, which is predicates',
-            )
+            why = 'is no part of the goal, which is predicates'
+            if self._in_words:
+                why = f'has {len(text)} characters, of {MAX_SENTENCE}'
+            self.fault(text[:80], why)
             return None
         kept = [item for predicate in predicates if (item := self._kept(predicate)) is not None]
         return Goal(goal_text(kept), tuple(kept)) if kept else None

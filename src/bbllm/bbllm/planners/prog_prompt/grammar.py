@@ -58,13 +58,7 @@ _NOT_HERE = {
 
 
 def parse_program(text: str) -> Program:
-    """
-    Parse a program, up to a second `def` or a `return`.
-
-    Raises:
-        ParseError: Not the grammar; names the line and the accepted forms.
-        GaveUpError: The line `cannot: <reason>` in place of a program.
-    """
+    """Parse a program to a second `def` or a `return`; raise GaveUpError for `cannot: ...`."""
     block = _FENCED.search(text)
     lines = [line for line in (block[1] if block else text).splitlines() if line.strip()]
     if len(lines) > MAX_LINES:

@@ -31,7 +31,7 @@ from bbllm.planners.common.scene_graph import is_open
 from bbllm.planners.common.short_names import ShortNames
 
 
-@dataclass
+@dataclass(eq=False)
 class EstimatingWorld:
     """
     Wraps a world, records the outcomes, and adds the beliefs of an estimator to the scenes.

@@ -52,11 +52,8 @@ class OpenStateEstimator(Protocol):
         """
         Return the current beliefs about all objects of `state`, and possibly others of the scene.
 
-        Args:
-            state: The relevant objects and the previous beliefs; an estimator that starts anew
-                each time, as the paper's does, reads only the objects.
-            history: All outcomes since the start of the episode, oldest first.
-            scene: The current scene.
+        The history has all outcomes of the episode, oldest first. An estimator that starts anew
+        each time, as the paper's does, reads only the objects of `state`.
 
         Raises:
             ModelError: An estimator that asks a model received no reply.

@@ -7,6 +7,7 @@ import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable, Container
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
 from bbllm.core.errors import BbllmError
@@ -19,6 +20,7 @@ from bbllm.planners.common.belief.open_facts import with_open_facts
 from bbllm.planners.common.belief.open_state import OpenState, OpenStateEstimator
 
 
+@dataclass(eq=False)
 class StateKeeper:
     """
     Receives outcomes, and adds the beliefs of an estimator to scenes.
@@ -26,31 +28,22 @@ class StateKeeper:
     The estimator runs in the keeper's thread, from `start` on, and may be slow: scenes have the
     latest beliefs. Actions on an object are forgotten when it is lost, and its failures when it
     has moved.
-
-    Args:
-        estimator: Estimates in the keeper's thread.
-        experience: Used by the keeper's thread alone; an estimator may read it.
-        on_trouble: Receives why an estimate failed, and beliefs that no scene can contain.
-        on_fault: Receives a fault of the program, after which there are no beliefs. Scenes
-            continue: sensing must not depend on beliefs.
-        feels: Whether the estimator uses forces. It runs only if there is news for it, because
-            it may cost a request to a model.
     """
 
-    def __init__(
-        self,
-        estimator: OpenStateEstimator,
-        experience: InteractionHistory,
-        *,
-        on_trouble: Callable[[str], None],
-        on_fault: Callable[[str], None],
-        feels: bool = True,
-    ):
-        self._estimator = estimator
-        self._experience = experience
-        self._on_trouble = on_trouble
-        self._on_fault = on_fault
-        self._feels = feels
+    estimator: OpenStateEstimator
+    experience: InteractionHistory
+    """Used by the keeper's thread alone; an estimator may read it."""
+    _: KW_ONLY
+    on_trouble: Callable[[str], None]
+    """Receives why an estimate failed, and beliefs that no scene can contain."""
+    on_fault: Callable[[str], None]
+    """Receives a fault of the program, after which there are no beliefs. Scenes continue: sensing
+    must not depend on beliefs."""
+    feels: bool = True
+    """Whether the estimator uses forces. It runs only if there is news for it, because it may cost
+    a request to a model."""
+
+    def __post_init__(self) -> None:
         self._news: queue.SimpleQueue[Callable[[], bool]] = queue.SimpleQueue()
         """What the thread has to do; each returns whether it requires another estimate."""
         self._lock = threading.Lock()
@@ -101,7 +94,7 @@ class StateKeeper:
                 self._state = _without(self._state, gone)
                 self._news.put(partial(self._lose, gone))
             if moved := self._resting.moved(self._state.attributes, scene, self._busy):
-                self._news.put(partial(self._experience.move, moved, newest=self._n_unseen))
+                self._news.put(partial(self.experience.move, moved, newest=self._n_unseen))
             self._n_unseen = 0
             state = self._state
         self._seen.set()
@@ -122,32 +115,32 @@ class StateKeeper:
                 self._seen.wait()
                 while not self._news.empty():
                     matters = self._news.get()() or matters
-                if matters and self._experience.history:
+                if matters and self.experience.history:
                     self._estimate()
         except Exception:  # outdated beliefs must not seem current
             with self._lock:
                 self._at_fault, self._state = True, OpenState()
-            self._on_fault(
+            self.on_fault(
                 'Nothing is believed any more, because of a fault in estimating the open state; '
                 f'scenes go on without. Start the node again.\n{traceback.format_exc()}'
             )
 
     def _add(self, outcome: Outcome) -> bool:
-        self._experience.add(outcome)
+        self.experience.add(outcome)
         return True
 
     def _sense(self, seen: Observed) -> bool:
-        self._experience.sense(seen)
-        return self._feels
+        self.experience.sense(seen)
+        return self.feels
 
     def _lose(self, names: frozenset[str]) -> bool:
-        self._experience.forget(names)
+        self.experience.forget(names)
         with self._lock:
             self._to_forget -= Counter(names)
         return False
 
     def _clear(self) -> bool:
-        self._experience.clear()
+        self.experience.clear()
         with self._lock:
             self._to_clear -= 1
         return False
@@ -157,12 +150,12 @@ class StateKeeper:
             scene, state = self._scene, self._state
         assert scene is not None  # `_run` waits for one
         try:
-            new = estimate_handled(self._estimator, state, self._experience, scene)
+            new = estimate_handled(self.estimator, state, self.experience, scene)
         except BbllmError as error:
-            self._on_trouble(f'What is believed stays as it was: {error}')
+            self.on_trouble(f'What is believed stays as it was: {error}')
             return
         for line in refused_beliefs(state, new, scene):
-            self._on_trouble(f'Left out is {line.text!r}: {line.why}')
+            self.on_trouble(f'Left out is {line.text!r}: {line.why}')
         with self._lock:
             # The estimate still includes what was forgotten meanwhile.
             if not self._to_clear:
