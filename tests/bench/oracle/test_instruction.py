@@ -119,6 +119,22 @@ def test_plain_ways_to_say_the_same_have_the_same_plan(instruction: str) -> None
     assert plan(instruction) == plan('put the red cube on location_B')
 
 
+def test_a_tower_is_built_where_the_task_says_in_any_order_of_words() -> None:
+    first = plan('build a tower on location_A using the cubes')
+
+    assert first.startswith(
+        '0: pick red_cube\n1: place red_cube on location_A\n2: pick green_cube'
+    )
+    assert plan('stack the cubes on location_A') == first
+
+
+def test_a_clause_without_a_verb_is_read_as_well() -> None:
+    text = plan('put the red cube on location_A. the cylinders on location_B')
+
+    assert 'place red_cube on location_A' in text
+    assert 'place grey_cylinder on location_B' in text
+
+
 def test_in_a_house_no_task_of_a_table_is_proposed() -> None:
     house = Scene(SCENE.objects, SKILLS, (), 0.0, domain='household')
 

@@ -116,7 +116,8 @@ _SPELLINGS = (
     (r'\bpick(?: up)? and place\b', 'put'), (r'\bblock(s?)\b', r'cube\1'),
     (r'\b(?:should|must|has to|have to|needs? to|is to) (?:go|be|be put|be placed|end up)\b', ''),
     (r'\b(?:and )?(?:then|after that|afterwards|finally)\b', ' ; '), (r'\.(?!\d)', ' ; '),
-    (r'\b(?:make|build|create) a (?:tower|stack|pile)(?: (?:of|from|with|using))?\b', 'stack'),
+    (r'\b(?:make|build|create) a (?:tower|stack|pile)(?: (?:of|from))?\b', 'stack'),
+    (r'\bstack (on [^.,;]+ )?(?:using|with) ([^.,;]+)', r'stack \2 \1'),
 )  # fmt: skip
 
 
@@ -141,9 +142,12 @@ def read_instruction(
     reader = _Reader(things, held)
     goals: list[TableGoal] = []
     for clause in clauses:
-        if goals and clause[0] not in _VERBS and reader.explains(clause):
-            continue
-        more = reader.read(clause)
+        try:
+            more = reader.read(clause)
+        except RefusalError:
+            if goals and reader.explains(clause):
+                continue
+            raise
         same = goals and isinstance(goals[-1], Shape) and isinstance(more[0], Shape)
         if same and goals[-1].items == more[0].items:
             goals.pop()  # `in a row, and order them by colour`: the same again, in more detail
