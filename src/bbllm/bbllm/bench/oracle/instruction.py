@@ -116,8 +116,8 @@ _SPELLINGS = (
     (r'\bpick(?: up)? and place\b', 'put'), (r'\bblock(s?)\b', r'cube\1'),
     (r'\b(?:should|must|has to|have to|needs? to|is to) (?:go|be|be put|be placed|end up)\b', ''),
     (r'\b(?:and )?(?:then|after that|afterwards|finally)\b', ' ; '), (r'\.(?!\d)', ' ; '),
-    (r'\b(?:make|build|create) a (?:tower|stack|pile)(?: (?:of|from))?\b', 'stack'),
-    (r'\bstack (on [^.,;]+ )?(?:using|with) ([^.,;]+)', r'stack \2 \1'),
+    (r'\b(?:make|build|create) a (?:tower|stack|pile)(?: (?:of|from|using|with))?\b', 'stack'),
+    (r'\bstack (on [^.,;]+) (?:using|with) ([^.,;]+)', r'stack \2 \1'),
 )  # fmt: skip
 
 
@@ -370,7 +370,9 @@ class _Reader:
             return []
         other = r'(?:,? ?one )?(?:on|onto) (?:top of )?(?:the|each) other$'
         text = re.sub(other, '', ' '.join(tokens[1:]))
-        parts = [part.split() for part in re.split(r'\b(?:on|onto|upon)\b(?: top of)?', text)]
+        parts = [
+            part.split() for part in re.split(r'\b(?:on|onto|upon|at|to)\b(?: top of)?', text)
+        ]
         last = self._target(['on', *parts[-1]]) if len(parts) > 1 else None
         base = last if last is not None and last.kind != 'on' else None
         parts = parts[:-1] if base else parts
