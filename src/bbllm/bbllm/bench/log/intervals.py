@@ -105,15 +105,7 @@ def mean_of(values: Iterable[float]) -> Estimate:
 
 
 def paired_rate_difference(both: int, only_a: int, only_b: int, neither: int) -> Estimate:
-    """
-    Return rate of A minus rate of B over pairs, with Newcombe's interval (method 10).
-
-    Args:
-        both: Pairs in which both succeeded.
-        only_a: Pairs in which only A did.
-        only_b: Pairs in which only B did.
-        neither: Pairs in which none did.
-    """
+    """Return rate of A minus rate of B over so many pairs, by Newcombe's method 10."""
     n = both + only_a + only_b + neither
     if n == 0:
         return Estimate(None, None, None, 0)

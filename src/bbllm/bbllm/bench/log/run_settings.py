@@ -138,12 +138,7 @@ def _show(value: object) -> str:
 
 def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
     """
-    Return the settings to go on with in a folder.
-
-    Args:
-        was: What the folder was made with; None for a new one.
-        now: What is asked for.
-        folder: What errors call it.
+    Return the settings to go on with in a folder, of those it was made with and those asked for.
 
     Raises:
         ConfigError: They do not go together; names every difference.

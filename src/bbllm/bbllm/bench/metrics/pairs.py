@@ -136,15 +136,8 @@ def compare(
     """
     Compare the episodes of A with K = k_a and those of B with K = k_b, which may be the same run.
 
-    They pair by task and trial, where the fingerprints of their cases agree. Without any pair all
-    figures are empty.
-
-    Args:
-        a: Results of A.
-        b: Results of B.
-        k_a: Which of A count.
-        k_b: Which of B count.
-        times: Whether to compare wall times too, which no second run repeats.
+    They pair by task and trial, where the fingerprints of their cases agree; without any pair all
+    figures are empty. *times* compares wall times too, which no second run repeats.
     """
     first, second = _of_k(a, k_a), _of_k(b, k_b)
     both = [Pair(first[case], second[case]) for case in sorted(first.keys() & second.keys())]

@@ -162,12 +162,8 @@ def lost(
     """
     Return the result of an episode of which nothing came back.
 
-    Args:
-        key: Which episode.
-        reason: Why nothing came, in one sentence.
-        error: Type of the error, for example `BrokenProcessPool`.
-        least_loops: That of its task in the suite.
-        case: What was to be played; None where that could not be made.
+    The reason is one sentence, the error a type such as `BrokenProcessPool`; no case is given
+    where that could not be made.
     """
     return EpisodeResult(
         key=key,

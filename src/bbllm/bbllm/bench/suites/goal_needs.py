@@ -34,10 +34,7 @@ def lacks(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str] = ()) -> lis
     """
     Return what a goal requires and a scene lacks, one sentence part each; empty if nothing.
 
-    Args:
-        goal: What the table must become.
-        scene: The table at the start.
-        out_of_reach: Names that do not count, where a goal needs objects that can be moved.
+    What is out of reach does not count, where a goal needs objects that can be moved.
     """
     near = [item for item in scene.movables if item.name not in out_of_reach]
     match goal:
@@ -74,14 +71,7 @@ def never_has(goal: Goal, recipe: Recipe) -> list[str]:
 
 
 def unmet(needs: str, *, masses: int, fixed: int) -> list[str]:
-    """
-    Return why what a task needs cannot be found out, one sentence part each.
-
-    Args:
-        needs: What has to be found out.
-        masses: How many different masses there may be.
-        fixed: How many blocks may be fixed.
-    """
+    """Return why it cannot be found out what differs among so many masses and fixed blocks."""
     if needs == 'weights' and masses < 2:
         return ['needs weights, but all blocks weigh the same; give them `mass`']
     if needs == 'movable' and not fixed:

@@ -49,10 +49,7 @@ def clashing(
     """
     Return conditions of a goal that a house has too few objects for; None without such.
 
-    Args:
-        goal: The goal.
-        graph: The house.
-        counts: How many objects there are of each class; None: as many as in the house.
+    *counts* is how many objects there are of each class; None: as many as in the house.
     """
     nodes = graph.nodes
     there = Counter(node.class_name for node in nodes.values()) if counts is None else counts

@@ -86,9 +86,7 @@ def read_set(folder: Path, name: str) -> OriginalSet:
     """
     Read one set.
 
-    Args:
-        folder: The folder `data` of the release, or the release itself.
-        name: For example `env1`; `test_unseen_ambiguous_goals` is known too.
+    The folder is `data` of the release, or the release itself; a set is for example `env1`.
 
     Raises:
         UnknownNameError: There is no such set.
@@ -215,15 +213,10 @@ def with_original(
     data: Mapping[str, object], copy: Path | None, where: str
 ) -> tuple[Mapping[str, object], Mapping[str, House]]:
     """
-    Return the content of a suite file with the tasks of the set that its field `original` names.
+    Add to the content of a suite file the tasks of the set that its field `original` names.
 
-    Args:
-        data: The file's content.
-        copy: The user's copy of the data; None: $BBLLM_PROGPROMPT_DATA.
-        where: What errors call the file.
-
-    Returns:
-        The content, and the house of each task.
+    The user's copy of the data is $BBLLM_PROGPROMPT_DATA where no other is given. With the content
+    the house of each task is returned.
 
     Raises:
         SuiteFileError: There is no copy, or it cannot be used, or the file has tasks too.

@@ -139,9 +139,7 @@ def load_suite(name_or_path: str | Path, *, data: Path | None = None) -> Suite:
     """
     Read a suite by its name, or by the path of a .yaml file.
 
-    Args:
-        name_or_path: Which one.
-        data: The user's copy of what a suite is made of that cannot be shipped.
+    *data* is the user's copy of what a suite is made of that cannot be shipped.
 
     Raises:
         UnknownNameError: No suite of that name.

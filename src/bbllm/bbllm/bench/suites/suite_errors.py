@@ -20,14 +20,7 @@ class SuiteFileError(ConfigError):
 
 
 def readable(error: ValidationError, data: Mapping[str, object], record: type[BaseModel]) -> str:
-    """
-    Turn pydantic's errors into sentences.
-
-    Args:
-        error: What pydantic raised.
-        data: The file's content.
-        record: The record that the content was checked against.
-    """
+    """Turn what pydantic raised of a file's content, as a record, into sentences."""
     found: dict[Location, list[str]] = {}
     for problem in error.errors(include_url=False):
         loc = _in_the_file(problem['loc'], data, absent=problem['type'] == 'missing')
