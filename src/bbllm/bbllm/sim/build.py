@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import colorsys
 import zlib
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -22,6 +23,7 @@ from bbllm.sim.scene_file import SceneFile
 
 OBJECT_BITS = 1
 """Contact bit of everything but the robot (see fr3.xml)."""
+SOLID: dict[str, Any] = {'contype': OBJECT_BITS, 'conaffinity': OBJECT_BITS}
 ROLLING = (1.0, 0.005, 0.002)
 """Friction against sliding, turning on the spot [m] and rolling [m]."""
 SHAPES = {
@@ -42,21 +44,10 @@ def rgba_of(color: str) -> tuple[float, float, float, float]:
         return (*colorsys.hsv_to_rgb(hue, 0.6, 0.8), 1.0)
 
 
-def add_body(spec: mujoco.MjSpec, item: SceneObject) -> mujoco.MjsBody:
-    return spec.worldbody.add_body(
-        name=item.name, pos=item.pose.position_m, quat=_wxyz(item.pose.quat_xyzw)
-    )
-
-
-def add_model(
-    spec: mujoco.MjSpec, item: SceneObject, good: ObjectModel, mass_kg: float, contact_s: float
-) -> mujoco.MjsBody:
-    """
-    Add a body of several geoms; its mass is shared out by their volumes.
-
-    *contact_s* is the time constant of its contacts [s].
-    """
-    body = add_body(spec, item)
+def _add_parts(
+    body: mujoco.MjsBody, item: SceneObject, good: ObjectModel, mass_kg: float, contact_s: float
+) -> None:
+    """Add several geoms; the mass is shared out by their volumes."""
     solid = [part for part in good.parts if not part.painted]
     volume = sum(_volume_m3(part) for part in solid)
     for index, part in enumerate(good.parts):
@@ -74,7 +65,6 @@ def add_model(
             friction=ROLLING,
         )
         geom.solref = [contact_s, 1.0]
-    return body
 
 
 def _wxyz(quat_xyzw: Quat) -> tuple[float, float, float, float]:
@@ -117,17 +107,32 @@ def build_model(scene: SceneFile, timestep_s: float) -> mujoco.MjModel:
         spec.delete(key)  # its length fits the robot alone
     _set_options(spec, timestep_s)
     _add_room(spec, scene)
+    contact_s = CONTACT_STEPS * timestep_s
+    solid = {**SOLID, 'condim': 4, 'solref': [contact_s, 1.0]}
     for table in scene.fixtures:
-        _add_table(spec.worldbody, table, timestep_s)
+        half = [length / 2 for length in table.size_m]
+        pos, rgba = table.pose.position_m, rgba_of(table.color)
+        box = mujoco.mjtGeom.mjGEOM_BOX
+        spec.worldbody.add_geom(name=table.name, type=box, size=half, pos=pos, rgba=rgba, **solid)
     for place in scene.places:
         _add_marker(spec, place)
     for item, given in zip(scene.movables, scene.objects, strict=True):
+        quat = _wxyz(item.pose.quat_xyzw)
+        body = spec.worldbody.add_body(name=item.name, pos=item.pose.position_m, quat=quat)
         if given.kind in OBJECT_MODELS:
-            body = add_model(
-                spec, item, OBJECT_MODELS[given.kind], given.mass, CONTACT_STEPS * timestep_s
-            )
+            _add_parts(body, item, OBJECT_MODELS[given.kind], given.mass, contact_s)
         else:
-            body = _add_object(spec, item, given.mass, timestep_s)
+            x, y, z = (length / 2 for length in item.size_m)
+            is_round = item.kind is Kind.CYLINDER
+            body.add_geom(
+                name=item.name,
+                type=SHAPES['cylinder' if is_round else 'box'],
+                size=[x, z, 0] if is_round else [x, y, z],
+                mass=given.mass,
+                rgba=rgba_of(item.color),
+                friction=[1.0, 0.005, 0.0001],
+                **solid,
+            )
         if item.name not in scene.fixed:  # a body without a joint is part of the world
             body.add_freejoint(name=item.name)
     return spec.compile()
@@ -174,8 +179,7 @@ def _add_room(spec: mujoco.MjSpec, scene: SceneFile) -> None:
         size=[4, 4, 0.1],
         pos=[0, 0, FLOOR_Z_M],
         rgba=[0.75, 0.76, 0.78, 1],
-        contype=OBJECT_BITS,
-        conaffinity=OBJECT_BITS,
+        **SOLID,
     )
     spec.worldbody.add_light(
         pos=[0.8, -1.2, 2.6], dir=[-0.2, 0.45, -1], diffuse=[0.55] * 3, castshadow=True
@@ -192,20 +196,6 @@ def _add_room(spec: mujoco.MjSpec, scene: SceneFile) -> None:
     )
 
 
-def _add_table(body: mujoco.MjsBody, item: SceneObject, timestep_s: float) -> None:
-    body.add_geom(
-        name=item.name,
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        size=[length / 2 for length in item.size_m],
-        pos=item.pose.position_m,
-        rgba=rgba_of(item.color),
-        contype=OBJECT_BITS,
-        conaffinity=OBJECT_BITS,
-        condim=4,
-        solref=[CONTACT_STEPS * timestep_s, 1.0],
-    )
-
-
 def _add_marker(spec: mujoco.MjSpec, place: SceneObject) -> None:
     x, y, z = place.pose.position_m
     spec.worldbody.add_site(
@@ -216,26 +206,3 @@ def _add_marker(spec: mujoco.MjSpec, place: SceneObject) -> None:
         rgba=[0.35, 0.38, 0.42, 0.6],
         group=0,
     )
-
-
-def _add_object(
-    spec: mujoco.MjSpec, item: SceneObject, mass_kg: float, timestep_s: float
-) -> mujoco.MjsBody:
-    body = add_body(spec, item)
-    if item.kind is Kind.CYLINDER:
-        shape, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [item.size_m[0] / 2, item.size_m[2] / 2, 0]
-    else:
-        shape, size = mujoco.mjtGeom.mjGEOM_BOX, [length / 2 for length in item.size_m]
-    body.add_geom(
-        name=item.name,
-        type=shape,
-        size=size,
-        mass=mass_kg,
-        rgba=rgba_of(item.color),
-        contype=OBJECT_BITS,
-        conaffinity=OBJECT_BITS,
-        condim=4,
-        friction=[1.0, 0.005, 0.0001],
-        solref=[CONTACT_STEPS * timestep_s, 1.0],
-    )
-    return body
