@@ -204,7 +204,7 @@ class Robot:
         What is out of reach shows only when it is tried, so steps of the plan may fail.
 
         Raises:
-            TaskError: There is no plan; says why.
+            TaskError: There is no plan; with the reason.
         """
         return self._backend.plan(make_task(task))
 
@@ -230,7 +230,7 @@ class Robot:
         return self._backend.execute(_call_of(call) if isinstance(call, str) else call)
 
     def stop(self) -> None:
-        """Stop the call that runs now, from any thread; what is held stays held."""
+        """Stop the call that runs now, from any thread; the hand keeps its object."""
         self._backend.stop()
 
     def picture(self) -> bytes:

@@ -26,7 +26,7 @@ def need_ros(verb: str) -> None:
     Make sure that a verb can use the graph.
 
     Raises:
-        ConfigError: ROS is missing; says what to type.
+        ConfigError: ROS is missing; with what to type.
     """
     missing = missing_ros()
     if missing:

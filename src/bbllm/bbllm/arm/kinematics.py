@@ -27,8 +27,13 @@ Q7_GRID = 49
 """Values of joint 7 that find all but one of 600 reachable poses."""
 
 _SHOULDER = np.array([0.0, 0.0, 0.333])
-_UPPER, _FORE, _ELBOW = 0.316, 0.384, 0.0825
-_WRIST_OFFSET, _FLANGE, _TCP = 0.088, 0.107, 0.1034
+# Lengths of the links [m].
+_UPPER = 0.316
+_FORE = 0.384
+_ELBOW = 0.0825
+_WRIST_OFFSET = 0.088
+_FLANGE = 0.107
+_TCP = 0.1034
 _HAND_TURN = -np.pi / 4
 
 _LENGTH_UPPER = np.hypot(_UPPER, _ELBOW)

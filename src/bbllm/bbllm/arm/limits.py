@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bbllm.arm.driver import N_JOINTS, Array
 
 Q_MAX: Array = np.array([2.7437, 1.7837, 2.9007, -0.1518, 2.8065, 4.5169, 3.0159])
-"""Upper position limits: the old ones, which lie inside the current ones [rad]."""
+"""Upper position limits, and lower: the old ones, inside the current ones, shape (7,) [rad]."""
 Q_MIN: Array = np.array([-2.7437, -1.7837, -2.9007, -3.0421, -2.8065, 0.5445, -3.0159])
 Q_MARGIN_RAD = 0.02
 """What plans keep from the position limits; nearer, the legal velocity falls to zero [rad]."""

@@ -30,14 +30,17 @@ from bbllm.arm.model import (
 BASE_LINK = 'base'
 """The root; fr3_link0 is fixed to it, at the same place."""
 LOOKS = 2
+"""The geom group that is drawn."""
 WORLD_BIT = 1
+"""The contact bit of the world."""
 
 # franka_description 1.0.1: robots/fr3/dynamics.yaml, robots/common/utils.xacro (franka-limits),
 # end_effectors/common/franka_hand.xacro.
 _ARM_DYNAMICS = {'damping': '0.003', 'friction': '0.2'}
 _ARM_SAFETY = {'k_position': '100', 'k_velocity': '40'}
 _FINGER_DYNAMICS = {'damping': '0.3'}
-_FINGER_EFFORT_N, _FINGER_SPEED_M_S = 100.0, 0.2
+_FINGER_EFFORT_N = 100.0
+_FINGER_SPEED_M_S = 0.2
 
 Frame = tuple[Array, Array]
 """Position, shape (3,) [m], and quaternion (w, x, y, z), shape (4,)."""
@@ -203,8 +206,11 @@ class FrameJoint:
     parent: str
     child: str
     position_m: Array
+    """Of the child in the parent at zero, shape (3,)."""
     quat_wxyz: Array
+    """The same of its rotation, shape (4,)."""
     axis: Array
+    """In the child's frame, shape (3,)."""
 
     @property
     def moves(self) -> bool:

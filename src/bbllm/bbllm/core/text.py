@@ -2,7 +2,7 @@
 Text from and for people and models: visible characters, delimiters, parts of sentences.
 
 Control characters, escape sequences and direction marks repaint a terminal or reorder a line, and
-invisible characters make two texts look equal. What a person approves is therefore free of them
+invisible characters make two texts seem equal. What a person approves is therefore free of them
 (`hidden_fault`), a model's replies are stripped of them (`strip_hidden`), and whatever is printed
 shows them as text (`escape_hidden`, `escape_line`, `json_text`).
 

@@ -209,7 +209,7 @@ class SimDriver:
         """
         Advance until a goal ends; False when it took longer than it may.
 
-        *is_cut* tells whether a stop of the robot is to end it, which does not by itself.
+        *is_cut* returns whether a stop of the robot is to end it, which does not by itself.
         """
         step_s = CHUNK_S if stop_condition is None else FINE_S
         self._due_s = time.monotonic()

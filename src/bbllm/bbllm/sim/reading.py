@@ -16,6 +16,7 @@ from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, joined
 from bbllm.sim.simulation import Simulation
 
 FLANGE = 7
+"""Index of fr3_link8 in `link_frames`."""
 STRETCHED_RAD = -0.467002423653011
 """Joint 4 where the arm is fully extended: the elbow flips there [rad]."""
 TOOL_BODIES = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
@@ -26,8 +27,9 @@ class RobotReading:
     """
     One reading; names are those of franka_msgs/FrankaRobotState where it has them.
 
-    Of the joints shape (7,) [rad, Nm], with _d as desired; poses have shape (4, 4), wrenches and
-    twists shape (6,), linear first.
+    Of the joints (q, dq, ddq, torque) shape (7,) [rad, rad/s, rad/s^2, Nm], with _d as desired.
+    Poses have shape (4, 4): o is the base, f the flange, ee the tool, k the stiffness frame.
+    Wrenches and twists have shape (6,), linear first.
     """
 
     stamp_s: float

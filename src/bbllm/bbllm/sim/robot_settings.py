@@ -28,6 +28,7 @@ MODE_TEXT = 'libfranka: {} command rejected: command not possible in the current
 ARGUMENT_TEXT = 'libfranka: {} command rejected: invalid argument!'
 
 STIFFNESS_MAX = 14250.0
+"""Of a joint [Nm/rad]."""
 CARTESIAN_MIN: Array = np.array([10.0] * 3 + [1.0] * 3)
 CARTESIAN_MAX: Array = np.array([3000.0] * 3 + [300.0] * 3)
 """Of the tool [N/m, Nm/rad]."""
@@ -53,6 +54,7 @@ class Load:
 
     mass_kg: float = 0.0
     centre_m: Array = field(default_factory=lambda: np.zeros(3))
+    """Centre of mass, shape (3,)."""
     inertia_kg_m2: Array = field(default_factory=lambda: np.zeros((3, 3)))
     """About the centre of mass, shape (3, 3) [kg m^2]."""
 

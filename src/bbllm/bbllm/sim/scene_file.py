@@ -244,8 +244,11 @@ class TableSpec(FileRecord):
 
     name: Name = 'table'
     xy: tuple[Coordinate, Coordinate] = (0.35, 0.0)
+    """Middle of its top [m]."""
     size: tuple[Length, Length] = (1.2, 1.6)
+    """Extent along x and y [m]."""
     z: Coordinate = 0.0
+    """Height of its top [m]."""
     color: Color = 'burlywood'
 
     @property
@@ -272,8 +275,10 @@ class ObjectSpec(FileRecord):
     size: Length | tuple[Length, Length] | tuple[Length, Length, Length] = DEFAULT_SIZE_M
     """Edge of a cube or [x, y, z]; diameter = height of a cylinder or [diameter, height] [m]."""
     mass: Annotated[float, Field(ge=0.001, le=20, allow_inf_nan=False)] = DEFAULT_MASS_KG
+    """[kg]."""
     yaw_deg: Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)] = 0.0
     fixed: bool = False
+    """Whether it is bolted to its table; worlds do not show it."""
 
     @model_validator(mode='before')
     @classmethod

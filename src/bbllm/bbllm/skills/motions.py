@@ -63,6 +63,7 @@ class _Part:
 
     name: str
     shape: tuple[Point, ...]
+    """Outline seen from above, counter-clockwise [m]."""
     low_m: float
     high_m: float
 

@@ -15,6 +15,7 @@ from bbllm.core.types import Kind, Pose, SceneObject
 Point = tuple[float, float]
 Vector = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
+"""Rows; columns are the object's axes in the world frame."""
 
 UPRIGHT_COSINE = 0.95
 """An axis is vertical when it is within 18 degrees of it."""

@@ -37,8 +37,12 @@ INTERRUPTED = frozenset({GoalStatus.CANCELED, GoalStatus.TIMED_OUT, GoalStatus.E
 
 
 TOLERANCES = Tolerances()
-FINAL_RAD, STILL_RAD_S, REST_S = 0.02, 0.05, 1.0
-"""After a goal that succeeded the arm rests this near to it, slower than that, so soon [s]."""
+FINAL_RAD = 0.02
+"""Largest joint error of an arm that rests at a goal [rad]."""
+STILL_RAD_S = 0.05
+"""An arm slower than this is at rest [rad/s]."""
+REST_S = 1.0
+"""How long the arm may take to come to rest after a goal that succeeded [s]."""
 HOLD_RAD = 0.03
 """A motion starts where the last one ended, if the arm is still this near to it [rad]."""
 GRIPPER_SPEED_M_S = 0.1

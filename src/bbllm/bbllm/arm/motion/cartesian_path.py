@@ -35,10 +35,12 @@ from bbllm.arm.motion.trajectory import (
     slowed,
 )
 
-_ITERATIONS, _POLISH = 8, 3
+_ITERATIONS = 8
 _TOLERANCE = 1e-5
 """Pose error at which mink has done its part [m, rad]."""
+_POLISH = 3
 _EXACT = 1e-9
+"""Pose error of the result [m, rad]."""
 _EXTRA_MARGIN_RAD = 0.005
 
 
@@ -108,6 +110,7 @@ class CartesianLine:
 
     T_start: Array
     shift: Array
+    """Way of the TCP in the base frame, shape (3,) [m]."""
     turn: Array
     """Rotation vector in base axes, shape (3,) [rad]."""
 

@@ -26,9 +26,11 @@ TABLE = 'table'
 """Name of everything below z = 0."""
 WIDEST_CLEARANCE_M = 0.02
 """Largest distance of a collision check from objects of the world [m]."""
-WORLD_BIT, ROBOT_BIT = 1, 2
+WORLD_BIT = 1
+ROBOT_BIT = 2
 Size = tuple[float, float, float]
 Form = tuple[str, ObstacleShape, Size]
+"""What a model is compiled for; size [m]."""
 
 _HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
 

@@ -55,6 +55,7 @@ class LiftParams:
     duration_s: float = 0.22
     """Duration of the first bit; a shorter one exceeds OVERSHOOT [s]."""
     stiffness_nm_rad: tuple[float, ...] = SERVO_STIFFNESS
+    """Of the joints, shape (7,)."""
 
     @classmethod
     def of(cls, *, simulated: bool, cap_n: float) -> LiftParams:

@@ -175,7 +175,7 @@ def choose_grasp_configuration(
     """
     Choose postures for a pick or a place: the best few, best first.
 
-    Every pose of *poses* (a grasp in several directions, say) with every solution of inverse
+    Every pose of *poses* (such as a grasp in several directions) with every solution of inverse
     kinematics is ranked by how near it is to a comfortable posture and to *q_now* and how far from
     the limits. Kept are those whose straight descent is within limits and, with a checker, whose
     hover and descent touch nothing. Those with a direct transit from *q_now* come first.
@@ -284,6 +284,7 @@ class GraspPlannerParams:
     """How fast, and around what."""
 
     scale: float = 0.8
+    """Share of the joint limits to use, in (0, 1]."""
     line_speed_m_s: float = 0.5
     tcp_speed_m_s: float = TCP_SPEED_M_S
     """Tool speed on any way; what would be faster is slowed down as a whole [m/s]."""

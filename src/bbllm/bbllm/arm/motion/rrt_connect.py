@@ -15,6 +15,7 @@ from bbllm.arm.driver import Array
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
 
 Clear = Callable[[Array], bool]
+"""Whether straight joint moves through positions, shape (n, 7) [rad], touch nothing."""
 
 _STEP_RAD = 0.5
 """Longest branch that is added at once [rad]."""

@@ -41,6 +41,7 @@ class Sweep:
     """A motion, densely sampled."""
 
     position_rad: Array
+    """Shape (n, 7), as the velocities."""
     velocity_rad_s: Array
     frames: Array
     """T_base_link, as `link_frames` returns them, shape (n, 10, 4, 4)."""
@@ -114,10 +115,10 @@ def corners(size_m: Iterable[float], T_tcp_object: Array) -> Array:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Solids:
     """
-    The solid shapes of the moving arm, m of them: centre (m, 4) and axes (m, 3, 3) in a frame.
+    The solid shapes of the moving arm, m of them: centre (m, 4) [m] and axes (m, 3, 3) in a frame.
 
-    They reach half_m along their axes (m, 3), with the rim of a cylinder and rounded by radius_m;
-    ball_m is the radius of a ball around all of each [m].
+    `frame` is its index in `link_frames` (m,). They reach half_m along their axes (m, 3), with the
+    rim of a cylinder (m,), rounded by radius_m (m,); ball_m (m,) is a ball around all of each.
     """
 
     names: tuple[str, ...]

@@ -15,7 +15,7 @@ so by Jensen's inequality the average still obeys it.
 Either way s(t) is a cubic between few knots. A quintic through position, velocity and acceleration
 of two knots is that cubic, so the controller repeats what was planned exactly.
 
-Jerk is held to a fifth of what the robot allows: it costs 20 ms at each end of a motion, and keeps
+Jerk is kept to a fifth of what the robot allows: it costs 20 ms at each end of a motion, and keeps
 the feed-forward torque within 1000 Nm/s and the servos on the path.
 """
 
@@ -46,8 +46,9 @@ class Knots:
     """A motion in one dimension, a cubic between any two neighbours."""
 
     time_s: Array
+    """From 0, shape (n,), as the others."""
     s: Array
-    """Way travelled, shape (n,); its derivatives are 0 at both ends."""
+    """Way travelled; its derivatives ds [1/s] and dds [1/s^2] are 0 at both ends."""
     ds: Array
     dds: Array
 

@@ -64,7 +64,7 @@ def tabletop(
     temperature: float | None = TEMPERATURE,
 ) -> Task:
     """
-    Tasks on a table that a simulated robot arm carries out, judged by where things end up.
+    Tasks on a table that a simulated robot arm carries out, judged by where objects end up.
 
     Args:
         suite: Name of a suite, or path of its file.

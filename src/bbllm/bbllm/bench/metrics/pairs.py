@@ -44,7 +44,7 @@ class Pair:
 
     @property
     def same_case(self) -> bool:
-        """Whether they were the same; without a fingerprint nothing says that they were."""
+        """Whether they were the same; without a fingerprint this is unknown."""
         return bool(self.a.case_hash) and self.a.case_hash == self.b.case_hash
 
 

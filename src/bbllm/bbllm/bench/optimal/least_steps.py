@@ -1,11 +1,11 @@
 """
 The least number of steps that reach a goal, proven: A* in a relaxed household, done in the real.
 
-`relaxed_house` says why no plan of the household is shorter than the shortest one there. A* finds
+`relaxed_house` shows why no plan of the household is shorter than the shortest one there. A* finds
 that one, since its heuristic (`least_bound`) never exceeds what is missing. It is then carried
 out in a copy of the household, each way of it to whatever object of the zone makes its steps work.
 Where that succeeds the number is proven from both sides; where it does not, or the effort does not
-suffice, `NotProvenError` says so, and nothing is claimed.
+suffice, `NotProvenError` is raised, and nothing is claimed.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ def _one_side(tokens: Sequence[str]) -> Side | None:
 
 
 def _counted(tokens: Sequence[str]) -> dict[str, int]:
-    """Return the kinds that are named, and how many of each; 0 where no number is said."""
+    """Return the kinds that are named, and how many of each; 0 where no number is given."""
     found = {}
     for before, token in itertools.pairwise(['', *tokens]):
         kind = _KINDS.get(token.removesuffix('s'), 'location')

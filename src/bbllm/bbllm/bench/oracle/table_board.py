@@ -45,7 +45,7 @@ _HOPELESS = {_FAR, 'would_not_rise', 'fixed_or_heavy', 'failed_grasp_twice'}
 
 
 class Lessons:
-    """What an episode has shown so far: failures, what people said, and beliefs."""
+    """What an episode has shown so far: failures, human feedback, and beliefs."""
 
     def __init__(self, request: PromptRequest, scene: Scene):
         self.bad_things: dict[str, str] = {}

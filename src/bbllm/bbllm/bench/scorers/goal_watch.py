@@ -1,4 +1,4 @@
-"""A household that is held against its goal after each step, and not only at the end."""
+"""A household that is compared with its goal after each step, and not only at the end."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 Whether a planner had found out what a task needs before it took the action that counts.
 
 Read from the journal, and from how many blocks there are and how many of them are fixed: what the
-robot lifted, what was felt while it held that, what would not rise, and when the model was asked.
+robot lifted, what was felt meanwhile, what would not rise, and when the model was asked.
 What was found out only after the reply that decided cannot have informed it; so a plan made in one
 go is never informed, however lucky. docs/design/informed-success.md explains which reply that is.
 """

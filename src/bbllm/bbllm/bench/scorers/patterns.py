@@ -183,7 +183,7 @@ def _crowd_fault(noun: str, others: Points, members: Iterable[complex], free_m: 
 
 
 def _furthest(found: Iterable[tuple[Iterable[str], Iterable[str]]], none: str) -> str:
-    """Return the fault of the cubes that passed most tests before one failed; it says most."""
+    """Return the fault of the cubes that passed most tests before one failed, the clearest."""
     results = []
     for names, faults in found:
         first = next(((k, fault) for k, fault in enumerate(faults) if fault), None)

@@ -82,7 +82,7 @@ class ModelClient:
     Requests to one model on one server, sent again where that may help.
 
     The event loop runs in a background thread, which starts with the first request and ends with
-    the client. The thread is a daemon and so are its name look-ups, so that a server or a name
+    the client. The thread is a daemon and so are its name queries, so that a server or a name
     server that hangs does not delay the exit.
 
     Args:

@@ -68,7 +68,7 @@ class LowLevelCall:
 
 @dataclass(frozen=True, slots=True)
 class LowLevelPlan:
-    """The calls of a reply; none if it says that all is done."""
+    """The calls of a reply; none if it states that all is done."""
 
     calls: tuple[LowLevelCall, ...]
     discarded: tuple[RejectedLine, ...] = ()
@@ -97,7 +97,7 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
     Parse a plan of these actions; the lines behind a line `done` are discarded.
 
     Raises:
-        LostReplyError: No line is a call, and no line says clearly that all is done or cannot be.
+        LostReplyError: No line is a call, and none states clearly that all is done or cannot be.
         GaveUpError: The line `cannot: <reason>` in place of calls.
     """
     reader = _Reader(actions)

@@ -30,6 +30,7 @@ from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
 
 MODEL_CHARACTERS = 80
+"""How much of a model's name a question shows."""
 
 
 class ApprovalService:

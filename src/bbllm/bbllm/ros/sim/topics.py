@@ -34,6 +34,7 @@ rate.
 HAND_S = 1 / 15
 """Wall time between states of the hand: the driver's state_publish_rate of 15 Hz [s]."""
 BROADCAST_FRAME = 'base_link'
+"""The joint state broadcaster's own frame_id."""
 KINDS = ['position', 'velocity', 'effort']
 
 

@@ -37,7 +37,7 @@ TrajectoryPending = Pending[FollowResult]
 
 @dataclass(frozen=True, slots=True)
 class Setpoint:
-    """Where the arm should be at one moment, shape (7,) each."""
+    """Where the arm should be at one moment, shape (7,) [rad, rad/s, rad/s^2]."""
 
     position_rad: Array
     velocity_rad_s: Array

@@ -11,7 +11,7 @@ A catalogue is `config/catalogues/<name>.yaml`:
         size: [0.066, 0.115]                     # diameter, height
         tag: {frame: 'tag36h11:7', xyz: [0, 0, -0.0575]}
 
-`tag` says which AprilTag is on a thing, and where the thing's centre is in the frame of the tag.
+`tag` is the AprilTag on an object, and where the object's centre is in the frame of the tag.
 """
 
 from __future__ import annotations

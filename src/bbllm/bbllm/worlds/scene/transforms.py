@@ -1,5 +1,5 @@
 """
-Relative poses of frames: composition along a tree of transforms, and what looks alike.
+Relative poses of frames: composition along a tree of transforms, and equivalent orientations.
 
 The tree is what ROS calls tf: every frame but the root has one parent. Static links are valid for
 all time; the others are kept for some seconds and interpolated between two measurements.
