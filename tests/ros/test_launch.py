@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
 from bbllm.ros.rclpy_support.dds_boundary import FILE, NETWORK, RANGE, bounded, profile_file
 from bbllm.ros.rclpy_support.params import NODE_PARAMS
@@ -320,3 +321,11 @@ def test_launch_of_the_real_arm_names_franka_ros2_where_it_is_missing() -> None:
 
     with pytest.raises(ConfigError, match=r'docs/real-arm\.md'):
         visit(REAL, robot_ip='172.16.0.2')
+
+
+@needs_launch
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
+def test_simulation_and_real_arm_lie_in_different_namespaces(path: Path) -> None:
+    default = default_of(arguments_of(path)['namespace'])
+
+    assert default == (NAMESPACE if path == SIM else REAL_NAMESPACE)

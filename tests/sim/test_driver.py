@@ -288,3 +288,19 @@ def test_joint_states_freeze_while_the_driver_hangs(
     robot.advance(0.1)
     assert robot.joint_state().stamp_s == pytest.approx(robot.time_s)
     assert pending.done
+
+
+def test_stop_ends_a_command_of_the_hand(robot: SimulatedRobot) -> None:
+    driver = SimDriver(robot, on_advance=lambda: driver.stop() if robot.time_s > 0.3 else None)
+    result = driver.move_gripper(0.0, 0.04)
+    assert result.status is GoalStatus.CANCELED
+    assert 0.05 < driver.joint_state().width_m < 0.075
+
+
+def test_a_stop_ends_a_wait_early(robot: SimulatedRobot) -> None:
+    driver = SimDriver(
+        robot,
+        on_advance=lambda: robot.inject(Fault.REFLEX) if robot.time_s > 0.3 else None,
+    )
+    driver.wait(5.0)
+    assert driver.now_s() < 0.5

@@ -148,3 +148,20 @@ def test_an_idle_arm_has_no_reflexes(make_arm: Any) -> None:
     arm.robot.monitor.upper[:] = 1e-6
     arm.robot.advance(0.1)
     assert arm.robot.mode is RobotMode.IDLE
+
+
+def test_a_user_stop_cannot_be_recovered_from_until_it_is_released(
+    robot: SimulatedRobot, turn: TrajectoryGoal
+) -> None:
+    pending = robot.follow(turn)
+    robot.advance(0.5)
+    robot.inject(Fault.USER_STOP)
+    assert pending.done
+    assert robot.mode is RobotMode.USER_STOPPED
+    reason = robot.recover_errors()
+    assert reason is not None
+    assert 'User Stop' in reason
+    robot.clear(Fault.USER_STOP)
+    assert robot.recover_errors() is None
+    assert robot.activate_hardware()
+    assert robot.activate_controllers()

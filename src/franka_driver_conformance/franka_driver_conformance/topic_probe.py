@@ -52,6 +52,7 @@ class TopicProbe:
         return self.wait_for(lambda _: True, 'a message', timeout_s)
 
     def wait_for(self, matches: Callable[[Any], bool], what: str, timeout_s: float) -> Any:
+        """Wait for a message that matches; raises CheckFailedError, which names *what*."""
         deadline_s = time.monotonic() + timeout_s
         others = 0
         while True:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import ArmDriver, ContactLimits, JointState, RecoveryError, RobotMode
-from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope
+from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope, parse_envelope
 from bbllm.arm.execution.recovery import LOOKS, ContactLimiter
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
@@ -200,3 +200,10 @@ def test_work_on_the_table_shows_no_contact_even_to_the_slow_envelope() -> None:
 
     assert [outcome.message for outcome in outcomes] == ['', '', '']
     assert felt == []
+
+
+def test_null_in_the_file_means_that_nothing_is_set() -> None:
+    world = table(parse_envelope('contact_force: null', 'my.yaml'))
+
+    assert world.execute(BASE).succeeded
+    assert world.driver.contact_limits is None

@@ -703,3 +703,36 @@ def test_a_reflex_on_the_first_bit_of_a_lift_is_told_as_one() -> None:
 
 def stuck(width_m: float, speed_m_s: float) -> GripperResult:
     return GripperResult(status=GoalStatus.ABORTED, error='it is stuck', width_m=0.04)
+
+
+def test_a_target_out_of_reach_is_rejected_with_the_thing_still_in_the_hand() -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_G', 0.95, -0.3))
+
+    results = run(arm, PICK_RED, place('location_G'))
+
+    assert results[1] == (
+        Status.REJECTED,
+        Code.OUT_OF_WORKSPACE,
+        'location_G is out of the workspace of the robot.',
+    )
+    assert arm.held == 'red_cube'
+
+
+def test_a_cube_that_slips_while_it_is_lifted_is_noticed(arm: KinematicArm) -> None:
+    arm.slips_after = 3  # transit, descent, ascent
+
+    [(status, code, message)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.GRASP_FAILED)
+    assert 'red_cube is not in the hand' in message
+
+
+def test_what_is_felt_not_to_rise_is_told_so_where_the_arm_does_not_get_to_its_goal() -> None:
+    arm = arm_that_feels(12.0)
+    arm.hears_late = True
+    arm.on_follow = lambda: setattr(arm, 'error_rad', 0.05 if len(arm.sent) == 3 else 0.0)
+
+    [(_, code, _)] = run(arm, PICK_RED)
+
+    assert code is Code.WOULD_NOT_RISE
+    assert arm.held is None

@@ -343,3 +343,9 @@ def test_hardware_counts_as_up_only_where_something_shows_that_it_is(
     told = hardware_is_up(shown=shown, answered=answered, controllers_active=controllers_active)
 
     assert told is up
+
+
+def test_errors_that_were_heard_before_the_stop_are_not_taken_for_its_cause() -> None:
+    heard_before = replace(DOWN, last_errors=('communication_constraints_violation',))
+
+    assert diagnose(heard_before, hardware_was_down=True).cause is StopCause.UNKNOWN

@@ -145,3 +145,13 @@ def test_the_hand_of_the_checker_is_where_kinematics_says() -> None:
 
     assert touched(0.0015)
     assert not touched(0.0025)
+
+
+def test_a_moved_thing_is_seen_where_it_is_now() -> None:
+    checker = CollisionChecker([block('blue_cube', 0.5, 0.05)])
+    q = over((0.5, 0.0, 0.02))
+
+    checker.update([block('blue_cube', 0.5, 0.25)])
+    assert checker.clear(q) == []
+    checker.update([block('blue_cube', 0.5, 0.05)])
+    assert checker.clear(q) != []

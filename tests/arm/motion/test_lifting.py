@@ -21,6 +21,7 @@ from bbllm.arm.motion.lifting import (
     SERVO_STIFFNESS,
     LiftParams,
     parted,
+    slow_move,
 )
 from bbllm.arm.motion.reachability import top_down
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
@@ -103,3 +104,8 @@ def test_a_cap_with_which_the_robot_would_stop_first_is_refused_with_one_that_wo
     start(most_n)
     with pytest.raises(ConfigError, match=f'A lift_cap_n of {most_n} N or less would do'):
         start(most_n + 0.1)
+
+
+def test_a_slow_move_takes_longer_where_the_joints_could_not_keep_up() -> None:
+    assert slow_move(np.array([Q_READY, Q_READY + 0.001]), 0.2).duration_s == 0.2
+    assert slow_move(np.array([Q_READY, Q_READY + 1.0]), 0.2).duration_s > 1.0

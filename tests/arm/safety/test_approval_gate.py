@@ -833,3 +833,32 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
             if status is not Status.REJECTED:
                 used.add(key)
             here.settle(ended(call, Status(status)))
+
+
+def test_a_refusal_of_a_later_call_does_not_give_an_earlier_step_back() -> None:
+    person, here = asking(YES, NO)
+    run(here, 0)
+
+    here.settle(ended(CALLS[1], Status.REJECTED))
+    run(here, 0)
+
+    assert 'step 0 was tried already' in person.asked[1].reason
+
+
+def test_a_plan_bears_another_name_when_it_was_forgotten_and_is_asked_for_again() -> None:
+    person, here = asking(YES, YES, YES)
+
+    for episode in ('e', 'f', 'e'):
+        assert here.permit(CALLS[0], of_plan(0, episode=episode), CancelToken()) is None
+
+    assert len({request.hash for request in person.asked}) == 3
+
+
+def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so() -> None:
+    person, here = asking(YES, NO)
+    run(here, 0)
+
+    here.begin(of_plan(0, episode='f'))
+    here.resume('the user stop was pressed.', CancelToken())
+
+    assert [request.episode_id for request in person.asked] == ['e', 'f']

@@ -328,3 +328,9 @@ def test_the_controllers_own_constraints_are_read_from_its_file() -> None:
     assert read.path_rad.tolist() == [0.1] * 7
     assert read.goal_rad.tolist() == [0.015] * 7
     assert (read.goal_time_s, read.goal_rad_s.tolist()) == (1.0, [0.01] * 7)
+
+
+def test_a_rejected_goal_leaves_the_running_one_alone(controller: TrajectoryController) -> None:
+    running = controller.start(goal(), 0.0, START, STILL)
+    controller.start(goal(joint_names=()), 0.5, START, STILL)
+    assert not running.done

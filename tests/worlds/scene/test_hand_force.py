@@ -143,3 +143,11 @@ def test_the_mean_scatters_less_than_a_reading_and_has_the_bias_of_its_episode()
 def _world(mass_kg: float, seed: int | None = None) -> TabletopWorld:
     red = ObjectSpec(name=RED.name, kind=RED.kind, xy=RED.xy, yaw_deg=RED.yaw_deg, mass=mass_kg)
     return TabletopWorld(SceneFile(objects=(red,)), seed=seed)
+
+
+def test_a_force_that_nobody_has_read_lately_is_none() -> None:
+    force = ForceFilter()
+    force.add(DOWN, 1.0)
+
+    assert force.force_n(1.2) == DOWN
+    assert force.force_n(1.3) is None

@@ -43,6 +43,7 @@ class Servo:
         self._bare = _load_of(self._model, self._hand)
 
     def set_load(self, load: Load) -> None:
+        """Set the load in the hand, in the hand's frame."""
         total = joined(self._bare, load)
         moments, axes = np.linalg.eigh(total.inertia_kg_m2)
         axes[:, 2] *= np.sign(np.linalg.det(axes))
@@ -52,10 +53,11 @@ class Servo:
         mujoco.mju_mat2Quat(model.body_iquat[hand], np.ascontiguousarray(axes).ravel())
 
     def set_points(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """Return the set points for desired motions, shape (n, 7) each [rad]."""
+        """Return the set points [rad] for desired motions, shape (n, 7) each; see `torque`."""
         return np.asarray(q + (self.damping * dq + self.torque(q, dq, ddq)) / self.stiffness)
 
     def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
+        """Return the torque [Nm] of motions, shape (n, 7) each [rad, rad/s, rad/s^2]."""
         n = len(q)
         knots = np.arange(0, n, SPACING)
         if knots[-1] != n - 1:
@@ -196,6 +198,7 @@ class MotionController:
         return self.trajectory.active or self.ptp.busy
 
     def measured(self) -> tuple[float, Array, Array]:
+        """Return the time and copies of joint positions and velocities, shape (7,)."""
         data = self._simulation.data
         return self._simulation.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()
 
@@ -232,6 +235,7 @@ class MotionController:
         return pending
 
     def set_load(self, load: Load) -> None:
+        """Compensate a load in the hand's frame, from now on."""
         self._servo.set_load(load)
         self._playback.forget()
 

@@ -69,6 +69,7 @@ class RobotReading:
 
     @property
     def elbow(self) -> tuple[float, float]:
+        """Joint 3 [rad] and which way the elbow points, 1 or -1."""
         return elbow_of(self.q)
 
     @property
@@ -127,6 +128,7 @@ def read_wrenches(robot: SimulatedRobot) -> tuple[float, Array, Array]:
 
 
 def tool_load(simulation: Simulation) -> Load:
+    """Return the load of hand and fingers as they are, in the flange frame."""
     data, model = simulation.data, simulation.model
     site = data.site(FLANGE_SITE)
     R, origin = site.xmat.reshape(3, 3).T, site.xpos  # R_flange_world

@@ -163,7 +163,7 @@ def load_order(mass_kg: float, centre_m: Numbers, inertia: Numbers = (0.0,) * 9)
     Set what the robot carries.
 
     *centre_m* is the centre of mass in the flange frame, *inertia* about that, column-major, 9
-    numbers.
+    numbers [kg m^2].
     """
     load = Load(
         mass_kg=mass_kg,

@@ -65,6 +65,7 @@ def is_deep(item: SceneObject) -> bool:
 
 
 def floor_z(container: SceneObject) -> float:
+    """Return the height of the surface on which objects in a container rest [m]."""
     return bottom_z(container) + FLOOR_M
 
 

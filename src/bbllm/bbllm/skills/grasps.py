@@ -134,7 +134,7 @@ def fit_fingers(
     neighbours: Sequence[SceneObject],
 ) -> Grip | NoRoom:
     """
-    Find out how far the hand can open at a pose of the TCP.
+    Find out how far the hand can open at a pose of the TCP in the world frame.
 
     *extent_m* is the width of the object between the fingers, *neighbours* are all other solid
     ones.

@@ -64,7 +64,7 @@ class PlaceTarget:
 
 def from_tcp(point: Vector, yaw_rad: float) -> Vector:
     """
-    Return where a point of the tool's frame is from the TCP when the hand points down.
+    Return where a point of the tool's frame is from the TCP [m] when the hand points down.
 
     The point has z out of the fingers; *yaw_rad* turns the hand about the world's z axis.
     """
@@ -74,6 +74,7 @@ def from_tcp(point: Vector, yaw_rad: float) -> Vector:
 
 
 def yaw_like(item: SceneObject) -> float:
+    """Return the yaw of an object's edges, 0 for what is round [rad]."""
     axes = flat_axes(item)
     return axes[0][0] if axes else 0.0
 

@@ -65,6 +65,7 @@ def top_z(item: SceneObject) -> float:
 
 
 def bottom_z(item: SceneObject) -> float:
+    """Return the height of the lowest point [m]."""
     return item.pose.position_m[2] - half_height(item)
 
 

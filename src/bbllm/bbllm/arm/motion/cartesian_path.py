@@ -203,7 +203,7 @@ def path_move(
     points: Array, *, scale: float = 1.0, speed_m_s: float = LINE_SPEED_M_S
 ) -> JointTrajectory:
     """
-    Move along what `line_path` found, from rest to rest; reversed, it leads back.
+    Move along what `line_path` found, shape (n, 7) [rad]; reversed, it leads back.
 
     *scale* is the share of the speed and of the joint limits to use, *speed_m_s* the tool speed at
     scale 1.

@@ -55,7 +55,7 @@ def plan_transit(
     scale: float = 1.0,
 ) -> JointTrajectory:
     """
-    Move to a joint position around obstacles, from rest to rest.
+    Move to a joint position, shape (7,) [rad], around obstacles, from rest to rest.
 
     Tries the straight joint move, then raised ways over, then a random search (seeded, so the same
     question has the same answer); *scale* is the share of the velocity and acceleration limits.

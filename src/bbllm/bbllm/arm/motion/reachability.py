@@ -23,7 +23,7 @@ little; what is farther is refused without solving anything [m]."""
 
 def top_down(position_m: Sequence[float] | Array, yaw_rad: float) -> Array:
     """
-    Return a tool pose T_base_tcp that points straight down, shape (4, 4).
+    Return a tool pose T_base_tcp that points straight down, at a point of the base frame.
 
     *yaw_rad* turns it about the base z axis; at 0 the tool's x axis is the base's x axis, and the
     fingers open along the base's y axis.
@@ -50,7 +50,7 @@ def reachable_top_down(
     checker: CollisionChecker | None = None,
 ) -> bool:
     """
-    Return whether the tool can come down on a point from above in one of some directions.
+    Return whether the tool can come down on a point of the base frame in one of some directions.
 
     The grasp pose and the hover pose *hover_m* above it must be within limits with the same
     posture; with a checker, also free of contact with the arm itself, the table and its obstacles.

@@ -171,7 +171,7 @@ class Spline:
 
     @classmethod
     def braking(cls, q: Array, dq: Array, deceleration: Array) -> Spline:
-        """Slow all joints down together along their direction, then stay; arrays of shape (7,)."""
+        """Slow all joints down together along their direction, then stay; shape (7,) [rad, s]."""
         T = float(np.max(np.abs(dq) / deceleration))
         if T < 1e-3:
             return cls.still(q)
@@ -266,7 +266,7 @@ class Spline:
         return q[0], dq[0], ddq[0]
 
     def position_at(self, t: float) -> Array:
-        """Evaluate the position alone at one time [s]; ten times as fast."""
+        """Evaluate the position alone, shape (7,) [rad], at one time [s]; ten times as fast."""
         if t >= self.duration_s:
             return self.end_rad
         piece = max(int(self.time_s.searchsorted(t, side='right')) - 1, 0)
@@ -346,7 +346,7 @@ class NoPathError(BbllmError):
 
 def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTrajectory:
     """
-    Move in a straight line in joint space, from rest to rest.
+    Move in a straight line in joint space, shape (7,) [rad], from rest to rest.
 
     *scale* is the share of the velocity and acceleration limits to use, in (0, 1]. The velocity
     limit near a position limit is used in full where it is below that share.

@@ -103,7 +103,7 @@ class PtpMotion:
             self._end(PtpResult(status=TargetStatus.TARGET_REACHED))
 
     def abort(self, reason: str, now_s: float, q: Array, dq: Array) -> None:
-        """Give the motion up and come to rest from measured positions and velocities."""
+        """Give the motion up and come to rest from *q* and *dq* as measured, (7,) [rad, rad/s]."""
         self._spline, self.start_s = Spline.braking(q, dq, BRAKING_RAD_S2), now_s
         self.revision += 1
         self._end(PtpResult(status=TargetStatus.ABORTED, message=reason))

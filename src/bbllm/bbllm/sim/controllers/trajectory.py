@@ -135,7 +135,7 @@ class TrajectoryController:
             self._brake(now_s, q, dq)
 
     def sample(self, t: Array) -> tuple[Array, Array, Array]:
-        """Return desired position, velocity, acceleration at times on the clock, (n, 7) each."""
+        """Return desired position, velocity, acceleration at times [s], shape (n, 7) [rad, s]."""
         return self._reference.at(t - self.start_s)
 
     def check(self, now_s: float, q: Array, dq: Array) -> None:
@@ -181,6 +181,7 @@ class TrajectoryController:
         return Setpoint(*self._reference.at_one(now_s - self.start_s))
 
     def effort(self, t: Array) -> Array | None:
+        """Return the torque that the goal adds at times, shape (n, 7) [Nm]; None for none."""
         return self._reference.effort_at(t - self.start_s)
 
     def _take(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> None:
