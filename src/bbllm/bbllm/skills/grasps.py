@@ -55,15 +55,18 @@ HAND_HALF_M = (0.0315, 0.102)
 """Half extents of the hand across and along the opening direction [m]."""
 PALM_ROOM_M = HAND_ABOVE_TCP_M - 0.005
 """How far what is gripped may reach up above the TCP [m]."""
-SIDE_ROOM_M, LEAST_SIDE_ROOM_M = 0.012, 0.002
-"""How much further than the object each finger opens, and where there is little room [m]."""
+SIDE_ROOM_M = 0.012
+"""How much further than the object each finger opens [m]."""
+LEAST_SIDE_ROOM_M = 0.002
+"""The same where there is little room [m]."""
 NEIGHBOUR_GAPS_M = (0.002, 0.001)
 """What fingers keep from neighbours; the second when nothing else is possible [m]."""
 BELOW_TOP_M = 0.008
 """How far below a low object's top the TCP grips, so that the thick part of the fingers stays
 above neighbours of the same height [m]."""
-BELOW_TALL_TOP_M, TALL_M = 0.02, 0.06
-"""The same for objects that are taller than the second [m]."""
+BELOW_TALL_TOP_M = 0.02
+"""The same for objects that are taller than TALL_M [m]."""
+TALL_M = 0.06
 TIP_GAP_M = 0.002
 """What the finger tips keep from the surface [m]."""
 _HAND_REACH_M = math.hypot(*HAND_HALF_M) + 0.01

@@ -52,9 +52,10 @@ PAD_M = 0.007
 """Half extent of a finger pad, without the least overlap with an object in the grip [m]."""
 OFF_MIDDLE_M = 0.01
 """Largest distance of a grasped object's centre from the middle between the fingers [m]."""
-WIDTH_BELOW_M, WIDTH_ABOVE_M = 0.004, 0.0025
-"""Fingers grip an object when they are at most this much nearer together, or further apart,
-than it is wide [m]."""
+WIDTH_BELOW_M = 0.004
+"""Fingers grip an object when they are at most this much nearer together than it is wide [m]."""
+WIDTH_ABOVE_M = 0.0025
+"""The same for further apart [m]."""
 HAND = 'hand'
 """How facts call the hand."""
 
