@@ -307,7 +307,14 @@ def slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
     factor = max(factor, 1.0)
     velocity, acceleration = move.velocity_rad_s / factor, move.acceleration_rad_s2 / factor**2
     time_s = move.time_s * factor
-    return on_nanoseconds(JointTrajectory(time_s, move.position_rad, velocity, acceleration))
+    return on_nanoseconds(
+        JointTrajectory(
+            time_s=time_s,
+            position_rad=move.position_rad,
+            velocity_rad_s=velocity,
+            acceleration_rad_s2=acceleration,
+        )
+    )
 
 
 def on_nanoseconds(move: JointTrajectory) -> JointTrajectory:
@@ -320,7 +327,12 @@ def on_nanoseconds(move: JointTrajectory) -> JointTrajectory:
     shift = (time_s - move.time_s)[:, None]
     position = move.position_rad + move.velocity_rad_s * shift
     velocity = move.velocity_rad_s + move.acceleration_rad_s2 * shift
-    return JointTrajectory(time_s, position, velocity, move.acceleration_rad_s2)
+    return JointTrajectory(
+        time_s=time_s,
+        position_rad=position,
+        velocity_rad_s=velocity,
+        acceleration_rad_s2=move.acceleration_rad_s2,
+    )
 
 
 JERK_SHARE = 0.2
@@ -450,7 +462,12 @@ def _on_line(q_start: Array, q_goal: Array, knots: Knots) -> JointTrajectory:
     )
     position += q_start
     position[-1] = q_goal
-    return JointTrajectory(knots.time_s, position, velocity, acceleration)
+    return JointTrajectory(
+        time_s=knots.time_s,
+        position_rad=position,
+        velocity_rad_s=velocity,
+        acceleration_rad_s2=acceleration,
+    )
 
 
 def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float) -> bool:
@@ -490,4 +507,9 @@ def _overlapped(
     position = position - second.position_rad[0]
     position[-1] = second.position_rad[-1]
     velocity[[0, -1]] = acceleration[[0, -1]] = 0.0
-    return JointTrajectory(time_s, position, velocity, acceleration)
+    return JointTrajectory(
+        time_s=time_s,
+        position_rad=position,
+        velocity_rad_s=velocity,
+        acceleration_rad_s2=acceleration,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
@@ -10,7 +9,6 @@ from types import MappingProxyType
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_models import open_models
-from bbllm.bench.suites.case import Case
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.journal import line_of
 from bbllm.core.protocols import EventSink, Planner
@@ -115,8 +113,3 @@ class _OnRecord(Alone):
         lines: list[str] = []
         self.journals.append(lines)
         return lambda event: lines.append(line_of(event))
-
-
-def noise_seed(case: Case) -> int:
-    """Return the seed of the sensors' noise: the same for every planner, model and K."""
-    return zlib.crc32(f'{case.suite}/{case.task}/{case.trial}/{case.seed}'.encode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, noise_seed, play_alone
+from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, play_alone
 from bbllm.bench.scorers.goal_watch import WatchedHousehold
 from bbllm.bench.scorers.scoring import score
 from bbllm.bench.suites.house_goals import FinalStateGoal
@@ -30,7 +30,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         visibility=visibility_of(house.visibility),
         # Who scores as the published program does counts what that counts.
         derived=DerivedStates(add_published) if isinstance(goal, FinalStateGoal) else None,
-        seed=noise_seed(job.case),
+        seed=job.case.noise_seed,
         constraints=house.constraints,
     )
     more = {'mode': house.mode.value, 'visibility': house.visibility}

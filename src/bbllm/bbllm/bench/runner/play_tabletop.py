@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, noise_seed, play_alone
+from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, play_alone
 from bbllm.bench.safety.safety import SafetyRecorder
 from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, WorldError
@@ -47,7 +47,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
     with around.turn():
         table = TabletopWorld(
             job.case.table,
-            seed=noise_seed(job.case),
+            seed=job.case.noise_seed,
             on_advance=look,
             wrap_driver=safety.wrap,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,6 +67,11 @@ class Case:
         """Return what an episode may use: what the run allows, and of steps no more than this."""
         given = [n for n in (of_run.steps, self.limit_steps) if n is not None]
         return replace(of_run, steps=min(given, default=None))
+
+    @property
+    def noise_seed(self) -> int:
+        """The seed of the sensors' noise: the same for every planner, model and K."""
+        return zlib.crc32(f'{self.suite}/{self.task}/{self.trial}/{self.seed}'.encode())
 
     @property
     def table(self) -> SceneFile:

@@ -17,7 +17,6 @@ import yaml
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
 from bbllm.bench.oracle.case_goals import with_goal
 from bbllm.bench.runner.episode_models import models_of
-from bbllm.bench.runner.episode_setup import noise_seed
 from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.events import Episode, Limits
@@ -150,7 +149,7 @@ class _Files:
             'mujoco_sim': {
                 'scene': str(self._scene),
                 'speed': 0.0,
-                'seed': noise_seed(self._job.case) % SEEDS,
+                'seed': self._job.case.noise_seed % SEEDS,
             },
         }
 
