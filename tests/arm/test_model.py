@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from fr3_published import INERTIALS
 
+from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import (
     ARM_JOINTS,
     FLANGE_SITE,
@@ -113,3 +114,29 @@ def test_the_arm_model_has_seven_joints_and_rigid_fingers_at_the_width_asked_for
             normal = data.geom_xmat[pad.id].reshape(3, 3)[:, 1]
             faces.append(centre - normal * pad.size[1])
         assert np.linalg.norm(faces[0] - faces[1]) == pytest.approx(width_m, abs=1e-9)
+
+
+def test_gravity_torque_equals_the_published_masses_at_their_published_places() -> None:
+    """The shoulder carries the sum of m g x: here with the arm model's own bias force."""
+    model = arm_model()
+    data = mujoco.MjData(model)
+    data.qpos[:] = Q_READY
+    mujoco.mj_forward(model, data)
+    shoulder = data.xanchor[model.joint('fr3_joint2').id]
+    moment = sum(
+        model.body_mass[i] * 9.81 * (data.xipos[i][0] - shoulder[0])
+        for i in range(model.body('fr3_link2').id, model.nbody)
+    )
+    # joint 2 turns about +y at this pose, and gravity pulls along -z
+    assert data.qfrc_bias[1] == pytest.approx(-moment, rel=1e-6)
+
+
+def test_the_fingers_are_as_thin_as_the_real_ones_where_they_pass_neighbours() -> None:
+    model = arm_model()
+    pad = model.geom('fr3_leftfinger_pad')
+    middle = model.geom('fr3_leftfinger_middle')
+    assert 2 * pad.size[1] == pytest.approx(0.0144)
+    assert middle.pos[1] + middle.size[1] == pytest.approx(0.019)
+    # the tip reaches less below the TCP than half a cube, so that a cube on a table can be held
+    tip_below_tcp = 0.0584 + pad.pos[2] + pad.size[2] - 0.1034
+    assert 0 < tip_below_tcp < 0.02

@@ -150,18 +150,22 @@ def test_an_idle_arm_has_no_reflexes(make_arm: Any) -> None:
     assert arm.robot.mode is RobotMode.IDLE
 
 
-def test_a_user_stop_cannot_be_recovered_from_until_it_is_released(
-    robot: SimulatedRobot, turn: TrajectoryGoal
+@pytest.mark.parametrize(
+    ('fault', 'says'),
+    [
+        (Fault.USER_STOP, 'User Stop pressed'),
+        (Fault.COMMUNICATION_LOSS, 'Timeout'),
+        (Fault.JOINT_LIMIT, 'manual error recovery required'),
+    ],
+)
+def test_lasting_stops_are_not_recovered_from_before_they_are_cleared(
+    robot: SimulatedRobot, turn: TrajectoryGoal, fault: Fault, says: str
 ) -> None:
     pending = robot.follow(turn)
     robot.advance(0.5)
-    robot.inject(Fault.USER_STOP)
+    robot.inject(fault)
     assert pending.done
-    assert robot.mode is RobotMode.USER_STOPPED
-    reason = robot.recover_errors()
-    assert reason is not None
-    assert 'User Stop' in reason
-    robot.clear(Fault.USER_STOP)
-    assert robot.recover_errors() is None
-    assert robot.activate_hardware()
-    assert robot.activate_controllers()
+    assert says in (robot.recover_errors() or '')
+    assert not robot.activate_controllers()
+    robot.clear(fault)
+    bring_back(robot)

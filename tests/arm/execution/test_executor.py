@@ -736,3 +736,42 @@ def test_what_is_felt_not_to_rise_is_told_so_where_the_arm_does_not_get_to_its_g
 
     assert code is Code.WOULD_NOT_RISE
     assert arm.held is None
+
+
+def test_after_a_third_reflex_that_a_person_had_to_see_to_the_arm_stays_where_it_is(
+    arm: KinematicArm,
+) -> None:
+    moved: list[int] = []
+
+    def allow(what: str, cancel: CancelToken) -> bool:
+        moved.append(len(arm.sent))
+        return True
+
+    executor = executor_on(arm, allow)
+    for _ in range(3):
+        before = len(arm.sent)
+        arm.replies = [DEACTIVATED, DEACTIVATED]
+        arm.mode, arm.errors = RobotMode.REFLEX, ('cartesian_reflex',)
+        outcome = executor.execute(PICK_RED)
+        if moved:
+            break
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.REFLEX)
+    assert outcome.message.endswith('A person has let the robot go on since.')
+    assert len(arm.sent) > before
+    assert moved == [len(arm.sent)]
+
+
+def test_a_user_stop_that_nobody_lifts_ends_with_what_to_do(arm: KinematicArm) -> None:
+    arm.replies = [DEACTIVATED]
+    arm.mode, arm.errors = RobotMode.USER_STOPPED, ()
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.NEEDS_PERSON)
+    assert outcome.message == (
+        'the user stop of the robot was pressed while moving above red_cube. It stays stopped, '
+        'as nobody has allowed it to go on. See that nobody is in reach of the arm, then '
+        'release the user stop. Then run the task again.'
+    )
+    assert (arm.recoveries, len(arm.sent)) == (0, 1)

@@ -862,3 +862,12 @@ def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so
     here.resume('the user stop was pressed.', CancelToken())
 
     assert [request.episode_id for request in person.asked] == ['e', 'f']
+
+
+def test_model_of_another_episode_is_not_named() -> None:
+    person, here = asking(YES)
+    here.begin_episode('f', 'gpt-4o')
+
+    run(here, 0)
+
+    assert person.asked[0].title == 'The plan of 3 steps. May it be done?'

@@ -213,10 +213,13 @@ def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
     ('text', 'said'),
     [
         ('', 'holds no safety envelope. It takes the rules workspace, tcp_speed'),
+        ('- 1', 'holds no safety envelope'),
         ('tcp_sped: {max_m_s: 1}', 'unknown key `tcp_sped`. Did you mean `tcp_speed`?'),
         ('tcp_speed: {max_ms: 1}', 'unknown key `tcp_speed.max_ms`. Did you mean `max_m_s`?'),
         ('tcp_speed: {max_m_s: 5}', '`tcp_speed.max_m_s` should be less than or equal to 3'),
+        ('tcp_speed: {max_m_s: fast}', '`tcp_speed.max_m_s` should be a valid number'),
         ('tcp_speed: {max_m_s: .nan}', '`tcp_speed.max_m_s` should be a finite number'),
+        ('grip_force: {max_n: 141}', '`grip_force.max_n` should be less than or equal to 140'),
         ('workspace: {min_m: [0, 0, 0]}', '`workspace.max_m` is missing'),
         (
             'workspace: {min_m: [0, 0, 0], max_m: [1, -1, 1]}',
@@ -235,10 +238,13 @@ def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
         ('tcp_speed: {max_m_s: 1}\ntcp_speed: {max_m_s: 2}', 'line 2: `tcp_speed` stands there'),
         ('tcp_speed: [', 'line 1'),
         ('? [a, b]\n: 3', 'line 1: a list or a mapping stands there as a key'),
+        ('stale_scene:\n  ? {a: b}\n  : 3', 'line 2: a list or a mapping stands there as a key'),
         ('stale_scene: {1: 2}', 'unknown key `stale_scene.1`. Known: max_age_s.'),
+        ('stale_scene: 3', '`stale_scene` should have keys of its own: max_age_s, not 3.'),
         ('tcp_speed: null', '`tcp_speed` should have keys of its own: max_m_s, not null.'),
         ('keep_out: {name: a}', '`keep_out` should be a list.'),
         ('keep_out: [3]', '`keep_out.0` should have keys of its own: min_m, max_m, name, not 3.'),
+        ('workspace: {min_m: 0, max_m: [1, 1, 1]}', '`workspace.min_m` should be a list, not 0.'),
         (
             'workspace: {min_m: [0, 0, 0, 0], max_m: [1, 1, 1]}',
             '`workspace.min_m` should have at most 3 items, not 4.',
@@ -583,3 +589,13 @@ def test_the_guard_agrees_with_a_slow_look(tight: SafetyRule, seed: int) -> None
         assert all(depth < 1 for depth in found.values()), found
     else:
         assert found[broken] > -1, f'{said} but {found}'
+
+
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('tcp_speed: {max_m_s: 0.5}')
+    first = load_envelope(path)
+    path.write_text('tcp_speed: {max_m_s: 0.25}')
+
+    assert first.tcp_speed.max_m_s == 0.5
+    assert load_envelope(str(path)).tcp_speed.max_m_s == 0.25

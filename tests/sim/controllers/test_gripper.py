@@ -152,3 +152,13 @@ def test_an_injected_miss_meets_the_next_grasp_only(make_arm: Any) -> None:
     arm.driver.wait(1.0)
     assert arm.driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
     assert arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005)).success
+
+
+def test_the_hand_goes_on_while_the_arm_is_stopped(
+    robot: SimulatedRobot, driver: SimDriver
+) -> None:
+    robot.inject(Fault.USER_STOP)
+    goal = robot.move_gripper(0.04, 0.1)  # past the driver, which would cancel it
+    driver.wait(1.0)
+    driver.wait(1.0)
+    assert goal.result.success

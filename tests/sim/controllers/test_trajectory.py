@@ -334,3 +334,45 @@ def test_a_rejected_goal_leaves_the_running_one_alone(controller: TrajectoryCont
     running = controller.start(goal(), 0.0, START, STILL)
     controller.start(goal(joint_names=()), 0.5, START, STILL)
     assert not running.done
+
+
+def test_a_goal_tolerance_that_is_met_late_but_in_time_succeeds(
+    controller: TrajectoryController,
+) -> None:
+    pending = controller.start(
+        asking(goal_rad=np.full(7, 0.01), goal_time_s=0.5), 0.0, START, STILL
+    )
+    update(controller, 2.3, END + 0.02, STILL)
+    update(controller, 2.4, END + 0.009, STILL)
+    assert pending.result.status is GoalStatus.SUCCEEDED
+
+
+def test_without_a_goal_time_the_controller_waits_for_ever(
+    controller: TrajectoryController,
+) -> None:
+    pending = controller.start(asking(goal_rad=np.full(7, 0.01)), 0.0, START, STILL)
+    update(controller, 1000.0, END + 0.02, STILL)
+    assert not pending.done
+
+
+@pytest.mark.parametrize(
+    'asked',
+    [
+        AskedTolerances(path_rad=np.array([0.3, -0.5, 0, 0, 0, 0, 0])),
+        AskedTolerances(path_rad=np.full(7, 0.3), legible=False),
+    ],
+)
+def test_a_tolerance_without_meaning_leaves_all_at_their_defaults(asked: AskedTolerances) -> None:
+    default = Constraints(path_rad=np.full(7, 0.1))
+    assert in_force(asked, default) is default
+
+
+def test_a_velocity_that_is_off_on_the_way_aborts_the_goal(
+    controller: TrajectoryController,
+) -> None:
+    pending = controller.start(asking(path_rad_s=np.full(7, 0.05)), 0.0, START, STILL)
+    q, dq, _ = controller.sample(np.array([1.0]))
+    update(controller, 1.0, q[0], dq[0] + 0.04)
+    assert not pending.done
+    update(controller, 1.0, q[0], dq[0] + 0.06)
+    assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED

@@ -21,7 +21,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from bbllm.core.approval import (
@@ -146,6 +146,23 @@ class PlanApproval:
     """Time of the approval or of the last step, monotonic clock [s]."""
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """
+    What must be unchanged between a question and its answer.
+
+    One frozen record, which a thread replaces and reads as a whole: count and reason belong
+    together.
+    """
+
+    stops: int = 0
+    """How often the robot had stopped."""
+    revocations: int = 0
+    """How often approvals had been revoked."""
+    why: str = ''
+    """The reason of the last revocation."""
+
+
 def plan_fault(provenance: Provenance, known: PlanApproval | None) -> str:
     """Return why a goal cannot belong to the plan that it names; empty if it can."""
     steps = provenance.plan.steps
@@ -228,7 +245,7 @@ class ApprovalGate:
         self._stopped_in: set[str] = set()
         self._lock = threading.Lock()
         """Guards every transition to and from GRANTED, so that none overtakes another."""
-        self._revocations, self._revoked_why = 0, ''
+        self._moment = Moment()
         self.ended: dict[str, None] = {}
         """Ids of the episodes that have ended, oldest first; may be read from any thread."""
         self.running = ''
@@ -280,8 +297,8 @@ class ApprovalGate:
     def revoke(self, why: str) -> None:
         """Revoke what was approved, and approvals still to come, from any thread; denials stay."""
         with self._lock:
-            self._revoked_why = why  # before the count: who sees that sees the reason
-            self._revocations += 1
+            count = self._moment.revocations + 1
+            self._moment = Moment(revocations=count, why=why)
             plan = self._plan
             if plan is not None and plan.state is PlanState.GRANTED:
                 plan.state, plan.reason = PlanState.ASKED, why
@@ -319,16 +336,15 @@ class ApprovalGate:
         elif self._clock() - plan.done_s > IDLE_S:
             self.revoke(f'nothing of it was done for {IDLE_S:.0f} s')
 
-    def _now(self) -> tuple[int, int]:
-        """Return how often the robot had stopped and approvals had been revoked."""
-        return self._stops(), self._revocations
+    def _now(self) -> Moment:
+        return replace(self._moment, stops=self._stops())
 
-    def _invalid_since(self, then: tuple[int, int]) -> str:
+    def _invalid_since(self, then: Moment) -> str:
         """Return why an answer to a question of that moment is not valid; empty if it is."""
-        stops, revocations = self._now()
-        if stops != then[0]:
+        now = self._now()
+        if now.stops != then.stops:
             return WAS_STOPPED
-        return self._revoked_why if revocations != then[1] else ''
+        return now.why if now.revocations != then.revocations else ''
 
     def resume(self, what: str, cancel: CancelToken) -> bool:
         """Ask whether the robot, which has stopped, may go on; see `core.approval.AskPerson`."""
@@ -384,7 +400,7 @@ class ApprovalGate:
         answer = self._ask(plan_request(provenance, self._name(plan), plan.reason, brain), cancel)
         with self._lock:
             since = self._invalid_since(before)
-            plan.failed, plan.stops, plan.done_s = None, before[0], self._clock()
+            plan.failed, plan.stops, plan.done_s = None, before.stops, self._clock()
             if not answer.granted:
                 plan.state, plan.reason = PlanState.DENIED, denial('this plan', answer)
             elif since:
