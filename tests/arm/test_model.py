@@ -117,16 +117,18 @@ def test_the_arm_model_has_seven_joints_and_rigid_fingers_at_the_width_asked_for
 
 
 def test_gravity_torque_equals_the_published_masses_at_their_published_places() -> None:
-    """The shoulder carries the sum of m g x: here with the arm model's own bias force."""
+    """The shoulder carries the sum of m g x of the published links beyond it."""
     model = arm_model()
     data = mujoco.MjData(model)
     data.qpos[:] = Q_READY
     mujoco.mj_forward(model, data)
     shoulder = data.xanchor[model.joint('fr3_joint2').id]
-    moment = sum(
-        model.body_mass[i] * 9.81 * (data.xipos[i][0] - shoulder[0])
-        for i in range(model.body('fr3_link2').id, model.nbody)
-    )
+    moment = 0.0
+    for name, (mass_kg, centre_m, _) in INERTIALS.items():
+        if name not in ('fr3_link0', 'fr3_link1'):
+            body = data.body(name)
+            centre = body.xpos + body.xmat.reshape(3, 3) @ centre_m
+            moment += mass_kg * 9.81 * (centre[0] - shoulder[0])
     # joint 2 turns about +y at this pose, and gravity pulls along -z
     assert data.qfrc_bias[1] == pytest.approx(-moment, rel=1e-6)
 

@@ -602,12 +602,16 @@ def test_a_yes_to_a_question_during_which_the_robot_was_stopped_is_asked_for_aga
 
 
 class StoppedWhileAsked:
-    """A person who allows plans and a call; while that is allowed, the robot is stopped."""
+    """
+    A person who allows plans and a call; while that is allowed, the robot is stopped, or all is
+    revoked for a reason.
+    """
 
-    def __init__(self, mode: str, *, again: Answer) -> None:
+    def __init__(self, mode: str, *, again: Answer, revoked: str = '') -> None:
         self.asked: list[ApprovalRequest] = []
         """About calls."""
         self._again = again
+        self._revoked = revoked
         self._stops = 0
         self.gate = ApprovalGate(
             self._answer,
@@ -622,38 +626,49 @@ class StoppedWhileAsked:
         self.asked.append(request)
         if len(self.asked) > 1:
             return self._again
-        self._stops += 1
+        if self._revoked:
+            self.gate.revoke(self._revoked)
+        else:
+            self._stops += 1
         return YES
 
 
+@pytest.mark.parametrize('again', [NO, YES])
+@pytest.mark.parametrize('revoked', ['', 'its episode has lost its client'])
 @pytest.mark.parametrize(('mode', 'call', 'why'), CALLS_OF_MODES)
-def test_a_yes_to_a_call_during_which_the_robot_was_stopped_is_asked_for_again(
-    mode: str, call: SkillCall, why: str
+def test_a_yes_to_a_call_during_which_the_robot_was_stopped_or_all_was_revoked_is_asked_for_again(
+    mode: str, call: SkillCall, why: str, revoked: str, again: Answer
 ) -> None:
-    person = StoppedWhileAsked(mode, again=NO)
+    person = StoppedWhileAsked(mode, again=again, revoked=revoked)
 
     refusal = person.gate.permit(call, of_plan(0), CancelToken())
 
-    assert refusal.code is Code.NOT_APPROVED
-    stopped = 'the robot was stopped since it was approved'
+    assert (refusal and refusal.code) == (None if again.granted else Code.NOT_APPROVED)
+    stopped = revoked or 'the robot was stopped since it was approved'
     first, second = person.asked
     assert [first.reason, second.reason] == [why, f'{stopped}; {why}' if why else stopped]
     assert first.hash != second.hash
 
 
-def test_a_call_is_asked_for_where_the_robot_was_stopped_while_the_scene_was_waited_for() -> None:
+@pytest.mark.parametrize('why', ['the robot was stopped since it was approved', 'it has lost'])
+def test_a_call_is_asked_for_where_the_plan_was_revoked_while_the_scene_was_waited_for(
+    why: str,
+) -> None:
     person = Person([YES, NO])
     stops = [0]
 
     def observe() -> Scene:
-        stops[0] += 1
+        if why == 'it has lost':
+            here.revoke(why)
+        else:
+            stops[0] += 1
         return SCENE
 
     here = ApprovalGate(person, observe, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
 
     assert run(here, 0) is not None
     assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
-    assert person.asked[1].reason == 'the robot was stopped since it was approved'
+    assert person.asked[1].reason == why
 
 
 def test_a_plan_that_is_asked_for_once_more_bears_another_name() -> None:

@@ -280,6 +280,13 @@ def turned(angle_rad: float) -> Array:
     return np.concatenate([[angle_rad], Q_READY[1:]])
 
 
+def test_a_scene_that_was_never_heard_of_is_said_to_be_so() -> None:
+    guard = EnvelopeGuard(SafetyEnvelope(), scene_age_s=lambda: math.inf)
+
+    with pytest.raises(SkillError, match='the scene has never been heard of'):
+        guard.check_motion(joint_move(Q_READY, turned(0.1)), 'turning')
+
+
 def test_an_arm_outside_may_come_back_but_not_go_further() -> None:
     out, further = turned(0.6), turned(0.9)
     edge = float(forward(turned(0.4))[1, 3])

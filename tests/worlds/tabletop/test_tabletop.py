@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import threading
 from collections.abc import Callable
@@ -306,7 +305,8 @@ NEED_A_PERSON = {
 }
 
 
-@pytest.mark.parametrize(('moment', 'fault'), zip(MOMENTS, itertools.cycle(NEED_A_PERSON)))
+@pytest.mark.parametrize('moment', MOMENTS)
+@pytest.mark.parametrize('fault', NEED_A_PERSON)
 def test_what_needs_a_person_at_any_moment_asks_one_moves_nothing_and_then_goes_on(
     moment: str, fault: Fault
 ) -> None:
