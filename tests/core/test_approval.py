@@ -252,3 +252,16 @@ def test_nobody_in_time_is_no_approval() -> None:
     assert answer.reason == 'nobody answered within 0.01 s'
     with pytest.raises(ApprovalError, match=r'nobody answered within 0\.01 s'):
         desk.answer('a' * 64, Answer(granted=True, by='late'))
+
+
+@given(lines, texts, st.integers(0, 1000))
+def test_another_episode_or_revision_is_another_plan(
+    steps: list[str], episode: str, revision: int
+) -> None:
+    plan = plan_of(steps)
+    here = plan_hash(episode, revision, plan)
+
+    assert here != plan_hash(episode, revision + 1, plan)
+    assert here != plan_hash(episode + 'x', revision, plan)
+    # Neither can be read out of the other.
+    assert plan_hash('1', 11, plan) != plan_hash('11', 1, plan)

@@ -9,7 +9,7 @@ import pytest
 from robot_trials import bring_back
 
 from bbllm.arm.driver import GoalStatus, GraspGoal
-from bbllm.sim.controllers.manager import STATE_BROADCASTER, LifeCycle
+from bbllm.sim.controllers.manager import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
 from bbllm.sim.controllers.trajectory import DEACTIVATED_TEXT
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, FaultMonitor, RobotMode
@@ -169,3 +169,26 @@ def test_lasting_stops_are_not_recovered_from_before_they_are_cleared(
     assert not robot.activate_controllers()
     robot.clear(fault)
     bring_back(robot)
+
+
+def test_a_short_bump_below_the_threshold_is_filtered_out() -> None:
+    monitor = FaultMonitor()
+    push = np.array([0, 0, 60.0, 0, 0, 0])
+    assert not monitor.watch(0.01, np.zeros(7), push)  # 60 N for 10 ms
+    assert not monitor.watch(0.01, np.zeros(7), np.zeros(6))
+    assert not monitor.watch(0.01, np.zeros(7), push)
+    assert monitor.watch(0.01, np.zeros(7), push)  # for 20 ms
+    assert monitor.errors == ('cartesian_reflex',)
+
+
+def test_broadcasters_come_up_while_the_robot_is_stopped_but_the_arm_does_not(
+    robot: SimulatedRobot,
+) -> None:
+    robot.inject(Fault.USER_STOP)
+    assert robot.activate_hardware()
+
+    assert robot.switch_controllers((JOINT_BROADCASTER, STATE_BROADCASTER), ()).ok
+
+    assert robot.mode is RobotMode.USER_STOPPED
+    assert not robot.activate_controllers()
+    assert not robot.controllers_active

@@ -376,3 +376,13 @@ def test_a_velocity_that_is_off_on_the_way_aborts_the_goal(
     assert not pending.done
     update(controller, 1.0, q[0], dq[0] + 0.06)
     assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
+
+
+def test_a_joint_that_still_moves_keeps_the_goal_from_ending(
+    controller: TrajectoryController,
+) -> None:
+    pending = controller.start(goal(), 0.0, START, STILL)
+    update(controller, 2.1, END, np.array([0.011, *ZEROS[1:]]))
+    assert not pending.done
+    update(controller, 2.2, END, np.array([0.009, *ZEROS[1:]]))
+    assert pending.done
