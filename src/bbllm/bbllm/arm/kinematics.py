@@ -15,8 +15,8 @@ of the three stages has two answers, hence eight branches.
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from bbllm.arm.driver import Array
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
@@ -80,7 +80,11 @@ def forward(q: Array) -> Array:
 
 def pose_of_matrix(T: Array) -> Pose:
     """Return the pose of a homogeneous matrix, shape (4, 4); the quaternion has w >= 0."""
-    x, y, z, w = Rotation.from_matrix(T[:3, :3]).as_quat(canonical=True).tolist()
+    quat_wxyz = np.empty(4)
+    mujoco.mju_mat2Quat(quat_wxyz, T[:3, :3].ravel())  # without SciPy, 35 MB in two nodes
+    w, x, y, z = quat_wxyz.tolist()
+    if (w, x, y, z) < (0.0, 0.0, 0.0, 0.0):
+        w, x, y, z = -w, -x, -y, -z
     px, py, pz = T[:3, 3].tolist()
     return Pose(position_m=(px, py, pz), quat_xyzw=(x, y, z, w))
 
