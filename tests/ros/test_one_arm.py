@@ -97,7 +97,12 @@ def test_simulator_beside_the_real_arm_stops_its_executor_from_sending(
 ) -> None:
     process = lone(tmp_path, 'mujoco_sim', REAL)
     try:
-        until(lambda: real.client.heartbeats.alive('mujoco_sim'), 'beat of the simulator')
+        # The executor may receive the first heartbeat later than this client; until then it
+        # refuses the call because the plan has no approval.
+        until(
+            lambda: real.client.execute(PICK).code is not Code.NOT_APPROVED,
+            'refusal because of the simulator',
+        )
 
         outcome = real.client.execute(PICK)
 
