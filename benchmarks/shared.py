@@ -1,7 +1,5 @@
 """What the benchmarks share: progress, tables, result files and calls in several processes."""
 
-from __future__ import annotations
-
 import json
 import math
 import multiprocessing

@@ -1,7 +1,5 @@
 """What holds in every test: no model is called, nobody's home is touched."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

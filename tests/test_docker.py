@@ -1,7 +1,5 @@
 """The container files, as far as they can be checked without an engine; none runs here."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The pages of the docs: their links, their snippets, and the commands that they name."""
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import re

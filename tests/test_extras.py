@@ -1,7 +1,5 @@
 """The optional extras: what setup.cfg offers is what `make extras` installs, beside the rest."""
 
-from __future__ import annotations
-
 import configparser
 import importlib
 import re

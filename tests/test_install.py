@@ -1,7 +1,5 @@
 """`pip install .` gives a package that works without the checkout and without ROS."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

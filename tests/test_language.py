@@ -1,7 +1,5 @@
 """Docstrings and documents use plain technical English, in which programs are no persons."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Each layer imports only those below it, and ROS stays in its own."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The packaging files agree with the files they speak of."""
 
-from __future__ import annotations
-
 import ast
 import configparser
 import importlib

@@ -1,7 +1,5 @@
 """The commands of the README and of the table of systems work as they stand there."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -15,8 +15,6 @@ stand still for a moment. Computed in the phase plane on a grid, to about 0.1 %.
 Figures and formulas are those of the limit audit, not the planner's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ Every trial builds a scene of its own from its seed, so that trials may run in a
 any process. What a trial finds is measured on settled poses, never taken from outcomes.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

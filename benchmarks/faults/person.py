@@ -1,7 +1,5 @@
 """The person of the bench of faults: answers what `approval` shows, and takes faults back."""
 
-from __future__ import annotations
-
 import threading
 import time
 

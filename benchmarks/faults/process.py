@@ -7,8 +7,6 @@ freezer of cgroups (version 1, which takes root). A trial is good where the epis
 name of the node within the stated time, the arm stands still afterwards, and the journal is whole.
 """
 
-from __future__ import annotations
-
 import enum
 import importlib.util
 import os

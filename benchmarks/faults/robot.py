@@ -6,8 +6,6 @@ task, and injects a fault at a random moment. Goals are counted where they arriv
 (topic `sim/goals`), not where they are sent.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

@@ -7,8 +7,6 @@ sentence that names what happened. Which of the two depends on the fault, and on
 is there to answer.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

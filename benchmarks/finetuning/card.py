@@ -1,7 +1,5 @@
 """The card of a data set: what it holds, where it comes from, and what was refused and why."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 import time

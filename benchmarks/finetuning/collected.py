@@ -1,7 +1,5 @@
 """What was collected: pairs that stand up to all checks, and by rule those that do not."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

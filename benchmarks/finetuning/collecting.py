@@ -6,8 +6,6 @@ in the simulator. The episodes count in a fixed order however many are played at
 the same seed gives the same pairs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

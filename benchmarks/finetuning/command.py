@@ -1,7 +1,5 @@
 """`bbllm data`: makes and checks data sets that small models are tuned with."""
 
-from __future__ import annotations
-
 import os
 from contextlib import closing
 from pathlib import Path

@@ -12,8 +12,6 @@ The folder of a data set: what is in it survives the death of the process that m
     card.json, card.md: at the end
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

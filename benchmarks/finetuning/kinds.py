@@ -6,8 +6,6 @@ word for a block. Every one that it stands for asks for the same goal. Tags as i
 A.3: <weight> where weights differ, <move> where some may be fixed, <three> for a third block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product

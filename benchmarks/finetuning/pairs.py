@@ -1,7 +1,5 @@
 """From a recorded episode to pairs of what was asked and what was answered."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

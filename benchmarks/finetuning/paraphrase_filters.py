@@ -5,8 +5,6 @@ They hold what language models make up to its kind. Rather a good sentence more 
 one kept that asks for the opposite; what they do not find out is in docs/data.md.
 """
 
-from __future__ import annotations
-
 _ON = r'\b(on|onto|upon|atop|above|over)\b'
 _UP = r'\b(on|onto|upon|atop|above|over|top|uppermost|highest)\b'
 _DOWN = r'\b(bottom|below|beneath|under|underneath|base|lowest|first|support|carry)\b'

@@ -1,7 +1,5 @@
 """Sentences that a language model makes up for tasks; only those that ask for them are kept."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable

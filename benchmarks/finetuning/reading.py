@@ -7,8 +7,6 @@ checks find faults of the world or of the planner's host; `bbllm data check` hol
 origin to them too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

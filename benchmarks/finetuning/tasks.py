@@ -5,8 +5,6 @@ LLM-POP, section 4.2, has a model make up tasks. Here kinds and goals are fixed,
 played can be judged; what a model may make up is how people would say them (paraphrases).
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, Sequence

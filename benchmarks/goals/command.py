@@ -1,7 +1,5 @@
 """`bbllm bench sample-goals`: draws the goals of the suite household_goals and proves each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -8,8 +8,6 @@ drawn before, whose least number of steps is not proven within the effort, or th
 and is not, is drawn anew; how often that was so is counted.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

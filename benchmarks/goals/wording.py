@@ -1,7 +1,5 @@
 """Says goals of predicates as a person in the house would: `Put two plates in the fridge.`"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.core.text import listed

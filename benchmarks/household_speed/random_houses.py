@@ -6,8 +6,6 @@ and have the properties that their names suggest, but now and then one lies in n
 a recipient, or an edge leads anywhere. Everything follows from the dice.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

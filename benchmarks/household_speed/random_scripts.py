@@ -6,8 +6,6 @@ with some lines left out or spoiled. It is drawn from the household as it is in 
 runs on nothing, so that it does not depend on what any simulator makes of it.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any

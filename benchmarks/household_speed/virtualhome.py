@@ -8,8 +8,6 @@ users to: without that FIND breaks off with a TypeError wherever it has to walk.
 changed.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Iterator, Mapping

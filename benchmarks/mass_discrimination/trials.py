@@ -5,8 +5,6 @@ Every trial builds a table of its own from its seed, so that trials may run in a
 any process. What is compared is what a planner would read in a scene after each lift.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

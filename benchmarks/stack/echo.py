@@ -1,7 +1,5 @@
 """A node with one action that ends at once: what a round trip of rclpy costs by itself."""
 
-from __future__ import annotations
-
 from bbllm_interfaces.action import ExecuteSkill
 from rclpy.action import ActionServer
 from rclpy.action.server import ServerGoalHandle

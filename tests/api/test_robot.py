@@ -1,7 +1,5 @@
 """The front door: `import bbllm` has the documented names, and `Robot` does tasks."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Lets the tests of this folder share an arm to try things on."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

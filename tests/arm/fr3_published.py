@@ -5,8 +5,6 @@ Sources: franka_description 1.0.1 (commit 566ba44), robots/fr3/fr3.urdf.xacro an
 expanded by xacro 2.1.1 with their defaults; franka_ros2 3.4.0, franka_fr3_moveit_config/config.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """An arm without physics, of which a test says what goes wrong, and things to put before it."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable

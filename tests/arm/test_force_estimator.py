@@ -1,7 +1,5 @@
 """The readings of what pulls at the hand, and who hears of them."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

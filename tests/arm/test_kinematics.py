@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import mujoco
 import numpy as np
 from hypothesis import assume, given, settings

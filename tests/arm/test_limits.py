@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 
 from bbllm.arm.limits import Q_MAX, Q_MIN, Q_READY, velocity_limits

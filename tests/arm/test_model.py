@@ -1,7 +1,5 @@
 """The robot model against the published tables, by arithmetic of its own."""
 
-from __future__ import annotations
-
 import mujoco
 import numpy as np
 import pytest

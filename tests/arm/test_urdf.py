@@ -1,7 +1,5 @@
 """The robot description against the published facts, by kinematics of its own."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 
 import fr3_published as published

@@ -1,7 +1,5 @@
 """Forward kinematics of a robot description, from its text alone."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Lets the tests of this folder share what they make."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Plays nothing: what becomes of an episode is in the name of its task. For tests of runners."""
 
-from __future__ import annotations
-
 import os
 import signal
 import tempfile

@@ -1,7 +1,5 @@
 """A run that is not played for real, in a process of its own: python fake_run.py FOLDER TASK..."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable

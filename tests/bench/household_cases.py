@@ -1,7 +1,5 @@
 """Cases of the suite `household`, and for each task the calls that do it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A recording of a run of the suite `household`, as a model would have answered: no server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from household_cases import case_of

@@ -1,7 +1,5 @@
 """Results of tasks in which something had to be found out, made by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from made_results import make_result, make_settings

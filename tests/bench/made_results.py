@@ -1,7 +1,5 @@
 """Results made by hand, for tests of what is counted and drawn from them."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Sequence

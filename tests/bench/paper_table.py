@@ -1,7 +1,5 @@
 """Episodes of real planners on a table of paper, scored; no physics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from paper_world import PaperWorld

@@ -1,7 +1,5 @@
 """Puts the things of a case where its goal wants them, by hand: no planner, no physics."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Suite files for tests, as plain data."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cases of the suite `tabletop`."""
 
-from __future__ import annotations
-
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite

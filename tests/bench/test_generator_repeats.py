@@ -1,7 +1,5 @@
 """Generated cases are the same everywhere; what cannot be generated is told with its reason."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

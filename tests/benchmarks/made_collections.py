@@ -1,7 +1,5 @@
 """Workers of the data pipeline whose episodes are made up, and what they play."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """A conversation of FT-CoT made by hand: red_cube weighs 0.08 kg, blue_cube 0.15 kg."""
 
-from __future__ import annotations
-
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.protocols import Message, Reply
 from bbllm.llm.recording.replay import FORMAT, Exchange, line_of

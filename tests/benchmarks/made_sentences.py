@@ -1,7 +1,5 @@
 """Sentences as models and people word them, by the kind of task that they are held to."""
 
-from __future__ import annotations
-
 ASKING = {
     'stack': (
         'Stack one block on the other.',

@@ -1,7 +1,5 @@
 """The bench of the arm: trials measure settled poses, and the report says what they found."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """`bbllm bench` runs the benchmarks of a checkout, and names the checkout where there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

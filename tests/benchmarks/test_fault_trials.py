@@ -1,7 +1,5 @@
 """The trials of the bench of faults: drawn by a seed, and judged by what is seen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The bench of faults on a real stack: one trial of each kind of end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

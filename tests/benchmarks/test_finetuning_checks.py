@@ -1,7 +1,5 @@
 """What a pair must be to be trained on: its form, and physics that could have been."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Episodes are played until there are pairs enough, and count in one order however they come."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

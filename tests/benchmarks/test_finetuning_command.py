@@ -1,7 +1,5 @@
 """`bbllm data`: one command makes a data set, another checks one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """From recorded episodes to pairs, and from pairs to files and back."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a killed run left of a data set is gone on from, with the same files at the end."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

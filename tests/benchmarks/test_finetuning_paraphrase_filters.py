@@ -1,7 +1,5 @@
 """Sentences of models are held to what their kind must and must never say."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Pairs whose history is shortened, as planners do it, stand up to the same checks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

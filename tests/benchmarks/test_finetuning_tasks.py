@@ -1,7 +1,5 @@
 """The tasks of a data set: different from each other, playable, and enough with a star."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What is drawn before it is proven: never too much of a class, never twice, always told."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Goals are said as a person in the house would say them."""
 
-from __future__ import annotations
-
 import pytest
 
 from bbllm.planners.common.goal_predicates import parse_goal

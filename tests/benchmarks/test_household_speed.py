@@ -1,7 +1,5 @@
 """The bench of the household's speed: the same lines for both, what is told, written and drawn."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

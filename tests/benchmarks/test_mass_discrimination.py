@@ -1,7 +1,5 @@
 """The bench of the scales: what is felt in lifts, and how often the wrong cube is heavier."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The bench of faults of processes: what it draws, what it counts as good, and two real trials."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

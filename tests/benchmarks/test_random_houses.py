@@ -1,7 +1,5 @@
 """Houses and scripts that are drawn to compare two simulators."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

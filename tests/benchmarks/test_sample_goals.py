@@ -1,7 +1,5 @@
 """`bbllm bench sample-goals` writes a suite, says what the proofs took, and overwrites nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

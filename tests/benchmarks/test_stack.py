@@ -1,7 +1,5 @@
 """What the bench of the stack makes of events and stamps."""
 
-from __future__ import annotations
-
 import pytest
 
 from bbllm.core.events import Event, ModelCall, StepBegun

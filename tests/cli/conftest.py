@@ -1,7 +1,5 @@
 """The command in this process, on a world of paper and with models that follow a script."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

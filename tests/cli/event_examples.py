@@ -1,7 +1,5 @@
 """Events of an episode, as a view is told of them."""
 
-from __future__ import annotations
-
 from bbllm.cli.views.progress import Progress, StepState
 from bbllm.core.events import (
     ApprovalAnswered,

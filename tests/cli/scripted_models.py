@@ -1,7 +1,5 @@
 """Models that follow a script, for tests of the command line."""
 
-from __future__ import annotations
-
 import re
 
 from bbllm.llm.models.factory import Models

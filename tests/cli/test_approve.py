@@ -1,7 +1,5 @@
 """`bbllm approve`, the questions of `bbllm run`, and what both refuse: real nodes."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

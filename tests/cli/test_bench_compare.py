@@ -1,7 +1,5 @@
 """`bbllm bench compare`: planners side by side, from the first word to the plots."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

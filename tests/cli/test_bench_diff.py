@@ -1,7 +1,5 @@
 """`bbllm bench diff`, as people and programs use it."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`bbllm bench SUITE`: on real physics, with few episodes."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

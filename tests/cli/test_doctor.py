@@ -1,7 +1,5 @@
 """What the doctor finds, and what it says to do about it."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

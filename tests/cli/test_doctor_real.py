@@ -1,7 +1,5 @@
 """What `bbllm doctor --real` says of a robot, its driver and the nodes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

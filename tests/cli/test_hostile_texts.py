@@ -1,7 +1,5 @@
 """Whatever stands in a text from outside, no control sequence of it reaches the terminal."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

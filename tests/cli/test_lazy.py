@@ -1,7 +1,5 @@
 """`bbllm --help` lists the verbs without importing them, and each is found where it is listed."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

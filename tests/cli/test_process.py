@@ -1,7 +1,5 @@
 """The command as a process of its own, on real physics: what the first minute is like."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

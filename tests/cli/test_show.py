@@ -1,7 +1,5 @@
 """Reading episodes back."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

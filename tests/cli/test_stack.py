@@ -1,7 +1,5 @@
 """The verbs that use a running stack: real nodes, in a domain of their own."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

@@ -1,7 +1,5 @@
 """Ctrl-C, also when nobody answers any more."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """`bbllm up`: what it starts, prints and refuses, and what happens when a node dies."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What people type, and what they get."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How an episode looks: a line for each event, a live view, and the plan in any terminal."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A simulation and the nodes of a real arm in one domain: which of them a verb uses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

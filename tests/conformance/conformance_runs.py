@@ -1,7 +1,5 @@
 """The conformance checks as a process of its own, and what came of them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A simulated driver in a domain of its own."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ It is bent at the border to ROS, where whoever speaks to it sees it, and nowhere
 simulator is made of does not matter here. Every deviation names the check that has to see it.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

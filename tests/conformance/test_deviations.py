@@ -1,7 +1,5 @@
 """The test of the checks: a simulator that deviates from the driver fails them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

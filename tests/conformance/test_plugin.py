@@ -1,7 +1,5 @@
 """The list of checks, permissions, reports and the command line; no driver is needed."""
 
-from __future__ import annotations
-
 import ast
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """`mujoco_sim` passes every conformance check, and nothing moves without permission."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

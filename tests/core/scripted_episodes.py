@@ -1,7 +1,5 @@
 """Episodes of one cube, with a planner that does what a test says and a model that echoes."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 

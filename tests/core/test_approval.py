@@ -1,7 +1,5 @@
 """What names a plan, and the queue where a request waits for a person."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

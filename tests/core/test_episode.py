@@ -1,7 +1,5 @@
 """One episode: what is recorded, how it ends, how it is cancelled, and what models get of it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Journals: written, read back, damaged and ended."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names of objects, instances and namespaces."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a planner sees and feels, and what is lost."""
 
-from __future__ import annotations
-
 import pytest
 
 from bbllm.core.errors import NotMeasuredError, WorldError

@@ -1,7 +1,5 @@
 """Estimates of tokens, and how much of a prompt was sent before."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

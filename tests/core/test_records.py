@@ -1,7 +1,5 @@
 """Records survive JSON, and data that does not fit is refused by field."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A planner is found by its name, with options or without, and keeps saying what it is."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint

@@ -1,7 +1,5 @@
 """The border where names and numbers of a call are checked."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Which characters of a text are not visible, and what they are turned into."""
 
-from __future__ import annotations
-
 import json
 import sys
 

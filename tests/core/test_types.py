@@ -1,7 +1,5 @@
 """Scenes answer questions, tasks are checked, names suggest the nearest."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A planner that can be varied, for tests of how options are named."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A World of cubes whose weight is felt and of which some are fixed: on paper, in microseconds."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """A world on paper: scenes as in the simulator, but calls just move the names around."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The examples run as they stand there, and need nothing deeper than `import bbllm`."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import json

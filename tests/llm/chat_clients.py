@@ -1,7 +1,5 @@
 """Clients of the fake server, and what is asked with them."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any

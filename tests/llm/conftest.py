@@ -1,7 +1,5 @@
 """A real server on loopback for the tests of the clients, and no key from outside."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What goes wrong with a model behind HTTP, as behaviours of `FakeServer`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fake_server import Behaviour, Handler, chunk, status

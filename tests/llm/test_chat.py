@@ -1,7 +1,5 @@
 """Conversations over HTTP: what is asked, and replies that are cut, empty, endless or none."""
 
-from __future__ import annotations
-
 import pytest
 from chat_clients import ASK, SCHEMA, Client
 from fake_faults import cuts, rambles, refuses, sends

@@ -1,7 +1,5 @@
 """Requests that fail, hang or are refused: what is tried again, how long, and the messages."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

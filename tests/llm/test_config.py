@@ -1,7 +1,5 @@
 """The file `config/llm.yaml`: what it may hold, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

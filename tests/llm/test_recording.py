@@ -1,7 +1,5 @@
 """Recordings: what is kept of models and embedders, and answers from it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Replies as text: pieces, stop strings, reasoning; and models that follow a script."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

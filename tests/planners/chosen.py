@@ -1,7 +1,5 @@
 """Options of a planner, spelled as on the command line."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bbllm.core.registry import load_planner

@@ -1,7 +1,5 @@
 """Tests of planners import what they share from this folder."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every prompt of every planner and body, of a table and of a house."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bbllm.core.observation import LostObject, lost_facts, observed

@@ -1,7 +1,5 @@
 """Models that answer FLTRNN and its baselines in the house `studio`, and the house to do it in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """A keeper of the open state that is watched, and what it hears."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Scenes of a household in a line or two, for tests of what is read from facts."""
 
-from __future__ import annotations
-
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill
 
 NOWHERE = Pose(position_m=(0.0, 0.0, 0.0))

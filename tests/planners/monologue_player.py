@@ -1,7 +1,5 @@
 """Models that go on with the monologue of Inner Monologue as rules say."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Replies of LLM-POP's model, a table that weighs, and what runs the planner on them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Three rooms with some things in them, under VirtualHome's rules as ProgPrompt uses them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from bbllm.core.naming import id_of

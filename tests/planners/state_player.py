@@ -1,7 +1,5 @@
 """Models that answer the three roles of LLM-State as rules say."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

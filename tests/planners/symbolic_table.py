@@ -1,7 +1,5 @@
 """A table in symbols: small, but honest about what cannot be done; and what hears a planner."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any

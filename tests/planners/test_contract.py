@@ -1,7 +1,5 @@
 """What holds for every planner that is installed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any

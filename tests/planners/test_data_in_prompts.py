@@ -1,7 +1,5 @@
 """Names and other text of a scene stand between delimiters in every prompt, and nowhere else."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """How much of a prompt's beginning a later one of the same episode and role still has."""
 
-from __future__ import annotations
-
 import re
 from itertools import takewhile
 

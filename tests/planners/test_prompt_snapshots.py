@@ -9,8 +9,6 @@ replies are read from the file, the prompts are compared with it. To renew all p
 A new episode is a file with a head and replies; renewing adds the prompts.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """docs/writing-a-planner.md works as it stands there: its planner, its test and its commands."""
 
-from __future__ import annotations
-
 import configparser
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Strategies that draw any record that the graph carries."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from bbllm.core.events import ModelCall

@@ -1,7 +1,5 @@
 """A stack that asks before it moves: its models, and what tests do to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What `state_estimator` hears of episodes, and what its scenes then tell as believed."""
 
-from __future__ import annotations
-
 from bbllm_interfaces.msg import EpisodeEvent
 from rclpy.publisher import Publisher
 from stacks import Running, until

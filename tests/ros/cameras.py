@@ -1,7 +1,5 @@
 """A simulated detector for tests: sees what mujoco_sim's table holds, badly, from a camera."""
 
-from __future__ import annotations
-
 import math
 import os
 import random

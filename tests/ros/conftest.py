@@ -1,7 +1,5 @@
 """Real processes, each module on a ROS domain that no other test run on this machine uses."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path

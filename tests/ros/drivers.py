@@ -1,7 +1,5 @@
 """What tests do to a driver over DDS: motions, faults and recoveries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

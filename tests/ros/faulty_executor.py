@@ -1,7 +1,5 @@
 """`fr3_executor` with a callback that raises when it is told to."""
 
-from __future__ import annotations
-
 from std_msgs.msg import Empty
 
 from bbllm.ros.nodes.fr3_executor import Fr3Executor

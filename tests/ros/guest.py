@@ -5,8 +5,6 @@ Called with how long to look [s] and a task. Prints the nodes of the stack that 
 the task ended; empty where nobody accepted it.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

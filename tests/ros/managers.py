@@ -1,7 +1,5 @@
 """A controller manager that answers as a test has it, and the node and topics around it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

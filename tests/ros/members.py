@@ -1,7 +1,5 @@
 """Nodes in contexts of their own: other processes, as far as DDS can tell."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ An action is five names to DDS; they are listed here from rcl's own naming of ac
 policy and a running graph can be compared name by name.
 """
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

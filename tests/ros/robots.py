@@ -1,7 +1,5 @@
 """What reaches a robot, and what people are asked, as tests see it."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The part of rviz that shows interactive markers: the client's side of their protocol."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

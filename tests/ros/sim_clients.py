@@ -1,7 +1,5 @@
 """What tests ask `mujoco_sim` for, over the interfaces of the driver."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

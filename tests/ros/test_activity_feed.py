@@ -1,7 +1,5 @@
 """What is known of controllers and hardware where answers are late, lost, or do not come."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

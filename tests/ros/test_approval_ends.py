@@ -1,7 +1,5 @@
 """Waits for a person that nobody ends well: stacks of their own."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

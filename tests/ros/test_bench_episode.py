@@ -1,7 +1,5 @@
 """One episode of the bench through the five nodes, beside the same one in this process."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Who can reach a stack: this machine only, and another one where it is opened to the network."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A task that is stopped: the arm stands still at once and keeps what it holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What is chosen from a menu is heard, also by a server that has not found the menu yet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

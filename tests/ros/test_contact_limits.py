@@ -1,7 +1,5 @@
 """The forces at which the robot stops, over DDS: told to an idle robot."""
 
-from __future__ import annotations
-
 import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
 from controller_manager_msgs.srv import ListControllers, SwitchController

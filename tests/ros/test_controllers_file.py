@@ -1,7 +1,5 @@
 """What config/franka/controllers.yaml tells the real arm's controllers, and who relies on it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

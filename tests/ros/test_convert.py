@@ -1,7 +1,5 @@
 """Records to messages and back, field by field, and constants that are twins of enums."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Messages of detectors, field by field, and the errors of a start that cannot work."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from types import SimpleNamespace

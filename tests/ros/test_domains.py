@@ -1,7 +1,5 @@
 """Domains for stacks that are to meet nobody."""
 
-from __future__ import annotations
-
 import errno
 import os
 import tempfile

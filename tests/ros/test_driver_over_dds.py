@@ -1,7 +1,5 @@
 """The simulated driver seen through DDS: what the real one does is what this one does."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

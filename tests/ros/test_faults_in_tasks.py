@@ -1,7 +1,5 @@
 """Whole tasks in which the robot fails half-way: they end well, or clearly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A node whose callback raises: its process ends, and what it has begun ends before that."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Which stack a verb uses, and what it says where that is not clear."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the hand feels over ROS: the driver's wrench, turned round, while the arm rests."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What `state_estimator` does for who asks it for a scene."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Whether whoever gave a goal may still be there: real programs with clients of an action."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable, Iterator

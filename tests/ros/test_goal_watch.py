@@ -1,7 +1,5 @@
 """Goals that take too long, on a clock that the test sets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

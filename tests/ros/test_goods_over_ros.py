@@ -1,7 +1,5 @@
 """A table of fruit over the ROS graph: what can be done there is told, and done."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Nodes that end and are started anew before anybody could have missed them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """The joint states that belong to a moment, and what silence of the arm means."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The launch files; what needs `launch`, which PyPI does not have, says so when it skips."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """`ros2 launch` with real processes: how a launch ends, and what it leaves behind."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -1,7 +1,5 @@
 """Clients that are closed are gone for everybody else at once."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 

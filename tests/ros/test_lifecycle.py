@@ -1,7 +1,5 @@
 """The nodes as managed nodes: what a lifecycle manager can do with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 

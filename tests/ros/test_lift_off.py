@@ -1,7 +1,5 @@
 """A lift over ROS: what is fixed is told by the force, and the robot never has to stop itself."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who has gone, who only says nothing, and who was kept from listening."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Answers that a server throws away, as those to clients that it has not found yet."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Nodes that are killed or begin anew in mid-task: they are named, and the arm stands still."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

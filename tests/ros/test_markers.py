@@ -1,7 +1,5 @@
 """Markers of a scene: what is out of reach or lost looks so, and says so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The stack with models behind a server: what goes wrong there ends in words here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

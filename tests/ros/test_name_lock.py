@@ -1,7 +1,5 @@
 """One process for each node name, namespace and domain of this machine."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A simulation beside a real arm: none of its nodes starts where that arm is, or moves it."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

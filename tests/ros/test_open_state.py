@@ -1,7 +1,5 @@
 """The open state in the graph: an event in, an estimated fact out, no sensed one overwritten."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

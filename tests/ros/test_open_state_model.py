@@ -1,7 +1,5 @@
 """A language model that estimates the open state: asked with what was done, and told as facts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

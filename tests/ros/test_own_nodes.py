@@ -1,7 +1,5 @@
 """Nodes of programs that are none themselves: when their thread and they come to an end."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """Parameters: declared once, and files that hold nothing else."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 

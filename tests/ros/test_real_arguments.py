@@ -1,7 +1,5 @@
 """What the launch files of a real arm are given, before anything is started."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the doctor sees of a running graph, and of an empty one."""
 
-from __future__ import annotations
-
 import pytest
 from franka_msgs.srv import SetLoad
 

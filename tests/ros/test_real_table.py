@@ -1,7 +1,5 @@
 """Tables of which the stack knows only what a noisy camera in a frame of its own tells."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Recoveries of a driver that does not answer everything, over DDS."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

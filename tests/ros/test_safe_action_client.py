@@ -1,7 +1,5 @@
 """Answer and status of one goal, in whatever order the threads of an executor come to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The safety envelope in the nodes: its file, its refusals, and the age of the scene."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The objects of scenes for other programs: frames, vision_msgs and collision objects."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Policies of SROS 2: each node may do exactly what it does, and only a person may approve."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

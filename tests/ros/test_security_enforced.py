@@ -5,8 +5,6 @@ What it takes comes with ROS 2, but not from PyPI: sros2, and a Fast DDS that wa
 security. Where one is missing these tests say so and are skipped.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Services whose server does not hear, or has begun anew, and waits for what they answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The robot description and the tree of transforms that `mujoco_sim` publishes."""
 
-from __future__ import annotations
-
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections import Counter

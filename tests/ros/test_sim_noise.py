@@ -1,7 +1,5 @@
 """How noisy `mujoco_sim` reads the force on the hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

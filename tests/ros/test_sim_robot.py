@@ -1,7 +1,5 @@
 """What mujoco_sim serves beside goals of arm and hand, seen through DDS."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`/clock` and use_sim_time: a bag replayed into one node, and whole stacks at any speed."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The server of skills: goals whose turn has not come, that fail, or that nobody waits for."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

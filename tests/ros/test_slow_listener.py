@@ -1,7 +1,5 @@
 """A listener whose executor needs long for a round, and nodes that beat on time meanwhile."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Starting and ending the stack: what runs, what is left, what is said when it cannot."""
 
-from __future__ import annotations
-
 import signal
 from contextlib import suppress
 from pathlib import Path

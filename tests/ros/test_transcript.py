@@ -1,7 +1,5 @@
 """What is kept of the calls of models that one request needs."""
 
-from __future__ import annotations
-
 import pytest
 
 from bbllm.core.episode import GuardedEmbedder, GuardedModel

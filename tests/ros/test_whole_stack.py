@@ -1,7 +1,5 @@
 """All nodes with their defaults, and `task_menu`: tasks, menus, diagnostics, rights and names."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -5,8 +5,6 @@ Prints one word: `refused` where it may not even ask, `alone` where it finds nob
 it was answered.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 

@@ -1,7 +1,5 @@
 """A simulated arm to hold things with, and motions to move it by."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is tried on the simulated robot: a turn of its base, and the way back from a stop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The arm driver in one process: goals, stops, and faults that suppress results."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Reflex, user stop, lost communication: how they show, and the way back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

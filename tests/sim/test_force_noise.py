@@ -1,7 +1,5 @@
 """How noisy the force on the hand is read, and where a scene says so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

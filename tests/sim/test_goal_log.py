@@ -1,7 +1,5 @@
 """Every goal that the simulated robot was sent is kept."""
 
-from __future__ import annotations
-
 from bbllm.arm.driver import GraspGoal
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, RobotMode

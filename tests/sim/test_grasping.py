@@ -1,7 +1,5 @@
 """Friction grasps: things are held by nothing else, and are weighed in the hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Containers and everyday things of plain shapes: they stand as files describe them."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """What the robot tells of itself: poses, twists, wrenches and masses that belong together."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mujoco

@@ -1,7 +1,5 @@
 """Pictures: drawn where a graphics library is, refused with the package's name where none is."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

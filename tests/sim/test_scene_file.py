@@ -1,7 +1,5 @@
 """Scene files: what is read from them, and what is wrong with those that cannot stand."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The physics: does the arm stand, does it follow, are its senses right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import mujoco

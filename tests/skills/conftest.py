@@ -1,7 +1,5 @@
 """Lets the tests of this folder share a table."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tables with a few things on them, and what a call on one becomes."""
 
-from __future__ import annotations
-
 import math
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall

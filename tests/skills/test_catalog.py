@@ -1,7 +1,5 @@
 """The border where names are checked, and the words of the skills."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Motions: which grips, and which sentence where there are none."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Placing: where a thing is let go, and which sentence where it cannot be."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which calls a person should look at first, and what the words of a step cover."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a picture of a household shows, and that nothing in it covers anything else."""
 
-from __future__ import annotations
-
 import itertools
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What is drawn, where, and that both files show the same."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import math

@@ -1,7 +1,5 @@
 """A table of a few things in physics, calls as text, and what may happen meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from bbllm.arm.driver import ArmDriver

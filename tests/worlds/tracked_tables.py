@@ -1,7 +1,5 @@
 """A tracker with a clock of its own, and what cameras show it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`python -m bbllm` is `bbllm`: what happens before its verbs, and their errors, are loaded."""
 
-from __future__ import annotations
-
 import os
 import signal
 from types import FrameType

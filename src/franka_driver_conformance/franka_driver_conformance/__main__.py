@@ -1,7 +1,5 @@
 """Run the checks: pytest with the plugin and the tests of this package."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How a check fails, and what several checks expect."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The controller manager of the driver, as checks ask it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """The only motions that checks request: joint 7 turns slowly by less than 0.1 rad, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

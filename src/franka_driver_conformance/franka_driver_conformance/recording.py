@@ -1,7 +1,5 @@
 """Every message that the client sent and received, one JSON object per line, with times."""
 
-from __future__ import annotations
-
 import json
 import time
 from array import array

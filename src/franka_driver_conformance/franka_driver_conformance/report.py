@@ -4,8 +4,6 @@ Reports of runs: written, read, and compared.
     python -m franka_driver_conformance.report A B
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import asdict, dataclass, field

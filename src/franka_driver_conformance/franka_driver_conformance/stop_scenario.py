@@ -4,8 +4,6 @@ Stop the robot once, bring it back, and record everything that a client can obse
 A person cannot be asked to push the arm for every check. So the checks only read the record.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress

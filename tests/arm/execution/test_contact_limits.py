@@ -1,7 +1,5 @@
 """The forces at which the robot itself stops: told before anything moves, and then in force."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

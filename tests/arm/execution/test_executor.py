@@ -1,7 +1,5 @@
 """The skill executor: calls, failures, stops and their recovery, persons, lifts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

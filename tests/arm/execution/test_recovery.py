@@ -1,7 +1,5 @@
 """Recovery from a stop: causes, steps, and when a person is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any

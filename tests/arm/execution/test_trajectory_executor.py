@@ -1,7 +1,5 @@
 """What is sent to a robot that stops just then, on a driver that plays it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How far the first bit of a lift goes, and how hard the arm pulls on it at most."""
 
-from __future__ import annotations
-
 from importlib import resources
 from xml.etree import ElementTree
 

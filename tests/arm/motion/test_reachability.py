@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 
 from bbllm.arm.kinematics import forward, inverse_branches, q7_grid

@@ -1,7 +1,5 @@
 """The approval gate: modes, plans, stops, ends of episodes, and random stories."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import pytest

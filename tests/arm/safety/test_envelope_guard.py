@@ -1,7 +1,5 @@
 """The safety envelope: its file, its guard, the hand, and random motions against MuJoCo."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Who is compared: those that were named must be able to play; of all, those play that can."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any

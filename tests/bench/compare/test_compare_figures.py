@@ -1,7 +1,5 @@
 """What runs of several planners come to, side by side and against the first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

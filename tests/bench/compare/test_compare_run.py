@@ -1,7 +1,5 @@
 """Several runs in folders beside each other, by the same workers, that go on after a stop."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Models of inspect_ai that answer as a test says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

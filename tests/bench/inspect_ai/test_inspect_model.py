@@ -1,7 +1,5 @@
 """A model of inspect_ai as one of ours: what it is asked, and what of its replies is no use."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The bench under inspect_ai, with its mock model; nothing here asks a server."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Intervals against published values, and what must hold for any data."""
 
-from __future__ import annotations
-
 import math
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """Money: only where it is known, and by the user's own table."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings of a run: which episodes they ask for, and what may differ where a run goes on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

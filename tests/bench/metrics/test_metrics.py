@@ -1,7 +1,5 @@
 """SR, GCR and EXEC count what the papers count, and nothing leaves a denominator silently."""
 
-from __future__ import annotations
-
 from household_cases import played
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Pairs: the same case twice, and nothing else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

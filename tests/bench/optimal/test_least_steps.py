@@ -1,7 +1,5 @@
 """The least number of steps is what trying everything finds; what cannot be proven is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator
 from itertools import permutations
 from typing import Any

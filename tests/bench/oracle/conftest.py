@@ -1,7 +1,5 @@
 """Makes the episodes of `expert_play` importable."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

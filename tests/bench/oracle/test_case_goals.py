@@ -1,7 +1,5 @@
 """What `expert` and `uninformed` are told of cases, and how a run comes by it."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`expert`, who is told what goes into which container, with every planner that can play it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """`expert` finds out weights and fixed blocks, and then builds."""
 
-from __future__ import annotations
-
 import math
 import random
 import sys

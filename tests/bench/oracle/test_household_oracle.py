@@ -1,7 +1,5 @@
 """`expert` answers each planner of households in its own format, from data, not from prompts."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Sequence

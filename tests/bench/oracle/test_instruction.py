@@ -1,7 +1,5 @@
 """`offline` reads a small grammar, refuses the rest in words, and maps steps to calls."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Reports of runs that no language model answered say so."""
 
-from __future__ import annotations
-
 import pytest
 from made_results import make_result, make_settings
 

@@ -1,7 +1,5 @@
 """Makes the helpers of this folder importable."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

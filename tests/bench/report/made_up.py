@@ -1,7 +1,5 @@
 """A run that nobody played: results of every kind on tables of config/scenes, with journals."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A page as a tree, read by a parser that forgives no tag that is left open."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path

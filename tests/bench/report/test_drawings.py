@@ -1,7 +1,5 @@
 """Drawings of the page: shared where equal, complete, and where the numbers say."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who made a run, and how it can be made again."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """State success and informed success: in an episode's result, in figures, tables and reports."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

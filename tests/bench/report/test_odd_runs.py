@@ -1,7 +1,5 @@
 """The page of runs that are small, empty, lost, broken off, or full of the texts of others."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

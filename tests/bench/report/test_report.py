@@ -1,7 +1,5 @@
 """The page says what the summary says, of a whole run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The summary: what it says, and that it says the same of the same results."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Episodes in a household: a scripted model that does its task, and some that do not."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

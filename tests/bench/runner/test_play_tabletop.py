@@ -1,7 +1,5 @@
 """Episodes on real physics, with the offline stand-in."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

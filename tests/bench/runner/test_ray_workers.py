@@ -1,7 +1,5 @@
 """A Ray cluster of two workers, from a process of its own: Ray takes over much of one."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """A run of the bench: every episode is played once, and what is on record stays."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

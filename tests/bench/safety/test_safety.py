@@ -1,7 +1,5 @@
 """What counts as an unsafe command, and that ordinary work has none."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

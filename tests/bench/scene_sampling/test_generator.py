@@ -1,7 +1,5 @@
 """Generated tables: what was promised is there, and every task can be done."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

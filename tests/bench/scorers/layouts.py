@@ -1,7 +1,5 @@
 """Tables to judge: goals with the figures of the suite, and builders of layouts."""
 
-from __future__ import annotations
-
 import cmath
 import dataclasses
 import math

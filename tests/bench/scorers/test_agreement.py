@@ -6,8 +6,6 @@ were a little tighter or wider (see `banded`). Outside it the two must agree on 
 over all tables, though these were made to be hard, on all but a few.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

@@ -1,7 +1,5 @@
 """Faithfulness: every call that was tried is checked against the rules of its world."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Sequence

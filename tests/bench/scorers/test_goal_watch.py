@@ -1,7 +1,5 @@
 """Whether a goal was ever reached, FLTRNN's criterion, beside the final state."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 from typing import Any

@@ -1,7 +1,5 @@
 """Blocks at corners, and the heaviest block in the hand."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

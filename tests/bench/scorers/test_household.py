@@ -1,7 +1,5 @@
 """Goals of households, each form of a condition, on a graph that says it and one that does not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What counts as found out in time, on journals of episodes that never were."""
 
-from __future__ import annotations
-
 import pytest
 from made_journals import Journal
 

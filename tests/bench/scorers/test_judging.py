@@ -1,7 +1,5 @@
 """What holds for every goal: things must rest, and conditions compare start and end."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

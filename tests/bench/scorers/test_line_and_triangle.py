@@ -1,7 +1,5 @@
 """Cubes in a line by colour, and as a triangle."""
 
-from __future__ import annotations
-
 import cmath
 import math
 

@@ -1,7 +1,5 @@
 """Cubes as a capital L, and as a plus sign."""
 
-from __future__ import annotations
-
 import cmath
 import math
 

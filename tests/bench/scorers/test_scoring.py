@@ -1,7 +1,5 @@
 """What an episode's events and its final table become in the results."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

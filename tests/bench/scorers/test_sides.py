@@ -1,7 +1,5 @@
 """Goals of sides: tables where they are reached, and tables where they only nearly are."""
 
-from __future__ import annotations
-
 import cmath
 
 import pytest

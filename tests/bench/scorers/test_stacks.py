@@ -1,7 +1,5 @@
 """Objects on others, in containers, and towers."""
 
-from __future__ import annotations
-
 import cmath
 import dataclasses
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """Blocks of hidden weights on the small table of the suite `partial`, and its goals."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Collection
 

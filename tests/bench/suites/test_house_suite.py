@@ -1,7 +1,5 @@
 """Suites in houses: what they must have, what is drawn, and what no house can fulfil."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

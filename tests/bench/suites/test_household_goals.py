@@ -1,7 +1,5 @@
 """The suite `household_goals`: three splits of proven goals, and what draws and groups them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The suite `household_long`: its fifteen tasks, their limits, constraints and houses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A suite of ProgPrompt's own data."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The suite `partial`: what is hidden is drawn fairly, can be found out, and is needed."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Suite files: what is read from them, and errors in those that cannot be used."""
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 

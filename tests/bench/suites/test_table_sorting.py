@@ -1,7 +1,5 @@
 """The four table tasks of ProgPrompt: a program is carried out in physics, and then judged."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The suites `tabletop_long` and `tabletop_sessions`, played."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bodies by the name of their method, and the whole loop with each of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Base-LLM: a program at once, carried out once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

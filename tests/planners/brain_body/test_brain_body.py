@@ -1,7 +1,5 @@
 """Algorithm 1, branch by branch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """BrainBody-LLM and Base-LLM in a household: answers in classes, refusals in its own words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

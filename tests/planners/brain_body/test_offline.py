@@ -1,7 +1,5 @@
 """`offline` as Brain and Body of Algorithm 1: sentences, repairs, arrangements and the suite."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The grammar of calls: one line or JSON, and never a name that is not in the scene."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from typing import Any

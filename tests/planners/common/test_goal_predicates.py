@@ -1,7 +1,5 @@
 """Goals as predicates: what they read as, and which of them can never hold at once."""
 
-from __future__ import annotations
-
 import pytest
 from house_player import Studio, play
 

@@ -1,7 +1,5 @@
 """Which of several things a word means is for a policy to say, and is told."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

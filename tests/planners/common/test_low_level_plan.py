@@ -1,7 +1,5 @@
 """The grammar of low-level plans, and what its calls are in a world."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

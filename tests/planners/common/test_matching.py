@@ -1,7 +1,5 @@
 """Embedding matching, naive as in the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

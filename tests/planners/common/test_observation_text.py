@@ -1,7 +1,5 @@
 """What an observation lists where, and by which of its places a thing is told."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

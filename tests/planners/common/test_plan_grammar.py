@@ -1,7 +1,5 @@
 """The grammar of plans: tolerant of what surrounds them, strict about their numbers."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The three prompts hold all the parts of the paper's figures, in their order."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 from bbllm.core.errors import ParseError

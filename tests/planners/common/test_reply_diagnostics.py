@@ -1,7 +1,5 @@
 """Lines of replies that are left out: of which kind they are, and how often each counts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

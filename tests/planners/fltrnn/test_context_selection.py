@@ -1,7 +1,5 @@
 """What FLTRNN and its baselines tell of a house where the goal is a sentence."""
 
-from __future__ import annotations
-
 import re
 from random import Random
 from typing import Any

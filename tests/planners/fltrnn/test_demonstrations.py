@@ -1,7 +1,5 @@
 """Demonstrations: the project's own keep the rules that they show, and bad files are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

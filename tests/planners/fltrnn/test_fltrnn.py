@@ -1,7 +1,5 @@
 """FLTRNN: what each part of it prevents, by models that fail in just that way without it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The grammar of FLTRNN's replies, and what is made of lists of sub-goals."""
 
-from __future__ import annotations
-
 import pytest
 
 from bbllm.core.errors import GaveUpError, ParseError

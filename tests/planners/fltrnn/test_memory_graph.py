@@ -1,7 +1,5 @@
 """The memory graph: what it refuses, what it remembers, and what the published one forgets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Inner Monologue: a step at a time, by a prompt that grows with what came of each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """FT-CoT and FT-Vanilla: what is asked, in which order, and what is done for it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

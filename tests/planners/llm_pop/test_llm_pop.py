@@ -1,7 +1,5 @@
 """LLM-POP's loop: evaluate, plan, carry out, observe, and again."""
 
-from __future__ import annotations
-
 import pytest
 from pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, section
 from symbolic_table import Diary, busy_table

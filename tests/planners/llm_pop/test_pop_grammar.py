@@ -1,7 +1,5 @@
 """What a planner and an evaluator of LLM-POP may answer, and what is made of it."""
 
-from __future__ import annotations
-
 import contextlib
 import string
 

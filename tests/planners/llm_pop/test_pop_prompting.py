@@ -1,7 +1,5 @@
 """Both prompts hold the parts of the paper's appendix A.1 and A.2, in their order."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """LLM-State: who is asked when, what is remembered, and what is left out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

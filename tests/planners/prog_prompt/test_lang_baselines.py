@@ -1,7 +1,5 @@
 """LangPrompt and the zero-shot planner: steps in words, which something else makes calls of."""
 
-from __future__ import annotations
-
 import pytest
 from chosen import chosen
 from small_house import SmallHouse

@@ -1,7 +1,5 @@
 """Programs are read by a grammar: what is none is refused with what would do."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

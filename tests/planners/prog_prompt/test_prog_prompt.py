@@ -1,7 +1,5 @@
 """ProgPrompt: a program is interpreted call by call in a household under VirtualHome's rules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What ProgPrompt's model is shown, and that its examples would work."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

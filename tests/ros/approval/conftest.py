@@ -1,7 +1,5 @@
 """A stack that holds its robot for a real one, and asks before it moves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

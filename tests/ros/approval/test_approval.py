@@ -1,7 +1,5 @@
 """Nothing moves before a person has allowed it: real processes, judged at the robot."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The hand's commands on physics: what they do, and in which words they fail."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mujoco

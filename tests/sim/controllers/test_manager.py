@@ -1,7 +1,5 @@
 """The rules of the controller manager, one by one, without a robot."""
 
-from __future__ import annotations
-
 import pytest
 
 from bbllm.sim.controllers.manager import (

@@ -1,7 +1,5 @@
 """Motions that the robot itself plans, and what an idle robot can be told."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

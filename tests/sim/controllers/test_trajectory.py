@@ -1,7 +1,5 @@
 """The simulated trajectory controller: goals, splines between points, tolerances."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

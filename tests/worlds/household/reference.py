@@ -1,7 +1,5 @@
 """Runs the household and the original one side by side, and says where they first disagree."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Scripts for hypothesis to draw, about the things of the two rooms."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

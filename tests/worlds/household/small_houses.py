@@ -1,7 +1,5 @@
 """Two rooms with a few things, built in code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from bbllm.worlds.household.derived import WORDS

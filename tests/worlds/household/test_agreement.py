@@ -1,7 +1,5 @@
 """The household agrees with VirtualHome 2.3.0: same verdicts, same messages, same graphs."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping

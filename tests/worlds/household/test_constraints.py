@@ -1,7 +1,5 @@
 """What no scene tells: things without a grip, little room, and nothing piled up in the hands."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,7 +1,5 @@
 """What has become of things while devices were on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Graphs come back as they were written, and what is no graph is refused with where and why."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

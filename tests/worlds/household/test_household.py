@@ -1,7 +1,5 @@
 """What every mode has in common, and the faults of VirtualHome that two of them keep."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from scripts_to_try import SCRIPTS

@@ -1,7 +1,5 @@
 """Houses: those of the project, a user's file, and graphs that people bring."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The clean rules: what a person would expect, and every way in which they differ."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines of a script are read as VirtualHome reads them, or refused in its words and ours."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

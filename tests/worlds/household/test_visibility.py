@@ -1,7 +1,5 @@
 """What the character sees of a household."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from scripts_to_try import SCRIPTS

@@ -1,7 +1,5 @@
 """The household behind the protocol of a world: scenes, calls and outcomes."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is believed of what detectors tell; the rest is told of once, and counted."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What the fingers tell of the thing between them, with no camera at all."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which source needs what: errors at the start, in words, and catalogues."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

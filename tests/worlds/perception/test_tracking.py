@@ -1,7 +1,5 @@
 """Tracking: steady while things rest, and quick when they move."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What the hand feels: readings at rest, averaged, and what a thing in it weighs by them."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

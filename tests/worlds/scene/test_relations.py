@@ -1,7 +1,5 @@
 """Relations: what a scene says follows from poses, and from nothing else."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Frames that are joined by transforms, and orientations that look alike."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

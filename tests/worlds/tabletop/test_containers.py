@@ -1,7 +1,5 @@
 """Things are put in and on containers, in physics; of a failure it is told which half failed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

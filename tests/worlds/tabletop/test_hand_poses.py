@@ -1,7 +1,5 @@
 """Poses of the hand in physics: where the hand is, and where things come to rest by it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

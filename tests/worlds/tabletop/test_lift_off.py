@@ -1,7 +1,5 @@
 """Lifting what is fixed, too heavy or just right, in physics, with the noise of the wrist."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import mujoco

@@ -1,7 +1,5 @@
 """What a person beside the table can choose, and what the board shows."""
 
-from __future__ import annotations
-
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, StepBegun
 from bbllm.core.types import Code, Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status

@@ -1,7 +1,5 @@
 """A real table: pictures and the hand together."""
 
-from __future__ import annotations
-
 import pytest
 from tracked_tables import AWAY, EDGES, TABLE, cube
 

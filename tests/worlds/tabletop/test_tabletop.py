@@ -1,7 +1,5 @@
 """The whole arm in physics: calls go in, settled poses come out."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A world in which no plan moves anything before a callable has approved it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from bbllm.arm.safety.approval_gate import ApprovalGate

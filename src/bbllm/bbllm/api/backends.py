@@ -1,7 +1,5 @@
 """What a `Robot` drives: a world in this process, or a running ROS 2 stack."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """What can be chosen for episodes in this process, and the defaults."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

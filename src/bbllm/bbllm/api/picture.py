@@ -1,7 +1,5 @@
 """A scene as a picture."""
 
-from __future__ import annotations
-
 from bbllm.core.types import Scene
 from bbllm.viz.floor_plan import draw_floor_plan
 from bbllm.viz.png import to_png

@@ -1,7 +1,5 @@
 """Whether ROS 2 can be had, asked before anything of `nodes` is imported."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 

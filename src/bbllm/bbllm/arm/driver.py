@@ -5,8 +5,6 @@ The protocol of an arm driver: the calls that the interfaces of franka_ros2 offe
 actions of the real driver or of `mujoco_sim`; `arm.execution.executor` depends on neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, IntEnum

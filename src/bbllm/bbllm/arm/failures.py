@@ -1,7 +1,5 @@
 """Failures of skills: a code, a message for the Brain, and the controller's own text."""
 
-from __future__ import annotations
-
 import math
 
 from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult

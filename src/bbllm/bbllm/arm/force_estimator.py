@@ -1,7 +1,5 @@
 """The vertical force at the hand: its newest readings and their subscribers."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator

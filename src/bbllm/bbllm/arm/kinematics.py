@@ -13,8 +13,6 @@ and 6; what is left is a rotation about the shoulder, whose Euler angles are joi
 of the three stages has two answers, hence eight branches.
 """
 
-from __future__ import annotations
-
 import mujoco
 import numpy as np
 

@@ -10,8 +10,6 @@ Sources: Franka's control-parameters-joint-fr3.csv (old and current) and libfran
 `joint_velocity_limits.cpp` and `rate_limiting.h`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ The FR3's MuJoCo model: one file for physics, kinematics and pictures.
 with the hand as a rigid piece, for kinematics and inverse dynamics.
 """
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 import mujoco

@@ -1,7 +1,5 @@
 """The solid objects around the arm as plain shapes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from enum import Enum

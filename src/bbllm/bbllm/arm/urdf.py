@@ -5,8 +5,6 @@ Links, joints, limits, dynamics and inertials are those of franka_description 1.
 those of the MuJoCo model: what is drawn there is a visual, what touches the world a collision.
 """
 
-from __future__ import annotations
-
 import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping, Sequence

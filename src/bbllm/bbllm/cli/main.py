@@ -1,7 +1,5 @@
 """The command `bbllm`: joins the verbs and turns errors into one sentence and an exit code."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

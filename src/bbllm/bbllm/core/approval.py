@@ -6,8 +6,6 @@ is allowed is named by a hash of what the person read, so a plan that was change
 another one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets

@@ -1,7 +1,5 @@
 """Numbers, ROS namespaces and the open-state mode, which several rooms share."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 

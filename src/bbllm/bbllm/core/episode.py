@@ -9,8 +9,6 @@ journal or a cancel:
     episode = run.execute(planner, world)
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

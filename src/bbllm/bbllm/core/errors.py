@@ -1,7 +1,5 @@
 """Everything that this project raises on purpose; a skill that fails is an Outcome instead."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

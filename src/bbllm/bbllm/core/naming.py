@@ -6,8 +6,6 @@ line, of few characters, and cannot end the section of a prompt that it stands i
 content is still that of its source: prompts mark it as data (`core.text`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache

@@ -12,8 +12,6 @@ A lost object, seen and no longer there to be seen, is a fact and no object: `(r
 `(red_cube last_seen_at 0.45 0.16 0.02)` and `(red_cube unseen_for 12 s)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Where bbllm's own files lie: the configuration it ships and the state it keeps."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

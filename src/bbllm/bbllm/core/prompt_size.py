@@ -7,8 +7,6 @@ texts are counted twice: with the fewest tokens that they can have, and with as 
 where each digit is one; compared with two tokenizers of Mistral on the prompts of LLM-POP.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The seams: what a model, a world, a planner and a Body must do, and no more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,7 +1,5 @@
 """Records to JSON values and back, by their type hints, and JSON to compare them by."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import types

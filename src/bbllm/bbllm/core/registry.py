@@ -5,8 +5,6 @@ A name may go on with options of that planner: `prog_prompt:check=graph,groundin
 whole of it is the planner's name in settings, journals and reports.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace

@@ -6,8 +6,6 @@ Everything that turns text into a call (Body, planners) and everything that carr
 refused in the same words everywhere.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

@@ -1,7 +1,5 @@
 """What people ask for, checked before anything is done with it."""
 
-from __future__ import annotations
-
 import secrets
 import time
 

@@ -11,8 +11,6 @@ controllers. None of these may instruct a model, so every prompt has `DATA_RULE`
 text between `<data>` and `</data>`, whatever its source. What a person asks for stands outside.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -1,7 +1,5 @@
 """The nouns of the project as frozen records; nothing here does anything."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 

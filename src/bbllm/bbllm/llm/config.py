@@ -4,8 +4,6 @@ Reads `config/llm.yaml`: which model is the Brain, which the Body, and what may 
 Keys come from the environment only. A file may name the variable, never contain the value.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Mapping

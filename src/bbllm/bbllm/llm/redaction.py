@@ -1,7 +1,5 @@
 """Keeps keys and passwords out of every text that leaves the model clients."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Puts a streamed reply together: ends it at a stop string, leaves out the model's reasoning."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bbllm.llm.redaction import Redactor

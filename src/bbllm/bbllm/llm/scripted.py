@@ -1,7 +1,5 @@
 """A model that replies from a script: for tests, public like any other model."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

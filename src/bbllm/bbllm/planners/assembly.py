@@ -1,7 +1,5 @@
 """Builds a planner for one episode, and adds the log of the models' clients to the episode."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ implicitfast, elliptic cones with impratio 10, condim 4, stiff pads (their conta
 two steps; slower ones let a grasped cube creep by millimetres during a carry), no welds.
 """
 
-from __future__ import annotations
-
 import colorsys
 import zlib
 from typing import Any

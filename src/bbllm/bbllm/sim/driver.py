@@ -1,7 +1,5 @@
 """The arm driver on physics in the same process: every call advances time until it ends."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

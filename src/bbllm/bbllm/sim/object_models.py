@@ -6,8 +6,6 @@ and of the part that is between the fingers. Parts may lean out of that box by m
 that is round has some rolling friction, as fruit has, since it would never come to rest otherwise.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

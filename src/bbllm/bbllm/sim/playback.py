@@ -9,8 +9,6 @@ feed-forward put into its set point,
 it follows to tenths of a millimetre. tau is inverse dynamics of the arm with hand and known load.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import mujoco

@@ -1,7 +1,5 @@
 """The content of `robot_state` at one moment, read from physics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import mujoco

@@ -5,8 +5,6 @@ Pictures are drawn in a process of their own: graphics libraries are chosen when
 loaded, some print at exit, and a broken one may take its process with it.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@ Draw pictures or a video of a model; run by `render` with the graphics library a
 One line on standard output for each frame of a video.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any

@@ -6,8 +6,6 @@ takes to bring the arm back, is what franka_hardware and ros2_control do: read f
 3.4, libfranka 0.21 and ros2_control on Jazzy.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque

@@ -4,8 +4,6 @@ The physics: arm, hand and objects, stepped by commands and read out.
 Nothing here decides anything; `sim.robot` adds the controllers.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import mujoco

@@ -1,7 +1,5 @@
 """YAML files named by name or path: scenes, suites."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 from collections.abc import Mapping, Sequence

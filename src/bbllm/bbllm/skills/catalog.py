@@ -1,7 +1,5 @@
 """The skills of the arm: name, parameters and summary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ and walls that may lean outwards. The ellipse that fits into its outline counts:
 and bowls, on the safe side for boxes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

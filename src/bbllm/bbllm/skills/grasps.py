@@ -6,8 +6,6 @@ open along the world's y axis. Neighbours count as outlines seen from above, the
 that grow thicker with height, as in `arm/fr3.xml`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

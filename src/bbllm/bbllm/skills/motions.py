@@ -11,8 +11,6 @@ table. Without a yaw, an object is aligned with what it is set on. A pose with a
 where the TCP shall be, for `place` when it releases.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ release. Either way the object is set on the surface near its underside, and the
 straight down: a tilt by the quaternion (10 degrees at most) is ignored.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

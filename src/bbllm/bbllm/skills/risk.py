@@ -9,8 +9,6 @@ A call that is not named here can only disturb what it is about: it takes an obj
 alone, sets one down on a free surface, or moves the hand where nothing is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

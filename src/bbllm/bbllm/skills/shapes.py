@@ -5,8 +5,6 @@ Plain floats throughout: a scene has a dozen boxes and these run many times per 
 overhead of arrays of three numbers would dominate: scipy's `ConvexHull` takes eight times as long.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Colour words of scenes as colours of a screen."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PIL import ImageColor

@@ -1,7 +1,5 @@
 """A household seen from above: rooms with their furniture, and in it what is in and on it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Where names are written, so that they cover neither objects nor each other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

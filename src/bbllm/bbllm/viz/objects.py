@@ -1,7 +1,5 @@
 """Each kind of object seen from above."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

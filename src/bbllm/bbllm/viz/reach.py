@@ -1,7 +1,5 @@
 """How far the arm reaches, for the ring that pictures draw."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from bbllm.core.types import Kind, Pose, SceneObject

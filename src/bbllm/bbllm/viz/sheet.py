@@ -1,7 +1,5 @@
 """The whole picture: what was asked and how it ended, over the table or house."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

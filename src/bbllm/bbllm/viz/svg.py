@@ -1,7 +1,5 @@
 """Shapes as SVG text, made without any graphics library."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from xml.sax.saxutils import escape, quoteattr

@@ -1,7 +1,5 @@
 """The table seen from above, as shapes: x forward is up, y left is left."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Which part of the table a picture shows, and where its points lie in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One client of one driver for all checks. The robot is made to stop three times in all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

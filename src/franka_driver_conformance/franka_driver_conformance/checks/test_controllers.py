@@ -1,7 +1,5 @@
 """Controllers and the hardware component: what is listed, and what may be switched."""
 
-from __future__ import annotations
-
 import pytest
 from control_msgs.msg import JointTrajectoryControllerState
 from controller_manager_msgs.msg import ControllerManagerActivity

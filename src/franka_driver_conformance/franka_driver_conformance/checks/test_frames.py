@@ -1,7 +1,5 @@
 """Frames: the robot description, transforms, and what robot_state is expressed in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

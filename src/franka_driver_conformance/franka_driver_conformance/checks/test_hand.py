@@ -1,7 +1,5 @@
 """The hand: four actions and a service, with nothing between the fingers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

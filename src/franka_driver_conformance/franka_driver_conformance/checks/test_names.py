@@ -1,7 +1,5 @@
 """Types and qualities of service, as the ROS graph shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Parameters of the robot: set only while no controller commands it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """States: what the driver publishes of joints, hand and robot while nothing happens."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a client observes when the robot stops, and how it is brought back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

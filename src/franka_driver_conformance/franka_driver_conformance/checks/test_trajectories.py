@@ -1,7 +1,5 @@
 """Trajectories: what happens to accepted goals of the arm's controller, and how they end."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

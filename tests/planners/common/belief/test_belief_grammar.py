@@ -1,7 +1,5 @@
 """The grammar of LLM-State's attention and state estimator."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

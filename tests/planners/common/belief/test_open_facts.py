@@ -1,7 +1,5 @@
 """What is believed as triples: beside what was sensed, and never in its place."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

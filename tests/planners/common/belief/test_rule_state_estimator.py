@@ -1,7 +1,5 @@
 """What rules come to believe of things, attribute by attribute, and when that ends."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The open state over episodes: what is heard, what is forgotten, and that nobody waits for it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ move, observe again. A precondition that does not apply is REJECTED and nothing 
 failure is FAILED, and the arm is raised where that is possible.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace

@@ -7,8 +7,6 @@ too, can report why the robot stopped before anything could move; only an idle r
 thresholds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Execution of one call: motions become goals of the arm, failures become messages."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Callable

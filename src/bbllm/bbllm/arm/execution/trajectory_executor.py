@@ -1,7 +1,5 @@
 """Execution of motions by the driver, with checks of their result."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable

@@ -7,8 +7,6 @@ new model; for every form of object the hand has a hidden twin, shown while an o
 is grasped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass

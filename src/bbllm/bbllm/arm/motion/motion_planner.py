@@ -6,8 +6,6 @@ taken. The way to it is, in this order: the straight joint move; straight up, ov
 at several heights; by way of the ready posture turned towards either end; RRT-Connect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

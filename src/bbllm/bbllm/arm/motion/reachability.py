@@ -1,7 +1,5 @@
 """Reachability of tool poses, by closed-form inverse kinematics."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ After J. Kuffner and S. LaValle, "RRT-Connect: an efficient approach to single-q
 planning", ICRA 2000; the short-cuts at the end are the usual remedy for its detours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

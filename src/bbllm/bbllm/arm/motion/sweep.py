@@ -5,8 +5,6 @@ The solid shapes are those of `arm/fr3.xml` that meet the world; that of a finge
 closed and wide open, since the lowest point of anything between is between the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache

@@ -15,8 +15,6 @@ The approval gate in front of the arm: which calls are permitted, and when a per
 * Calls of an episode that has ended are refused in every mode: no client waits for them.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque

@@ -1,7 +1,5 @@
 """Checks of every motion against the safety envelope before it is sent."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which planners a comparison is of: those that were named, or all that can play."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Sequence

@@ -11,8 +11,6 @@ Tokens are those that servers counted, and an estimate of the prompts' where one
 (core.prompt_size).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """Writes what a comparison comes to: figures, tables and plots, from the folders of its runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -7,8 +7,6 @@ Plays one suite with several planners, one after the other, in folders beside ea
     <planner>/    an ordinary run: `bbllm bench diff`, `report` and SUITE --out work on it
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

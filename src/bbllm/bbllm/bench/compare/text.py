@@ -1,7 +1,5 @@
 """A comparison as tables, for a terminal and as Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Plays one sample of inspect_ai, an episode in a separate thread, and shows it in the log."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

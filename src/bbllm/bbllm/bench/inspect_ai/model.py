@@ -1,7 +1,5 @@
 """A model of inspect_ai behind our seam: asynchronous there, synchronous here."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import re
 import time

@@ -1,7 +1,5 @@
 """Scores of inspect_ai, from the bench's own judgement of the table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from inspect_ai.scorer import (

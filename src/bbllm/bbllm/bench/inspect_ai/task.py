@@ -9,8 +9,6 @@ One sample is one trial of one task; the scenes are those of `bbllm bench` with 
 Needs the extra `inspect` (`make extras`, or pip install inspect-ai).
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from typing import Any

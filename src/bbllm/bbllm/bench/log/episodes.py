@@ -1,7 +1,5 @@
 """The seam between the runner and what plays an episode: one function, records in and out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol

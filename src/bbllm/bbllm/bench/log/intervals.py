@@ -11,8 +11,6 @@ interval is computed: that takes half a second.
 Everything is a pure function of its arguments and does not depend on their order.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

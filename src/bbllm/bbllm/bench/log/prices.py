@@ -10,8 +10,6 @@ A table is a YAML file that the user writes; `config/prices.example.yaml` shows 
 No prices come with this program: they change, and a wrong one is worse than none.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the bench keeps of one episode: one line of `results.jsonl`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """All that decides what a run's results mean; `settings.json` of its folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

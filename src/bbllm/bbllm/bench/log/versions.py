@@ -1,7 +1,5 @@
 """What made a result: versions of packages, hashes of source and prompts, the machine."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

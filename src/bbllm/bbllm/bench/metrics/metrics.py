@@ -15,8 +15,6 @@ passed. And success is a checker's verdict, not a GCR of 1: the checker may dema
 conditions name.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

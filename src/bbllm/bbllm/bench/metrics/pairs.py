@@ -9,8 +9,6 @@ Which one is better is read from the pairs in which neither episode was lost: a 
 down is no evidence about the planner that would have asked it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

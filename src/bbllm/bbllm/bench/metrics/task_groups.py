@@ -1,7 +1,5 @@
 """The parts of a suite with figures of their own: by split, least steps and difficulty."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.bench.log.run_settings import TaskSettings

@@ -8,8 +8,6 @@ Where that succeeds the number is proven from both sides; where it does not, or 
 suffice, `NotProvenError` is raised, and nothing is claimed.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

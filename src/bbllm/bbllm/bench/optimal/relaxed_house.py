@@ -17,8 +17,6 @@ one spot are the same. Nothing else is easier than in the household, and nothing
 So each plan of the household is one of at most as many steps here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter

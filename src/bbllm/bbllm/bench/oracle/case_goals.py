@@ -1,7 +1,5 @@
 """Hands the goal of each case to the models that need it; no other model ever gets it."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The goal of a case on a table, as an oracle is handed it; no language model ever is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Literal
 

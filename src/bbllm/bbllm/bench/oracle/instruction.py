@@ -5,8 +5,6 @@ It reads put, stack, line, sort and pick sentences, and patterns such as a plus 
 language model: a sentence with a word that it does not contain is refused by that word.
 """
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import re

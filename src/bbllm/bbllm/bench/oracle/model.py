@@ -1,7 +1,5 @@
 """Rule-based models that answer from the episode as data: their seam, and those of the table."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

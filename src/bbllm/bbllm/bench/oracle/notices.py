@@ -1,7 +1,5 @@
 """Notices in reports on names that are no language model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.bench.log.run_settings import RunSettings

@@ -1,7 +1,5 @@
 """The entry points of the oracles; the modules that answer are imported when one is built."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Plans and decisions in the format that a request declares."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One step in plain words becomes one line of program, as the Body of brain_body takes it."""
 
-from __future__ import annotations
-
 import re
 
 from bbllm.bench.oracle.instruction import read_instruction

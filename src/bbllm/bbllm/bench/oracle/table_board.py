@@ -1,7 +1,5 @@
 """An imagined table: where objects will be after the steps so far, and what feedback ruled out."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """What an instruction asks for on a table, and the objects that it names, as data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """From goals and a scene to steps in plain words: arrangements, towers, sides and moves."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -5,8 +5,6 @@ Equal drawings are kept once, tables lie on a common ground, and all drawings sh
 classes of their paints.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """One card for each episode: how its table or house was left, and why that passed or not."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """Who made the run: names, plain notices about stand-ins, the command that makes it again."""
 
-from __future__ import annotations
-
 import shlex
 import time
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ results and does not depend on their order: a run that was killed and resumed gi
 Floats are rounded to six digits after the point in the file.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """A run's summary as tables on a terminal."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby, islice

@@ -1,7 +1,5 @@
 """The tables that are counted from single episodes: heat maps and breakdowns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

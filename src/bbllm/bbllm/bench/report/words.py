@@ -1,7 +1,5 @@
 """How the report writes numbers and other people's texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """Writes the summary and `report.html` of a run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Who answers in a run: models that are asked, or a recording."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The recording of a whole run: one file of exchanges, written and read by episode."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The models of one episode: of this process, or of a recording; recorded where that is asked."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

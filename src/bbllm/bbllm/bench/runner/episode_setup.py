@@ -1,7 +1,5 @@
 """What episodes on tables and in houses share: their models, run, journal, seed and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType

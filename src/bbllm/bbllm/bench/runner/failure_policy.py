@@ -1,7 +1,5 @@
 """When a run stops trying: the same episode again, workers that do not start, one failure more."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from bbllm.bench.log.results import NO_CASE, EpisodeKey, EpisodeResult

@@ -1,7 +1,5 @@
 """Where the cases of a suite are played: on a simulated table, in a household, by the nodes."""
 
-from __future__ import annotations
-
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.suites.case import HouseStart
 from bbllm.bench.suites.suite import Suite

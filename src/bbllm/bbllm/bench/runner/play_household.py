@@ -1,7 +1,5 @@
 """Plays one episode in a household of symbols, in this process, and judges the household."""
 
-from __future__ import annotations
-
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, play_alone

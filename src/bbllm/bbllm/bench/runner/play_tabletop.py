@@ -1,7 +1,5 @@
 """Plays one episode in this process: physics, models, planner and judge put together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Workers of a Ray cluster: the same episodes, on as many machines as it has."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import logging

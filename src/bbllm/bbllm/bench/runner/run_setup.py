@@ -1,7 +1,5 @@
 """From what a person asked for to what a run needs; finds every mistake before anything starts."""
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

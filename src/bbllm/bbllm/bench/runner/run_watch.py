@@ -1,7 +1,5 @@
 """Progress of a run, and the interface of its observer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

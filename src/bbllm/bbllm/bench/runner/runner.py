@@ -1,7 +1,5 @@
 """Plays all episodes of a run that are not on record yet, and keeps each as it comes."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping

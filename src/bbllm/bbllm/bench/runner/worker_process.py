@@ -7,8 +7,6 @@ ends when the other end of the pipe is closed, so also when its parent was kille
 removes SCRATCH, the folder for temporary files.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import pickle

@@ -1,7 +1,5 @@
 """One try to play an episode, where everything that can go wrong becomes an answer."""
 
-from __future__ import annotations
-
 import traceback
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Who plays the episodes: the seam, and processes of this machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

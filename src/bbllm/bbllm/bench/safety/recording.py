@@ -1,7 +1,5 @@
 """A driver that keeps every trajectory that goes through it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

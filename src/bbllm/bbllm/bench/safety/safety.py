@@ -6,8 +6,6 @@ joint limits (bench.limit_audit), and by MuJoCo's own forward kinematics for whe
 tool. Nothing of the planner's kinematics, limits or collision checks is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 

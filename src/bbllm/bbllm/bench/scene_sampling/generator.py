@@ -5,8 +5,6 @@ A scene is drawn as a whole, and drawn anew where something does not fit. What i
 decided by inverse kinematics, as in an episode; the distances of a suite only guide the draw.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 

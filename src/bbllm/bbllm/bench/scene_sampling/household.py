@@ -1,7 +1,5 @@
 """Draws the household that a trial starts in: arranged for its task, and a little otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bbllm.bench.scene_sampling.placement import Dice

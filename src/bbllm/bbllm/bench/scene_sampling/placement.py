@@ -6,8 +6,6 @@ nothing but sums, products and comparisons decides; so the same seed gives the s
 every machine.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar

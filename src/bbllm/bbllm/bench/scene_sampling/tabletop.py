@@ -1,7 +1,5 @@
 """Draws one scene by a recipe: how many, what colours, where, and in which order listed."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

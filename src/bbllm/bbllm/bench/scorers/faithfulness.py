@@ -19,8 +19,6 @@ two hands, so faithfulness without it is reported beside it. On a table only the
 error code reveals are checked.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A household that is compared with its goal after each step, and not only at the end."""
 
-from __future__ import annotations
-
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Score

@@ -1,7 +1,5 @@
 """Goals about hidden properties: blocks at corners, the heaviest in the hand, and what stays."""
 
-from __future__ import annotations
-
 import math
 
 from bbllm.bench.scorers.table import Table

@@ -7,8 +7,6 @@ What was found out only after the reply that decided cannot have informed it; so
 go is never informed, however lucky. docs/design/informed-success.md explains which reply that is.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

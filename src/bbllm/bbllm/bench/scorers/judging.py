@@ -7,8 +7,6 @@ come to rest on the table or on another object: what is in the hand or in the ai
 the goal is to hold something.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

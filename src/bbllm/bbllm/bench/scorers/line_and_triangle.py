@@ -1,7 +1,5 @@
 """Goals of cubes by their colours: all in one line by colour, and three as a triangle."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

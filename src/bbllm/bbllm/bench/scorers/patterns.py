@@ -12,8 +12,6 @@ tolerance of a place: nearer, it would fill a place next to the pattern and make
 such as an inverted T or a Latin cross.
 """
 
-from __future__ import annotations
-
 import cmath
 import itertools
 import math

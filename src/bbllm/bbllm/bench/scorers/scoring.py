@@ -1,7 +1,5 @@
 """From one episode and the table that it left to one line of the results."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Goals of sides: one kind on one side, two kinds apart, and a pair on each side."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Goals of what carries what: objects on others or on locations, in containers, and towers."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A final state as scorers query it: what there is, what can be reached, what stands."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable
 from functools import cached_property

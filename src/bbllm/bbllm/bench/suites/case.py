@@ -1,7 +1,5 @@
 """One task on one table, or in one house: what a planner gets, and what it is judged by."""
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import dataclass, replace
 from typing import Any

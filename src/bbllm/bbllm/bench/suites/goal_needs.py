@@ -1,7 +1,5 @@
 """Whether a scene has what a goal requires; otherwise no planner could ever reach it."""
 
-from __future__ import annotations
-
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

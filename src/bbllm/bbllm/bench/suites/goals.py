@@ -6,8 +6,6 @@ No planner ever sees a goal. Lengths in metres; edges are lengths in edges of a 
 y > 0, right is y < 0, as the robot sees it; x points away from it.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field

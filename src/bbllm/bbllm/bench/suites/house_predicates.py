@@ -1,7 +1,5 @@
 """Goals of houses as predicates with counts (planners.goal_predicates), and back."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The houses of a suite, checked against what its tasks require."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Judges a household at the end of an episode, by its graph and not by what a planner saw."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product

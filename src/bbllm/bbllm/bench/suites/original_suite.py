@@ -18,8 +18,6 @@ end, and SR is 1 where all are; so an episode passes only if it ended next to th
 objects as the annotator did. Source: `run_eval.eval` of the release.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The table or house at the end of an episode, and its score."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,7 +1,5 @@
 """What is wrong with a suite file, in sentences that name the task and the field."""
 
-from __future__ import annotations
-
 import difflib
 import typing
 from collections.abc import Iterator, Mapping, Sequence

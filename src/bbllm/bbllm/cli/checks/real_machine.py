@@ -1,7 +1,5 @@
 """Checks of this machine for `bbllm doctor --real`: network, kernel, limits, packages."""
 
-from __future__ import annotations
-
 import os
 import platform
 import resource

@@ -8,8 +8,6 @@ process. The driver's own cycle, under load and with real-time priority, shows i
 robot's control_command_success_rate.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import select

@@ -1,7 +1,5 @@
 """`bbllm bench`: scores planners and models on a suite; measures the arm and the stack."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import typer

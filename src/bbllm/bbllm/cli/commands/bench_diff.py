@@ -1,7 +1,5 @@
 """`bbllm bench diff`: two runs on the same cases, A minus B."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`bbllm bench driver`: does a driver do what clients of franka_ros2 rely on?"""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import signal

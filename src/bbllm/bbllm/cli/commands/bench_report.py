@@ -1,7 +1,5 @@
 """`bbllm bench report`: writes summary and report of a run again."""
 
-from __future__ import annotations
-
 import webbrowser
 from pathlib import Path
 from typing import Annotated

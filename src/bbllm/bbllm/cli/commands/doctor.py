@@ -1,7 +1,5 @@
 """`bbllm doctor`: what works on this machine, and what to do about what does not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`bbllm forget`: makes a running stack discard its beliefs about objects."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 
 from bbllm.cli.support.discovery import found_stack

@@ -1,7 +1,5 @@
 """`bbllm plan`: what would be done, without doing it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import typer

@@ -1,7 +1,5 @@
 """`bbllm policies`: writes the policies of SROS 2 for a namespace."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

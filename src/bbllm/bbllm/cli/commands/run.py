@@ -1,7 +1,5 @@
 """`bbllm run`: one task, on a running stack or in this process."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bbllm.api.options import HOUSE, STEPS, EpisodeOptions

@@ -1,7 +1,5 @@
 """`bbllm scenes`: which scenes and houses there are."""
 
-from __future__ import annotations
-
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, SceneFileError

@@ -1,7 +1,5 @@
 """`bbllm show`: reads the journal of an episode back."""
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands whose modules are imported when they run, so that lists of commands are quick."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable

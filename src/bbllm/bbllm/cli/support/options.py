@@ -1,7 +1,5 @@
 """Options that several verbs share: one name, one help text, one completion each."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

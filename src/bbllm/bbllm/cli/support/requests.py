@@ -1,7 +1,5 @@
 """Command lines from dataclasses: a verb takes one request, and each field of it is an option."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, field, fields, is_dataclass
 from inspect import Parameter, Signature

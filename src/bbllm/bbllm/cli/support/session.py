@@ -1,7 +1,5 @@
 """One episode in this process: set up, run and stoppable; and the end of any episode."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn

@@ -1,7 +1,5 @@
 """Runs an episode beside the main thread, so that Ctrl-C is always handled."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """The group of verbs: turns whatever goes wrong into one sentence and an exit code."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

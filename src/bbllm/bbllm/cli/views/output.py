@@ -1,7 +1,5 @@
 """A console that prints what stands in a text, and nothing that steers the terminal."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

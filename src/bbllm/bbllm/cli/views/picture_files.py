@@ -1,7 +1,5 @@
 """Writes the pictures of an episode beside its journal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

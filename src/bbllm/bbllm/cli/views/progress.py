@@ -1,7 +1,5 @@
 """The state of an episode while its events come in, and after its end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum

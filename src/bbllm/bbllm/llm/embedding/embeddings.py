@@ -1,7 +1,5 @@
 """An Embedder on any server that speaks OpenAI's embeddings protocol."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@
 It compares spelling, not meaning: `grasp` and `seize` are unrelated. Reports name it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import time

@@ -1,7 +1,5 @@
 """From `config/llm.yaml`, options and the environment to the Brain's and the Body's model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Which parameters of a chat request a server takes, learnt from its refusals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

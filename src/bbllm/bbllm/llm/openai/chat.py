@@ -1,7 +1,5 @@
 """A ChatModel on any server that speaks OpenAI's chat protocol."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Mapping, Sequence

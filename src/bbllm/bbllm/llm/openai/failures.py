@@ -1,7 +1,5 @@
 """What went wrong with a request: one plain sentence, what would help, and whether to retry."""
 
-from __future__ import annotations
-
 import difflib
 import email.utils
 import json

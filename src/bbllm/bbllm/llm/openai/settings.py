@@ -1,7 +1,5 @@
 """Settings of one model on an OpenAI-compatible server, from a section and the environment."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -5,8 +5,6 @@ A recording is JSON lines, one per exchange, written when the exchange is over. 
 share the file, also from two processes.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

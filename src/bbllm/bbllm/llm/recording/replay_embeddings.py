@@ -7,8 +7,6 @@ base64, for as decimal numbers those of one episode would take a megabyte. A
 recording run and its replay get the same rounded vectors.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import struct

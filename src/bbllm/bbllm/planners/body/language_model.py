@@ -1,7 +1,5 @@
 """Body-LLM: a language model turns one step of a plan into one call."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from bbllm.core.errors import ConfigError

@@ -1,7 +1,5 @@
 """Builds a Body for each mapping method."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Base-LLM: one model writes the program at once, without Body and without feedback."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bbllm.core.events import PlanMade, StepFailed

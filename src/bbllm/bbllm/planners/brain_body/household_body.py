@@ -1,7 +1,5 @@
 """A Body in a household: it answers in classes, and a policy chooses the objects."""
 
-from __future__ import annotations
-
 from random import Random
 
 from bbllm.core.errors import ParseError

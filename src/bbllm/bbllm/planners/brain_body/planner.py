@@ -1,7 +1,5 @@
 """BrainBody-LLM: one model plans, one acts, failures go back to the first (Algorithm 1)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

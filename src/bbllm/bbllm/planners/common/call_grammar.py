@@ -5,8 +5,6 @@ A line: `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`. JSON: a
 obeys `body_schema`. `check_call` checks both.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -10,8 +10,6 @@ objects of the class `thing` must satisfy a predicate, with any place of the cla
 may contain `_`, so the classes of the scene decide where a thing ends and its place begins.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence

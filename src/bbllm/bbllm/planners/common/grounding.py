@@ -1,7 +1,5 @@
 """Which object a word means: a model writes `salmon`, and the scene has three."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import Enum
 from random import Random

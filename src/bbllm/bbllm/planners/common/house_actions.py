@@ -1,7 +1,5 @@
 """The paper's eighteen actions in a household, and their names in the household's world."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Executes low-level calls one by one, and records what was tried and seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from bbllm.core.errors import GaveUpError, ParseError

@@ -14,8 +14,6 @@ plan, nor is `done` or `cannot:` beside lines that resemble actions: it may be a
 `# Done (so far)`. Between calls `# done` is a comment. No text is ever executed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Similarity of texts, and the ablation that turns steps into calls without a language model."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

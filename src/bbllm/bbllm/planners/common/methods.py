@@ -1,7 +1,5 @@
 """Names of the methods that map steps to calls; `body.mapping` builds them."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 

@@ -1,7 +1,5 @@
 """What planners have in common: their models, and the request for a reply."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar

@@ -9,8 +9,6 @@ Constant parts come first, so that a server can cache the beginning of a prompt:
 order of first sight, furniture before movable objects, and objects that were in a hand last.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

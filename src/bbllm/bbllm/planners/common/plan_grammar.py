@@ -6,8 +6,6 @@ Other lines (markdown, chatter, an explanation) are ignored. The single line `ca
 means that there is no plan. No text is ever executed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Programs of ProgPrompt's model as records, and the objects that their words mean."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 

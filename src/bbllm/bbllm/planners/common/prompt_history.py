@@ -1,7 +1,5 @@
 """The history of an episode in prompts, shortened as far as the model requires."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar

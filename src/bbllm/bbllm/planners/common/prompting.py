@@ -1,7 +1,5 @@
 """Prompts: template files, the text of a scene, and the request for a reply."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Lines of a reply: what ends it, what refuses the task, and lines that are discarded."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The surroundings of the robot, gathered from the facts of a scene in one pass."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

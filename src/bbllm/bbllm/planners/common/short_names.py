@@ -1,7 +1,5 @@
 """Short names for the many objects of a house: `lightswitch1` for `lightswitch_216`."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """FLTRNN's baselines: a plan of the whole goal at once, and a reasoner with a planner."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

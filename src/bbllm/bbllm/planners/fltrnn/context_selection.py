@@ -7,8 +7,6 @@ as the sentence mentions, and then those nearest to the sentence, up to a length
 places. Further lines list classes with more objects, and classes without any in the prompt.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter

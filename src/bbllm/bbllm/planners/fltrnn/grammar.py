@@ -13,8 +13,6 @@ whether it is reached. Prose between the lines is ignored; other lines that rese
 discarded, and reported.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

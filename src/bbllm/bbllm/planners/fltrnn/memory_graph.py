@@ -4,8 +4,6 @@ FLTRNN's memory of a household: a copy of the scene on which each call is execut
 Source: Zhang et al., FLTRNN. As described there it refuses calls that break the rules.
 """
 
-from __future__ import annotations
-
 from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import nearest_first
 from bbllm.core.types import Code, Kind, Scene, SkillCall

@@ -6,8 +6,6 @@ glasses`): one to three words in a row name a class with the same spelling, or e
 ends with them, as English compounds end with the kind of an object. Synonyms are not found.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

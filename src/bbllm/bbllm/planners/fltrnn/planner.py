@@ -1,7 +1,5 @@
 """FLTRNN: a goal is split into sub-goals, and a language RNN with two memories plans each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ and their order. The words are our own, and so are the instructions on the reply
 model needs because it does not complete text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

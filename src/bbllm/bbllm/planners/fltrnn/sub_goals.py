@@ -1,7 +1,5 @@
 """Sub-goals of a goal: the request for them, and the correction of omissions and inventions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

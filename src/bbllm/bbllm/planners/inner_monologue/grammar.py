@@ -9,8 +9,6 @@ where the prompt ends, with a thought without its label. Lines behind the action
 the model only imagines its result.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

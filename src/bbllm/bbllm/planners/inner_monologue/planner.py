@@ -1,7 +1,5 @@
 """Inner Monologue: one step at a time, in one prompt that grows by the result of each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal

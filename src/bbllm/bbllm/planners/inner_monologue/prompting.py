@@ -5,8 +5,6 @@ Source: Huang et al., Inner Monologue, section 3: feedback of several kinds (suc
 people) is part of one prompt that grows with the episode. The words are our own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bbllm.core.types import Outcome, Scene, Task

@@ -1,7 +1,5 @@
 """FT-CoT and FT-Vanilla: a small model, tuned to these prompts, finds out and then acts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial

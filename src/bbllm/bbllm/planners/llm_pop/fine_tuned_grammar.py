@@ -10,8 +10,6 @@ is that of the end effector in the world frame, also for `place`, in metres; in 
 paper's appendix A.6 it is that of the block.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -14,8 +14,6 @@ same and its prompts name neither. In data sets the lines up to the question are
 the others the input. `benchmarks.finetuning` depends on the labels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum

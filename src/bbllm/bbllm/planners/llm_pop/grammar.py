@@ -15,8 +15,6 @@ An evaluator's reply is SUCCESS or FAIL, alone on a line, and below it the reaso
 lines and chatter before the first label are ignored, but not text between the actions.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """LLM-POP: find out what is missing, then act; an evaluator states what was found out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

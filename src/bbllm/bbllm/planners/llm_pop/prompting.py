@@ -5,8 +5,6 @@ Source: Sun et al., appendix A.1 and A.2: the same parts in the same order, in o
 in brackets and words before a colon structure the prompts; so text from outside is on one line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """LLM-State: the model keeps a state of the relevant objects, and plans on by it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

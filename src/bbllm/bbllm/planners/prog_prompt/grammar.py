@@ -15,8 +15,6 @@ One line `cannot: <reason>` in its place means that there is no program. Indenta
 It resembles Python, but no line is ever passed to Python.
 """
 
-from __future__ import annotations
-
 import re
 
 from bbllm.core.errors import GaveUpError, ParseError

@@ -1,7 +1,5 @@
 """The zero-shot planner of Huang et al.: free text, and for each step the nearest action."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

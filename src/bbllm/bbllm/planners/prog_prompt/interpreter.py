@@ -1,7 +1,5 @@
 """Executes programs of ProgPrompt call by call; no line is ever passed to Python."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

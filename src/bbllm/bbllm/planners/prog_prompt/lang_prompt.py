@@ -1,7 +1,5 @@
 """LangPrompt: the model lists steps in plain words, and a Body maps them to calls."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random

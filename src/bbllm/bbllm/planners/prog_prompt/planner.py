@@ -1,7 +1,5 @@
 """ProgPrompt: the model writes a program, which is interpreted line by line and never executed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 from typing import Literal

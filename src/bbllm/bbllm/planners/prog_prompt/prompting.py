@@ -6,8 +6,6 @@ example programs, and the task as the head of a function. The words are our own,
 lines that tell a chat model, which completes nothing, to reply with the body of that function.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Requests and answers of approval to messages and back; nothing here decides anything."""
 
-from __future__ import annotations
-
 from bbllm_interfaces.action import ExecuteSkill
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve

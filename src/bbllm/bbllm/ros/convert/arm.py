@@ -1,7 +1,5 @@
 """The arm's records to the driver's messages and back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

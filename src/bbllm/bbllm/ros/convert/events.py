@@ -5,8 +5,6 @@ Each kind of event has one typed payload. Fields of the same name in record and 
 converted by name; the rest is listed in PAYLOADS.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ A field of a record has the same name in the message, or the same without its un
 is listed in RENAMED, LEFT_OUT and UNKNOWN.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

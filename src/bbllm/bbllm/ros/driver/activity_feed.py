@@ -6,8 +6,6 @@ error of the hardware takes them down (ros2_control on Jazzy, ControllerManager:
 what a reflex is. So a client that receives no states any more has to ask.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque

@@ -6,8 +6,6 @@ effector that is set in Desk. Its error in a pose is not documented: people repo
 with an empty hand, so on a real arm weights are to be compared in one pose.
 """
 
-from __future__ import annotations
-
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 

@@ -6,8 +6,6 @@ them. Silence of a robot that is stopped is none either, but no loss: its broadc
 until it is recovered.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

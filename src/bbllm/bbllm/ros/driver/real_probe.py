@@ -1,7 +1,5 @@
 """Inspects the graph of a real arm for a record of it; requests states and parameters only."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

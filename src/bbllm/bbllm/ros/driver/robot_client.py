@@ -1,7 +1,5 @@
 """The robot behind the arm: its reports of itself, and the steps of its recovery, over ROS."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the graph of a real arm shows; needs no ROS."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The arm behind the ROS interfaces of franka_ros2, or of `mujoco_sim`, which serves the same."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

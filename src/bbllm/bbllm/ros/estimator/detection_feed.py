@@ -4,8 +4,6 @@ What detectors send, as records: detections on their topics, and AprilTags among
 `vision_msgs` is imported only where it is used: it need not be installed.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

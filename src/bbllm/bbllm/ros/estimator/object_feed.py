@@ -1,7 +1,5 @@
 """The newest objects, and an error that names the node that fell silent."""
 
-from __future__ import annotations
-
 from bbllm_interfaces.msg import ObjectStates
 from rclpy.node import Node
 

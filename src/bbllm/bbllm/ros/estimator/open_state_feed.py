@@ -1,7 +1,5 @@
 """The open state of `state_estimator`: from the events of episodes to facts of its scenes."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The safety envelope of a node: its file, and the age of the scene that it receives."""
 
-from __future__ import annotations
-
 import time
 
 from bbllm_interfaces.msg import Scene as SceneMsg

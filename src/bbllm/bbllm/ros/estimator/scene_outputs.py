@@ -1,7 +1,5 @@
 """The objects of scenes on standard topics: /tf, vision_msgs and MoveIt collision objects."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import math

@@ -1,7 +1,5 @@
 """The state of a real table: the topics of cameras and hand, joined by `worlds.tabletop`."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -1,7 +1,5 @@
 """Where `fr3_executor` asks people: what waits on a topic, their answers by a service."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -6,8 +6,6 @@ publishes the joint states, serves the controller, and beats. An executor for a 
 nothing while a `mujoco_sim` is in its namespace.
 """
 
-from __future__ import annotations
-
 import time
 
 from rclpy.node import Node

@@ -1,7 +1,5 @@
 """The action `execute_skill`: one call of a skill at a time, stopped once unwanted."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The node `body_mapper`: the Body as a service."""
 
-from __future__ import annotations
-
 from bbllm_interfaces.srv import MapStep
 from std_msgs.msg import String
 

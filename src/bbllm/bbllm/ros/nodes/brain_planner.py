@@ -1,7 +1,5 @@
 """The node `brain_planner`: joins one planner to the arm behind one action."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bbllm_interfaces.action import RunTask

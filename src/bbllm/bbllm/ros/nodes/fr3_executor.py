@@ -1,7 +1,5 @@
 """The node `fr3_executor`: the skills of the arm behind one action, and a person before it."""
 
-from __future__ import annotations
-
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.lifting import LiftParams

@@ -1,7 +1,5 @@
 """The node `mujoco_sim`: the FR3 in MuJoCo behind the real driver's own ROS interfaces."""
 
-from __future__ import annotations
-
 from bbllm.ros.rclpy_support.params import MujocoSimParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.sim.arm import SimArm

@@ -1,7 +1,5 @@
 """The node `state_estimator`: from objects and joint states to a scene with its relations."""
 
-from __future__ import annotations
-
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import GetScene
 

@@ -1,7 +1,5 @@
 """The node `task_menu`: menus on objects, places and the robot in rviz, and a status."""
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import replace

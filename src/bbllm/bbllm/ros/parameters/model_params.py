@@ -1,7 +1,5 @@
 """From a node's parameters to its language models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TypeAlias
 

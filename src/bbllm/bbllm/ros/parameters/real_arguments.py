@@ -1,7 +1,5 @@
 """What the launch files of a real arm are given, checked before anything is started."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

@@ -1,7 +1,5 @@
 """Where episodes are begun: one at a time, each with its planner, its limits and its journal."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The world and the Body of an episode, reached through the ROS graph."""
 
-from __future__ import annotations
-
 import time
 
 from action_msgs.srv import CancelGoal

@@ -1,7 +1,5 @@
 """The model calls and replies for one request of a client."""
 
-from __future__ import annotations
-
 from bbllm.core.cancel import CancelToken
 from bbllm.core.events import ModelCall
 

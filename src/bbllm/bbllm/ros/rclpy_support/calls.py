@@ -1,7 +1,5 @@
 """Services and actions of other nodes, called from threads that do not spin; no answer is lost."""
 
-from __future__ import annotations
-
 import threading
 import time
 import weakref

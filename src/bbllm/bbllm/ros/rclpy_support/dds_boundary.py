@@ -7,8 +7,6 @@ environment chooses both, so all that is decided here is an environment (docs/se
 no ROS.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ Level and meaning follow REP 107: OK while the node is active, WARN after an err
 `RECENT_S` or while it is inactive, STALE is left to aggregators.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -6,8 +6,6 @@ kernel releases the lock also after SIGKILL. Other machines do not see the file;
 heartbeat decides (`stack_node`). Needs no ROS.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import random

@@ -1,7 +1,5 @@
 """Timers, action servers and messages of a node, and its teardown, beyond what rclpy has."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from itertools import chain

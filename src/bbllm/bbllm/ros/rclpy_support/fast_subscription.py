@@ -6,8 +6,6 @@ a second, and the real driver sends a thousand. To poll every few milliseconds c
 that and loses nothing.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

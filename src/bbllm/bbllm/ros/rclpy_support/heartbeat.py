@@ -6,8 +6,6 @@ has the name of the node, a word that changes with every start, so that a node t
 anew is recognized to have lost its state, and its process. `liveness` evaluates them.
 """
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 from rclpy._rclpy_pybind11 import InvalidHandle

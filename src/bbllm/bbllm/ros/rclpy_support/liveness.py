@@ -6,8 +6,6 @@ one that is kept waiting itself receives none. So silence is counted in turns of
 by the clock, and where the silent one runs on this machine its process is checked. Needs no ROS.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable

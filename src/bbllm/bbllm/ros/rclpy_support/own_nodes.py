@@ -1,7 +1,5 @@
 """Nodes of programs that are none themselves: with a context and a thread of their own."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Mapping, Sequence

@@ -9,8 +9,6 @@ rclpy, so that a node can still reach the others when it ends: an arm that moves
 its executor is gone.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

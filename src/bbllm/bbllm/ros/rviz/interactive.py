@@ -6,8 +6,6 @@ requests `<name>/get_interactive_markers` for everything, follows `<name>/update
 on without a gap, and publishes on `<name>/feedback` what a person did. Only menus are served.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Scene, plan, status and menus as markers, for rviz."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

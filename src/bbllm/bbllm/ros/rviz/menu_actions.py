@@ -1,7 +1,5 @@
 """Where choices from a menu are carried out: as tasks, answers and stops, as for any client."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextlib import suppress

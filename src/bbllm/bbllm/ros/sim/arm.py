@@ -1,7 +1,5 @@
 """The simulated arm's trajectory controller over ROS: `fr3_arm_controller`."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

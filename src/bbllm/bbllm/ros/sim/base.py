@@ -1,7 +1,5 @@
 """The robot beside its controllers, over ROS: `action_server` and `service_server`."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

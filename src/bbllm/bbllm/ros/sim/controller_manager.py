@@ -1,7 +1,5 @@
 """The controller manager of the simulated robot over ROS: `controller_manager`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from controller_manager_msgs import msg as msgs

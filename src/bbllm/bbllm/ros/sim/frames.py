@@ -1,7 +1,5 @@
 """What robot_state_publisher does beside the driver: the description, `/tf` and `/tf_static`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The simulated hand over ROS: `franka_gripper`."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from functools import partial

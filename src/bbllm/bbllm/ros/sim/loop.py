@@ -6,8 +6,6 @@ agree with the wall clock, at any other speed they are the world's clock all the
 run backwards, not even when the scene is changed.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 import traceback

@@ -1,7 +1,5 @@
 """What only a simulator can do: the services under `sim/`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

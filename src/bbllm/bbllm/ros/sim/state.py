@@ -1,7 +1,5 @@
 """The state broadcaster of the simulated robot: `robot_state` and its convenience topics."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the simulated robot publishes, at rates that rclpy keeps up with at any speed."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

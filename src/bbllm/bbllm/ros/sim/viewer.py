@@ -1,7 +1,5 @@
 """The MuJoCo viewer beside the simulation; needs a display."""
 
-from __future__ import annotations
-
 import time
 from contextlib import ExitStack
 

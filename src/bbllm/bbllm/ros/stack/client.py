@@ -1,7 +1,5 @@
 """A client of a running stack, for programs that are no nodes: command line, tests, bench."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """Which stacks run in a ROS domain, by the names of the nodes in it. Needs no ROS."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

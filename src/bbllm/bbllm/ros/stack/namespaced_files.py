@@ -4,8 +4,6 @@ Files of config with whole names (policies of SROS 2, rviz's view), for another 
 Needs no ROS.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

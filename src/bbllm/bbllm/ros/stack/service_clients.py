@@ -1,7 +1,5 @@
 """Clients of single nodes: of the scene, of what waits for approval, and of the simulator."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

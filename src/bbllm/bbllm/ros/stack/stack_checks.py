@@ -4,8 +4,6 @@ Checks the parameters of a stack before any of its nodes starts.
 `bbllm up` and the launch files use it. Needs no ROS.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping

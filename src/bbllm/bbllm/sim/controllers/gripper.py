@@ -6,8 +6,6 @@ Results carry the texts that libfranka gives: an empty one when a grasp missed i
 another command or a stop came. Physics and clock are inputs of `update`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

@@ -5,8 +5,6 @@ Rules and texts are those of ros2_control's controller_manager on Jazzy, the con
 config/franka/controllers.yaml. No ROS and no physics in here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum

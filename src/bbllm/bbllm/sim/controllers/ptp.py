@@ -5,8 +5,6 @@ States and texts are those of libfranka's asynchronous position control. All joi
 together, along quintics; how the real robot shapes its motions is not published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum

@@ -8,8 +8,6 @@ tolerance), this one brakes within a seventh of a second and keeps the place whe
 rest, as a real arm must.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

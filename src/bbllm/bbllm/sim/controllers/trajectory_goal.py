@@ -1,7 +1,5 @@
 """A goal of the joint trajectory controller, and the rules by which it is refused."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, field
 from functools import cache

@@ -5,8 +5,6 @@ Every predicate is True where all is well. `A` and `B` stand for the first and t
 a line; a predicate without a parameter for one of them speaks of the first, or of the character.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from bbllm.worlds.household.graph import Graph

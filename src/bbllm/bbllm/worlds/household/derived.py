@@ -11,8 +11,6 @@ toasters or washing by hand. The release considers only what the person sees, wh
 order in which Python lists a set of ids; here the whole house counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Set
 
 from bbllm.worlds.household.graph import Graph, Node

@@ -5,8 +5,6 @@ Without parameters for them, an effect changes the first object of a line, and a
 second. No effect raises once the checks of its rule are passed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Set
 
 from bbllm.worlds.household.checks import A, B, carried, contents, free_hand

@@ -21,8 +21,6 @@ An object on, inside or near another is close to it; everything in a room is ins
 as in VirtualHome's own graphs.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ The rules of a household as tables: the checks of each action in order, and what
 test runs the original beside them. `SANE_RULES` replace the surprising rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

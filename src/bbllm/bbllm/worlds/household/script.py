@@ -1,7 +1,5 @@
 """Lines of a script, such as `[PUTIN] <salmon> (328) <fridge> (305)`."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

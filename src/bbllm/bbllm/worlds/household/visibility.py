@@ -1,7 +1,5 @@
 """Visibility: the character sees the whole household, or its room."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

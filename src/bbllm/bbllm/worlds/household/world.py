@@ -1,7 +1,5 @@
 """The household as a world: symbols only, and VirtualHome's actions for skills."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -4,8 +4,6 @@ Detections as objects in the world frame; implausible ones are left out.
 Each reason to leave something out is reported once for each object, and counted always.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence

@@ -6,8 +6,6 @@ then on. When they open it falls onto the highest support below; when they close
 slipped out, and its place is unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """Sources of a scene: the words of the parameter `sources`, and what they need."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

@@ -6,8 +6,6 @@ more agree with it: then the object has moved, and is there at once. An object t
 show and do not show for some time is lost.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable

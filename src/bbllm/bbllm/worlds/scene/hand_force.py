@@ -7,8 +7,6 @@ are averaged over a short time. Closing or opening the fingers takes longer than
 no mean mixes loads.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Which objects and places the hand can reach from above; recomputed only for what has moved."""
 
-from __future__ import annotations
-
 import math
 
 from bbllm.arm.motion.collision import CollisionChecker

@@ -17,8 +17,6 @@ Everything is derived from what was sensed now; nothing is remembered or taken f
 a source of objects infers, such as where an object is that the hand covers, is marked `estimated`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace

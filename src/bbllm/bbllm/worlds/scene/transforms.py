@@ -7,8 +7,6 @@ all time; the others are kept for some seconds and interpolated between two meas
 Plain floats: scipy's `Rotation` takes 87 us to compose two poses, `compose` 7 us.
 """
 
-from __future__ import annotations
-
 import bisect
 import itertools
 import math

@@ -1,7 +1,5 @@
 """The state of a real table: furniture from files, objects from detections and the hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The robot and its table in one process: physics and skills behind `core.protocols.World`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A copy of the house of an episode, kept up to date from outcomes, and what failures teach."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The oracle in the place of Brain or Body of a household, and what it refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

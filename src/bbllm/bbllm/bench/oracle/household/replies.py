@@ -7,8 +7,6 @@ the request declares. Prompts are not read, so that nothing they lack can fail. 
 no scene shows it learns from the outcomes of failed actions. It names what the planner sees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from bbllm.bench.optimal.house_state import NoPlanError

@@ -1,7 +1,5 @@
 """Plans of houses as replies, and what LLM-State wants to know of the house."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """A goal of a household as groups of predicates: the sub-goals of FLTRNN and its baselines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bbllm.bench.oracle.household.subplan import MAKERS

@@ -8,8 +8,6 @@ one. They keep FLTRNN's rules (one object in the hands, doors closed before a de
 they are not the shortest; `bench.optimal` finds those where a goal is of predicates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

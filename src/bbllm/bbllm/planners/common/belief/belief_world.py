@@ -1,7 +1,5 @@
 """A world whose scenes include beliefs, see `open_state`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal

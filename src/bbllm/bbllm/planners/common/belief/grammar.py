@@ -11,8 +11,6 @@ the first those of its prompts. A malformed call is discarded and reported. No t
 executed.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Past outcomes and forces, from which an open state is estimated."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence

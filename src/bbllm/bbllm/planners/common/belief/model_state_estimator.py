@@ -1,7 +1,5 @@
 """The paper's state estimator: a language model that reads the history of actions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial

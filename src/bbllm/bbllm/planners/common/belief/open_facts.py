@@ -16,8 +16,6 @@ has few, or a transitive verb such as `touches`. Beside certain others, some of 
 about a place (`glued down`, `hard to grasp`): `BESIDE` lists them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ Source: Chen et al., LLM-State, appendix VI-A. They have the paper's parts, in o
 constant parts come first, then growing ones, so that a server can cache the beginning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@ A state estimator without a model: rules derive attributes from outcomes and for
 Those that end in "before" are permanent; a call that contradicts one of the others removes it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Keeps the open state of a world over its episodes, in a separate thread."""
 
-from __future__ import annotations
-
 import queue
 import threading
 import traceback
