@@ -3,6 +3,8 @@
 import sys
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -59,20 +61,16 @@ class Here:
 
     def __init__(self, size: int):
         self.size = size
-        self._jobs: list[EpisodeSpec] = []
         self._deaths: Counter[str] = Counter()
 
-    def submit(self, job: EpisodeSpec) -> None:
-        assert len(self._jobs) < self.size
-        self._jobs.append(job)
-
-    def collect(self, timeout_s: float) -> list[Answer]:
-        done = [job for job in self._jobs if job.key.task != 'hangs'][:1]
-        self._jobs = [job for job in self._jobs if job not in done]
-        return [self._play(job) for job in done]
+    def submit(self, job: EpisodeSpec) -> Future[Answer]:
+        future: Future[Answer] = Future()
+        if job.key.task != 'hangs':
+            future.set_result(self._play(job))
+        return future
 
     def close(self) -> None:
-        self._jobs = []
+        pass
 
     def _play(self, job: EpisodeSpec) -> Answer:
         if self._deaths[job.key.name] < fake_play.DEATHS.get(job.key.task, 0):
@@ -108,9 +106,9 @@ def run_fake(
 ) -> RunEnd:
     """Run what is missing of a fake suite in a folder."""
     settings = make_settings(suite='fake', tasks=tasks, ks=ks, trials=trials)
-    with RunFolder(path) as folder:
+    with RunFolder(path) as folder, closing(hire(jobs)) as workers:
         folder.write_settings(settings)
-        return run_bench(make_plan(settings, **changes), folder, hire, jobs, notes or Notes())
+        return run_bench(make_plan(settings, **changes), folder, workers, notes or Notes())
 
 
 def summary_of(path: Path) -> dict[str, Any]:

@@ -36,11 +36,11 @@ def test_each_task_is_played_once_before_one_is_played_on_another_table() -> Non
 
     gather(workers, 4 * 6)
 
-    assert [(job.key.task, job.key.trial) for job in workers.jobs] == [
+    assert [(job.key.task, job.key.trial) for job in workers.jobs[:6]] == [
         *((task.name, 0) for task in TASKS),
         *((task.name, 1) for task in TASKS[:2]),
     ]
-    assert len({str(job.case.scene.objects) for job in workers.jobs}) == 6
+    assert len({str(job.case.scene.objects) for job in workers.jobs[:6]}) == 6
 
 
 @pytest.mark.parametrize(

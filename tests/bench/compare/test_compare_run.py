@@ -31,8 +31,8 @@ class Agency:
     def __init__(self) -> None:
         self.hired: list[Here] = []
 
-    def hire(self, size: int) -> Here:
-        self.hired.append(Here(size))
+    def hire(self) -> Here:
+        self.hired.append(Here(2))
         return self.hired[-1]
 
 
@@ -48,7 +48,7 @@ def compared(
     agency: Agency | None = None,
 ) -> tuple[PlannerRun, ...]:
     hire = (agency or Agency()).hire
-    return play_all(contenders, folder, hire, 2, watch or Spectator())
+    return play_all(contenders, folder, hire, watch or Spectator())
 
 
 def test_each_planner_has_an_ordinary_run_and_all_have_the_same_workers(tmp_path: Path) -> None:

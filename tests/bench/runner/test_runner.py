@@ -10,14 +10,12 @@ from typing import Any
 import fake_play
 import fake_run
 import pytest
-from fake_run import Notes, run_fake, summary_of
+from fake_run import Here, Notes, run_fake, summary_of
 
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.store import RunFolder
 from bbllm.bench.runner import workers
-from bbllm.bench.runner.failure_policy import TRIES
 from bbllm.bench.runner.worker_result import Answer, Refused
-from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.bench.scene_sampling.generator import CaseError
 from bbllm.bench.suites.case import Case
 from bbllm.core.errors import ConfigError
@@ -161,40 +159,16 @@ def test_an_episode_whose_worker_died_is_played_once_more(path: Path) -> None:
     assert 'SIGKILL' in notes.warnings[0]
 
 
-def test_workers_that_die_before_they_begin_cost_no_episode_its_tries(path: Path) -> None:
-    class Shaky(LocalWorkers):
-        """Its first workers die young."""
-
-        young = TRIES + 1
-
-        def __init__(self, size: int):
-            super().__init__(fake_play.play, size)
-
-        def _start(self) -> Any:
-            worker = super()._start()
-            if self.young:
-                self.young -= 1
-                worker.process.kill()
-            return worker
-
-    notes = Notes()
-
-    end = run_fake(path, 'fine', ks=(0,), trials=1, hire=Shaky, jobs=1, notes=notes)
-
-    assert len(notes.warnings) == TRIES + 1
-    assert (end.reason, end.progress.done, end.progress.lost) == ('', 1, 0)
-
-
 def test_workers_none_of_which_can_begin_end_the_run_with_the_reason(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers, 'worker_environment', lambda: {'PYTHONHOME': '/nowhere'})
 
-    end = run_fake(path, 'fine', trials=5, hire=fake_run.hire_processes)
+    end = run_fake(path, 'fine', trials=5, hire=fake_run.hire_processes, give_up_after=2)
 
-    assert '5 workers in a row died before they began an episode' in end.reason
+    assert '2 episodes in a row were lost' in end.reason
     assert 'exit code 1' in end.reason
-    assert end.progress.done == 0
+    assert (end.progress.done, end.progress.lost) == (2, 2)
 
 
 def test_an_episode_that_kills_every_worker_is_lost_and_the_others_are_not(
@@ -281,20 +255,9 @@ def test_a_case_that_cannot_be_made_costs_its_own_episodes_only(path: Path) -> N
 
 
 def test_workers_that_cannot_be_had_end_the_run_with_the_reason(path: Path) -> None:
-    class Nobody:
-        size = 1
-
-        def __init__(self, size: int):
-            self._jobs: list[EpisodeSpec] = []
-
-        def submit(self, job: EpisodeSpec) -> None:
-            self._jobs.append(job)
-
-        def collect(self, timeout_s: float) -> list[Answer]:
-            return [Refused(key=job.key, reason='ray is not installed') for job in self._jobs]
-
-        def close(self) -> None:
-            pass
+    class Nobody(Here):
+        def _play(self, job: EpisodeSpec) -> Answer:
+            return Refused(key=job.key, reason='ray is not installed')
 
     end = run_fake(path, 'fine', hire=Nobody)
 

@@ -28,20 +28,10 @@ def two() -> Iterator[LocalWorkers]:
 
 
 def play_all(workers: LocalWorkers, *jobs: EpisodeSpec) -> dict[str, Answer]:
-    """Play jobs as workers become free; return the answers by episode."""
-    answers: dict[str, Answer] = {}
-    waiting, under_way = list(jobs), 0
-    deadline_s = time.monotonic() + WAIT_S
-    while waiting or under_way:
-        assert time.monotonic() < deadline_s, f'only {sorted(answers)} came back'
-        if waiting and under_way < workers.size:
-            workers.submit(waiting.pop(0))
-            under_way += 1
-            continue
-        for answer in workers.collect(0.5):
-            answers[answer.key.name] = answer
-            under_way -= 1
-    return answers
+    """Play jobs; return the answers by episode."""
+    futures = [workers.submit(job) for job in jobs]
+    answers = [future.result(WAIT_S) for future in futures]
+    return {answer.key.name: answer for answer in answers}
 
 
 def children() -> set[int]:
@@ -92,9 +82,9 @@ def test_an_episode_that_hangs_is_given_up(
 def test_closing_leaves_no_process_behind() -> None:
     before = children()
     workers = LocalWorkers(fake_play.play, 2)
-    workers.submit(make_job('fine'))
+    fine = workers.submit(make_job('fine'))
     workers.submit(make_job('hangs'))
-    assert workers.collect(WAIT_S)
+    assert isinstance(fine.result(WAIT_S), Done)
     assert len(children() - before) == 2
 
     workers.close()
@@ -110,10 +100,10 @@ def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path: Path
         'import fake_play\n'
         'from bbllm.bench.runner.workers import LocalWorkers\n'
         'workers = LocalWorkers(fake_play.play, 2)\n'
-        'workers.submit(fake_play.make_job("fine"))\n'
-        'while not workers.collect(1.0): pass\n'
+        'workers.submit(fake_play.make_job("fine")).result()\n'
         'workers.submit(fake_play.make_job("hangs"))\n'
         'workers.submit(fake_play.make_job("hangs", 1))\n'
+        'while len(workers._workers) < 2: time.sleep(0.01)\n'
         'print(*[worker.process.pid for worker in workers._workers])\n'
         'print(workers._scratch.name, flush=True)\n'
         'time.sleep(0.5)\n'
@@ -141,16 +131,11 @@ def is_running(pid: str) -> bool:
 
 def test_workers_leave_ctrl_c_to_their_parent(two: LocalWorkers) -> None:
     play_all(two, make_job('fine'))
-    two.submit(make_job('slow'))
+    slow = two.submit(make_job('slow'))
     for pid in children():
         os.kill(pid, signal.SIGINT)
 
-    answers = []
-    deadline_s = time.monotonic() + WAIT_S
-    while not answers and time.monotonic() < deadline_s:
-        answers = two.collect(0.5)
-
-    assert isinstance(answers[0], Done)
+    assert isinstance(slow.result(WAIT_S), Done)
 
 
 def test_what_a_killed_worker_leaves_lying_about_is_taken_away() -> None:

@@ -9,18 +9,17 @@ Plays one suite with several planners, one after the other, in folders beside ea
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from bbllm.bench.compare.choice import Contender
-from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.store import RunFolder, cannot_write
 from bbllm.bench.report.write import finish
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
 from bbllm.bench.runner.runner import begin, run_bench
-from bbllm.bench.runner.worker_result import Answer
 from bbllm.bench.runner.workers import Workers
 from bbllm.core.errors import ConfigError
 
@@ -38,47 +37,6 @@ class PlannerRun:
     """Why not all of its files could be written."""
 
 
-class SharedWorkers:
-    """Workers that stay from one run to the next, since to start them takes seconds."""
-
-    def __init__(self, hire: Callable[[int], Workers], size: int):
-        self.size = size
-        self._hire = hire
-        self._workers: Workers | None = None
-        self._under_way = 0
-
-    def lend(self, jobs: int) -> Workers:
-        """Return them for one run, however few episodes that has; see `run_bench`."""
-        if self._workers is None:
-            self._workers = self._hire(self.size)
-            self.size = self._workers.size
-        return self
-
-    def submit(self, job: EpisodeSpec) -> None:
-        """Begin an episode."""
-        assert self._workers is not None  # they were lent
-        self._workers.submit(job)
-        self._under_way += 1
-
-    def collect(self, timeout_s: float) -> list[Answer]:
-        """Wait for episodes to end; see `Workers.collect`."""
-        assert self._workers is not None  # they were lent
-        answers = self._workers.collect(timeout_s)
-        self._under_way -= len(answers)
-        return answers
-
-    def close(self) -> None:
-        """End one run: an episode of it must not end in the next one, under the same key."""
-        if self._under_way:
-            self.dismiss()
-
-    def dismiss(self) -> None:
-        """Leave no process behind; may be called again."""
-        workers, self._workers, self._under_way = self._workers, None, 0
-        if workers is not None:
-            workers.close()
-
-
 class CompareWatch(Watch, Protocol):
     """Observes a comparison; its progress is that of all planners together."""
 
@@ -90,8 +48,7 @@ class CompareWatch(Watch, Protocol):
 def play_all(
     contenders: Sequence[Contender],
     folder: Path,
-    hire: Callable[[int], Workers],
-    jobs: int,
+    hire: Callable[[], Workers],
     watch: CompareWatch,
 ) -> tuple[PlannerRun, ...]:
     """
@@ -104,22 +61,26 @@ def play_all(
     """
     together = _Together(watch, _stands(contenders, folder))
     watch.began(together.progress)
-    shared, ended = SharedWorkers(hire, jobs), list[PlannerRun]()
-    try:
+    ended = list[PlannerRun]()
+    with ExitStack() as hired:
+        workers: Workers | None = None
         for item in contenders:
             together.planner = item.planner
             watch.plays(item.planner)
             path = folder / item.folder
+            if workers is None:
+                workers = hired.enter_context(closing(hire()))
             with RunFolder(path) as run:
-                plan = begin(item.prepared.plan, run)
-                end = run_bench(plan, run, shared.lend, jobs, together)
+                end = run_bench(begin(item.prepared.plan, run), run, workers, together)
                 # To write a report takes as long as to play; `bbllm bench report` does it.
                 problem = finish(run, report=False).problem
-                ended.append(PlannerRun(item.planner, path, end, problem))
+            ended.append(PlannerRun(item.planner, path, end, problem))
+            if end.reason:
+                # What is under way must not end in the next run, under the same key.
+                hired.close()
+                workers = None
             if end.interrupted:
                 break
-    finally:
-        shared.dismiss()
     return tuple(ended)
 
 

@@ -1,4 +1,4 @@
-"""When a run stops trying: the same episode again, workers that do not start, one failure more."""
+"""When a run stops trying: the same episode again, one failure more."""
 
 from collections import Counter
 
@@ -7,8 +7,6 @@ from bbllm.bench.runner.worker_result import Failed
 
 TRIES = 3
 """How often an episode may cost a worker its life."""
-FALSE_STARTS = 5
-"""How many workers in a row may die before they begin an episode."""
 NOTHING_USABLE = 'ModelError'
 """Error of an episode in which the model answered, but empty, without end, or with a refusal. A
 reply that makes no sense (ParseError) is the model's doing, and one that others may better."""
@@ -20,20 +18,12 @@ class FailurePolicy:
     def __init__(self, give_up_after: int):
         self._give_up_after = give_up_after
         self._tries: Counter[EpisodeKey] = Counter()
-        self._false_starts = 0
         self._in_a_row: list[EpisodeResult] = []
 
     def tries_again(self, failed: Failed) -> bool:
         """Count a failure; return whether its episode is worth another try."""
-        if failed.again and not failed.began:
-            self._false_starts += 1
-            return True
         self._tries[failed.key] += 1
         return failed.again and self._tries[failed.key] < TRIES
-
-    def began(self) -> None:
-        """Note that a worker began an episode."""
-        self._false_starts = 0
 
     def lasting_reason(self, failed: Failed) -> str:
         """Return why an episode is lost that is not tried again."""
@@ -42,15 +32,6 @@ class FailurePolicy:
         return (
             f'Its worker was lost {TRIES} times (--retry-lost plays it again); the last time: '
             f'{failed.reason}'
-        )
-
-    def no_start(self, failed: Failed) -> str:
-        """Return why no more workers are started, '' where they are."""
-        if self._false_starts < FALSE_STARTS:
-            return ''
-        return (
-            f'{self._false_starts} workers in a row died before they began an episode; the last '
-            f'one: {failed.reason}'
         )
 
     def end_of_run(self, result: EpisodeResult) -> str:

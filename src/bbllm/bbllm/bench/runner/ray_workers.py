@@ -6,7 +6,6 @@ import logging
 import os
 import signal
 import socket
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, cast
@@ -14,7 +13,7 @@ from typing import Any, cast
 from bbllm.bench.log.episodes import EpisodeSpec, Play
 from bbllm.bench.log.versions import find_versions
 from bbllm.bench.runner.worker_result import Answer, Failed, Refused, attempt
-from bbllm.bench.runner.workers import START_S, patience_s, worker_environment
+from bbllm.bench.runner.workers import START_S, Workers, patience_s, worker_environment
 from bbllm.core.errors import ConfigError
 
 LOCAL = 'local'
@@ -39,7 +38,7 @@ def need_ray() -> None:
         )
 
 
-class RayWorkers:
+class RayWorkers(Workers):
     """
     Tasks of a Ray cluster, one for each episode, at an *address* that `ray.init` takes or `local`.
 
@@ -59,50 +58,28 @@ class RayWorkers:
         self._play = play
         with _own_signals():
             _connect(ray, address, size)
-        self._size = max(1, min(size, int(ray.cluster_resources().get('CPU', 1))))
+        super().__init__(max(1, min(size, int(ray.cluster_resources().get('CPU', 1)))))
         # An episode that kills its worker is tried again by the runner, which counts that.
-        self._attempt = ray.remote(num_cpus=1, max_retries=0)(attempt_there)
+        self._remote = ray.remote(num_cpus=1, max_retries=0)(attempt_there)
         # On this machine it is the same program, whatever somebody edits meanwhile.
         self._versions = ray.put({} if address == LOCAL else find_versions())
-        self._under_way: dict[Any, tuple[EpisodeSpec, float]] = {}
-        """By reference, an episode that some machine plays, and its deadline [s]."""
-
-    @property
-    def size(self) -> int:
-        """How many episodes are played at once."""
-        return self._size
-
-    def submit(self, job: EpisodeSpec) -> None:
-        """Begin an episode."""
-        if len(self._under_way) >= self._size:
-            raise ValueError(f'All {self._size} workers are busy.')
-        reference = self._attempt.remote(self._play, job, self._versions)
-        self._under_way[reference] = job, time.monotonic() + patience_s(job) + START_S
-
-    def collect(self, timeout_s: float) -> list[Answer]:
-        """Wait for episodes to end; see `Workers.collect`."""
-        if not self._under_way:
-            time.sleep(timeout_s)
-            return []
-        ready, _ = self._ray.wait(list(self._under_way), num_returns=1, timeout=timeout_s)
-        answers = [self._receive(reference) for reference in ready]
-        now_s = time.monotonic()
-        hanging = [ref for ref, (_, deadline_s) in self._under_way.items() if deadline_s < now_s]
-        return [*answers, *(self._give_up(reference) for reference in hanging)]
+        self._under_way: set[Any] = set()
+        """References to the episodes that some machine plays."""
 
     def close(self) -> None:
         """Give up what is under way, and leave the cluster; a local one ends."""
-        for reference in self._under_way:
-            with suppress(self._ray.exceptions.RayError):
-                self._ray.cancel(reference, force=True)
-        self._under_way = {}
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for reference in list(self._under_way):
+            self._cancel(reference)
+        super().close()
         self._ray.shutdown()
 
-    def _receive(self, reference: Any) -> Answer:
-        job, _ = self._under_way.pop(reference)
+    def _attempt(self, job: EpisodeSpec) -> Answer:
         errors = self._ray.exceptions
+        reference = self._remote.remote(self._play, job, self._versions)
+        self._under_way.add(reference)
         try:
-            answer: Answer = self._ray.get(reference)
+            answer: Answer = self._ray.get(reference, timeout=patience_s(job) + START_S)
             return answer
         except errors.RayTaskError as error:
             # Whatever an episode raises is an answer; this is a machine that cannot even begin.
@@ -111,14 +88,18 @@ class RayWorkers:
                 reason=f'A machine of the Ray cluster cannot play: {_last_line(error)} Install '
                 'this version of bbllm there.',
             )
+        except errors.GetTimeoutError:
+            self._cancel(reference)
+            reason = f'The episode did not end in {patience_s(job):g} s.'
         except errors.RayError as error:
-            return Failed(key=job.key, reason=_last_line(error), error='WorkerDied', again=True)
-
-    def _give_up(self, reference: Any) -> Failed:
-        job, _ = self._under_way.pop(reference)
-        self._ray.cancel(reference, force=True)
-        reason = f'The episode did not end in {patience_s(job):g} s.'
+            reason = _last_line(error)
+        finally:
+            self._under_way.discard(reference)
         return Failed(key=job.key, reason=reason, error='WorkerDied', again=True)
+
+    def _cancel(self, reference: Any) -> None:
+        with suppress(self._ray.exceptions.RayError):
+            self._ray.cancel(reference, force=True)
 
 
 def attempt_there(play: Play, job: EpisodeSpec, versions: Mapping[str, str]) -> Answer:

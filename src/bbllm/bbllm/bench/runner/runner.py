@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
-from contextlib import closing
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -59,25 +59,19 @@ def begin(plan: RunPlan, folder: RunFolder) -> RunPlan:
     return replace(plan, settings=settings)
 
 
-def run_bench(
-    plan: RunPlan, folder: RunFolder, hire: Callable[[int], Workers], jobs: int, watch: Watch
-) -> RunEnd:
+def run_bench(plan: RunPlan, folder: RunFolder, workers: Workers, watch: Watch) -> RunEnd:
     """
-    Play what is missing, with workers that are hired only where something is.
+    Play what is missing. After an early end, *workers* may still work: close them.
 
     Whatever ends it, the folder has each episode that `watch` was given, once; starting the
     same again goes on from there.
 
     Raises:
-        ConfigError: Folder, recording or workers cannot be had at all.
+        ConfigError: Folder or recording cannot be had at all.
     """
     if plan.retry_lost:
         folder.drop(key for key, result in folder.results.items() if result.lost)
-    session = _Session(plan, folder, watch)
-    if not session.waiting:
-        watch.began(session.progress())
-        return session.end()
-    return session.run(hire, min(jobs, len(session.waiting)))
+    return _Session(plan, folder, workers, watch).run()
 
 
 class _SessionEndError(Exception):
@@ -94,9 +88,10 @@ class _Session:
 
     plan: RunPlan
     folder: RunFolder
+    workers: Workers
     watch: Watch
     waiting: deque[EpisodeKey] = field(init=False)
-    under_way: dict[EpisodeKey, EpisodeSpec] = field(default_factory=dict)
+    under_way: dict[Future[Answer], EpisodeSpec] = field(default_factory=dict)
     played: int = 0
 
     def __post_init__(self) -> None:
@@ -114,23 +109,18 @@ class _Session:
         self._started_s = time.time()
         self._clock_s = time.monotonic()
         self._earlier = self.folder.sessions
-        self._jobs = 0
+        self._jobs = min(self.workers.size, len(self.waiting))
 
-    def run(self, hire: Callable[[int], Workers], jobs: int) -> RunEnd:
+    def run(self) -> RunEnd:
         """Play until all is on record, or something ends it."""
         self.watch.began(self.progress())
-        with closing(hire(jobs)) as workers:
-            self._jobs = workers.size
-            try:
-                self._play_all(workers)
-            except _SessionEndError as end:
-                return self.end(str(end), end.interrupted)
-            except ConfigError as error:
-                return self.end(str(error))
-        return self.end()
-
-    def end(self, reason: str = '', interrupted: bool = False) -> RunEnd:
-        """Return how the session ended."""
+        reason, interrupted = '', False
+        try:
+            self._play_all()
+        except _SessionEndError as end:
+            reason, interrupted = str(end), end.interrupted
+        except ConfigError as error:
+            reason = str(error)
         return RunEnd(
             progress=self.progress(),
             reason=reason,
@@ -150,20 +140,15 @@ class _Session:
             wall_s=time.monotonic() - self._clock_s,
         )
 
-    def _play_all(self, workers: Workers) -> None:
-        following: EpisodeSpec | None = None
-        while self.waiting or self.under_way or following is not None:
-            if following is None and self.waiting:
-                following = self._job(self.waiting.popleft())
-            if following is not None and len(self.under_way) < workers.size:
-                self.under_way[following.key] = following
-                workers.submit(following)
-                following = None
-                continue
-            # With all of them busy and the next job at hand there is time to wait.
-            ready = following is not None or not self.waiting
-            for answer in workers.collect(LOOK_S if ready else 0.0):
-                self._take(answer)
+    def _play_all(self) -> None:
+        while self.waiting or self.under_way:
+            # One more than are played at once, so that no worker waits for its next one.
+            while self.waiting and len(self.under_way) <= self.workers.size:
+                if job := self._job(self.waiting.popleft()):
+                    self.under_way[self.workers.submit(job)] = job
+            wait(self.under_way, LOOK_S, FIRST_COMPLETED)
+            for future in [future for future in self.under_way if future.done()]:
+                self._take(self.under_way.pop(future), future.result())
             if self.watch.wants_end():
                 raise _SessionEndError('Stopped from the keyboard.', interrupted=True)
 
@@ -182,18 +167,13 @@ class _Session:
         except ConfigError as error:
             return error
 
-    def _take(self, answer: Answer) -> None:
-        job = self.under_way.pop(answer.key)
-        if not isinstance(answer, Failed) or answer.began:
-            self._policy.began()
+    def _take(self, job: EpisodeSpec, answer: Answer) -> None:
         if isinstance(answer, Done):
             self._keep(answer.played)
             return
         if not isinstance(answer, Failed):
             raise _SessionEndError(f'Episode {answer.key.name} cannot be played: {answer.reason}')
         if self._policy.tries_again(answer):
-            if why := self._policy.no_start(answer):
-                raise _SessionEndError(why)
             self.watch.warned(f'{job.key.name}: {answer.reason} It is played once more.')
             self.waiting.appendleft(job.key)
             return

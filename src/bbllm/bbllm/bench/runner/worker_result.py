@@ -30,8 +30,6 @@ class Failed:
     """Type of the error."""
     again: bool = False
     """Whether it may go well another time: its process died, the program has no fault."""
-    began: bool = True
-    """Whether the episode had begun; otherwise what failed was not its doing."""
     trace: str = ''
 
 

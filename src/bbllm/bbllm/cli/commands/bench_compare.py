@@ -92,7 +92,7 @@ def compare(request: CompareRequest) -> None:
     names = [item.planner for item in choice.contenders]
     with interrupts() as counter, ProgressView(output, lambda: counter.count > 0, names) as view:
         begun_s = time.monotonic()
-        ran = play_all(choice.contenders, folder, hire, bench.workers, view)
+        ran = play_all(choice.contenders, folder, hire, view)
         wall_s = time.monotonic() - begun_s
     output.print()
     if played := sum(item.end.progress.played for item in ran):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,8 +93,8 @@ def suite(request: SuiteRequest) -> None:
         output.print_path('results', path)
         for notice in prepared.notices:
             output.print(notice, style='yellow')
-        with ProgressView(output, lambda: counter.count > 0) as view:
-            end = run_bench(plan, folder, hire, bench.workers, view)
+        with closing(hire()) as workers, ProgressView(output, lambda: counter.count > 0) as view:
+            end = run_bench(plan, folder, workers, view)
         finished = finish(folder)
     _print_results(end, finished, path, output)
     if end.interrupted:

@@ -134,9 +134,9 @@ class BenchOptions:
             return MAX_JOBS  # as many as the cluster has cores
         return 1 if self.world is WorldName.ros else len(os.sched_getaffinity(0))
 
-    def choose_workers(self) -> Callable[[int], Workers]:
+    def choose_workers(self) -> Callable[[], Workers]:
         """
-        Return what makes a number of workers.
+        Return what makes the workers.
 
         Raises:
             ConfigError: What is needed is not installed, or both exclude each other.
@@ -151,11 +151,11 @@ class BenchOptions:
         if self.ray is None:
             from bbllm.bench.runner.workers import LocalWorkers
 
-            return partial(LocalWorkers, play)
+            return partial(LocalWorkers, play, self.workers)
         from bbllm.bench.runner.ray_workers import RayWorkers, need_ray
 
         need_ray()
-        return partial(RayWorkers, play, self.ray)
+        return partial(RayWorkers, play, self.ray, self.workers)
 
 
 def parse_tasks(text: str) -> tuple[str, ...]:
