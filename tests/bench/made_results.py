@@ -29,7 +29,7 @@ def make_result(
         'verdict': verdict,
         'reason': '' if verdict == 'passed' else f'It {verdict}.',
         'conditions': {} if lost else {'a': True, 'b': verdict == 'passed'},
-        'gcr': {'passed': 1.0, 'disputed': 1.0, 'failed': 0.5, 'lost': 0.0}[verdict],
+        'gcr': {'passed': 1.0, 'failed': 0.5, 'lost': 0.0}[verdict],
         'executable': 0 if lost else 8,
         'attempted': 0 if lost else 10,
         'loops': 1,

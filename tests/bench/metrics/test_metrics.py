@@ -41,19 +41,19 @@ def test_exec_of_no_step_at_all_is_not_known() -> None:
     assert executability(3, 4) == 0.75
 
 
-def test_disputed_and_lost_episodes_stay_in_the_denominator_of_sr() -> None:
+def test_lost_episodes_stay_in_the_denominator_of_sr() -> None:
     figures = Figures.of(
         [
             make_result(trial=0),
             make_result(trial=1, verdict='failed'),
-            make_result(trial=2, verdict='disputed'),
+            make_result(trial=2, verdict='failed'),
             make_result(trial=3, verdict='lost'),
         ]
     )
 
     assert figures.n == 4
     assert figures.rate('sr').value == 0.25
-    assert (figures.disputed, figures.infrastructure_failures) == (1, 1)
+    assert figures.infrastructure_failures == 1
     assert figures.lost_errors == {'ModelUnavailableError': 1}
 
 

@@ -12,7 +12,7 @@ from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.metrics.metrics import PAIRED, TIMES
 from bbllm.bench.metrics.pairs import Comparison, PairedDifference, compare, is_certain, ks_of
 
-verdicts = st.lists(st.sampled_from(('passed', 'failed', 'disputed', 'lost')), max_size=20)
+verdicts = st.lists(st.sampled_from(('passed', 'failed', 'lost')), max_size=20)
 
 
 def run_of(*verdicts: str, k: int = 3) -> list[EpisodeResult]:

@@ -50,7 +50,6 @@ def test_sums_are_those_of_the_summary(page: Page, summary: RunSummary) -> None:
 
     assert shown == {
         'Episodes': summary.top.n,
-        'Disputed': summary.top.disputed,
         'Lost to infrastructure': summary.top.infrastructure_failures,
         'Unsafe commands': summary.top.unsafe,
         'Feedback loops used': summary.top.value('loops'),
@@ -69,7 +68,7 @@ def test_every_task_has_its_figures_at_every_k(page: Page, summary: RunSummary) 
         assert len(body) == len(entry.tasks) == 7
         for row, task in zip(body, entry.tasks, strict=True):
             rates = [task.value(key) for key in ('sr', 'gcr', 'exec', 'loops')]
-            counts = [task.disputed, task.infrastructure_failures]
+            counts = [task.infrastructure_failures]
             assert [figure_of(cell) for cell in row[2:]] == [task.n, *rates, *counts]
             assert task.instruction in text_of(row[0])
             assert text_of(row[1]) == task.difficulty

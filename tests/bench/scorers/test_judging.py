@@ -23,10 +23,9 @@ from layouts import (
     table,
 )
 
-from bbllm.bench.scorers import judging, patterns
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.scorers.table import Table
-from bbllm.bench.suites.goals import Goal, PlusSign, Resting
+from bbllm.bench.suites.goals import Goal, Resting
 from bbllm.bench.suites.scores import FinalState, Verdict
 
 CROSS = pattern((0, 1, -1, 1j, -1j))
@@ -117,29 +116,3 @@ def test_without_a_table_the_frame_s_origin_is_its_height() -> None:
     bare = {'red_cube': situation.objects['red_cube']}
 
     assert judge(CUBES_RIGHT, FinalState(objects=bare, start=bare)).verdict is Verdict.PASSED
-
-
-@pytest.mark.parametrize('first', [True, False])
-def test_formulations_that_disagree_make_a_dispute_that_tells_both(
-    monkeypatch: pytest.MonkeyPatch, first: bool
-) -> None:
-    if first:
-        goal, situation = PLUS, table(CROSS)
-        told = 'the first formulation found nothing against it, the second said: it is odd.'
-    else:
-        goal, situation = PLUS, table(moved(CROSS, 'red_cube', 0.03, 0))
-        told = ', the second found nothing against it.'
-    other = 'it is odd.' if first else ''
-    both = (patterns.plus_sign, lambda goal, table: other)
-    monkeypatch.setattr(judging, 'FORMULATIONS', {PlusSign: both})
-
-    found = judged(goal, situation)
-
-    assert found.verdict is Verdict.DISPUTED
-    assert found.reason.endswith(told)
-
-
-def test_a_dispute_is_no_pass_where_something_hangs_in_the_air() -> None:
-    found = judged(PLUS, table({**CROSS, 'white_cube': (0.6, 0.4, 0.3)}))
-
-    assert all(found.faults)

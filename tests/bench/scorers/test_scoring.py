@@ -6,9 +6,7 @@ import pytest
 from paper_table import BOTH, Paper, Raises, job_of, play
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.scorers import scoring
 from bbllm.bench.scorers.scoring import NO_CALL, prompt_growth, score
-from bbllm.bench.suites.scores import Condition, FinalState, Score, Verdict
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
@@ -52,25 +50,6 @@ def test_half_of_the_goal_is_half_of_gcr() -> None:
     assert 'blue_cube' in result.reason
     assert result.conditions['red_cube on location_A']
     assert not result.conditions['blue_cube on location_B']
-
-
-def test_where_two_formulations_disagree_it_did_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    def torn(goal: object, situation: FinalState) -> Score:
-        return Score(
-            verdict=Verdict.DISPUTED,
-            reason='One says so, the other does not.',
-            conditions=(Condition('a', 'No.' if situation.objects == situation.start else ''),),
-            faults=('', 'No.'),
-        )
-
-    monkeypatch.setattr(scoring, 'judge', torn)
-
-    result = play(BOTH.removesuffix('\n4: admire'))
-
-    assert (result.verdict, result.passed, result.gcr) == ('disputed', False, 1)
-    assert result.reason == 'One says so, the other does not.'
-    # It ended as done, and nobody can say that it was not.
-    assert (result.ending, result.false_success) == ('FINISHED', False)
 
 
 def test_a_failed_call_is_attempted_and_its_code_and_loop_are_counted() -> None:

@@ -77,7 +77,7 @@ def test_a_nudge_off_the_middle_flips_the_verdict(
     assert_fails(ON_GOAL, table(moved(ON_DONE, 'red_cube', off.real, off.imag)), 'red_cube is 1.')
 
 
-# --- Things in containers: what counts as in, and what does not; both formulations agree.
+# --- Things in containers: what counts as in, and what does not.
 
 IN_GOAL = Contained(
     kind='contained', inside={'orange': 'bowl'}, rim_m=0.02, level_m=0.012, tilt_deg=18
@@ -197,6 +197,11 @@ TOWER_FAILING = {
         'red_cube has moved by 1.3 cm although it is fixed',
     ),
     'three where two are asked': (TWO, two(THREE), '3 blocks, not 2'),
+    'a third beside the middle of the second': (
+        TWO,
+        two({**GREEN_ON_RED, 'blue_cube': (0.475, 0.1, 0.1)}),
+        '2 blocks, and carries more; blue_cube is 2.4 cm from the middle of green_cube',
+    ),
 }
 
 

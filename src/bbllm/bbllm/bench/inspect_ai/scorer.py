@@ -25,7 +25,7 @@ RESULT = 'bbllm:result'
 """Where the solver leaves the EpisodeResult in the store of a sample."""
 TASK = 'task'
 """Metadata of a sample by which figures are grouped."""
-VALUES = {'passed': CORRECT, 'failed': INCORRECT, 'disputed': INCORRECT, 'lost': NOANSWER}
+VALUES = {'passed': CORRECT, 'failed': INCORRECT, 'lost': NOANSWER}
 SHOWN = (
     *('conditions', 'ending', 'message', 'codes', 'least_loops', 'unsafe', 'robot_s'),
     *('case_hash', 'informed', 'information', 'false_success', 'broken_rules'),

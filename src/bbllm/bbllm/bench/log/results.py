@@ -47,7 +47,7 @@ class EpisodeResult:
 
     key: EpisodeKey
     verdict: str
-    """passed, failed or disputed; `lost` where infrastructure failed and nothing was judged."""
+    """passed or failed; `lost` where infrastructure failed and nothing was judged."""
     reason: str
     """Why it did not pass, in one sentence."""
     conditions: Mapping[str, bool] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class EpisodeResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the goal was reached beyond dispute."""
+        """Whether the goal was reached."""
         return self.verdict == 'passed'
 
     @property

@@ -10,9 +10,7 @@ section 4 (metrics); what exactly is counted follows ProgPrompt's evaluation (Si
     EXEC    steps that were carried out / steps that were tried, of one episode
 
 Three definitions are stricter here. GCR counts what was spoilt, see `goal_recall`. SR has every
-episode in its denominator: a disputed one and one that was lost to infrastructure count as not
-passed. And success is a checker's verdict, not a GCR of 1: the checker may demand more than its
-conditions name.
+episode in its denominator: one that was lost to infrastructure counts as not passed.
 """
 
 import math
@@ -190,7 +188,6 @@ class Figures(SummaryRecord):
     n: int
     """Episodes, those that were lost included."""
     passed: int
-    disputed: int
     infrastructure_failures: int
     metrics: Mapping[str, Estimate]
     least_loops: Figure | None
@@ -246,7 +243,6 @@ class Figures(SummaryRecord):
         values = {
             **{key: sum(getattr(result, key) for result in group) for key in _SUMS},
             'n': len(group),
-            'disputed': sum(result.verdict == 'disputed' for result in group),
             'infrastructure_failures': len(group) - len(judged),
             'metrics': estimates,
             'least_loops': mean_of(result.least_loops for result in judged).value,

@@ -16,7 +16,7 @@ from bbllm.core.text import count_of
 
 INTERVAL = '95 %'
 RARE = (
-    *('informed', 'faithful', 'two hands', 'tokens', 'false success', 'disputed', 'lost'),
+    *('informed', 'faithful', 'two hands', 'tokens', 'false success', 'lost'),
     'informed 95 %',
 )
 """Columns that are left out where they are empty."""
@@ -174,7 +174,6 @@ def _cells(row: Figures, *, knowing: bool, ruled: bool) -> dict[str, str]:
         'calls': str(row.model_calls),
         'tokens': row.tokens_text,
         'false success': str(row.false_success or ('0' if knowing and row.n else '')),
-        'disputed': str(row.disputed or ''),
         'lost': str(row.infrastructure_failures or ''),
     }
 

@@ -8,7 +8,7 @@ from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.metrics import Figures
 from bbllm.bench.report import words
 
-VERDICTS = ('passed', 'failed', 'disputed', 'lost')
+VERDICTS = ('passed', 'failed', 'lost')
 LUCKY = '(✓)'
 """Stands for an episode that passed although what it needed had not been found out."""
 SIGNS = {'passed': '✓', 'lost': '×'}
@@ -107,7 +107,7 @@ def _episode_cell(result: EpisodeResult | None, trial: int, k: int) -> Cell:
     if result is None:
         return Cell(title=f'{where}: not played')
     gcr = words.short_rate(result.gcr)
-    text = SIGNS.get(result.verdict, gcr + '?' * (result.verdict == 'disputed'))
+    text = SIGNS.get(result.verdict, gcr)
     # A failure is the darker the further it is from the goal.
     strength = {'failed': 0.14 + (STRONGEST - 0.14) * (1 - result.gcr), 'lost': 0.25}
     title = f'{where}: {result.verdict}'

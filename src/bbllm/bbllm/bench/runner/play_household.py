@@ -6,7 +6,6 @@ from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, play
 from bbllm.bench.scorers.goal_watch import WatchedHousehold
 from bbllm.bench.scorers.scoring import score
 from bbllm.bench.suites.house_goals import FinalStateGoal
-from bbllm.bench.suites.scores import Verdict
 from bbllm.core.protocols import EventSink
 from bbllm.llm.models.factory import Models
 from bbllm.worlds.household.derived import DerivedStates, add_published
@@ -47,5 +46,5 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         unsafe=None,  # nothing here can be unsafe
         judged=(start, end),
         # Where nothing is left to do, no step is needed, whatever is spoilt later.
-        held_once=watch.held_once or Verdict.PASSED in (start.verdict, end.verdict),
+        held_once=watch.held_once or start.passed or end.passed,
     )

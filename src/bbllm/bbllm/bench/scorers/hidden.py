@@ -4,9 +4,9 @@ import math
 
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import Corners, Hold
-from bbllm.bench.suites.scores import Condition, at_least, at_most, cm, first_fault
+from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
 from bbllm.core.text import listed
-from bbllm.skills.shapes import Point, bottom_z, half_height, outline, rotation_of, top_z
+from bbllm.skills.shapes import Point, bottom_z, outline, top_z
 
 
 def untouched(table: Table, still_m: float) -> list[Condition]:
@@ -55,35 +55,6 @@ def _wanted(goal: Corners, table: Table) -> list[str]:
     return [name for name in near if goal.which == 'all' or name not in table.fixed]
 
 
-def corners_fault(goal: Corners, table: Table) -> str:
-    """Fold each table into one quarter, so that there is one corner; the quarters must differ."""
-    names = _wanted(goal, table)
-    if fault := first_fault(untouched(table, goal.still_m)) or table.fallen(names):
-        return fault
-    quarters = set()
-    for name in names:
-        found = _quarter(goal, table, name)
-        if found is None:
-            return f'{name} is at no corner.'
-        quarters.add(found)
-    if len(quarters) < len(names):
-        return f'{len(names)} blocks are at {len(quarters)} corners.'
-    return '' if names else 'there is nothing to move.'
-
-
-def _quarter(goal: Corners, table: Table, name: str) -> tuple[str, bool, bool] | None:
-    """Return table and quarter of it at whose corner a block stands, None if at none."""
-    for top in table.tables:
-        rows = rotation_of(top.pose)
-        dx, dy = (table.xy(name)[i] - top.pose.position_m[i] for i in range(2))
-        # Along the table's own axes from its middle.
-        x, y = (rows[0][axis] * dx + rows[1][axis] * dy for axis in range(2))
-        u, v = top.size_m[0] / 2 - abs(x), top.size_m[1] / 2 - abs(y)
-        if at_most(math.hypot(u, v), goal.corner_m):
-            return top.name, x > 0, y > 0
-    return None
-
-
 # --- the heaviest block in the hand, above the table --------------------------------------------
 
 
@@ -117,22 +88,3 @@ def _lighter(table: Table, held: str) -> str:
 def _table_top(table: Table) -> float:
     """Return the height of the highest table [m]."""
     return max((top_z(item) for item in table.tables), default=0.0)
-
-
-def hold_fault(goal: Hold, table: Table) -> str:
-    """Check from the side, without the hand: what is above a plane and rests on nothing."""
-    plane = _table_top(table) + goal.raised_m
-    above = [
-        name
-        for name in table.movables
-        if name in table.now
-        and not table.rests(name)
-        and at_least(table.z(name), plane + half_height(table.now[name]))
-    ]
-    if len(above) != 1:
-        return f'{len(above) or "no"} blocks are held up above the table.'
-    masses = {name: mass for name, mass in table.mass_kg.items() if name in table.movables}
-    most = max(masses.values(), default=0.0)
-    if [name for name, mass in masses.items() if mass == most] != above:
-        return f'{above[0]} is held up, and not the one that weighs most.'
-    return ''

@@ -131,55 +131,6 @@ def _line_faults(goal: ColorLine, table: Table, line: Points) -> Iterator[str]:
     yield next(intruders, '')
 
 
-def color_line_fault(goal: ColorLine, table: Table) -> str:
-    """Compare every cube with every other one; no mean and no sorting."""
-    cubes = {name: table.point(name) for name in _colored(goal, table)}
-    fallen = [name for name in cubes if table.fall(name)]
-    if len(cubes) < 2 or fallen:
-        return f'not 2 or more cubes, all standing: {listed(fallen) or "too few"}.'
-    for one, at in cubes.items():
-        drift = sum(at.real - other.real for other in cubes.values()) / len(cubes)
-        if not at_most(abs(drift), goal.straight_m):
-            return f'{one} is {cm(abs(drift))} before or behind the others.'
-    ranks = {name: goal.colors.index(table.known(name).color) for name in cubes}
-    for one, two in itertools.combinations(cubes, 2):
-        lead = cubes[one].imag - cubes[two].imag
-        if ranks[one] == ranks[two]:
-            lead = abs(lead)
-        elif ranks[one] > ranks[two]:
-            lead = -lead
-        if not at_least(lead, goal.gap_m[0]):
-            return f'{one} and {two} are out of order, or nearer than allowed.'
-    # A cube that has no neighbour to the right is the line's end, of which there is one.
-    leads = {one: [at.imag - other.imag for other in cubes.values()] for one, at in cubes.items()}
-    ends = [
-        one
-        for one, each in leads.items()
-        if not any(lead > 0 and at_most(lead, goal.gap_m[1]) for lead in each)
-    ]
-    if len(ends) != 1:
-        return f'the line falls apart: it ends at each of {listed(ends)}.'
-    # The line's place by its two ends alone, both moved onto the line's x.
-    order = {name: (ranks[name], -at.imag) for name, at in cubes.items()}
-    first, last = (
-        cubes[min(cubes, key=order.__getitem__)],
-        cubes[max(cubes, key=order.__getitem__)],
-    )
-    x = first.real - sum(first.real - at.real for at in cubes.values()) / len(cubes)
-    centre = complex(*goal.centre)
-    left, right = complex(x, first.imag), complex(x, last.imag)
-    # Apollonius: the median of a triangle from its three sides.
-    squares = 2 * abs(left - centre) ** 2 + 2 * abs(right - centre) ** 2 - abs(left - right) ** 2
-    off = math.sqrt(max(0.0, squares)) / 2
-    if not at_most(off, goal.centre_m):
-        return f'by its ends the line is {cm(off)} off the centre.'
-    for name, spot in table.cubes_but(cubes).items():
-        inside = (spot.imag - left.imag) * (spot.imag - right.imag) < 0
-        if inside and abs(spot.real - x) < goal.straight_m:
-            return f'{name} is between the ends of the line.'
-    return ''
-
-
 # --- three cubes of some colours as a triangle on one side --------------------------------------
 #
 # Exactly three cubes of the colours within reach are on that side; further ones lie elsewhere.
@@ -260,50 +211,3 @@ def _way_to(corners: Sequence[complex], point: complex) -> float:
         along = ((b - a).conjugate() * (point - a)).real / (abs(b - a) ** 2 or 1.0)
         ways.append(abs(point - (a + max(0.0, min(1.0, along)) * (b - a))))
     return min(ways)
-
-
-def triangle_fault(goal: Triangle, table: Table) -> str:
-    """Check by area and circumscribed circle, and by zones around the triangle."""
-    there = _on_its_side(goal, table)
-    if len(there) != CORNERS or table.fallen(there):
-        return f'on the {goal.side} are {listed([*there]) or "none"}, not three that stand.'
-    corners = [(at.real, at.imag) for at in there.values()]
-    (ax, ay), (bx, by), (cx, cy) = corners
-    squares = [
-        (bx - ax) ** 2 + (by - ay) ** 2,
-        (cx - bx) ** 2 + (cy - by) ** 2,
-        (ax - cx) ** 2 + (ay - cy) ** 2,
-    ]
-    least, most = _side_limits(goal)
-    if not (at_least(min(squares), least**2) and at_most(max(squares), most**2)):
-        return f'the sides go from {cm(math.sqrt(min(squares)))} to {cm(math.sqrt(max(squares)))}.'
-    area = abs((bx - ax) * (cy - ay) - (cx - ax) * (by - ay)) / 2
-    # A side is 2 R sin of the angle opposite, R = product of the sides / (4 area).
-    sine = math.sqrt(min(squares)) * 2 * area / math.sqrt(math.prod(squares))
-    if not at_least(sine, math.sin(math.radians(goal.angle_deg))):
-        return f'{listed([*there])} are too nearly in a line: sine {sine:.2f}.'
-    apart = goal.apart_edges * goal.edge_m
-    for name, spot in table.cubes_but(there).items():
-        if _is_within(corners, spot.real, spot.imag, apart):
-            return f'{name} is within {cm(apart)} of the triangle.'
-    return ''
-
-
-def _is_within(corners: Sequence[tuple[float, float]], x: float, y: float, apart: float) -> bool:
-    """Whether a point is in a disc around a corner, in the triangle, or in a strip at a side."""
-    if any(math.hypot(x - cx, y - cy) < apart for cx, cy in corners):
-        return True
-    (ax, ay), (bx, by), (cx, cy) = corners
-    # In the triangle all three barycentric weights are positive.
-    whole = (by - cy) * (ax - cx) + (cx - bx) * (ay - cy)
-    first = ((by - cy) * (x - cx) + (cx - bx) * (y - cy)) / whole
-    second = ((cy - ay) * (x - cx) + (ax - cx) * (y - cy)) / whole
-    if first > 0 and second > 0 and first + second < 1:
-        return True
-    for (ax, ay), (bx, by) in itertools.combinations(corners, 2):
-        length = math.hypot(bx - ax, by - ay)
-        ux, uy = (bx - ax) / length, (by - ay) / length
-        along = (x - ax) * ux + (y - ay) * uy
-        if 0 <= along <= length and abs((x - ax) * uy - (y - ay) * ux) < apart:
-            return True
-    return False

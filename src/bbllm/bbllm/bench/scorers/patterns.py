@@ -1,10 +1,9 @@
 """
 Goals of cubes on the cells of a grid: a capital L and a plus sign.
 
-A pattern is data: its cells, and how its parts are called. The first formulation lays it over the
-cubes by least squares, the second compares cubes with each other. Points are complex numbers: 1
-is away from the robot, 1j to its left [m]. Cells are complex numbers too, in steps of the
-pattern; a fit puts cell t at `origin + step * t`.
+A pattern is data: its cells, which are laid over the cubes by least squares. Points are complex
+numbers: 1 is away from the robot, 1j to its left [m]. Cells are complex numbers too, in steps of
+the pattern; a fit puts cell t at `origin + step * t`.
 
 The letter is as the robot sees it: an upright bar away from it, and a foot to its right. Cubes of
 a pattern are within reach. A cube that is not of it must be further from it than a pitch and the
@@ -23,7 +22,6 @@ from bbllm.bench.suites.goals import GridGoal, LetterL, PlusSign
 from bbllm.bench.suites.scores import Condition, at_most, between, cm
 from bbllm.core.text import count_of, listed
 from bbllm.core.types import Pose
-from bbllm.skills.shapes import contains
 
 UP, RIGHT = 1 + 0j, -1j
 PLUS_CELLS = (0j, 1 + 0j, 1j, -1 + 0j, -1j)
@@ -180,17 +178,6 @@ def _crowd_fault(noun: str, others: Points, members: Iterable[complex], free_m: 
     return ''
 
 
-def _furthest(found: Iterable[tuple[Iterable[str], Iterable[str]]], none: str) -> str:
-    """Return the fault of the cubes that passed most tests before one failed, the clearest."""
-    results = []
-    for names, faults in found:
-        first = next(((k, fault) for k, fault in enumerate(faults) if fault), None)
-        if first is None:
-            return ''
-        results.append((first[0], f'{listed([*names])}: {first[1]}'))
-    return max(results, key=lambda one: one[0], default=(0, none))[1]
-
-
 # --- the letter L -------------------------------------------------------------------------------
 
 
@@ -268,78 +255,6 @@ def _bent(goal: LetterL, fit: PatternFit) -> str:
     return '' if at_most(abs(off), goal.turn_deg) else f'its corner has {90 + off:.0f} degrees.'
 
 
-def letter_l_fault(goal: LetterL, table: Table) -> str:
-    """Count cubes along the grid lines ahead and right of each cube, and compare them in pairs."""
-    points = table.standing_cubes()
-    found = (
-        ((corner, *up, *right), _compared(goal, table, points, corner, up, right))
-        for corner in points
-        for up, right in _bars(goal, points, corner)
-    )
-    return _furthest(found, 'no cube has enough others ahead of it and to its right.')
-
-
-def _bars(goal: LetterL, points: Points, corner: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the rows of cubes ahead of a cube and to its right that make enough for an L."""
-    ahead, beside = (_row(goal, points, corner, way) for way in (UP, RIGHT))
-    for up, right in itertools.product(range(1, len(ahead) + 1), range(1, len(beside) + 1)):
-        if 1 + up + right >= goal.least_cubes and _is_letter(goal, up, right):
-            yield ahead[:up], beside[:right]
-
-
-def _row(goal: LetterL, points: Points, corner: str, way: complex) -> list[str]:
-    """Return the cubes in the wedge that a bar can lie in, the nearest first."""
-    slope = math.tan(math.radians(goal.turn_deg))
-    # Slack of this search: who is in the wedge is measured against the goal afterwards.
-    width = 2 * goal.residual_m * (1 + slope)
-    rays = {name: (at - points[corner]) / way for name, at in points.items() if name != corner}
-    inside = [
-        name
-        for name, ray in rays.items()
-        if ray.real > 0 and abs(ray.imag) <= min(ray.real, width + slope * ray.real)
-    ]
-    return sorted(inside, key=lambda name: rays[name].real)
-
-
-def _compared(
-    goal: LetterL, table: Table, points: Points, corner: str, up: list[str], right: list[str]
-) -> Iterator[str]:
-    """Yield the faults of an L whose cubes are compared two by two."""
-    cells = dict(zip((corner, *up, *right), _letter_cells(len(up), len(right))))
-    pairs = [
-        (cells[b] - cells[a], points[b] - points[a]) for a, b in itertools.combinations(cells, 2)
-    ]
-    squares = sum(abs(span) ** 2 for span, _ in pairs)
-    pitch = math.sqrt(sum(abs(way) ** 2 for _, way in pairs) / squares)
-    edges = pitch / goal.edge_m
-    uneven = f'neighbours are {edges:.2f} edges apart on average.'
-    yield '' if between(edges, goal.pitch_edges) else uneven
-
-    # The way from each cube to the others, against what it is for one common step.
-    step = sum(span.conjugate() * way for span, way in pairs) / squares
-    errors = {name: points[name] - step * cell for name, cell in cells.items()}
-    mean = sum(errors.values()) / len(errors)
-    offsets = {name: abs(error - mean) for name, error in errors.items()}
-    astray = next((name for name in cells if not at_most(offsets[name], goal.residual_m)), '')
-    yield astray and f'{astray} is {cm(offsets[astray])} from where the others would have it.'
-
-    # The direction between each two cubes, against what it should be; far ones count more.
-    turn = math.degrees(
-        sum(abs(span) ** 2 * cmath.phase(way / span) for span, way in pairs) / squares
-    )
-    yield '' if at_most(abs(turn), goal.turn_deg) else f'they lean by {turn:.0f} degrees.'
-
-    # The angle at the corner, from the ends of the bars.
-    top, tip = points[up[-1]] - points[corner], points[right[-1]] - points[corner]
-    cosine = (top.conjugate() * tip).real / (abs(top) * abs(tip))
-    angle = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
-    square = at_most(abs(angle - 90.0), goal.turn_deg)
-    yield '' if square else f'their corner has {angle:.0f} degrees.'
-
-    members = (points[name] for name in cells)
-    yield _crowd_fault('L', table.cubes_but(cells), members, pitch + goal.residual_m)
-
-
 # --- the plus sign ------------------------------------------------------------------------------
 
 
@@ -392,85 +307,3 @@ def _plus_faults(goal: PlusSign, cubes: Mapping[str, Pose], fit: PatternFit) -> 
     spoilt = f'{" and ".join(within)} lies within the plus sign.' if within else ''
     free_m = fit.pitch_m + goal.residual_m
     yield spoilt or _crowd_fault('plus sign', others, fit.at.values(), free_m)
-
-
-@dataclass(frozen=True, slots=True)
-class _Diagonal:
-    """Two cubes that may be opposite arms."""
-
-    ends: tuple[str, str]
-    middle: complex
-    half: complex
-    """From the middle to the first end [m]."""
-
-
-def plus_sign_fault(goal: PlusSign, table: Table) -> str:
-    """Find two pairs of cubes that halve each other at right angles in a fifth cube."""
-    points = table.standing_cubes()
-    # Three times the tolerance is slack of this search: `_crossed` measures what it finds.
-    slack = 3 * goal.residual_m
-    diagonals = [
-        _Diagonal((a, b), (points[a] + points[b]) / 2, (points[a] - points[b]) / 2)
-        for a, b in itertools.combinations(points, 2)
-        if abs(points[a] - points[b]) <= 2 * (goal.pitch_m[1] + slack)
-    ]
-    found = (
-        ((centre, *one.ends, *two.ends), _crossed(goal, table, centre, one, two))
-        for one, two in itertools.combinations(diagonals, 2)
-        if abs(one.middle - two.middle) <= slack and not set(one.ends) & set(two.ends)
-        for centre, at in points.items()
-        if centre not in (*one.ends, *two.ends)
-        and abs(at - (one.middle + two.middle) / 2) <= slack
-    )
-    return _furthest(found, 'no two pairs of cubes cross in a fifth cube midway between them.')
-
-
-def _crossed(
-    goal: PlusSign, table: Table, centre: str, one: _Diagonal, two: _Diagonal
-) -> Iterator[str]:
-    """Yield the faults of two diagonals and a centre."""
-    first = one.half
-    quarter = first * 1j  # the second diagonal should be the first one turned by a right angle
-    second = min(two.half, -two.half, key=lambda half: abs(half - quarter))
-    off = _unevenness(table.point(centre), one.middle, two.middle, (second - quarter) / 2)
-    uneven = f'they are up to {cm(off)} off two crossing diagonals.'
-    yield '' if at_most(off, goal.residual_m) else uneven
-
-    arm = (abs(first) + abs(second)) / 2 / goal.edge_m
-    yield '' if between(arm, goal.pitch_edges) else f'half their diagonals is {arm:.2f} edges.'
-
-    # Four times an angle forgets which axis it was taken from.
-    both = cmath.rect(1, 4 * cmath.phase(first)) + cmath.rect(1, 4 * cmath.phase(second))
-    lean = math.degrees(cmath.phase(both)) / 4
-    leans = f'their diagonals lean by {lean:.0f} degrees.'
-    yield '' if at_most(abs(lean), goal.turn_deg) else leans
-
-    members = (centre, *one.ends, *two.ends)
-    rise = max(abs(table.z(name) - table.z(centre)) for name in members)
-    off_level = f'the arms are {cm(rise)} off the level of the centre.'
-    yield '' if at_most(rise, goal.rise_m) else off_level
-
-    # Other cubes in the square of the sign, and in a disc around each cube of it.
-    points = [table.point(name) for name in members]
-    radius = (arm + 0.5) * goal.edge_m * math.sqrt(2)
-    turns = (math.radians(lean + 45 + 90 * quarter) for quarter in range(4))
-    corners = [sum(points) / len(points) + cmath.rect(radius, turn) for turn in turns]
-    square = [(corner.real, corner.imag) for corner in corners]
-    others = table.cubes_but(members)
-    inside = [name for name, at in others.items() if contains(square, (at.real, at.imag))]
-    free_m = (arm + goal.residual_edges) * goal.edge_m
-    spoilt = f'{inside[0]} is in the square.' if inside else ''
-    yield spoilt or _crowd_fault('plus sign', others, points, free_m)
-
-
-def _unevenness(centre: complex, one: complex, two: complex, skew: complex) -> float:
-    """
-    Return how far the worst of five cubes is from an even cross [m].
-
-    The ends of each diagonal share the error of its middle; what keeps the second from being the
-    first turned by a right angle is split evenly among the four ends, along both diagonals.
-    """
-    middle = (2 * one + 2 * two + centre) / 5
-    ends = [one - middle + sign * 1j * skew for sign in (1, -1)]
-    ends += [two - middle + sign * skew for sign in (1, -1)]
-    return max(abs(error) for error in (centre - middle, *ends))

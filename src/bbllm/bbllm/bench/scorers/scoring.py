@@ -32,8 +32,6 @@ from bbllm.core.types import Outcome, Scene, SkillCall
 NO_CALL = 'NO_CALL'
 """Stands among the error codes for a step that could not be turned into a call."""
 LOST = 'lost'
-DENIED = 'failed'
-"""Verdict of a table that is not as the goal wants it, and not disputed."""
 INFRASTRUCTURE = (errors.ModelUnavailableError, errors.ModelRefusedError, errors.ReplayError)
 """Errors that end an episode as MODEL_FAILED without being the model's own doing; so do those
 that derive from them, such as that of a prompt longer than the context that the server gives its
@@ -127,7 +125,7 @@ def score(
         gcr=goal_recall(_conditions(start), conditions),
         informed=None if known.needed == 'none' else known.holds,
         information=known.rule or known.reason,
-        false_success=episode.ending is Ending.FINISHED and end.verdict.value == DENIED,
+        false_success=episode.ending is Ending.FINISHED and not end.passed,
         broken_rules=None if faith is None else faith.counts,
         first_broken=None if faith is None else faith.first,
         held_once=held_once,

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections import Counter
 
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import OneSide, PairsASide, Segregated
@@ -70,44 +69,6 @@ def _axes(table: Table, name: str) -> list[list[float]]:
     ]
 
 
-def one_side_fault(goal: OneSide, table: Table) -> str:
-    """Check the whole: the one nearest to the other side, and what is nearest to each old spot."""
-    members = table.reachable(Kind(goal.things))
-    if not members or table.fallen(members):
-        return f'not every {goal.things} within reach stands on the table.'
-    least = min(SIGNS[goal.side] * table.point(name).imag for name in members)
-    if not at_least(least, goal.margin_m):
-        y = cm(SIGNS[goal.side] * least)
-        return f'a {goal.things} at y = {y} is not on the {goal.side}.'
-    for spot in _others(goal, table):
-        if spot not in table.start or spot not in table.now:
-            return f'{spot} is not there both before and after.'
-        was = table.start[spot].pose.position_m
-        ways = {
-            name: math.dist(item.pose.position_m, was)
-            for name, item in table.now.items()
-            if name in table.movables
-        }
-        nearest = min(ways, key=ways.__getitem__)
-        if nearest != spot or not at_most(ways[spot], goal.still_m):
-            return f'nearest to the old place of {spot} is {nearest}, {cm(ways[nearest])} off.'
-        if not _points_as_before(table, spot):
-            return f'{spot} does not stand as it stood.'
-    return ''
-
-
-def _points_as_before(table: Table, name: str) -> bool:
-    """Compare the tip of an object's axis with where it was, by the chord between the two."""
-    kind = table.known(name).kind
-    if kind is Kind.CUBE:
-        return not table.tipped(name)
-    was, now = _axes(table, name)
-    chord = math.dist(was, now)
-    if kind is Kind.CYLINDER:
-        chord = min(chord, math.dist(was, [-share for share in now]))
-    return at_most(chord, 2 * math.sin(math.radians(table.tilt_deg) / 2))
-
-
 # --- cubes on one side, cylinders on the other --------------------------------------------------
 
 
@@ -128,24 +89,6 @@ def _segregated(goal: Segregated, table: Table, cubes_side: str) -> list[Conditi
     empty = [kind.value for kind in KINDS if not table.reachable(kind)]
     unused = f'no {empty[0]} is within reach, so one side stays empty.' if empty else ''
     return [*conditions, Condition('both sides used', unused)]
-
-
-def segregated_fault(goal: Segregated, table: Table) -> str:
-    """Go over the table from right to left: the kind changes once, across the middle."""
-    names = table.reachable(*KINDS)
-    row = sorted((table.point(name).imag, table.known(name).kind.value, name) for name in names)
-    if fallen := table.fallen(name for _, _, name in row):
-        return fallen
-    changes = [(last, first) for last, first in itertools.pairwise(row) if last[1] != first[1]]
-    if len(changes) != 1:
-        return f'from right to left the shapes change {len(changes)} times, not once.'
-    ((last, first),) = changes
-    if at_most(last[0], -goal.margin_m) and at_least(first[0], goal.margin_m):
-        return ''
-    return (
-        f'the shapes meet between {last[2]} at y = {cm(last[0])} and {first[2]} at '
-        f'y = {cm(first[0])}; that gap must hold {cm(goal.margin_m)} either side of the middle.'
-    )
 
 
 # --- left and right each one cube and one cylinder, each on a location of its own ---------------
@@ -186,32 +129,3 @@ def _level_locations(goal: PairsASide, table: Table, name: str) -> list[str]:
     low = bottom_z(table.now[name]) if name in table.now else math.inf
     places = table.every(Kind.LOCATION)
     return [place for place in places if at_most(abs(low - table.z(place)), goal.level_m)]
-
-
-def pairs_a_side_fault(goal: PairsASide, table: Table) -> str:
-    """Compare the tally of signs with the wanted one, and match objects with locations."""
-    members = table.reachable(*KINDS)
-    if fallen := table.fallen(members):
-        return fallen
-    tally = Counter(
-        (math.copysign(1.0, table.point(name).imag), table.known(name).kind)
-        for name in members
-        if at_least(abs(table.point(name).imag), goal.margin_m)
-    )
-    wanted = [(sign, kind) for sign in SIGNS.values() for kind in KINDS]
-    if tally != Counter(wanted):
-        sides = {sign: side for side, sign in SIGNS.items()}
-        counts = [f'{tally[sign, kind]} {kind.value} {sides[sign]}' for sign, kind in wanted]
-        return f'the tally is {", ".join(counts)}.'
-    near = [
-        [
-            place
-            for place in _level_locations(goal, table, name)
-            if at_most(abs(table.point(name) - table.point(place)), goal.location_m)
-        ]
-        for name in members
-    ]
-    for i, name in enumerate(members, 1):
-        if not any(len({*chosen}) == i for chosen in itertools.product(*near[:i])):
-            return f'no location within {cm(goal.location_m)} can be given to {name} alone.'
-    return ''

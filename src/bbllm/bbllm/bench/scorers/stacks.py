@@ -1,22 +1,18 @@
 """Goals of what carries what: objects on others or on locations, in containers, and towers."""
 
 import itertools
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bbllm.bench.scorers.hidden import untouched
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import Contained, Resting, Tower
-from bbllm.bench.suites.scores import Condition, at_least, at_most, cm, first_fault
+from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
 from bbllm.core.text import count_of
-from bbllm.core.types import Kind, SceneObject
+from bbllm.core.types import Kind
 from bbllm.skills.containers import within
-from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.shapes import (
     bottom_z,
     contains,
-    half_height,
-    is_solid,
     outline,
     polygon_gap,
     top_z,
@@ -65,41 +61,6 @@ def _not_resting(goal: Resting, table: Table, above: str, below: str) -> str:
     return far and f'{far}; {cm(goal.near_m)} are allowed.'
 
 
-def resting_fault(goal: Resting, table: Table) -> str:
-    """Go straight down from the middle of each object: what is met first must be its support."""
-    for above, below in goal.on.items():
-        if fault := _missing(table, above) or table.tipped(above):
-            return fault
-        met = _met_below(goal, table, table.now[above], below)
-        if met != below:
-            return f'under {above} is {met or "nothing"}, not {below}.'
-    return '' if goal.on else NO_NAMES
-
-
-def _met_below(goal: Resting, table: Table, item: SceneObject, support: str) -> str:
-    """Return the name of what carries the middle of an object, '' where nothing does."""
-    low = bottom_z(item)
-    under = {
-        name: top_z(other)
-        for name, other in table.now.items()
-        if name != item.name
-        and is_solid(other)
-        and contains(outline(other), item.pose.position_m[:2])
-        and other.pose.position_m[2] < item.pose.position_m[2]
-    }
-    solid = max(under, key=under.__getitem__, default='')
-    if not solid or not at_most(abs(low - under[solid]), goal.level_m):
-        return ''
-    wanted = table.now.get(support)
-    if wanted is None or wanted.kind is Kind.FIXTURE:
-        return solid
-    # A location is painted on what carries it; of an object, the spot in its middle counts.
-    if not at_most(abs(table.point(item.name) - table.point(support)), goal.near_m):
-        return f'the rim of {solid}'
-    level = at_most(abs(table.z(support) - low), goal.level_m)
-    return support if wanted.kind is Kind.LOCATION and level else solid
-
-
 # --- named objects in or on named containers ----------------------------------------------------
 
 FLOOR_M = 0.004
@@ -143,36 +104,6 @@ def _not_in(goal: Contained, table: Table, name: str, container: str) -> str:
     return '' if upright else f'{container} is not upright.'
 
 
-def contained_fault(goal: Contained, table: Table) -> str:
-    """Go through the containers: which objects are in the box that stands over each of them."""
-    found: dict[str, str] = {}
-    for container in table.every(Kind.CONTAINER):
-        if container not in table.now:
-            return f'{container} is gone.'
-        for name in table.movables:
-            if name in table.now and _over(goal, table.now[name], table.now[container]):
-                found[name] = container
-    for name, container in goal.inside.items():
-        if found.get(name) != container:
-            return f'{name} is in {found.get(name, "no container")}.'
-    for name in sorted(found.keys() - goal.inside.keys()):
-        return f'{name} is in {found[name]}.'
-    return '' if goal.inside else NO_NAMES
-
-
-def _over(goal: Contained, item: SceneObject, container: SceneObject) -> bool:
-    """Whether the middle of an object is over a container, its foot between floor and rim."""
-    x, y, z = in_tool_frame(item.pose.position_m, container.pose)
-    a, b, c = (size / 2 for size in container.size_m)
-    foot = z - (item.pose.position_m[2] - bottom_z(item))
-    return (
-        contains(outline(container), item.pose.position_m[:2])
-        and abs(x) <= a - goal.rim_m
-        and abs(y) <= b - goal.rim_m
-        and FLOOR_M - goal.level_m <= foot + c <= 2 * c + goal.level_m
-    )
-
-
 # --- towers of so many blocks, in any order, by weight, or on the one that is fixed -------------
 
 Blocks = tuple[str, ...]
@@ -185,9 +116,11 @@ ORDERS: Mapping[str, str] = {
 
 def tower(goal: Tower, table: Table) -> list[Condition]:
     """Measure from each block to each other: which is under which, and how far off."""
-    towers = _towers(goal, table)
-    found = [one for one in towers if len(one) == goal.height]
-    low = '' if found else _too_low(goal, table, max(towers, key=len, default=()))
+    pairs = _pairs(goal, table)
+    towers = _towers(goal, table, pairs)
+    carrying = {below for _, below in pairs}
+    found = [one for one in towers if len(one) == goal.height and one[-1] not in carrying]
+    low = '' if found else _too_low(goal, table, pairs, max(towers, key=len, default=()))
     conditions = [Condition(f'a tower of {goal.height} blocks', low)]
     if goal.order != 'any':
         faults = [_order_fault(goal, table, one) for one in found]
@@ -197,22 +130,28 @@ def tower(goal: Tower, table: Table) -> list[Condition]:
     return conditions + untouched(table, goal.still_m)
 
 
-def _present(table: Table) -> list[str]:
-    return [name for name in table.movables if name in table.now]
-
-
-def _towers(goal: Tower, table: Table) -> list[Blocks]:
-    """Return all towers; a block alone on the table is one."""
-    there = _present(table)
-    under = {
-        above: below
+def _pairs(goal: Tower, table: Table) -> list[tuple[str, str]]:
+    """Return each block that is on another with that one, however far from its middle."""
+    there = [name for name in table.movables if name in table.now]
+    return [
+        (above, below)
         for above, below in itertools.permutations(there, 2)
-        if _level(goal, table, above, below)
-        and not _far(goal, table, above, below)
-        and not table.tipped(above)
-    }
+        if at_most(abs(bottom_z(table.now[above]) - top_z(table.now[below])), goal.level_m)
+        and polygon_gap(outline(table.now[above]), outline(table.now[below])) < 0
+    ]
+
+
+def _off(goal: Tower, table: Table, above: str, below: str) -> str:
+    """Return why a block on another is no part of its tower, '' if it is."""
+    far = _far(goal, table, above, below)
+    return f'{far}, where {cm(goal.near_m)} are allowed.' if far else table.tipped(above)
+
+
+def _towers(goal: Tower, table: Table, pairs: Sequence[tuple[str, str]]) -> list[Blocks]:
+    """Return all towers, without what is too far off; a block alone on the table is one."""
+    under = {above: below for above, below in pairs if not _off(goal, table, above, below)}
     towers = []
-    for top in (name for name in there if name not in under.values()):
+    for top in (n for n in table.movables if n in table.now and n not in under.values()):
         blocks = [top]
         while (below := under.get(blocks[-1], '')) and below not in blocks:
             blocks.append(below)
@@ -221,24 +160,14 @@ def _towers(goal: Tower, table: Table) -> list[Blocks]:
     return towers
 
 
-def _level(goal: Tower, table: Table, above: str, below: str) -> bool:
-    gap = bottom_z(table.now[above]) - top_z(table.now[below])
-    return at_most(abs(gap), goal.level_m)
-
-
-def _too_low(goal: Tower, table: Table, highest: Blocks) -> str:
+def _too_low(goal: Tower, table: Table, pairs: Sequence[tuple[str, str]], highest: Blocks) -> str:
     """Return how high the highest tower is, and what was put beside the middle of another."""
     if not highest:
         return 'no block stands on the table.'
-    text = f'the highest tower has {count_of(len(highest), "block")}, not {goal.height}'
-    for above, below in itertools.permutations(_present(table), 2):
-        touching = polygon_gap(outline(table.now[above]), outline(table.now[below])) < 0
-        if touching and _level(goal, table, above, below):
-            if far := _far(goal, table, above, below):
-                return f'{text}; {far}, where {cm(goal.near_m)} are allowed.'
-            if table.tipped(above):
-                return f'{text}; {table.tipped(above)}'
-    return f'{text}.'
+    wrong = f'not {goal.height}' if len(highest) != goal.height else 'and carries more'
+    text = f'the highest tower has {count_of(len(highest), "block")}, {wrong}'
+    off = next(filter(None, (_off(goal, table, *pair) for pair in pairs)), '')
+    return f'{text}; {off}' if off else f'{text}.'
 
 
 def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
@@ -253,47 +182,4 @@ def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
         if not high < low:
             told = f'{above}, which weighs {1000 * high:.0f} g, is on {below}'
             return f'{told}, which weighs {1000 * low:.0f} g.'
-    return ''
-
-
-def tower_fault(goal: Tower, table: Table) -> str:
-    """Find columns of blocks from above, and check from the side whether the heights add up."""
-    if fault := first_fault(untouched(table, goal.still_m)):
-        return fault
-    columns = [column for column in _columns(goal, table) if len(column) == goal.height]
-    none = f'no column of the table has {goal.height} blocks.'
-    return min((_column_fault(goal, table, one) for one in columns), key=bool, default=none)
-
-
-def _columns(goal: Tower, table: Table) -> list[Blocks]:
-    """Return groups of blocks that have another one of them near above or below."""
-    groups: list[set[str]] = []
-    for name in _present(table):
-        near = [
-            group
-            for group in groups
-            if any(at_most(abs(table.point(name) - table.point(o)), goal.near_m) for o in group)
-        ]
-        groups = [group for group in groups if group not in near] + [{name}.union(*near)]
-    return [tuple(sorted(group, key=table.z)) for group in groups]
-
-
-def _column_fault(goal: Tower, table: Table, column: Blocks) -> str:
-    bottom = column[0]
-    if table.fall(bottom):
-        return table.fall(bottom)
-    for below, above in itertools.pairwise(column):
-        wanted = half_height(table.now[below]) + half_height(table.now[above])
-        if not at_most(abs(table.z(above) - table.z(below) - wanted), goal.level_m):
-            return f'the height of {above} does not add up with that of {below}.'
-        if not at_most(abs(table.point(above) - table.point(below)), goal.near_m):
-            return f'the column of {bottom} leans too far.'
-        if table.tipped(above):
-            return table.tipped(above)
-    if goal.order == 'on_fixed' and bottom not in table.fixed:
-        return f'the column of {bottom} is on nothing fixed.'
-    weights = [table.mass_kg.get(name, math.nan) for name in column]
-    # A mass that is missing or there twice leaves the two lists different.
-    if goal.order == 'lighter_up' and sorted(set(weights), reverse=True) != weights:
-        return f'the column of {bottom} is in another order.'
     return ''

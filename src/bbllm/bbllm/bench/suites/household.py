@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.scores import Condition, Score, Verdict, first_fault
+from bbllm.bench.suites.scores import Condition, Score
 from bbllm.core.text import listed
 from bbllm.worlds.household.checks import A, close_to
 from bbllm.worlds.household.derived import WORDS, Derived, by_device
@@ -101,15 +101,13 @@ def judge_household(
     seat: int | None = None,
 ) -> Score:
     """
-    Score a household as it is now, by one formulation: symbols have no tolerances.
+    Score a household as it is now.
 
     What became of objects, and the last seat, are those of `HouseView`.
     """
     house = HouseView(graph, derived, seat)
     conditions = _final(goal, house) if isinstance(goal, FinalStateGoal) else _best(goal, house)
-    fault = first_fault(conditions)
-    verdict = Verdict.FAILED if fault else Verdict.PASSED
-    return Score(verdict=verdict, reason=fault, conditions=tuple(conditions), faults=(fault,))
+    return Score(tuple(conditions))
 
 
 def _final(goal: FinalStateGoal, house: HouseView) -> list[Condition]:

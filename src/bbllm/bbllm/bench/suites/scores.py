@@ -1,6 +1,6 @@
 """The table or house at the end of an episode, and its score."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -47,30 +47,26 @@ class Verdict(str, Enum):
 
     PASSED = 'passed'
     FAILED = 'failed'
-    DISPUTED = 'disputed'
-    """Two formulations of the goal disagree; never counted as passed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Score:
-    """The verdict of all formulations of a goal."""
+    """The conditions of a goal, checked; it is reached where all are met."""
 
-    verdict: Verdict
-    reason: str
-    """Why not passed, or what is disputed; empty where passed."""
     conditions: tuple[Condition, ...]
-    """All are met if and only if the first formulation passed."""
-    faults: tuple[str, ...]
-    """For each formulation why it failed, in one sentence; empty where it passed."""
+
+    @property
+    def reason(self) -> str:
+        """The first fault, in a sentence; empty where the goal was reached."""
+        return next((one.fault for one in self.conditions if one.fault), '')
 
     @property
     def passed(self) -> bool:
-        return self.verdict is Verdict.PASSED
+        return not self.reason
 
-
-def first_fault(conditions: Iterable[Condition]) -> str:
-    """Return the first fault of some conditions, '' if there is none."""
-    return next((one.fault for one in conditions if one.fault), '')
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.PASSED if self.passed else Verdict.FAILED
 
 
 def at_most(value: float, limit: float) -> bool:
