@@ -1,8 +1,8 @@
 """What the doctor finds, and what it says to do about it."""
 
 import json
+import shutil
 import socket
-import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +10,6 @@ import pytest
 from typer.testing import Result
 
 from bbllm.cli.checks import machine as checkup
-from bbllm.cli.checks import round_trips
 from bbllm.cli.checks.machine import (
     Finding,
     Level,
@@ -26,7 +25,7 @@ from bbllm.cli.checks.real_machine import (
     check_safety,
     judge_network,
 )
-from bbllm.cli.checks.round_trips import RoundTrips, measure
+from bbllm.cli.checks.round_trips import RoundTrips, measure, trips_of
 from bbllm.cli.commands import doctor
 
 Command = Callable[..., Result]
@@ -112,7 +111,7 @@ def test_the_middleware_is_named_and_where_its_name_comes_from(
     finding = next(finding for finding in check_ros() if finding.name == 'rmw')
 
     assert finding.level is Level.OK
-    assert finding.text == 'rmw_fastrtps_cpp, the default of bbllm'
+    assert finding.text.startswith('rmw_fastrtps_cpp, the default of bbllm, domain ')
 
 
 def test_a_middleware_that_is_not_there_is_a_warning_and_ends_nothing(
@@ -125,7 +124,8 @@ def test_a_middleware_that_is_not_there_is_a_warning_and_ends_nothing(
 
     findings = {entry['name']: entry for entry in json.loads(result.stdout)['findings']}
     assert findings['rmw']['level'] == 'warn'
-    assert 'rmw_of_nobody, $RMW_IMPLEMENTATION, does not work' in findings['rmw']['text']
+    assert 'rmw_of_nobody, $RMW_IMPLEMENTATION, domain' in findings['rmw']['text']
+    assert 'does not work' in findings['rmw']['text']
     assert 'stack' not in findings
 
 
@@ -163,25 +163,17 @@ def test_a_safety_file_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
     assert (finding.level, 'Did you mean `tcp_speed`' in finding.text) == (Level.FAIL, True)
 
 
-def trips(*times_ms: float, sent: int | None = None, late_ms: float = 0.05) -> RoundTrips:
-    return RoundTrips(
-        how='ping socket',
-        sent=len(times_ms) if sent is None else sent,
-        times_ms=times_ms,
-        period_ms=1.0,
-        received=len(times_ms),
-        late_ms=late_ms,
-    )
+def trips(*times_ms: float, sent: int | None = None) -> RoundTrips:
+    return RoundTrips(len(times_ms) if sent is None else sent, times_ms)
 
 
 @pytest.mark.parametrize(
     ('found', 'level', 'said'),
     [
-        (trips(*[0.1] * 1000), Level.OK, '1000 packets to robot, one every 1 ms, 0 lost'),
+        (trips(*[0.1] * 1000), Level.OK, '1000 packets to robot, one every 2 ms, 0 lost'),
         (trips(*[0.1] * 900, *[0.7] * 100), Level.WARN, 'p99 0.700'),
         (trips(*[0.1] * 998, 1.4, 1.4), Level.WARN, 'max 1.400'),
         (trips(*[0.1] * 900, *[1.7] * 100), Level.FAIL, 'p99 1.700'),
-        (trips(*[0.1] * 900, *[1.7] * 100, late_ms=9.0), Level.WARN, 'woke up 9.00 ms late'),
         (trips(*[0.1] * 999, sent=1000), Level.WARN, '1 lost'),
         (trips(*[0.1] * 900, sent=1000), Level.FAIL, '100 lost'),
         (trips(sent=1000), Level.FAIL, 'none of 1000 packets to robot came back'),
@@ -198,41 +190,24 @@ def test_a_network_is_judged_by_the_cycle_of_the_robot(
     assert bool(finding.remedy) == (level is not Level.OK)
 
 
-def test_packets_to_this_machine_come_back() -> None:
-    found = measure('127.0.0.1', count=50)
-
-    if isinstance(found, str):
-        pytest.skip(f'{found} (no ICMP for this user)')
-    assert (found.sent, found.received, found.loss) == (50, 50, 0.0)
-    assert 0.0 < found.at(50) < 1000.0
-
-
-def test_a_request_carries_the_checksum_that_answers_it() -> None:
-    packet = round_trips._packet(4711, 12)
-
-    assert sum(struct.unpack(f'!{len(packet) // 2}H', packet)) % 0xFFFF == 0
-    reply = bytes([0]) + packet[1:]
-    assert round_trips._number(reply, None) == 12
-    assert round_trips._number(b'\x45' + bytes(19) + reply, 4711) == 12
-    assert round_trips._number(b'\x45' + bytes(19) + reply, 4712) is None
-    assert round_trips._number(packet, None) is None, 'a request is no answer'
-
-
-def test_the_summary_of_ping_is_understood_and_said_to_be_less() -> None:
+def test_what_ping_prints_is_read_and_only_the_first_answer_to_a_packet_counts() -> None:
     text = (
+        '64 bytes from 172.16.0.2: icmp_seq=1 ttl=64 time=0.081 ms\n'
+        '64 bytes from 172.16.0.2: icmp_seq=1 ttl=64 time=0.390 ms (DUP!)\n'
         '--- 172.16.0.2 ping statistics ---\n'
-        '500 packets transmitted, 499 received, 0.2% packet loss, time 998ms\n'
-        'rtt min/avg/max/mdev = 0.081/0.112/0.390/0.025 ms\n'
+        '2 packets transmitted, 1 received, +1 duplicates, 50% packet loss, time 998ms\n'
     )
 
-    found = round_trips._of_ping(text, 0.002)
-
-    assert isinstance(found, RoundTrips)
-    assert (found.sent, found.received, found.times_ms) == (500, 499, (0.081, 0.112, 0.39))
-    finding = judge_network('172.16.0.2', found)
-    assert finding.level is Level.FAIL
-    assert 'ping_group_range' in finding.remedy
+    assert trips_of(text) == trips(0.081, sent=2)
+    assert trips_of('ping: socket: Operation not permitted\n') is None
 
 
-def test_an_address_that_is_none_is_named() -> None:
-    assert measure('no.such.robot.invalid').startswith('no.such.robot.invalid is no address')
+def test_packets_to_this_machine_come_back_and_a_name_of_nothing_is_named() -> None:
+    if shutil.which('ping') is None:
+        assert 'apt install iputils-ping' in str(measure('127.0.0.1'))
+        return
+    found = measure('127.0.0.1', count=50)
+
+    assert isinstance(found, RoundTrips), found
+    assert (found.sent, found.lost) == (50, 0)
+    assert 'no.such.robot.invalid' in str(measure('no.such.robot.invalid'))

@@ -13,11 +13,11 @@ from bbllm.cli.checks.machine import Finding, Level
 from bbllm.cli.checks.real_graph import (
     BEST_EFFORT,
     CONTROLLERS,
-    HAND_ACTIONS,
+    HAND,
     LATCHED,
     NODES,
+    RECOVERY,
     RELIABLE,
-    SERVICES,
     STATE,
     RealArm,
     judge_graph,
@@ -28,7 +28,7 @@ Command = Callable[..., Result]
 JOINTS = tuple(f'fr3_joint{i}' for i in range(1, 8))
 FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
 ARM = Heard(names=JOINTS, count=900, rate_hz=900.0, news=True, position=(0.0,) * 7)
-HAND = Heard(names=FINGERS, count=20, rate_hz=15.0, news=True, position=(0.04, 0.04))
+FINGERS_HEARD = Heard(names=FINGERS, count=20, rate_hz=15.0, news=True, position=(0.04, 0.04))
 
 
 def giver(*, reliable: bool = True, latched: bool = False) -> Giver:
@@ -42,14 +42,12 @@ HEALTHY = RobotGraph(
         **{name: (giver(latched=True),) for name in LATCHED},
         **{name: (giver(reliable=False),) for name in BEST_EFFORT},
     },
-    services=frozenset((*(f'service_server/{name}' for name in SERVICES), 'franka_gripper/stop')),
-    actions=frozenset(
-        (*(f'franka_gripper/{name}' for name in HAND_ACTIONS), 'action_server/error_recovery')
-    ),
+    services=frozenset(RECOVERY[1:]) | {'franka_gripper/stop'},
+    actions=frozenset(f'franka_gripper/{name}' for name in HAND[:-1]) | {RECOVERY[0]},
     controllers=dict.fromkeys(CONTROLLERS, 'active'),
     hardware={'FrankaHardwareInterface': 'active'},
     arm=ARM,
-    hand=HAND,
+    hand=FINGERS_HEARD,
     robot_mode=2,
     success_rate=0.999,
     executor={'approval': 'plan', 'simulated': False, 'safety': ''},
@@ -103,15 +101,15 @@ BREAKAGES: dict[str, tuple[dict[str, Any], str, Level, str, str]] = {
     ),
     'wrench is reliable': (
         {'topics': topic(BEST_EFFORT[0], giver())},
-        'qos', Level.WARN, 'best effort since franka_ros2 3.3.0', 'older driver',
+        'qos', Level.WARN, 'since 3.3.0 sends it best effort', 'Another driver',
     ),
     'joint states are best effort': (
         {'topics': topic('franka/joint_states', giver(reliable=False))},
-        'qos', Level.FAIL, 'reliable was expected', 'hear nothing',
+        'qos', Level.FAIL, 'joint_states: best effort from driver', 'may get nothing',
     ),
     'activity is volatile': (
         {'topics': topic('controller_manager/activity', giver())},
-        'qos', Level.FAIL, 'latched was expected', 'joins later',
+        'qos', Level.FAIL, 'sends it reliable, latched', 'nothing from before',
     ),
     'topic is missing': (
         {'topics': {k: v for k, v in HEALTHY.topics.items() if k != f'{STATE}/robot_state'}},
@@ -134,11 +132,11 @@ BREAKAGES: dict[str, tuple[dict[str, Any], str, Level, str, str]] = {
     'lost packets': ({'success_rate': 0.9}, 'mode', Level.WARN, '90.0 %', 'network'),
     'no hand': (
         {'actions': frozenset({'action_server/error_recovery'}), 'hand': None},
-        'gripper', Level.FAIL, 'does not serve homing, move, grasp', 'franka_real.launch.py',
+        'gripper', Level.FAIL, 'missing: franka_gripper/homing', 'franka_real.launch.py',
     ),
     'node missing': (
         {'nodes': HEALTHY.nodes - {'body_mapper'}},
-        'nodes', Level.FAIL, 'not running: body_mapper', 'franka_nodes.launch.py',
+        'nodes', Level.FAIL, 'missing: body_mapper', 'franka_nodes.launch.py',
     ),
     'nobody approves': (
         {'executor': {'approval': 'none', 'simulated': False}},
@@ -154,7 +152,7 @@ BREAKAGES: dict[str, tuple[dict[str, Any], str, Level, str, str]] = {
     ),
     'recovery missing': (
         {'services': HEALTHY.services - {'service_server/set_load'}},
-        'recovery', Level.FAIL, 'not served: set_load', 'franka_real.launch.py',
+        'recovery', Level.FAIL, 'missing: service_server/set_load', 'franka_real.launch.py',
     ),
 }  # fmt: skip
 
@@ -173,7 +171,7 @@ def test_what_is_wrong_is_found_with_a_way_out(name: str) -> None:
 def test_another_prefix_of_the_hand_is_named() -> None:
     found = judged(HEALTHY, gripper='fr3_gripper')
 
-    wrong = next(item for item in found if 'fr3_gripper does not serve' in item.text)
+    wrong = next(item for item in found if 'missing: fr3_gripper/homing' in item.text)
     assert 'there is franka_gripper/grasp: --gripper' in wrong.text
 
 

@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -36,7 +36,6 @@ ALL_S = 3.5
 OTHERS_S = 10.0
 """How long the others may take where one was found, wall clock [s]."""
 PACKAGES = ('mujoco', 'mink', 'ruckig', 'numpy', 'yaml', 'pydantic', 'jinja2', 'openai', 'PIL')
-_JOIN = 'import rclpy; rclpy.init(); rclpy.shutdown()'
 
 
 class Level(str, Enum):
@@ -70,6 +69,13 @@ def warn(name: str, text: str, remedy: str = '') -> Finding:
 
 def fail(name: str, text: str, remedy: str = '') -> Finding:
     return Finding(name, Level.FAIL, text, remedy)
+
+
+def there(name: str, wanted: Iterable[str], found: Container[str], remedy: str) -> Finding:
+    """Return a failure that names what of *wanted* is not in *found*, or all of it."""
+    if missing := [item for item in wanted if item not in found]:
+        return fail(name, f'missing: {", ".join(missing)}', remedy)
+    return ok(name, f'there: {", ".join(wanted)}')
 
 
 def check_python() -> Finding:
@@ -155,8 +161,6 @@ def check_display() -> Finding:
 
 
 def check_ros() -> list[Finding]:
-    from bbllm.ros.rclpy_support.domains import domain_of
-
     spec = importlib.util.find_spec('rclpy')
     if spec is None or spec.origin is None:
         sourced = Path('/opt/ros/jazzy/setup.sh')
@@ -165,30 +169,34 @@ def check_ros() -> list[Finding]:
         return [warn('ros', text, remedy)]
     kind = 'from PyPI' if 'site-packages' in spec.origin else "the system's"
     distro = os.environ.get('ROS_DISTRO', 'jazzy' if 'PyPI' in kind else 'unknown distribution')
-    try:
-        domain_of(os.environ)
-    except ConfigError as error:
-        return [warn('ros', str(error))]
-    # Without a name that rcl could reject; the middleware has a separate finding.
-    if (fault := _python(_JOIN, RMW_IMPLEMENTATION='')) is not None:
-        text = f'{distro}, {kind}, but broken: {fault}'
-        return [warn('ros', text, 'In a new shell: . ./activate')]
     there = ok('ros', f'{distro}, {kind}: {Path(spec.origin).parent}')
-    return [there, _check_rmw(), _check_interfaces()]
+    return [there, check_middleware(), _check_interfaces()]
 
 
-def _check_rmw() -> Finding:
-    """Join a graph with the middleware that nodes use; rcl refuses one of another name."""
+def check_middleware(wrong: Callable[[str, str, str], Finding] = warn) -> Finding:
+    """Join a graph with the middleware that nodes use, and report how far discovery reaches."""
+    from bbllm.ros.rclpy_support import dds_boundary as dds
+    from bbllm.ros.rclpy_support.domains import domain_of
     from bbllm.ros.stack.stack import node_environ
 
-    chosen = node_environ()['RMW_IMPLEMENTATION']
-    source = (
-        '$RMW_IMPLEMENTATION' if 'RMW_IMPLEMENTATION' in os.environ else 'the default of bbllm'
-    )
-    if (fault := joins()) is None:
-        return ok('rmw', f'{chosen}, {source}')
-    remedy = 'In a new shell: . ./activate. For another middleware, install its package.'
-    return warn('rmw', f'{chosen}, {source}, does not work: {fault}', remedy)
+    environ = node_environ()
+    source = f'${dds.RMW}' if dds.RMW in os.environ else 'the default of bbllm'
+    text = f'{environ[dds.RMW]}, {source}'
+    try:
+        text += f', domain {domain_of(environ)}'
+    except ConfigError as error:
+        return wrong('rmw', str(error), '')
+    if (fault := joins()) is not None:
+        remedy = 'In a new shell: . ./activate. For another middleware, install its package.'
+        return wrong('rmw', f'{text}, does not work: {fault}', remedy)
+    if environ.get(dds.RANGE) == 'OFF':
+        remedy = 'No node finds another one: unset ROS_AUTOMATIC_DISCOVERY_RANGE.'
+        return wrong('rmw', text, remedy)
+    if dds.has_own_profile(environ):
+        return ok('rmw', f'{text}, profile {environ[dds.FILE]}')
+    if dds.wants_network(environ):
+        return ok('rmw', f'{text}, open to the network ({dds.NETWORK}=true)')
+    return ok('rmw', f'{text}, this machine only ({dds.NETWORK}=true opens it to others)')
 
 
 def _check_interfaces() -> Finding:
@@ -203,7 +211,8 @@ def joins() -> str | None:
     """Join a graph in a separate process; return the error, None if it works."""
     from bbllm.ros.stack.stack import node_environ
 
-    return _python(_JOIN, RMW_IMPLEMENTATION=node_environ()['RMW_IMPLEMENTATION'])
+    code = 'import rclpy; rclpy.init(); rclpy.shutdown()'
+    return _python(code, RMW_IMPLEMENTATION=node_environ()['RMW_IMPLEMENTATION'])
 
 
 def _which(tool: str) -> str | None:
@@ -239,7 +248,7 @@ def check_stack(namespace: str | None = None) -> list[Finding]:
     from bbllm.api.ros_environment import missing_ros
 
     # Where the middleware does not load, rcl ends the whole process: first try it in another.
-    if missing_ros() or _python(_JOIN) is not None:
+    if missing_ros() or joins():
         return []
     from bbllm.ros.rclpy_support.own_nodes import join_stack
     from bbllm.ros.stack.client import StackClient
@@ -281,27 +290,18 @@ def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
 
 
 def _check_topic(node: Any, topic: str) -> list[Finding]:
+    from rclpy.qos import QoSCompatibility, qos_check_compatible
+
     givers = [info.qos_profile for info in node.get_publishers_info_by_topic(topic)]
     takers = [info.qos_profile for info in node.get_subscriptions_info_by_topic(topic)]
     if not givers:
         return []
-    kinds = ' / '.join(
-        sorted({f'{q.reliability.name.lower()}, {q.durability.name.lower()}' for q in givers})
-    )
-    text = f'{topic}: {kinds}; {len(givers)} publish, {len(takers)} listen'
-    clashes = sorted({clash_of(give, take) for give in givers for take in takers} - {''})
-    if clashes:
-        return [warn('qos', f'{text}; {"; ".join(clashes)}', 'Messages are lost.')]
+    kinds = {f'{q.reliability.name.lower()}, {q.durability.name.lower()}' for q in givers}
+    text = f'{topic}: {" / ".join(sorted(kinds))}; {len(givers)} publish, {len(takers)} listen'
+    verdicts = {qos_check_compatible(give, take) for give in givers for take in takers}
+    if clashes := [why for level, why in verdicts if level == QoSCompatibility.ERROR]:
+        return [warn('qos', f'{text}; {" ".join(sorted(clashes))}', 'Messages are lost.')]
     return [ok('qos', text)]
-
-
-def clash_of(give: Any, take: Any) -> str:
-    """Return why a subscriber gets no messages of a publisher; empty if it gets all."""
-    if take.reliability.name == 'RELIABLE' and give.reliability.name == 'BEST_EFFORT':
-        return 'a subscriber wants reliable messages, the publisher sends best effort'
-    if take.durability.name == 'TRANSIENT_LOCAL' and give.durability.name == 'VOLATILE':
-        return 'a subscriber wants latched messages, the publisher keeps none'
-    return ''
 
 
 CHECKS: tuple[Callable[[], Finding | list[Finding]], ...] = (

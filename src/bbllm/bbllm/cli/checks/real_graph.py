@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bbllm.api.ros_environment import missing_ros
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS
-from bbllm.cli.checks.machine import Finding, Level, fail, joins, ok, warn
+from bbllm.cli.checks.machine import Finding, Level, check_middleware, fail, joins, ok, there, warn
 from bbllm.cli.checks.real_machine import (
     check_driver_packages,
     check_governor,
     check_kernel,
     check_limits,
     check_messages,
-    check_middleware,
     check_network,
     check_safety,
 )
@@ -50,8 +49,14 @@ BEST_EFFORT = tuple(
     )
 )
 """Since franka_ros2 3.3.0."""
-HAND_ACTIONS = ('homing', 'move', 'grasp', 'gripper_action')
-SERVICES = ('set_force_torque_collision_behavior', 'set_full_collision_behavior', 'set_load')
+HAND = ('homing', 'move', 'grasp', 'gripper_action', 'stop')
+"""Actions of the hand, and the service `stop`."""
+RECOVERY = (
+    'action_server/error_recovery',
+    'service_server/set_force_torque_collision_behavior',
+    'service_server/set_full_collision_behavior',
+    'service_server/set_load',
+)
 MODES = {
     0: ('other', Level.FAIL, 'Unlock the joints in Desk, and activate FCI.'),
     1: ('idle', Level.OK, ''),
@@ -105,7 +110,7 @@ def check_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator
     yield check_driver_packages()
     asked = found.executor if found is not None else None
     yield check_safety(SAFETY if asked is None else str(asked.get('safety') or ''))
-    yield check_middleware()
+    yield check_middleware(fail)
     if isinstance(graph, Finding):
         yield graph
     else:
@@ -135,16 +140,13 @@ def judge_graph(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
     if driven:
         yield _hardware(graph, arm)
         yield from _controllers(graph, arm)
-        yield _recovery(graph, arm)
+        yield there('recovery', RECOVERY, named, arm.start_driver)
         yield from _topics(graph, arm)
         yield _joints(graph, arm)
         yield _mode(graph, arm)
         yield from _hand(graph, arm)
-    if missing := [name for name in NODES if name not in graph.nodes]:
-        start = arm.start_nodes if driven else 'The line above starts these too.'
-        yield fail('nodes', f'not running: {", ".join(missing)}', start)
-    else:
-        yield ok('nodes', f'running: {", ".join(NODES)}')
+    start = arm.start_nodes if driven else 'The line above starts these too.'
+    yield there('nodes', NODES, graph.nodes, start)
     if graph.executor is not None or 'fr3_executor' in graph.nodes:
         yield _approval(graph, arm)
 
@@ -153,24 +155,20 @@ def _manager(graph: RobotGraph, arm: RealArm, driven: bool) -> Finding:
     name = f'/{arm.namespace}/controller_manager'
     if graph.controllers is not None:
         return ok('manager', f'{name} answers')
-    asked = '/controller_manager/list_controllers'
-    elsewhere = [
-        name.removesuffix('/list_controllers')
-        for name in sorted(graph.services)
-        if name.startswith('/') and name.endswith(asked)
-    ]
     text = f'{name} does not answer'
     if not driven:
         text += ', and nothing else of a driver is there: neither arm nor robot state nor hand'
-    if elsewhere:
-        text += f'; there is {", ".join(elsewhere)}: --namespace'
+    asked = '/controller_manager/list_controllers'
+    found = sorted(name for name in graph.services if name[:1] == '/' and name.endswith(asked))
+    if found:
+        elsewhere = ', '.join(name.removesuffix('/list_controllers') for name in found)
+        text += f'; there is {elsewhere}: --namespace'
     return fail('manager', text, arm.start_driver)
 
 
 def _hardware(graph: RobotGraph, arm: RealArm) -> Finding:
-    found = {
-        name: state for name, state in (graph.hardware or {}).items() if name.endswith(HARDWARE)
-    }
+    states = graph.hardware or {}
+    found = {name: state for name, state in states.items() if name.endswith(HARDWARE)}
     if not found:
         return fail('hardware', f'no component {HARDWARE} is known', arm.start_driver)
     text = ', '.join(f'{name} is {state}' for name, state in found.items())
@@ -189,46 +187,37 @@ def _controllers(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
         return
     manager = f'-c /{arm.namespace}/controller_manager'
     for name in CONTROLLERS:
-        state = graph.controllers.get(name)
-        if state == 'active':
-            yield ok('control', f'{name} is active')
-        elif state is None:
-            remedy = f'ros2 run controller_manager spawner {name} {manager}'
-            yield fail('control', f'{name} is not loaded', remedy)
-        else:
-            remedy = f'ros2 control switch_controllers --activate {name} {manager}'
-            yield fail('control', f'{name} is {state}', remedy)
-
-
-def _recovery(graph: RobotGraph, arm: RealArm) -> Finding:
-    missing = [] if 'action_server/error_recovery' in graph.actions else ['error_recovery']
-    missing += [name for name in SERVICES if f'service_server/{name}' not in graph.services]
-    if missing:
-        return fail('recovery', f'not served: {", ".join(missing)}', arm.start_driver)
-    return ok('recovery', 'error_recovery, thresholds and load are served')
+        state = graph.controllers.get(name, 'not loaded')
+        start = 'run controller_manager spawner'
+        if state != 'not loaded':
+            start = 'control switch_controllers --activate'
+        judge = ok if state == 'active' else fail
+        remedy = '' if state == 'active' else f'ros2 {start} {name} {manager}'
+        yield judge('control', f'{name} is {state}', remedy)
 
 
 def _topics(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
-    for wanted, judge in (((*RELIABLE, *LATCHED), fail), (BEST_EFFORT, warn)):
-        if missing := [name for name in wanted if name not in graph.topics]:
-            yield judge('topics', f'nobody publishes {", ".join(missing)}', arm.start_driver)
     right = 0
-    for name in (*RELIABLE, *LATCHED, *BEST_EFFORT):
-        reliable = name not in BEST_EFFORT
-        for giver in graph.topics.get(name, ()):
-            if reliable and not giver.reliable:
-                text = f'{name}: best effort from {giver.node}; reliable was expected'
-                yield fail('qos', text, 'Reliable subscribers hear nothing of it.')
-            elif name in LATCHED and not giver.latched:
-                text = f'{name}: volatile from {giver.node}; latched was expected'
-                yield fail('qos', text, 'Who joins later hears nothing of it.')
-            elif giver.reliable and not reliable:
-                text = f'{name}: reliable from {giver.node}; best effort since franka_ros2 3.3.0'
-                yield warn('qos', text, 'An older driver? bbllm hears it anyway.')
-            else:
-                right += 1
+    for names, judge in (((*RELIABLE, *LATCHED), fail), (BEST_EFFORT, warn)):
+        if missing := [name for name in names if name not in graph.topics]:
+            yield judge('topics', f'nobody publishes {", ".join(missing)}', arm.start_driver)
+        for name in names:
+            for giver in graph.topics.get(name, ()):
+                wanted = (name not in BEST_EFFORT, name in LATCHED)
+                sent = (giver.reliable, giver.latched and name in LATCHED)
+                if sent == wanted:
+                    right += 1
+                    continue
+                text = f'{name}: {_quality(*sent)} from {giver.node}; '
+                text += f'franka_ros2 since 3.3.0 sends it {_quality(*wanted)}'
+                remedy = 'Another driver? Subscribers may get nothing, or nothing from before.'
+                yield judge('qos', text, remedy)
     if right:
         yield ok('qos', f'{right} topics of the driver are sent as expected')
+
+
+def _quality(reliable: bool, latched: bool) -> str:
+    return ('reliable' if reliable else 'best effort') + (', latched' if latched else '')
 
 
 def _joints(graph: RobotGraph, arm: RealArm) -> Finding:
@@ -264,29 +253,23 @@ def _mode(graph: RobotGraph, arm: RealArm) -> Finding:
 
 
 def _hand(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
-    gripper = arm.gripper
-    served = [name for name in HAND_ACTIONS if f'{gripper}/{name}' in graph.actions]
-    missing = [name for name in HAND_ACTIONS if name not in served]
-    if f'{gripper}/stop' not in graph.services:
-        missing.append('stop')
-    if missing:
-        other = [name for name in graph.actions if name.endswith('/grasp')]
-        text = f'{gripper} does not serve {", ".join(missing)}'
-        if not served and other:
-            text += f'; there is {", ".join(other)}: --gripper'
-        yield fail('gripper', text, arm.start_driver)
-    else:
-        yield ok('gripper', f'{gripper} serves {", ".join(served)}, stop')
-    if graph.hand is None:
+    gripper, hand = arm.gripper, graph.hand
+    served = {*graph.actions, *graph.services}
+    found = there('gripper', [f'{gripper}/{name}' for name in HAND], served, arm.start_driver)
+    others = [name for name in graph.actions if name.endswith('/grasp')]
+    if found.level is not Level.OK and others and f'{gripper}/grasp' not in others:
+        found = replace(found, text=f'{found.text}; there is {", ".join(others)}: --gripper')
+    yield found
+    if hand is None:
         yield fail('gripper', f'nothing came on {gripper}/joint_states', arm.start_driver)
-    elif missing := [name for name in FINGER_JOINTS if name not in graph.hand.names]:
+        return
+    if missing := [name for name in FINGER_JOINTS if name not in hand.names]:
         text = f'{gripper}/joint_states lacks {", ".join(missing)}'
         yield fail('gripper', text, 'Start the driver with robot_type:=fr3.')
-    else:
-        width_m = sum(graph.hand.position)
-        text = f'the fingers are {width_m * 1000:.0f} mm apart, {graph.hand.rate_hz:.0f} Hz'
-        yield ok('gripper', text)
-    if not missing and not graph.simulated:
+        return
+    width_mm = sum(hand.position) * 1000
+    yield ok('gripper', f'the fingers are {width_mm:.0f} mm apart, {hand.rate_hz:.0f} Hz')
+    if not graph.simulated:
         yield warn(
             'homed',
             'whether the hand was homed since it was switched on is told by no interface; '
