@@ -74,20 +74,20 @@ def test_a_stand_in_cannot_estimate_and_no_node_is_started(environment: dict[str
     assert 'Starting' not in result.stderr
 
 
-OTHERS = (['python', '-m', 'bbllm', 'run', 'stack the cubes'], ['vim', 'notes.txt'])
+OTHERS = 'python\0-m\0bbllm\0run\0stack the cubes\0vim\0notes.txt\0'
 
 
 @pytest.mark.parametrize(
     'command',
     [
-        ['python', '-m', 'bbllm.ros.nodes.brain_planner', '--ros-args'],
-        ['/opt/venv/bin/python', '/opt/venv/bin/bbllm', 'up', 'sim'],
-        ['ros2', 'launch', 'bbllm', 'franka_sim.launch.py'],
+        'python\0-m\0bbllm.ros.nodes.brain_planner\0--ros-args\0',
+        '/opt/venv/bin/python\0/opt/venv/bin/bbllm\0up\0sim\0',
+        'ros2\0launch\0bbllm\0franka_sim.launch.py\0',
     ],
 )
-def test_a_stack_may_run_where_a_process_is_one_or_starts_one(command: list[str]) -> None:
+def test_a_stack_may_run_where_a_process_is_one_or_starts_one(command: str) -> None:
     assert not stack_may_run({}, OTHERS)
-    assert stack_may_run({}, [*OTHERS, command])
+    assert stack_may_run({}, OTHERS + command)
 
 
 def test_the_commands_of_this_machine_are_read() -> None:
@@ -99,13 +99,15 @@ def test_the_commands_of_this_machine_are_read() -> None:
     )
     try:
         assert process.stdout is not None and process.stdout.readline()
-        assert [sys.executable, '-c', program, 'brain_planner', ''] in running_commands()
+        assert (
+            '\0'.join((sys.executable, '-c', program, 'brain_planner', '')) in running_commands()
+        )
     finally:
         process.communicate(b'\n')
 
 
 def test_beyond_what_can_be_seen_a_stack_may_run_at_any_time() -> None:
-    assert stack_may_run({}, [])  # no command can be read
+    assert stack_may_run({}, '')  # no command can be read
     assert stack_may_run({'BBLLM_NETWORK': 'true'}, OTHERS)
     assert stack_may_run({'FASTRTPS_DEFAULT_PROFILES_FILE': '/my/own.xml'}, OTHERS)
 

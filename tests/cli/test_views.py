@@ -22,7 +22,7 @@ from rich.console import Console
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView, describe
 from bbllm.cli.views.progress import StepRow, StepState, counts_text
-from bbllm.cli.views.rich_view import LiveView, plan_lines, print_progress, visible
+from bbllm.cli.views.rich_view import LiveView, plan_lines, print_progress
 from bbllm.core.events import (
     ApprovalAnswered,
     Event,
@@ -136,11 +136,16 @@ def test_a_path_is_not_broken_by_a_narrow_terminal(
     assert str(path) in capsys.readouterr().out
 
 
-def test_visible_blocks_contain_the_focus_and_fit() -> None:
-    for focus in range(50):
-        first, last = visible([2] * 50, focus, 15)
-        assert first <= focus < last
-        assert 2 * (last - first) + 2 <= 15
+def test_lines_around_the_current_step_fit_the_height() -> None:
+    for current in range(50):
+        states = (StepState.DONE, StepState.RUNNING, StepState.PENDING)
+        rows = [StepRow(i, f'step {i}', states[1 + (i > current) - (i < current)], note='why')
+                for i in range(50)]  # fmt: skip
+
+        lines = [line.plain for line in plan_lines(rows, 80, '▶', 15)]
+
+        assert any(f' step {current} ' in line for line in lines)
+        assert len(lines) <= 15
 
 
 def test_who_approved_what_is_shown_with_the_episode_and_live() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,10 @@ from bbllm.cli.views.question import (
     can_ask,
     line_to_type,
     person,
-    show,
 )
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.errors import ApprovalError, ConfigError, LostNodeError
+from bbllm.core.records import to_json
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.service_clients import ApprovalClient
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 HINT = 'A simulation asks only with `bbllm up sim --approval plan`.'
 LEAST_HASH = 8
 """How many characters of a hash must be typed."""
-SETTLE_S = 2.0
-"""How long the executor may take to publish an answer, wall clock [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,29 +78,20 @@ def approve(request: ApproveRequest) -> None:
       bbllm approve --deny 'the red cube is glued to the table'
     """
     output = Output(request.json)
-    timeout_s, deny = request.timeout, request.deny
-    named = None if request.hash is None else _checked(request.hash)
+    named, deny = None if request.hash is None else _checked(request.hash), request.deny
     if request.watch and (request.json or named is not None or deny is not None):
         raise ConfigError('--watch asks a person: it cannot go with --hash, --deny or --json.')
+    joined = attrgetter('approvals.heard')
     with found_stack(
-        'bbllm approve',
-        request.stack,
-        output,
-        ['fr3_executor'],
-        attrgetter('approvals.heard'),
-        hint=HINT,
-        name='bbllm_approve',
+        'bbllm approve', request.stack, output, ['fr3_executor'], joined, hint=HINT
     ) as client:
         approvals = client.approvals
         if request.watch:
-            _watch(approvals, timeout_s, output)
+            _watch(approvals, request.timeout, output)
             return
-        if named is not None:
-            waiting = _named(approvals, named, timeout_s)
-        else:
-            waiting = _first(approvals, timeout_s, output)
+        waiting = _waiting(approvals, named, request.timeout, output)
         if named is None and deny is None:
-            answer = _asked(approvals, waiting, output)
+            answer = ask(waiting, output, lambda: approvals.waits(waiting))
         else:
             reason = ' '.join((deny or '').split())
             automatic = not at_terminal()
@@ -123,45 +113,26 @@ def _checked(typed: str) -> str:
     return named
 
 
-def _named(approvals: ApprovalClient, hash: str, timeout_s: float | None) -> ApprovalRequest:
-    """Return the request that waits, if it is the one that was named."""
-    request = approvals.next(timeout_s or 0.0)
+def _waiting(
+    approvals: ApprovalClient, named: str | None, timeout_s: float | None, output: Output
+) -> ApprovalRequest:
+    """Return what waits, if it is what was named; what is not named is waited for."""
+    if named is not None:
+        timeout_s = timeout_s or 0.0
+    elif approvals.waiting is None:
+        output.print('Nothing waits for approval; waiting for the first request ...', 'dim')
+    request = approvals.next(timeout_s)
+    if request is None and named is None:
+        raise LostNodeError(f'Nothing was asked within {timeout_s:g} s.')
     if request is None:
-        raise ApprovalError(f'Nothing waits for approval now, neither {hash} nor anything else.')
-    if not request.hash.startswith(hash):
+        raise ApprovalError(f'Nothing waits for approval now, neither {named} nor anything else.')
+    if not request.hash.startswith(named or ''):
         raise ApprovalError(
-            f'{hash} is not what waits now: that is {request.name}: '
+            f'{named} is not what waits now: that is {request.name}: '
             f'{" / ".join(request.lines)[:200]}. '
             f'Read it, and to approve it type: {line_to_type(request)}'
         )
     return request
-
-
-def _first(approvals: ApprovalClient, timeout_s: float | None, output: Output) -> ApprovalRequest:
-    if approvals.waiting is None:
-        output.print('Nothing waits for approval; waiting for the first request ...', 'dim')
-    request = approvals.next(timeout_s)
-    if request is None:
-        raise LostNodeError(f'Nothing was asked within {timeout_s:g} s.')
-    return request
-
-
-def _asked(approvals: ApprovalClient, request: ApprovalRequest, output: Output) -> Answer | None:
-    if not can_ask(output):
-        show(request, output)
-        output.print('  Nothing was answered: there is no terminal to ask on. To approve this:')
-        output.print(f'    {line_to_type(request)}', 'cyan')
-        return None
-    answer = ask(request, output, lambda: approvals.waits(request))
-    if answer is None:
-        output.print(
-            'It was not answered.'
-            if approvals.waits(request)
-            else 'It does not wait any more: somebody answered, its time ran out, or the task was '
-            'stopped.',
-            'yellow',
-        )
-    return answer
 
 
 def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -> None:
@@ -170,28 +141,18 @@ def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -
             '--watch needs a terminal to ask on. Without one, what waits on a simulated robot is '
             'approved by its hash: bbllm approve --hash HASH.'
         )
-    seen: ApprovalRequest | None = None
-    try:
-        while True:
-            if approvals.waiting is None:
-                output.print('Waiting for the next request; Ctrl-C ends ...', 'dim')
-            request = approvals.next(timeout_s, after=seen)
-            if request is None:
-                output.print(f'Nothing was asked for {timeout_s:g} s.')
-                return
-            answer = _asked(approvals, request, output)
+    request: ApprovalRequest | None = None
+    with suppress(KeyboardInterrupt):
+        output.print('Waiting for the next request; Ctrl-C ends ...', 'dim')
+        while (request := approvals.next(timeout_s, after=request)) is not None:
+            answer = ask(request, output, partial(approvals.waits, request))
             if answer is not None:
                 try:
                     _send(approvals, request, answer, output)
                 except ApprovalError as error:  # it was answered elsewhere
                     output.print(str(error), 'yellow')
-            seen = request
-            # The executor publishes that it was answered.
-            deadline_s = time.monotonic() + SETTLE_S
-            while approvals.waits(request) and time.monotonic() < deadline_s:
-                time.sleep(0.02)
-    except KeyboardInterrupt:
-        output.print()
+            output.print('Waiting for the next request; Ctrl-C ends ...', 'dim')
+        output.print(f'Nothing was asked for {timeout_s:g} s.')
 
 
 def _send(
@@ -206,17 +167,10 @@ def _send(
 
 
 def _values(request: ApprovalRequest, answer: Answer | None) -> Mapping[str, object]:
-    return {
-        'kind': request.kind.value,
-        'hash': request.hash,
-        'title': request.title,
-        'lines': list(request.lines),
-        'reason': request.reason,
-        'episode_id': request.episode_id,
-        'since_s': request.since_s,
-        'timeout_s': request.timeout_s,
+    told = {
         'answered': answer is not None,
         'granted': None if answer is None else answer.granted,
         'denial': None if answer is None or answer.granted else answer.reason,
         'by': None if answer is None else answer.by,
     }
+    return {**to_json(request), **told}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -40,7 +41,6 @@ def found_stack(
     joined: Callable[[StackClient], bool],
     *,
     hint: str = '',
-    name: str = 'bbllm_client',
 ) -> Iterator[StackClient]:
     """
     Find the running stack, wait until some of its nodes are joined, and yield a client of it.
@@ -52,7 +52,6 @@ def found_stack(
         nodes: Any of these, once it is seen, is waited for longer.
         joined: Whether they are joined.
         hint: What else can be done where no stack runs, as a sentence.
-        name: Of the client's node.
 
     Raises:
         ConfigError: There is no ROS here, or several stacks run, and none was named.
@@ -73,7 +72,7 @@ def found_stack(
     namespace = chosen.namespace or namespace_of_keys()
     own = join_stack(namespace or NAMESPACE)
     try:
-        looker = own.join(f'{name}_looks_{os.getpid()}', '/')
+        looker = own.join(f'bbllm_client_looks_{os.getpid()}', '/')
         patience_s = NONE_S if stack_may_run(os.environ, running_commands()) else NO_PROCESS_S
         with _status(output):
             stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, patience_s)
@@ -83,7 +82,7 @@ def found_stack(
         found = only_stack(stacks)
         if namespace is None and not found.usual:
             output.print(f'on {found.robot}, namespace /{found.namespace}', 'dim')
-        client = StackClient(found.namespace, name=name, own=own)
+        client = StackClient(found.namespace, own=own)
     except BaseException:
         own.close()
         raise
@@ -124,36 +123,28 @@ def open_stack(verb: str, chosen: StackOptions, output: Output) -> Iterator[Stac
         yield client
 
 
-def stack_may_run(environ: Mapping[str, str], commands: Sequence[Sequence[str]]) -> bool:
-    """
-    Return False where only this machine is searched and no process is, or starts, a stack.
-
-    Without commands, which are none where they cannot be read, a stack may run.
-    """
+def stack_may_run(environ: Mapping[str, str], commands: str) -> bool:
+    """Return False where only this machine is searched, and no process is, or starts, a stack."""
     from bbllm.ros.rclpy_support.dds_boundary import has_own_profile, wants_network
     from bbllm.ros.stack.stack import REAL_NODES
 
     if wants_network(environ) or has_own_profile(environ) or not commands:
         return True
-    return any(
-        any(word.endswith(REAL_NODES) for word in command) or _starts_stack(command)
-        for command in commands
-    )
+    stacks = rf'({"|".join(REAL_NODES)})\0|bbllm\0up\0|launch\0bbllm\0'
+    return re.search(stacks, commands) is not None
 
 
-def _starts_stack(command: Sequence[str]) -> bool:
-    """Return True for `bbllm up ...` and `ros2 launch bbllm ...`."""
-    names = {Path(word).name for word in command}
-    return 'bbllm' in names and not names.isdisjoint(('up', 'launch'))
+def running_commands() -> str:
+    """
+    Return the command lines of this machine's processes, each word with a NUL at its end.
 
-
-def running_commands() -> list[list[str]]:
-    """Return the command lines of this machine's processes; none where there is no /proc."""
+    Empty where there is no /proc.
+    """
     commands = []
     for path in Path('/proc').glob('[0-9]*/cmdline'):
         with suppress(OSError):  # the process has ended
-            commands.append(path.read_text(encoding='utf-8', errors='replace').split('\0'))
-    return commands
+            commands.append(path.read_text(encoding='utf-8', errors='replace'))
+    return ''.join(commands)
 
 
 def _status(output: Output) -> AbstractContextManager[object]:

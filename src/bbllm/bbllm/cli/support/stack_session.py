@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.api.backends import is_whole
@@ -85,31 +84,20 @@ def run_on_stack(
 
 def _ran(episode_id: str, events: list[Event], interrupted: bool) -> Ran:
     """
-    Return the episode from the stack's journal, or from its events where that breaks off.
+    Return the episode from its events, or from the stack's journal where some were not received.
 
     Raises:
-        ConfigError: The journal cannot be read, and not every event was received.
+        ConfigError: Then the journal cannot be read.
     """
     path = episodes_dir() / f'{episode_id}.jsonl'
-    try:
-        hint = '' if path.exists() else _write(path, events)
-        episode = read_episode(path)
-        if episode.ending is not None or not is_whole(events):
-            return Ran(episode, path, interrupted)
-    except ConfigError as error:
-        if not is_whole(events):
-            raise
-        hint = str(error)
-    hint = hint or f'The journal {path} breaks off; what is shown here was heard from the stack.'
-    return Ran(episode_of(events), path, interrupted, hints=(hint,))
-
-
-def _write(path: Path, events: list[Event]) -> str:
-    """Write the events where the stack's journal is elsewhere; return why that failed."""
-    with JournalWriter(path.parent, path.stem) as journal:
+    if not is_whole(events):
+        return Ran(read_episode(path), path, interrupted)
+    hints: tuple[str, ...] = ()
+    if not path.exists():  # the stack keeps its journals elsewhere
         try:
-            for event in events:
-                journal(event)
-        except ConfigError:
-            return journal.broken
-    return ''
+            with JournalWriter(path.parent, path.stem) as journal:
+                for event in events:
+                    journal(event)
+        except ConfigError as error:
+            hints = (f'The journal {path} is not kept here: {error.__cause__}.',)
+    return Ran(episode_of(events), path, interrupted, hints=hints)

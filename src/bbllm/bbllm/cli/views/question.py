@@ -10,8 +10,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bbllm.cli.views.output import Output
@@ -75,51 +74,52 @@ def line_to_type(request: ApprovalRequest) -> str:
 
 def ask(request: ApprovalRequest, output: Output, is_open: Callable[[], bool]) -> Answer | None:
     """
-    Show a request and ask on the terminal, where only `y` and `yes` approve.
+    Show a request, and ask where a person can answer: only `y` and `yes` approve.
 
     Returns:
-        The answer; None where there was none, because the request went away (`is_open` returns
-        False) or the terminal did.
+        The answer; None where there was none, because there is no terminal, it was left, or the
+        request went away (`is_open` returns False). What to type elsewhere is printed then.
     """
     show(request, output)
-    what = 'The robot may go on' if request.kind is RequestKind.RESUME else 'Approve'
+    answer = _answer(request, output, is_open) if can_ask(output) else None
+    if answer is None and is_open():
+        output.print(f'  In another terminal: {line_to_type(request)}', 'cyan')
+    elif answer is None:
+        output.print('  It does not wait any more: it was answered, or ended.', 'yellow')
+    return answer
+
+
+def _answer(
+    request: ApprovalRequest, output: Output, is_open: Callable[[], bool]
+) -> Answer | None:
     # What was typed before the question was seen is no answer to it.
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    typed = _lines(is_open)
-    said = _prompt(f'{what} {request.hash[:12]}? [y/N] ', output, typed)
+    what = 'The robot may go on' if request.kind is RequestKind.RESUME else 'Approve'
+    said = _typed(f'{what} {request.hash[:12]}? [y/N] ', output, is_open)
     if said is None:
-        output.print()
         return None
-    if said.strip().lower() in ('y', 'yes'):
+    if said.lower() in ('y', 'yes'):
         return Answer(granted=True, by=person())
-    reason = _prompt('Why not? The Brain is told (Enter: no reason). ', output, typed)
-    return None if reason is None else Answer(granted=False, reason=reason.strip(), by=person())
+    reason = _typed('Why not? The Brain is told (Enter: no reason). ', output, is_open)
+    return None if reason is None else Answer(granted=False, reason=reason, by=person())
 
 
-def _prompt(text: str, output: Output, typed: Iterator[str | None]) -> str | None:
+def _typed(text: str, output: Output, is_open: Callable[[], bool]) -> str | None:
+    """Return the line that a person types, None where it is not waited for any more, or ends."""
     output.console.print(text, end='', style='bold cyan')
     # A line without an end stays in the buffer of a pipe or a terminal otherwise.
     (sys.stderr if output.json else sys.stdout).flush()
-    return next(typed)
-
-
-def _lines(is_open: Callable[[], bool]) -> Iterator[str | None]:
-    """Yield what is typed, line by line; None where it is not waited for any more, or ends."""
-    fd = sys.stdin.fileno()
-    buffer = b''
-    while True:
-        while b'\n' not in buffer:
-            if not is_open():
-                yield None
-            elif select.select([fd], [], [], POLL_S)[0]:
-                piece = b''
-                with suppress(OSError):  # the terminal has gone
-                    piece = os.read(fd, MOST_BYTES)
-                if not piece or len(buffer) > MOST_BYTES:
-                    yield None
-                buffer += piece
-        line, _, buffer = buffer.partition(b'\n')
-        yield line.decode(errors='replace')
+    while is_open():
+        if select.select([sys.stdin], [], [], POLL_S)[0]:
+            try:
+                line = os.read(sys.stdin.fileno(), MOST_BYTES)  # a terminal gives one line at once
+            except OSError:  # the terminal has gone
+                break
+            if line.endswith(b'\n'):
+                return line.decode(errors='replace').strip()
+            break
+    output.print()
+    return None
 
 
 class ApprovalPrompt:
@@ -167,17 +167,10 @@ class ApprovalPrompt:
         self._view.progress.activity = f'waiting for a person: {request.name}'
         if self._yes and self._answer_itself(request):
             return
-        elsewhere = f'  In another terminal: {line_to_type(request)}'
-        if not can_ask(self._output):
-            show(request, self._output)
-            self._output.print(elsewhere, 'cyan')
-            return
         with self._view.paused():
             answer = ask(request, self._output, lambda: self._waits(request))
-            if answer is not None:
-                self._send(request, answer)
-            elif self._waits(request):
-                self._output.print(elsewhere, 'cyan')
+        if answer is not None:
+            self._send(request, answer)
 
     def _answer_itself(self, request: ApprovalRequest) -> bool:
         """Answer yes; False where the executor wants a person."""

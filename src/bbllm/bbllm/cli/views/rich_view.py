@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from textwrap import wrap
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.padding import Padding
@@ -139,87 +140,57 @@ INDENT = 8
 TIME = 9
 LEAST_TEXT = 16
 NARROW = 60
+"""Columns below which the calls are left out: the steps have the same in words."""
 WIDE = 120
 """Columns beyond which lines do not grow: the eye would not find the call of a step."""
-_RULER = Console(width=200)
-"""For breaking lines only; nothing is printed on it."""
 
 
 def plan_lines(
     rows: list[StepRow], width: int, running_mark: str, height: int | None = None
 ) -> list[Text]:
     """Return the steps as lines, those around the current one where *height* lines are too few."""
-    blocks = [_block(row, width, running_mark) for row in rows]
+    blocks = [_block(row, min(width, WIDE), running_mark) for row in rows]
+    lines = [line for block in blocks for line in block]
+    if height is None or len(lines) <= height:
+        return lines
     now = (StepState.RUNNING, StepState.PENDING)
-    focus = next((i for i, row in enumerate(rows) if row.state in now), max(0, len(rows) - 1))
-    first, last = visible([len(block) for block in blocks], focus, height)
-    lines = [line for block in blocks[first:last] for line in block]
+    focus = next((i for i, row in enumerate(rows) if row.state in now), len(rows))
+    room = max(1, height - 2)
+    # Two lines ahead for each behind: what comes next matters most.
+    first = min(sum(map(len, blocks[:focus])) - room // 3, len(lines) - room)
+    first = max(0, first)
+    shown = lines[first : first + room]
     if first:
-        lines.insert(0, _more(first, 'above'))
-    if last < len(rows):
-        lines.append(_more(len(rows) - last, 'below'))
-    return lines
-
-
-def visible(sizes: list[int], focus: int, height: int | None) -> tuple[int, int]:
-    """
-    Return which blocks fit around the one in focus: the first, and one behind the last.
-
-    Of the lines of *height*, two count what is left out; None is no limit.
-    """
-    if height is None or sum(sizes) <= height:
-        return 0, len(sizes)
-    first, last = focus, min(focus + 1, len(sizes))
-    room = height - 2 - sum(sizes[first:last])
-    while True:
-        # Two lines ahead for each behind: what comes next matters most.
-        ahead = last < len(sizes) and sizes[last] <= room
-        behind = first > 0 and sizes[first - 1] <= room
-        if not ahead and not behind:
-            return first, last
-        if ahead and (not behind or sum(sizes[focus:last]) <= 2 * sum(sizes[first:focus])):
-            room -= sizes[last]
-            last += 1
-        else:
-            first -= 1
-            room -= sizes[first]
+        shown.insert(0, _more(first, 'above'))
+    if below := len(lines) - first - room:
+        shown.append(_more(below, 'below'))
+    return shown
 
 
 def _block(row: StepRow, width: int, running_mark: str) -> list[Text]:
-    width = min(width, WIDE)
-    # On a narrow terminal the call is left out: the step has the same in words.
+    """Return a step as a line, and below it the rest of its text and why it failed."""
     call_width = min(34, (width - INDENT - TIME) * 2 // 5) if width >= NARROW else 0
     text_width = max(LEAST_TEXT, width - INDENT - TIME - call_width - 2)
     mark, style, text_style, word = LOOKS[row.state]
     if row.state is StepState.RUNNING:
         mark = running_mark
-    first, *rest = _broken(row.text, text_width)
-    line = Text('  ', no_wrap=True, overflow='ellipsis')
-    line.append(f'{set_cell_size(mark, 1)}{row.index:>4} ', style)
-    line.append(set_cell_size(first, text_width), text_style)
-    line.append(f'  {_cut(row.call, call_width)}', 'dim')
-    line.append(f'{row.robot_s:>6.1f} s' if row.robot_s else '', 'dim')
-    lines = [line]
-    for part in rest:
-        line = Text(' ' * INDENT, no_wrap=True, overflow='ellipsis')
-        lines.append(line.append(set_cell_size(part, text_width), text_style))
+    first, *rest = wrap(row.text, text_width) or ['']
+    spent = f'{row.robot_s:>6.1f} s' if row.robot_s else ''
+    line = Text.assemble(
+        (f'  {set_cell_size(mark, 1)}{row.index:>4} ', style),
+        (set_cell_size(first, text_width), text_style),
+        (f'  {set_cell_size(row.call, call_width)}{spent}', 'dim'),
+    )
+    below = [(part, text_style) for part in rest]
     if row.note:
-        arrow = '↳ '
-        for part in _broken(row.note + word, max(LEAST_TEXT, width - INDENT - 3)):
-            lines.append(Text(f'{"":{INDENT}}{arrow}{part}', style, no_wrap=True))
-            arrow = '  '
+        note = wrap(
+            f'↳ {row.note}{word}', max(LEAST_TEXT, width - INDENT - 3), subsequent_indent='  '
+        )
+        below += [(part, style) for part in note]
+    lines = [line, *(Text(f'{"":{INDENT}}{part}', style) for part, style in below)]
+    for line in lines:
+        line.no_wrap, line.overflow = True, 'ellipsis'
     return lines
-
-
-def _broken(text: str, width: int) -> list[str]:
-    lines = Text(text).wrap(_RULER, width)
-    return [line.plain.rstrip() for line in lines] or ['']
-
-
-def _cut(text: str, width: int) -> str:
-    if cell_len(text) > width:
-        return set_cell_size(text, max(0, width - 1)) + '…'[:width]
-    return set_cell_size(text, width)
 
 
 def _more(number: int, where: str) -> Text:
