@@ -104,7 +104,7 @@ def _draw(box: Box, at: Point) -> list[Flat]:
         inner = (x + PAD_PX - 2, y + top, box.width - 2 * PAD_PX + 4, bottom - top)
         fill = SHUT if thing.shut else PAPER
         shapes.append(Polygon(rounded(*inner, 2.0), Paint(fill=fill, stroke=EDGE, width=0.7)))
-    left = x + (PAD_PX if not thing.is_leaf else 5.5)
+    left = x + PAD_PX
     middle = y + CHIP_PX / 2 + 0.5
     ink = MUTED if thing.look in ('ghost', 'rest') else INK
     if person:

@@ -61,20 +61,16 @@ class HouseItem:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """The facts of two scenes."""
+class _Facts:
+    """What a scene says of a household."""
 
     kinds: Mapping[str, Kind]
     loose: frozenset[str]
     """What a hand can take."""
     states: Mapping[str, frozenset[str]]
-    old_states: Mapping[str, frozenset[str]]
     places: Mapping[str, Place]
-    old_places: Mapping[str, Place]
-    here: Mapping[str, Sequence[tuple[Relation, str]]]
-    """By place: what is there now."""
-    gone: Mapping[str, Sequence[tuple[Relation, str]]]
-    """By place: what was there before and is elsewhere now."""
+    contents: Mapping[str, Sequence[Place]]
+    """By place: what is there, and how."""
 
 
 def rooms_of(
@@ -86,73 +82,50 @@ def rooms_of(
     What moved since *before* leaves a ghost there. With *changes_only*, only changes, their places
     and the person are shown one by one, and all else is counted.
     """
-    known = _known(scene, before)
-    rooms = [item.name for item in scene.objects if item.kind is Kind.LOCATION]
-    if known.here.get(''):
+    now = _facts(scene)
+    old = now if before is None else _facts(before)
+    rooms = [name for name, kind in now.kinds.items() if kind is Kind.LOCATION]
+    if now.contents.get(''):
         rooms.append('')
-    found = tuple(_thing(name, known) for name in rooms)
+    found = tuple(_item(name, now, old) for name in rooms)
     return tuple(_only_changes(room) for room in found) if changes_only else found
 
 
-def _known(scene: Scene, before: Scene | None) -> _Known:
-    places = _places(scene)
-    old_places = {} if before is None else _places(before)
-    here: dict[str, list[Place]] = defaultdict(list)
-    gone: dict[str, list[Place]] = defaultdict(list)
-    for name, (relation, place) in places.items():
-        here[place].append((relation, name))
-        old = old_places.get(name)
-        if old is not None and old != (relation, place):
-            gone[old[1]].append((old[0], name))
-    return _Known(
-        kinds={item.name: item.kind for item in scene.objects},
-        loose=frozenset(
-            f.subject for f in scene.facts if (f.predicate, f.object) == ('affords', 'grabbable')
-        ),
-        states=_states(scene),
-        old_states={} if before is None else _states(before),
-        places=places,
-        old_places=old_places,
-        here=here,
-        gone=gone,
-    )
-
-
-def _states(scene: Scene) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {item.name: set() for item in scene.objects}
-    for fact in scene.facts:
-        if fact.predicate == 'is' and fact.object is not None:
-            found.setdefault(fact.subject, set()).add(fact.object)
-    return {name: frozenset(words) for name, words in found.items()}
-
-
-def _places(scene: Scene) -> dict[str, Place]:
-    """Return where each object is: in a hand, on or in another, in a room, or in ''."""
+def _facts(scene: Scene) -> _Facts:
     kinds = {item.name: item.kind for item in scene.objects}
     told: dict[tuple[str, str], list[str]] = defaultdict(list)
     for fact in scene.facts:
-        if fact.object in kinds and fact.object != fact.subject:
+        if fact.object is not None and fact.object != fact.subject:
             told[fact.predicate, fact.subject].append(fact.object)
-    found: dict[str, Place] = {}
-    for name, kind in kinds.items():
-        if kind is Kind.LOCATION:
-            continue
-        rooms = [*told['in_room', name], *told['inside', name]]
-        choices: list[Place] = [('held', other) for other in told['held_by', name]]
-        choices += [
-            ('on', other)
-            for other in told['on', name]
-            if kind is not Kind.FIXTURE or class_of(other) not in GROUND
-        ]
-        choices += [
-            ('in', other) for other in told['inside', name] if kinds[other] is not Kind.LOCATION
-        ]
-        choices += [('in', other) for other in rooms if kinds[other] is Kind.LOCATION]
-        found[name] = choices[0] if choices else ('in', '')
-    for name in found:
-        if _in_a_ring(name, found):
-            found[name] = ('in', '')
-    return found
+    things = [name for name, kind in kinds.items() if kind is not Kind.LOCATION]
+    places = {name: _place(name, kinds, told) for name in things}
+    for name in things:
+        if _in_a_ring(name, places):
+            places[name] = ('in', '')
+    contents: dict[str, list[Place]] = defaultdict(list)
+    for name, (relation, place) in places.items():
+        contents[place].append((relation, name))
+    return _Facts(
+        kinds=kinds,
+        loose=frozenset(name for name in things if 'grabbable' in told['affords', name]),
+        states={name: frozenset(told['is', name]) for name in kinds},
+        places=places,
+        contents=contents,
+    )
+
+
+def _place(
+    name: str, kinds: Mapping[str, Kind], told: Mapping[tuple[str, str], Sequence[str]]
+) -> Place:
+    """Return where an object is: in a hand, on or in another, in a room, or in ''."""
+    choices: list[Place] = [('held', other) for other in told['held_by', name]]
+    for other in told['on', name]:
+        if kinds[name] is not Kind.FIXTURE or class_of(other) not in GROUND:
+            choices.append(('on', other))
+    inside = [*told['inside', name], *told['in_room', name]]
+    inside.sort(key=lambda other: kinds.get(other) is Kind.LOCATION)  # rooms last
+    choices += [('in', other) for other in inside]
+    return next((choice for choice in choices if choice[1] in kinds), ('in', ''))
 
 
 def _in_a_ring(name: str, places: Mapping[str, Place]) -> bool:
@@ -165,32 +138,31 @@ def _in_a_ring(name: str, places: Mapping[str, Place]) -> bool:
     return here == name
 
 
-def _thing(name: str, known: _Known) -> HouseItem:
+def _item(name: str, now: _Facts, old: _Facts) -> HouseItem:
     children: dict[Relation, list[HouseItem]] = {'in': [], 'on': [], 'held': []}
-    for relation, other in known.here.get(name, ()):
-        child = _thing(other, known)
+    for relation, other in now.contents.get(name, ()):
+        child = _item(other, now, old)
         if not (class_of(other) in PLAIN and child.is_leaf and not child.changed):
             children[relation].append(child)
-    for relation, other in known.gone.get(name, ()):
-        children[relation].append(HouseItem(name=other, text=_text(other), look='ghost'))
+    for relation, other in old.contents.get(name, ()):
+        if now.places.get(other, (relation, name)) != (relation, name):
+            children[relation].append(HouseItem(name=other, text=_text(other), look='ghost'))
     upon = _counted([*children['held'], *children['on']])
     within = _counted(children['in'])
-    kind, word = known.kinds.get(name), class_of(name)
-    look: Look = 'thing' if name in known.loose else 'furniture'
-    if kind is Kind.LOCATION or not name:
+    look: Look = 'thing' if name in now.loose else 'furniture'
+    if name not in now.places:
         look = 'room'
-    elif word == PERSON:
+    elif class_of(name) == PERSON:
         look = 'person'
-    states = known.states.get(name, frozenset())
-    old = known.old_states.get(name, states)
-    moved = name in known.old_places and known.old_places[name] != known.places[name]
+    states = now.states.get(name, frozenset())
+    before = old.states.get(name, states)
     return HouseItem(
         name=name,
         text=_text(name),
         look=look,
-        state=_told(states, old, look, bool(upon or within)),
-        moved=moved,
-        turned=states != old,
+        state=_told(states, before, look, bool(upon or within)),
+        moved=now.places.get(name) != old.places.get(name, now.places.get(name)),
+        turned=states != before,
         lit='on' in states,
         shut='closed' in states,
         upon=upon,
@@ -206,20 +178,15 @@ def _text(name: str) -> str:
 
 def _told(states: frozenset[str], old: frozenset[str], look: Look, holds: bool) -> str:
     """Return the states to show of an object; a change as `off → on`."""
-    parts = []
-    news = states - old
-    for pair in OPPOSITES:
-        for was, now in (pair, pair[::-1]):
-            if now in news and was in old:
-                parts.append(f'{was} → {now}')
-                news -= {now}
-    shown = WORDS | news
+    pairs = [pair for both in OPPOSITES for pair in (both, both[::-1])]
+    turns = [(was, now) for was, now in pairs if was in old - states and now in states - old]
+    shown = WORDS | (states - old)
     if look == 'furniture' or holds:
         shown |= {'open', 'closed'}
     if 'off' not in old:
         shown |= {'on'}
-    told = {word for part in parts for word in part.split(' → ')}
-    return ', '.join([*sorted((states & shown) - told), *parts])
+    rest = (states & shown).difference(*turns)
+    return ', '.join([*sorted(rest), *(f'{was} → {now}' for was, now in turns)])
 
 
 def _counted(things: Sequence[HouseItem]) -> tuple[HouseItem, ...]:

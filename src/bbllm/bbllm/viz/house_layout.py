@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import groupby
+from itertools import combinations, groupby, pairwise
 
 from bbllm.viz.house import HouseItem
 from bbllm.viz.shapes import Point, text_width, wrap
@@ -22,7 +22,7 @@ CHIP_PX = 18.0
 HEAD_PX = 11.5
 """What the sign of a person takes beside its name."""
 ROOM_HEAD_PX = 28.0
-PAD_PX = 5.0
+PAD_PX = 5.5
 GAP_PX = 5.0
 ROOM_PAD_PX = 9.0
 IN_A_ROW = 4
@@ -63,45 +63,32 @@ def lay_out(rooms: Sequence[HouseItem], width: float, columns: int) -> tuple[Box
     def room(index: int, n: int) -> Box:
         return _room(rooms[index], n * unit, n)
 
-    @cache
-    def row(start: int, end: int) -> tuple[float, tuple[int, ...]]:
-        """Return the least height of a row of rooms, and how many columns each has then."""
-        return min(
-            (max(room(start + i, n).height for i, n in enumerate(shares)), shares)
-            for shares in _shares(columns, end - start)
-        )
+    def height_of(start: int, shares: Sequence[int]) -> float:
+        return max(room(start + i, n).height for i, n in enumerate(shares))
 
     @cache
-    def rows(start: int) -> tuple[float, tuple[int, ...]]:
-        """Return the least height of all rooms from one on, and where their rows end."""
+    def rows(start: int) -> tuple[float, tuple[tuple[int, ...], ...]]:
+        """Return the least height of all rooms from one on, and each row's columns per room."""
         if start == len(rooms):
             return 0.0, ()
         found = []
-        for end in range(start + 1, min(len(rooms), start + min(IN_A_ROW, columns)) + 1):
-            below, ends = rows(end)
-            found.append((row(start, end)[0] + below, (end, *ends)))
+        for n in range(1, min(IN_A_ROW, columns, len(rooms) - start) + 1):
+            below, rest = rows(start + n)
+            for cuts in combinations(range(1, columns), n - 1):
+                shares = tuple(b - a for a, b in pairwise((0, *cuts, columns)))
+                found.append((height_of(start, shares) + below, (shares, *rest)))
         return min(found)
 
     placed: list[Box] = []
-    top, start = 0.0, 0
-    for end in rows(0)[1]:
-        height, shares = row(start, end)
-        left = 0.0
-        for index, n in zip(range(start, end), shares, strict=True):
-            placed.append(replace(room(index, n), left=left, top=top, height=height))
-            left += n * unit
-        top, start = top + height, end
+    top = 0.0
+    for shares in rows(0)[1]:
+        height, left = height_of(len(placed), shares), 0.0
+        for n in shares:
+            box = room(len(placed), n)
+            placed.append(replace(box, left=left, top=top, height=height))
+            left += box.width
+        top += height
     return tuple(placed)
-
-
-def _shares(total: int, n: int) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to share columns among some rooms, at least one to each."""
-    if n == 1:
-        yield (total,)
-        return
-    for first in range(1, total - n + 2):
-        for rest in _shares(total - first, n - 1):
-            yield (first, *rest)
 
 
 def _room(thing: HouseItem, width: float, columns: int) -> Box:
@@ -109,10 +96,10 @@ def _room(thing: HouseItem, width: float, columns: int) -> Box:
     gap = GAP_PX
     column = (width - 2 * ROOM_PAD_PX - (columns - 1) * gap) / columns
     things = (*thing.upon, *thing.within)
-    boxes = [_box(item, column) for item in things if not item.is_leaf]
+    boxes = [_box(item, column, wide=True) for item in things if not item.is_leaf]
     # The highest first: what comes last is small and fills the gaps.
     boxes.sort(key=lambda box: -box.height)
-    loose = _flow([item for item in things if item.is_leaf], column)
+    loose, _, _ = _flow([item for item in things if item.is_leaf], column)
     bottoms = [ROOM_HEAD_PX] * columns
     parts: list[Box] = []
     rows = [list(row) for _, row in groupby(loose, key=lambda box: box.top)]
@@ -131,89 +118,54 @@ def _room(thing: HouseItem, width: float, columns: int) -> Box:
     )
 
 
-def _box(thing: HouseItem, width: float) -> Box:
-    """Place an item with all that belongs to it in a box of a given width."""
-    inner = width - 2 * PAD_PX
-    text = _cut(_words(thing), LETTERS_PX, inner, bold=True)
-    head = _px(text, LETTERS_PX, bold=True) + _px(thing.state, LETTERS_PX - 1, bold=thing.turned)
-    below = bool(thing.state) and head + 8 > inner
+def _box(thing: HouseItem, most: float, *, wide: bool = False) -> Box:
+    """Place an item with all that is in and on it: in a box of that width, or as wide as it is."""
+    pad = 2 * PAD_PX + (HEAD_PX if thing.look == 'person' else 0.0)
+    text = _cut(_words(thing), LETTERS_PX, most - pad, bold=is_bold(thing))
+    state = _cut(thing.state, LETTERS_PX - 1, most - pad, bold=thing.turned)
+    name_px = _px(text, LETTERS_PX, bold=is_bold(thing))
+    state_px = _px(state, LETTERS_PX - 1, bold=thing.turned) + 6 if state else 0.0
+    below = name_px + state_px > most - pad
+    widths = [pad + (max(name_px, state_px) if below else name_px + state_px)]
     bottom = CHIP_PX + (12.0 if below else 0.0)
     parts: list[Box] = []
     inside: tuple[float, float] | None = None
     if thing.upon:
-        laid = _flow(thing.upon, inner)
+        laid, width, height = _flow(thing.upon, most - 2 * PAD_PX)
         parts += [replace(box, left=PAD_PX + box.left, top=bottom + box.top) for box in laid]
-        bottom += _height(laid) + PAD_PX
+        widths.append(width + 2 * PAD_PX)
+        bottom += height + PAD_PX
     if thing.within:
-        laid = _flow(thing.within, inner - 2 * PAD_PX + 4)
-        start = bottom
-        parts += [
-            replace(box, left=2 * PAD_PX - 2 + box.left, top=start + PAD_PX - 1 + box.top)
-            for box in laid
-        ]
-        bottom = start + _height(laid) + 2 * PAD_PX - 2
-        inside = (start, bottom)
-        bottom += PAD_PX - 1
+        left, top = 2 * PAD_PX - 2, bottom + PAD_PX - 1
+        laid, width, height = _flow(thing.within, most - 2 * left)
+        parts += [replace(box, left=left + box.left, top=top + box.top) for box in laid]
+        widths.append(width + 2 * left)
+        inside = (bottom, top + height + PAD_PX - 1)
+        bottom = inside[1] + PAD_PX - 1
     return Box(
         thing=thing,
-        width=width,
+        width=most if wide else min(most, max(widths)),
         height=bottom,
         text=text,
-        state=_cut(thing.state, LETTERS_PX - 1, inner, bold=thing.turned),
+        state=state,
         state_below=below,
         inside=inside,
         parts=tuple(parts),
     )
 
 
-def _flow(things: Sequence[HouseItem], width: float) -> list[Box]:
-    """Place items in rows, from left to right."""
+def _flow(things: Sequence[HouseItem], most: float) -> tuple[list[Box], float, float]:
+    """Place items in rows, from left to right; return how wide and high all are, too."""
     placed: list[Box] = []
-    left = top = row = 0.0
+    left = top = width = bottom = 0.0
     for thing in things:
-        box = _leaf(thing, width) if thing.is_leaf else _box(thing, _natural(thing, width))
-        if left and left + box.width > width + 0.01:
-            left, top, row = 0.0, top + row + GAP_PX - 1, 0.0
+        box = _box(thing, most)
+        if left and left + box.width > most + 0.01:
+            left, top = 0.0, bottom + GAP_PX - 1
         placed.append(replace(box, left=left, top=top))
+        width, bottom = max(width, left + box.width), max(bottom, top + box.height)
         left += box.width + GAP_PX - 1
-        row = max(row, box.height)
-    return placed
-
-
-def _natural(thing: HouseItem, most: float) -> float:
-    """Return how wide a box has to be for all that is in it to stand in one row, up to a limit."""
-    name_px = _px(_words(thing), LETTERS_PX, bold=is_bold(thing))
-    head = name_px + 2 * PAD_PX + (HEAD_PX if thing.look == 'person' else 0.0)
-    if thing.state:
-        head += _px(thing.state, LETTERS_PX - 1, bold=thing.turned) + 8
-    widths = [head]
-    for things, pad in ((thing.upon, 2 * PAD_PX), (thing.within, 4 * PAD_PX - 4)):
-        each = [
-            _leaf(item, most).width if item.is_leaf else _natural(item, most) for item in things
-        ]
-        widths.append(sum(each) + (len(each) - 1) * (GAP_PX - 1) + pad)
-    return min(most, max(widths))
-
-
-def _leaf(thing: HouseItem, most: float) -> Box:
-    pad = 11.0 + (HEAD_PX if thing.look == 'person' else 0.0)
-    text = _cut(_words(thing), LETTERS_PX, most - pad, bold=is_bold(thing))
-    state = _cut(thing.state, LETTERS_PX - 1, most - pad, bold=thing.turned)
-    width = _px(text, LETTERS_PX, bold=is_bold(thing)) + pad
-    more = _px(state, LETTERS_PX - 1, bold=thing.turned) if state else 0.0
-    below = bool(state) and width + more + 6 > most
-    if below:
-        width = max(width, more + pad)
-    elif state:
-        width += more + 6
-    return Box(
-        thing=thing,
-        width=min(width, most),
-        height=CHIP_PX + (12.0 if below else 0.0),
-        text=text,
-        state=state,
-        state_below=below,
-    )
+    return placed, width, bottom
 
 
 def is_bold(thing: HouseItem) -> bool:
@@ -233,10 +185,6 @@ def _words(thing: HouseItem) -> str:
     """Return the text of an item: with its number where it changed."""
     told_apart = thing.changed and thing.look not in ('person', 'room')
     return thing.name if told_apart else thing.text
-
-
-def _height(boxes: Sequence[Box]) -> float:
-    return max(box.top + box.height for box in boxes)
 
 
 def _cut(text: str, size: float, width: float, *, bold: bool = False) -> str:
