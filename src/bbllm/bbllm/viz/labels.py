@@ -1,7 +1,7 @@
 """Where names are written, so that they cover neither objects nor each other."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +16,7 @@ ANGLES_DEG = (90, 270, 0, 180, 45, 135, 225, 315, 20, 160, 200, 340, 65, 115, 24
 GAPS_PX = (3.0, 12.0, 24.0, 40.0, 60.0, 80.0)
 LEADER_FROM_PX = 9.0
 """A label further away than this is joined to its object by a thin line."""
+LEADER_COST = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +59,12 @@ def place_labels(
 ) -> list[Placed]:
     """Find places in a panel [px] for names, the most crowded first, beside *things*."""
     placed: dict[int, Placed] = {}
-    order = sorted(range(len(wanted)), key=lambda index: -_crowding(wanted, index))
-    for index in order:
-        others = [item.box for item in placed.values()]
-        leaders = [item.leader for item in placed.values() if item.leader is not None]
-        costs = partial(
-            _costs, others=others, things=things, leaders=leaders, size=(width, height)
-        )
-        placed[index] = _cheapest(_candidates(wanted[index]), costs)
+    for index in sorted(range(len(wanted)), key=lambda index: -_crowding(wanted, index)):
+        cost = partial(_cost, others=[*placed.values()], things=things, size=(width, height))
+        spots = _candidates(wanted[index])
+        best = min((spot for spot in spots if spot.leader is None), key=cost)
+        # No place with a leader costs less than the leader.
+        placed[index] = best if cost(best) <= LEADER_COST else min(spots, key=cost)
     return [placed[index] for index in range(len(wanted))]
 
 
@@ -112,54 +111,32 @@ def _leader(label: Wanted, box: Box, gap: float) -> Leader | None:
     return (x + (end[0] - x) * share, y + (end[1] - y) * share), end
 
 
-def _cheapest(spots: Sequence[Placed], costs: Callable[[Placed], Iterator[float]]) -> Placed:
-    """Return the first of the best spots."""
-    best, least = spots[0], math.inf
-    for spot in spots:
-        cost = 0.0
-        for part in costs(spot):
-            cost += part
-            if cost >= least:
-                break  # no part is negative, so that the rest need not be known
-        else:
-            best, least = spot, cost
-    return best
-
-
-def _costs(
-    spot: Placed,
-    others: Sequence[Box],
-    things: Sequence[Box],
-    leaders: Sequence[Leader],
-    size: tuple[float, float],
-) -> Iterator[float]:
-    """Yield the costs of a spot, the cheapest to compute first."""
-    box = spot.box
-    if spot.leader is not None:
-        yield 30.0 + 2.5 * math.dist(*spot.leader)
-    inside = overlap(box, (2.0, 2.0, size[0] - 2.0, size[1] - 2.0))
-    yield 50.0 * ((box[2] - box[0]) * (box[3] - box[1]) - inside)
-    yield sum(8.0 * overlap(box, other) for other in others)
-    yield sum(6.0 * overlap(box, thing) for thing in things)
-    yield sum(150.0 for leader in leaders if _crosses(leader, box))
-    if spot.leader is not None:
-        yield sum(150.0 for other in others if _crosses(spot.leader, other))
-        yield sum(60.0 for thing in things if _crosses(spot.leader, thing))
-        yield sum(200.0 for leader in leaders if _cut(spot.leader, leader))
+def _cost(
+    spot: Placed, others: Sequence[Placed], things: Sequence[Box], size: tuple[float, float]
+) -> float:
+    """Return how bad a spot is, among names that have their places, in a panel of some size."""
+    box, leader = spot.box, spot.leader
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    cost = 50.0 * (area - overlap(box, (2.0, 2.0, size[0] - 2.0, size[1] - 2.0)))
+    cost += sum(6.0 * overlap(box, thing) for thing in things)
+    for other in others:
+        cost += 8.0 * overlap(box, other.box)
+        cost += 150.0 * (other.leader is not None and _crosses(other.leader, box))
+    if leader is None:
+        return cost
+    cost += LEADER_COST + 2.5 * math.dist(*leader)
+    cost += sum(60.0 for thing in things if _crosses(leader, thing))
+    for other in others:
+        cost += 150.0 * _crosses(leader, other.box)
+        cost += 200.0 * (other.leader is not None and _cut(leader, other.leader))
+    return cost
 
 
 def _crosses(line: Leader, box: Box) -> bool:
-    """Whether a line runs through a box, sampled in steps."""
-    (ax, ay), (bx, by) = line
-    if max(ax, bx) <= box[0] or min(ax, bx) >= box[2]:
-        return False  # said at once, because most pairs are far apart
-    if max(ay, by) <= box[1] or min(ay, by) >= box[3]:
-        return False
-    n = max(2, int(math.dist(*line) / 3.0))
-    return any(
-        box[0] < ax + (bx - ax) * i / n < box[2] and box[1] < ay + (by - ay) * i / n < box[3]
-        for i in range(1, n)
-    )
+    """Whether a line runs through a box, and so through one of its diagonals."""
+    left, top, right, bottom = box
+    diagonals = (((left, top), (right, bottom)), ((left, bottom), (right, top)))
+    return any(_cut(line, diagonal) for diagonal in diagonals)
 
 
 def _cut(one: Leader, other: Leader) -> bool:
