@@ -1,8 +1,6 @@
 """A household seen from above: rooms with their furniture, and in it what is in and on it."""
 
-import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 from bbllm.core.types import Scene
@@ -31,7 +29,6 @@ from bbllm.viz.shapes import (
     Text,
     rectangle,
     rounded,
-    text_width,
 )
 from bbllm.viz.table import INK, MUTED
 
@@ -150,16 +147,12 @@ def _paint(thing: HouseItem) -> Paint:
 def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Flat]:
     """Return the path of an object, with a tip, from border to border."""
     color = PERSON if end.thing.look == 'person' else CHANGED
-    centres = [
+    first, last = (
         (x + box.width / 2, y + min(box.height, CHIP_PX) / 2)
         for box, (x, y) in ((start, a), (end, b))
-    ]
+    )
     # Points so near to each other that the line can be cut off at a border.
-    points = [
-        (ax + (bx - ax) * share, ay + (by - ay) * share)
-        for (ax, ay), (bx, by) in itertools.pairwise(arc(*centres))
-        for share in (0.0, 0.2, 0.4, 0.6, 0.8)
-    ]
+    points = arc(first, last, 100)
     outside = [p for p in points if not _within(p, a, start) and not _within(p, b, end)]
     if len(outside) < 2:
         return []
@@ -177,22 +170,14 @@ def _within(point: Point, corner: Point, box: Box) -> bool:
     return -margin <= x <= box.width + margin and -margin <= y <= box.height + margin
 
 
-def legend(corner: Point, *, compared: bool) -> Sequence[Flat]:
-    """Return what the colours mean, in one line from a point on."""
-    entries = {
+def house_legend(*, compared: bool) -> dict[str, Paint]:
+    """Return what the paints mean."""
+    ghost = Paint(stroke=CHANGED, stroke_opacity=0.8, width=1.0, dash=(3, 2.5))
+    changed = Paint(fill=mix(CHANGED, PAPER, 0.8), stroke=CHANGED, width=1.8)
+    return {
         'furniture': Paint(fill=WOOD, stroke=WOOD_EDGE, width=0.9),
         'in it, closed': Paint(fill=SHUT, stroke=EDGE, width=0.7),
         'on': Paint(fill=LIT, stroke=LIT_EDGE, width=0.9),
         'person': Paint(fill=PERSON),
+        **({'changed': changed, 'where it was': ghost} if compared else {}),
     }
-    if compared:
-        entries['changed'] = Paint(fill=mix(CHANGED, PAPER, 0.8), stroke=CHANGED, width=1.8)
-        ghost = Paint(stroke=CHANGED, stroke_opacity=0.8, width=1.0, dash=(3, 2.5))
-        entries['where it was'] = ghost
-    x, y = corner
-    shapes: list[Flat] = []
-    for text, paint in entries.items():
-        swatch = Polygon(rounded(x, y - 7, 20, 14, 3.0), paint)
-        shapes += [swatch, Text((x + 26, y), text, 12, INK)]
-        x += 26 + text_width(text, 12) + 16
-    return shapes

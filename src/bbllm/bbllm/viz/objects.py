@@ -99,56 +99,26 @@ def draw_location(item: SceneObject, view: View, far: bool) -> list[Flat]:
 
 
 def draw_thing(item: SceneObject, view: View, far: bool) -> list[Flat]:
-    """Return a cube or cylinder in its colour, ringed where it is out of reach."""
-    x, y, _ = item.pose.position_m
+    """Return an object in its colour, with its shine or its floor, ringed if out of reach."""
     fill = color_of(item.color)
     paint = Paint(fill=fill, stroke=edge_of(fill), width=1.4)
-    centre = view.at(x, y)
+    inner, share = Paint(stroke=mix(fill, '#ffffff', 0.45), stroke_opacity=0.8, width=1), 0.7
+    if is_container(item):
+        inner = Paint(fill=mix(fill, '#000000', 0.12), stroke=edge_of(fill), width=0.8)
+        share = 0.8
+    cx, cy = centre = view.at(*item.pose.position_m[:2])
     shapes: list[Flat] = []
     if far:
         radius = 1.45 * radius_of(item) * view.scale
         shapes.append(Circle(centre, radius, Paint(stroke=FAR, width=1.3, dash=(4, 3))))
-    if is_container(item):
-        return [*shapes, *_draw_container(item, view, paint)]
-    # Of other things only the size is known; those as long as wide are cans, bottles, balls.
-    if is_round(item) or (item.kind is Kind.OTHER and _is_as_long_as_wide(item)):
+    # Of other things only the size is known; those as long as wide are cans, balls, bowls.
+    known = item.kind is not Kind.OTHER and not is_container(item)
+    if is_round(item) or (not known and abs(item.size_m[0] - item.size_m[1]) < 1e-6):
         radius = item.size_m[0] / 2 * view.scale
-        shine = Paint(stroke=mix(fill, '#ffffff', 0.45), stroke_opacity=0.8, width=1)
-        return [*shapes, Circle(centre, radius, paint), Circle(centre, radius * 0.68, shine)]
-    corners = tuple(view.at(px, py) for px, py in outline(item))
-    return [*shapes, Polygon(corners, paint), _bevel(corners, centre, fill)]
-
-
-def _draw_container(item: SceneObject, view: View, paint: Paint) -> list[Flat]:
-    """Return its rim and its floor; one that is as long as wide is taken to be round."""
-    fill = paint.fill or ''
-    inside = Paint(fill=mix(fill, '#000000', 0.12), stroke=edge_of(fill), width=0.8)
-    centre = view.at(*item.pose.position_m[:2])
-    if _is_as_long_as_wide(item):
-        rim, floor = (
-            Circle(centre, share * item.size_m[0] / 2 * view.scale, with_paint)
-            for share, with_paint in ((1.0, paint), (0.8, inside))
-        )
-        return [rim, floor]
+        return [*shapes, Circle(centre, radius, paint), Circle(centre, share * radius, inner)]
     corners = tuple(view.at(x, y) for x, y in outline(item))
-    return [Polygon(corners, paint), Polygon(_shrunk(corners, centre, 0.92), inside)]
-
-
-def _is_as_long_as_wide(item: SceneObject) -> bool:
-    return abs(item.size_m[0] - item.size_m[1]) < 1e-6
-
-
-def _bevel(corners: Sequence[Point], centre: Point, fill: str) -> Polygon:
-    shine = mix(fill, '#ffffff', 0.45)
-    inner = _shrunk(corners, centre, 0.7)
-    return Polygon(inner, Paint(stroke=shine, stroke_opacity=0.8, width=1))
-
-
-def _shrunk(corners: Sequence[Point], centre: Point, share: float) -> tuple[Point, ...]:
-    return tuple(
-        (centre[0] + share * (x - centre[0]), centre[1] + share * (y - centre[1]))
-        for x, y in corners
-    )
+    within = tuple((cx + share * (x - cx), cy + share * (y - cy)) for x, y in corners)
+    return [*shapes, Polygon(corners, paint), Polygon(within, inner)]
 
 
 def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> list[Flat]:
@@ -168,11 +138,11 @@ def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> li
     return shapes
 
 
-def arc(start: Point, end: Point) -> tuple[Point, ...]:
-    """Return a gently bent line; straight ones run through what is between."""
+def arc(start: Point, end: Point, n: int = 20) -> tuple[Point, ...]:
+    """Return a gently bent line of *n* pieces; straight ones run through what is between."""
     (ax, ay), (bx, by) = start, end
     mx, my = (ax + bx) / 2 + 0.12 * (by - ay), (ay + by) / 2 - 0.12 * (bx - ax)
-    steps = [index / 20 for index in range(21)]
+    steps = [index / n for index in range(n + 1)]
     return tuple(
         (
             (1 - t) ** 2 * ax + 2 * t * (1 - t) * mx + t * t * bx,

@@ -1,14 +1,12 @@
 """The whole picture: what was asked and how it ended, over the table or house."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.types import Kind, Scene
-from bbllm.viz.floor_plan import draw_floor_plan
-from bbllm.viz.floor_plan import legend as house_legend
+from bbllm.viz.floor_plan import draw_floor_plan, house_legend
 from bbllm.viz.objects import FAR, REACH
 from bbllm.viz.shapes import (
-    Circle,
     Line,
     Page,
     Paint,
@@ -16,8 +14,7 @@ from bbllm.viz.shapes import (
     Polygon,
     Shape,
     Text,
-    circle_points,
-    rectangle,
+    rounded,
     text_width,
     wrap,
 )
@@ -70,7 +67,7 @@ def draw_sheet(
         left += PANEL_PX + GAP_PX
     foot = top + 24 + view.height + 26
     shapes += _scale_bar((EDGE_PX, foot), view)
-    shapes += _legend((EDGE_PX + 0.1 * view.scale + 76, foot), scenes, reach_m)
+    shapes += _table_legend((EDGE_PX + 0.1 * view.scale + 76, foot), scenes, reach_m)
     return _page(caption, width, foot, shapes)
 
 
@@ -81,7 +78,8 @@ def draw_house_sheet(caption: Caption, before: Scene, after: Scene | None) -> Pa
     old = None if after is None else before
     panel = draw_floor_plan(after or before, HOUSE_PX, (EDGE_PX, top + 4), before=old)
     foot = top + 4 + panel.height + 22
-    shapes: list[Shape] = [*head, panel, *house_legend((EDGE_PX, foot), compared=old is not None)]
+    legend, _ = _legend((EDGE_PX, foot), house_legend(compared=old is not None))
+    shapes: list[Shape] = [*head, panel, *legend]
     return _page(caption, width, foot, shapes)
 
 
@@ -100,13 +98,10 @@ def draw_head(caption: Caption, width: float) -> tuple[list[Shape], float]:
     colors = {'FINISHED': GOOD, 'INTERRUPTED': OPEN, 'CANCELLED': OPEN, 'PARTLY_DONE': OPEN}
     color = colors.get(caption.ending, BAD)
     pill = text_width(caption.ending, 13) + 26
-    left, right = width - EDGE_PX - pill + 13, width - EDGE_PX - 13
-    paint = Paint(fill=color)
+    left = width - EDGE_PX - pill
     shapes: list[Shape] = [
-        Circle((left, 35.0), 13, paint),
-        Circle((right, 35.0), 13, paint),
-        Polygon(rectangle(left, 22.0, pill - 26, 26), paint),
-        Text((width - EDGE_PX - pill / 2, 35), caption.ending, 13, '#ffffff', 'middle', bold=True),
+        Polygon(rounded(left, 22.0, pill, 26, 13), Paint(fill=color)),
+        Text((left + pill / 2, 35), caption.ending, 13, '#ffffff', 'middle', bold=True),
     ]
     y = 36.0
     room = width - 2 * EDGE_PX
@@ -123,39 +118,39 @@ def draw_head(caption: Caption, width: float) -> tuple[list[Shape], float]:
 
 def _scale_bar(corner: Point, view: View) -> list[Shape]:
     x, y = corner
-    length = 0.1 * view.scale
-    bar = Paint(stroke=INK, width=1.6)
-    return [
-        Line(((x, y), (x + length, y)), bar),
-        Line(((x, y - 4), (x, y + 4)), bar),
-        Line(((x + length, y - 4), (x + length, y + 4)), bar),
-        Text((x + length + 8, y), '10 cm', 12, INK),
-    ]
+    end = x + 0.1 * view.scale
+    ticks = ((x, y - 4), (x, y + 4), (x, y), (end, y), (end, y - 4), (end, y + 4))
+    return [Line(ticks, Paint(stroke=INK, width=1.6)), Text((end + 8, y), '10 cm', 12, INK)]
 
 
-def _legend(
-    corner: Point, scenes: Sequence[Scene], reach_m: tuple[float, float] | None
-) -> list[Shape]:
+def _legend(corner: Point, entries: Mapping[str, Paint]) -> tuple[list[Shape], float]:
+    """Return what paints mean in one line, and where it ends [px]; what rings things is round."""
     x, y = corner
     shapes: list[Shape] = []
-    far = any(fact.predicate == 'reachable' and fact.object == 'no' for fact in scenes[0].facts)
-    entries: list[tuple[str, Paint, bool]] = []
-    if reach_m is not None:
-        tint = Paint(fill='#ffffff', stroke=REACH, dash=(3, 2), width=1.2)
-        entries.append(('within the hand’s reach', tint, True))
-    if far:
-        entries.append(('out of reach', Paint(stroke=FAR, width=1.3, dash=(4, 3)), False))
-    if len(scenes) > 1:
-        entries.append(('where it was', Paint(stroke=MUTED, dash=(2.5, 2.5)), True))
-    for text, paint, square in entries:
-        points = rectangle(x, y - 7, 14, 14) if square else circle_points((x + 7, y), 7, 24)
-        shapes += [Polygon(points, paint), Text((x + 21, y), text, 12, INK)]
+    for text, paint in entries.items():
+        swatch = rounded(x, y - 7, 14, 14, 7.0 if paint.stroke == FAR else 2.0)
+        shapes += [Polygon(swatch, paint), Text((x + 21, y), text, 12, INK)]
         x += 21 + text_width(text, 12) + 18
+    return shapes, x
+
+
+def _table_legend(
+    corner: Point, scenes: Sequence[Scene], reach_m: tuple[float, float] | None
+) -> list[Shape]:
+    entries: dict[str, Paint] = {}
+    if reach_m is not None:
+        reach = Paint(fill='#ffffff', stroke=REACH, dash=(3, 2), width=1.2)
+        entries['within the hand’s reach'] = reach
+    if any(fact.predicate == 'reachable' and fact.object == 'no' for fact in scenes[0].facts):
+        entries['out of reach'] = Paint(stroke=FAR, width=1.3, dash=(4, 3))
+    if len(scenes) > 1:
+        entries['where it was'] = Paint(stroke=MUTED, dash=(2.5, 2.5))
+    shapes, x = _legend(corner, entries)
     names = [item.name for item in scenes[0].objects if item.kind is Kind.LOCATION]
     short = [*short_names(names).values()]
     if short != names:
         text = f'{short[0]} is {names[0]}'
         if len(names) > 1:
             text = f'{short[0]} … {short[-1]} are {names[0]} … {names[-1]}'
-        shapes.append(Text((x, y), text, 12, INK))
+        shapes.append(Text((x, corner[1]), text, 12, INK))
     return shapes
