@@ -37,6 +37,12 @@ OTHERS_S = 10.0
 """How long the others may take where one was found, wall clock [s]."""
 PACKAGES = ('mujoco', 'mink', 'ruckig', 'numpy', 'yaml', 'pydantic', 'jinja2', 'openai', 'PIL')
 
+CLASHES = (
+    ('reliability', 'RELIABLE', 'BEST_EFFORT'),
+    ('durability', 'TRANSIENT_LOCAL', 'VOLATILE'),
+)
+"""Qualities of service with which a subscriber gets no messages of a publisher."""
+
 
 class Level(str, Enum):
     """How a check came out."""
@@ -290,17 +296,21 @@ def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
 
 
 def _check_topic(node: Any, topic: str) -> list[Finding]:
-    from rclpy.qos import QoSCompatibility, qos_check_compatible
-
     givers = [info.qos_profile for info in node.get_publishers_info_by_topic(topic)]
     takers = [info.qos_profile for info in node.get_subscriptions_info_by_topic(topic)]
     if not givers:
         return []
     kinds = {f'{q.reliability.name.lower()}, {q.durability.name.lower()}' for q in givers}
     text = f'{topic}: {" / ".join(sorted(kinds))}; {len(givers)} publish, {len(takers)} listen'
-    verdicts = {qos_check_compatible(give, take) for give in givers for take in takers}
-    if clashes := [why for level, why in verdicts if level == QoSCompatibility.ERROR]:
-        return [warn('qos', f'{text}; {" ".join(sorted(clashes))}', 'Messages are lost.')]
+    clashes = {
+        f'a subscriber wants {wanted}, a publisher sends {sent}'
+        for policy, wanted, sent in CLASHES
+        for give in givers
+        for take in takers
+        if (getattr(take, policy).name, getattr(give, policy).name) == (wanted, sent)
+    }
+    if clashes:
+        return [warn('qos', f'{text}; {"; ".join(sorted(clashes))}', 'Messages are lost.')]
     return [ok('qos', text)]
 
 
