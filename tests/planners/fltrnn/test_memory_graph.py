@@ -35,13 +35,13 @@ def after(*texts: str, published: bool = False) -> MemoryGraph:
         (['walk kitchen'], 'grab milk', 'which is closed; it has to be opened first'),
         (['walk kitchen', 'open fridge'], 'grab milk', None),
         (['walk kitchen', 'open fridge', 'grab milk'], 'grab juice', 'only one thing may be held'),
-        (['walk kitchen', 'open fridge'], 'open fridge', 'is open already'),
+        (['walk kitchen', 'open fridge'], 'open fridge', 'is not closed'),
         (['walk kitchen'], 'close fridge', 'is not open'),
-        (['walk kitchen'], 'open kitchencounter', 'nothing that can be opened'),
+        (['walk kitchen'], 'open kitchencounter', 'is not closed'),
         (['walk kitchen'], 'putback plum fridge', 'is not held'),
         (['walk kitchen', 'grab plum'], 'putin plum fridge', 'fridge_130 is closed'),
         (['walk kitchen', 'grab plum'], 'putback plum plum', 'cannot be put into itself'),
-        (['walk kitchen', 'open microwave'], 'switchon microwave', 'has to be closed before'),
+        (['walk kitchen', 'open microwave'], 'switchon microwave', 'has to be closed first'),
         (['walk kitchen', 'switchon microwave'], 'open microwave', 'has to be switched off'),
         (['walk kitchen', 'switchon microwave'], 'switchon microwave', 'is not off'),
         (['walk kitchen'], 'switchoff microwave', 'is not on'),
@@ -61,7 +61,7 @@ def test_what_a_rule_forbids_is_refused_with_what_would_have_to_be_done(
         assert refusal is None
     else:
         fridge = parse_thing(id_of('fridge')) or ''
-        assert why.replace('fridge_130', fridge) in str(refusal)
+        assert refusal is not None and why.replace('fridge_130', fridge) in refusal.why
 
 
 def test_a_thing_is_where_it_was_put_and_goes_where_its_place_goes() -> None:
@@ -103,7 +103,7 @@ def test_who_sits_at_first_sight_has_to_stand_up_before_it_walks() -> None:
     memory = MemoryGraph(world.observe())
 
     assert memory.seat == do('walk sofa').args[0]
-    assert 'has to stand up first' in (memory.refusal(do('walk kitchen')) or '')
+    assert 'has to stand up first' in str(memory.refusal(do('walk kitchen')))
     assert world.execute(SkillCall('standup')).succeeded
     assert MemoryGraph(world.observe()).seat is None
 

@@ -17,18 +17,14 @@ Source: Zhang et al., FLTRNN, section on short-term memory: the three of them wh
 nearest to the sub-goal, by the cosine of their embeddings.
 """
 
-from __future__ import annotations
-
-import difflib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Annotated, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.naming import class_of
@@ -37,7 +33,7 @@ from bbllm.core.protocols import Embedder
 from bbllm.planners.common.goal_predicates import goal_sentence, parse_goal
 from bbllm.planners.common.matching import Similarity
 from bbllm.planners.fltrnn.context_selection import memory_text
-from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing, shown
+from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing
 from bbllm.planners.fltrnn.memory_graph import ARITY
 
 DEMONSTRATIONS = 3
@@ -47,54 +43,86 @@ RULE_THOUGHT = '# Rule thought:'
 """Beginning of a line with the rule that the next calls obey; `rule_cot=no` omits them."""
 
 
-class DemonstrationError(ConfigError):
-    """A file of demonstrations has a fault; names the entry and an accepted form."""
+def _thing(text: str) -> str:
+    if (name := parse_thing(text)) is None:
+        raise ValueError(f'{text!r} is no thing; one is written `milk(id:21)`')
+    return name
 
 
-class _Entry(BaseModel):
+def _placed(text: object) -> tuple[str, str, str]:
+    match str(text).split():
+        case [thing, relation, place] if relation in RELATIONS:
+            return _thing(thing), relation, _thing(place)
+    raise ValueError(f'{text!r} is no place; one is written `milk(id:21) inside fridge(id:5)`')
+
+
+def _states(text: object) -> tuple[str, ...]:
+    # YAML parses `off` as a boolean.
+    return tuple(text.split()) if isinstance(text, str) else ('on' if text else 'off',)
+
+
+def _plan(text: object) -> tuple[str, ...]:
+    return tuple(line.strip() for line in str(text).splitlines() if line.strip())
+
+
+class Demonstration(BaseModel):
+    """A goal with its plan; objects have the names of scenes."""
+
     model_config = ConfigDict(extra='forbid', frozen=True)
 
     goal: str = Field(min_length=1, max_length=500)
-    things: tuple[str, ...]
-    states: dict[str, str | bool] = {}
-    """YAML parses `off` as a boolean."""
-    plan: str = Field(min_length=1)
-
-
-class _File(BaseModel):
-    model_config = ConfigDict(extra='forbid', frozen=True)
-
-    demonstrations: tuple[_Entry, ...] = Field(min_length=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Demonstration:
-    """A goal with its plan."""
-
-    goal: str
     """Predicates or a sentence."""
-    things: tuple[tuple[str, str, str], ...]
-    """(object, `inside`, `on` or `held`, its place), by the names of scenes."""
-    states: Mapping[str, tuple[str, ...]]
-    """States of objects, by the names of scenes."""
-    plan: tuple[str, ...]
+    things: tuple[Annotated[tuple[str, str, str], BeforeValidator(_placed)], ...]
+    """(object, `inside`, `on` or `held`, its place)."""
+    states: dict[
+        Annotated[str, AfterValidator(_thing)],
+        Annotated[tuple[str, ...], BeforeValidator(_states)],
+    ] = {}
+    plan: Annotated[tuple[str, ...], BeforeValidator(_plan)]
     """Its lines."""
+
+    @model_validator(mode='after')
+    def _check_calls(self) -> Self:
+        try:
+            plan = parse_calls('\n'.join(self.plan))
+        except BbllmError as error:
+            raise ValueError(f'it has no plan: {error}') from error
+        named = {name for thing, _, place in self.things for name in (thing, place)}
+        named.update(self.states)
+        wrong = [line.text for line in plan.discarded] + [
+            str(call)
+            for call in plan.calls
+            if ARITY.get(call.skill) != len(call.args) or not named.issuperset(call.args)
+        ]
+        if wrong:
+            raise ValueError(
+                f'{wrong[0]!r} is no action on its things; those are {", ".join(sorted(named))}, '
+                f'and the actions with their numbers of things {ARITY}'
+            )
+        return self
 
     @property
     def memory(self) -> str:
         return memory_text(self.things, self.states)
 
     @property
-    def in_words(self) -> Demonstration:
+    def in_words(self) -> Self:
         """The demonstration with its goal as a sentence."""
         names = (name for item, _, place in self.things for name in (item, place))
         predicates = parse_goal(self.goal, {class_of(name) for name in names})
-        return replace(self, goal=goal_sentence(predicates)) if predicates else self
+        goal = goal_sentence(predicates) if predicates else self.goal
+        return self.model_copy(update={'goal': goal})
 
     def lines(self, *, rule_thoughts: bool) -> str:
         """Return the plan as the body of a function, with or without the rules' thoughts."""
         kept = [x for x in self.plan if rule_thoughts or not x.startswith(RULE_THOUGHT)]
         return '\n'.join(f'    {line}' for line in kept)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra='forbid')
+
+    demonstrations: tuple[Demonstration, ...] = Field(min_length=1)
 
 
 @cache
@@ -104,19 +132,14 @@ def household_demonstrations() -> tuple[Demonstration, ...]:
 
 
 def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
-    """Read a file; raise DemonstrationError for a fault, also for unknown actions and objects."""
+    """Read a file; raise ConfigError for a fault, also for unknown actions and objects."""
     try:
-        data = _File.model_validate(yaml.safe_load(path.read_text('utf-8')))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DemonstrationError(f'{path} cannot be read: {error}') from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = '.'.join(map(str, first['loc'])) or 'the file'
-        raise DemonstrationError(
-            f'{path}: {where}: {first["msg"]}. Wanted is `demonstrations:`, a list of goal, '
+        return _File.model_validate(yaml.safe_load(path.read_text('utf-8'))).demonstrations
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(
+            f'{path} cannot be read: {error}\nWanted is `demonstrations:`, a list of goal, '
             'things, states and plan.'
         ) from error
-    return tuple(_demonstration(entry, path) for entry in data.demonstrations)
 
 
 def chooser(
@@ -138,53 +161,3 @@ def chooser(
         return sorted(among, key=lambda item: -near[item.goal])[:DEMONSTRATIONS]
 
     return similar
-
-
-def _demonstration(entry: _Entry, path: Path) -> Demonstration:
-    where = f'{path}: the demonstration {entry.goal[:60]!r}'
-    things = tuple(_placed(text, where) for text in entry.things)
-    states = {_thing(text, where): _words(how) for text, how in entry.states.items()}
-    try:
-        calls = parse_calls(entry.plan)
-    except BbllmError as error:
-        raise DemonstrationError(f'{where} has no plan: {error}') from error
-    for line in calls.discarded:
-        raise DemonstrationError(f'{where} has the line {line.text[:80]!r}: {line.why}')
-    named = {name for thing, _, place in things for name in (thing, place)} | set(states)
-    for call in calls.calls:
-        if ARITY.get(call.skill) != len(call.args):
-            near = difflib.get_close_matches(call.skill, ARITY, n=1, cutoff=0.0)
-            raise DemonstrationError(
-                f'{where} calls {call.skill}({len(call.args)} things), which is no action. Did '
-                f'you mean {near[0]}({ARITY[near[0]]})? Known: {", ".join(ARITY)}.'
-            )
-        for name in call.args:
-            if name not in named:
-                near = difflib.get_close_matches(name, sorted(named), n=1, cutoff=0.0)
-                raise DemonstrationError(
-                    f'{where} uses {shown(name)}, of which its things do not tell. Did you mean '
-                    f'{shown(near[0]) if near else "to list its things"}?'
-                )
-    plan = tuple(line.strip() for line in entry.plan.splitlines() if line.strip())
-    return Demonstration(entry.goal, things, states, plan)
-
-
-def _placed(text: str, where: str) -> tuple[str, str, str]:
-    match text.split():
-        case [thing, relation, place] if relation in RELATIONS:
-            return _thing(thing, where), relation, _thing(place, where)
-    raise DemonstrationError(
-        f'{where} places {text[:80]!r}; it is written `milk(id:21) inside fridge(id:5)`, with '
-        f'one of {", ".join(RELATIONS)}.'
-    )
-
-
-def _words(how: str | bool) -> tuple[str, ...]:
-    return tuple(how.split()) if isinstance(how, str) else ('on' if how else 'off',)
-
-
-def _thing(text: str, where: str) -> str:
-    name = parse_thing(text)
-    if name is None:
-        raise DemonstrationError(f'{where} names {text[:60]!r}; a thing is written `milk(id:21)`.')
-    return name

@@ -4,10 +4,14 @@ FLTRNN's memory of a household: a copy of the scene on which each call is execut
 Source: Zhang et al., FLTRNN. As described there it refuses calls that break the rules.
 """
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import nearest_first
 from bbllm.core.types import Code, Kind, Scene, SkillCall
 from bbllm.planners.common.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation
+from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.scene_graph import CHARACTER, scene_graph
 
 GOING = frozenset({'walk', 'find'})
@@ -35,6 +39,13 @@ PUBLISHED_TURNS = {
 tannl/FLTRNN, commit cc105c7."""
 NEAREST_LISTED = 5
 """How many of the nearest names a refusal lists."""
+
+
+class _Objection(NamedTuple):
+    why: str
+    rule: str = ''
+    """The rule that the call would break, '' for none."""
+    code: Code = Code.PRECONDITION
 
 
 class MemoryGraph:
@@ -151,67 +162,76 @@ class MemoryGraph:
             return name == self.seat
         return STATE_OF[relation] in self._states.get(name, ())
 
-    def refusal(self, call: SkillCall) -> str | None:
-        """Return why a call is impossible or would break a rule; None if it is possible."""
+    def refusal(self, call: SkillCall) -> RejectedLine | None:
+        """
+        Return a call that is impossible or would break a rule; None if it is possible.
+
+        The rules are those of `bench.faithfulness`, which judges calls in a world.
+        """
+        if not (objections := [*self._objections(call)]):
+            return None
+        why, _, code = objections[0]
+        rules = dict.fromkeys(rule for _, rule, _ in objections if rule)
+        return RejectedLine(str(call), why, code, refused=True, rules=tuple(rules))
+
+    def _objections(self, call: SkillCall) -> Iterator[_Objection]:
         if (arity := ARITY.get(call.skill)) is None:
             near = nearest_first(call.skill, ARITY)[0]
-            return f'there is no action {call.skill[:40]!r}; the nearest is {near}'
-        if arity != len(call.args):
-            return f'{call.skill} takes {arity} things, but got {len(call.args)}'
-        if self._published:
-            return None
-        for name in call.args:
-            if name not in self._names:
-                near = ', '.join(nearest_first(name, self.names)[:NEAREST_LISTED])
-                return f'there is no {name[:60]!r}; the nearest are {near or "none"}'
-        if call.skill in (*GOING, 'sit') and self.seat is not None:
-            return f'the robot sits on {self.seat}; it has to stand up first, with standup()'
-        if call.skill in GOING or not call.args:
-            return None
-        return self._out_of_reach(call) or self._against(call)
+            why = f'there is no action {call.skill[:40]!r}; the nearest is {near}'
+            yield _Objection(why, 'unknown_action', Code.UNKNOWN_SKILL)
+        elif arity != len(call.args):
+            why = f'{call.skill} takes {arity} things, but got {len(call.args)}'
+            yield _Objection(why, code=Code.BAD_ARGUMENTS)
+        elif not self._published:
+            unknown = [name for name in call.args if name not in self._names]
+            for name in unknown:
+                near = ', '.join(nearest_first(name, self.names)[:NEAREST_LISTED]) or 'none'
+                why = f'there is no {name[:60]!r}; the nearest are {near}'
+                yield _Objection(why, 'unknown_object', Code.UNKNOWN_OBJECT)
+            if not unknown:
+                yield from self._out_of_reach(call)
+                yield from self._against(call) if call.args else ()
 
-    def _out_of_reach(self, call: SkillCall) -> str | None:
-        for name in call.args:
+    def _out_of_reach(self, call: SkillCall) -> Iterator[_Objection]:
+        if call.skill in (*GOING, 'sit') and self.seat is not None:
+            yield _Objection(
+                f'the robot sits on {self.seat}; it has to stand up first, with standup()'
+            )
+        for name in () if call.skill in GOING else call.args:
             room = self.room_of(name)
             if name not in self.held and room and self.here and room != self.here:
-                return f'{name} is in {room}, and the robot in {self.here}; it has to walk first'
+                why = f'{name} is in {room}, and the robot in {self.here}; it has to walk first'
+                yield _Objection(why, 'not_in_room')
             if shut := self.closed_around(name):
-                return f'{name} is inside {shut}, which is closed; it has to be opened first'
-        return None
+                why = f'{name} is inside {shut}, which is closed; it has to be opened first'
+                yield _Objection(why, 'inside_closed' if call.skill == 'grab' else '')
 
-    def _against(self, call: SkillCall) -> str | None:
-        name = call.args[0]
-        states = self._states[name]
+    def _against(self, call: SkillCall) -> Iterator[_Objection]:
+        name, place = call.args[0], call.args[-1]
+        states, affords = self._states[name], self._affords[name]
         match call.skill:
-            case 'grab' if self.held:
-                return f'{self.held[0]} is held, and only one thing may be held at a time'
-            case 'grab' if self._affords[name] and 'grabbable' not in self._affords[name]:
-                return f'{name} cannot be grabbed'
-            case 'open' if 'closed' not in states:
-                already = 'open already' if 'open' in states else 'nothing that can be opened'
-                return f'{name} is {already}'
-            case 'open' if 'on' in states:
-                return f'{name} is on; it has to be switched off before it is opened'
-            case 'close' if 'open' not in states:
-                return f'{name} is not open'
-            case 'switchon' if 'off' not in states:
-                return f'{name} is not off'
-            case 'switchon' if 'open' in states:
-                return f'{name} is open; it has to be closed before it is switched on'
-            case 'switchoff' if 'on' not in states:
-                return f'{name} is not on'
+            case 'grab':
+                if self.held:
+                    why = f'{self.held[0]} is held, and only one thing may be held at a time'
+                    yield _Objection(why, 'two_at_once')
+                if affords and 'grabbable' not in affords:
+                    yield _Objection(f'{name} cannot be grabbed')
+            case 'open' | 'close' | 'switchon' | 'switchoff':
+                before, after = TURNS[call.skill]
+                if before not in states:
+                    rule = 'already_open' if call.skill == 'open' and after in states else ''
+                    yield _Objection(f'{name} is not {before}', rule)
+                if call.skill == 'open' and 'on' in states:
+                    yield _Objection(f'{name} is on; it has to be switched off first')
+                if call.skill == 'switchon' and 'open' in states:
+                    yield _Objection(f'{name} is open; it has to be closed first', 'on_while_open')
             case 'putin' | 'putback':
-                return self._against_putting(call.skill, name, call.args[1])
-        return None
-
-    def _against_putting(self, skill: str, thing: str, place: str) -> str | None:
-        if thing not in self.held:
-            return f'{thing} is not held; it has to be grabbed first'
-        if thing == place or thing in self._above(place):
-            return f'{thing} cannot be put into itself'
-        if skill == 'putin' and 'closed' in self._states[place]:
-            return f'{place} is closed; it has to be opened first'
-        return None
+                if name not in self.held:
+                    yield _Objection(f'{name} is not held; it has to be grabbed first')
+                if name == place or name in self._above(place):
+                    yield _Objection(f'{name} cannot be put into itself')
+                if call.skill == 'putin' and 'closed' in self._states[place]:
+                    yield _Objection(f'{place} is closed; it has to be opened first')
 
     def apply(self, call: SkillCall) -> None:
         """Update the graph by a call; unknown names have no effect."""
@@ -246,30 +266,3 @@ class MemoryGraph:
                     found[other] = None
                     waiting.append(other)
         return [*found]
-
-
-def fault_of(memory: MemoryGraph, call: SkillCall) -> tuple[Code, tuple[str, ...]]:
-    """
-    Return what is wrong with a call that a memory graph refuses, and which rules it breaks.
-
-    The rules are those of `bench.faithfulness`, which judges calls in a world.
-    """
-    if call.skill not in ARITY:
-        return Code.UNKNOWN_SKILL, ('unknown_action',)
-    if any(name not in memory.names for name in call.args):
-        return Code.UNKNOWN_OBJECT, ('unknown_object',)
-    if len(call.args) != ARITY[call.skill]:
-        return Code.BAD_ARGUMENTS, ()
-    states = memory.states(call.args[0]) if call.args else frozenset()
-    elsewhere = call.skill not in GOING and any(
-        name not in memory.held and memory.room_of(name) not in (None, memory.here)
-        for name in call.args
-    )
-    broken = {
-        'two_at_once': call.skill == 'grab' and bool(memory.held),
-        'already_open': call.skill == 'open' and 'open' in states,
-        'inside_closed': call.skill == 'grab' and memory.closed_around(call.args[0]) is not None,
-        'not_in_room': elsewhere and memory.here is not None,
-        'on_while_open': call.skill == 'switchon' and 'open' in states,
-    }
-    return Code.PRECONDITION, tuple(rule for rule, is_so in broken.items() if is_so)

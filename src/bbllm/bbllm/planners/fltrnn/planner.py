@@ -18,7 +18,7 @@ from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine
 from bbllm.planners.fltrnn.context_selection import ContextSelector
 from bbllm.planners.fltrnn.demonstrations import Demonstration, chooser
 from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan
-from bbllm.planners.fltrnn.memory_graph import MemoryGraph, fault_of
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
 from bbllm.planners.fltrnn.sub_goals import Goal, ask_sub_goals, embedder_of, read_goal
 
@@ -221,12 +221,11 @@ class LanguageRNN:
         calls: list[SkillCall] = []
         refused: list[RejectedLine] = []
         for call in plan.calls:
-            if (why := memory.refusal(call)) is None:
+            if fault := memory.refusal(call):
+                refused.append(fault)
+            else:
                 memory.apply(call)
                 calls.append(call)
-            else:
-                code, rules = fault_of(memory, call)
-                refused.append(RejectedLine(str(call), why, code, refused=True, rules=rules))
         return calls, refused
 
 
