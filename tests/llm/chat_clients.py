@@ -1,7 +1,6 @@
 """Clients of the fake server, and what is asked with them."""
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 from fake_server import FakeServer
@@ -35,7 +34,7 @@ class Client:
             first_token_timeout_s=5.0,
             retries=2,
         )
-        settings = replace(settings, **changes)
+        settings = settings.model_copy(update=changes)
         client = ModelClient(settings, sleep=self._sleep, report=self.reports.append)
         self.model = OpenAIChat(settings, client)
         self.embedder = OpenAIEmbedder(settings, client)

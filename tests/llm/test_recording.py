@@ -19,7 +19,7 @@ from bbllm.llm.models.factory import (
     replay_models,
 )
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel, read_recording
-from bbllm.llm.recording.replay_embeddings import RecordingEmbedder, ReplayEmbedder
+from bbllm.llm.recording.replay_embeddings import recording_embedder, replay_embedder
 from bbllm.llm.scripted import ScriptedModel
 
 SCHEMA = {'enum': ['pick']}
@@ -104,7 +104,7 @@ def test_a_different_prompt_is_refused_with_its_first_different_line(path: Path)
 def test_different_stop_strings_and_schemas_are_told_apart(path: Path) -> None:
     recorded(path, 'brain', ('a', '1'))
 
-    with pytest.raises(ReplayError, match=r"stop strings: recorded \[\], asked \['x'\]"):
+    with pytest.raises(ReplayError, match=r"stop strings: recorded \(\), asked \('x',\)"):
         ReplayModel(path, 'brain').complete(ask('a'), stop=['x'])
     with pytest.raises(ReplayError, match='JSON schema'):
         ReplayModel(path, 'brain').complete(ask('a'), schema=SCHEMA)
@@ -224,9 +224,9 @@ class Counting:
 
 
 def test_who_replays_is_given_the_very_vectors_that_who_recorded_was_given(path: Path) -> None:
-    given = RecordingEmbedder(Counting(), path).embed(['pick', 'wät'])
+    given = recording_embedder(Counting(), path).embed(['pick', 'wät'])
 
-    replay = ReplayEmbedder(path)
+    replay = replay_embedder(path)
     found = replay.embed(['pick', 'wät'])
 
     assert found.vectors == given.vectors
@@ -241,7 +241,7 @@ def test_words_in_place_of_vectors_are_refused(path: Path, reply: str) -> None:
     RecordingModel(ScriptedModel([reply]), path, 'body').complete([Message('user', '["pick"]')])
 
     with pytest.raises(ReplayError, match='vectors'):
-        ReplayEmbedder(path).embed(['pick'])
+        replay_embedder(path).embed(['pick'])
 
 
 def test_a_cancel_passes_through_recording(path: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_cancel_passes_through_recording(path: Path) -> None:
     token.cancel('stop')
 
     with pytest.raises(CancelledError):
-        RecordingEmbedder(Counting(), path).embed(['pick'], cancel=token)
+        recording_embedder(Counting(), path).embed(['pick'], cancel=token)
     assert not path.exists()
 
 

@@ -22,7 +22,7 @@ from bbllm.core.types import (
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.body.language_model import BodyLLM
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.observation_text import observation_text
+from bbllm.planners.common.observation_text import observation, text_of
 from bbllm.planners.common.prompting import Prompts
 from bbllm.planners.common.short_names import ShortNames
 from bbllm.skills.catalog import SKILLS
@@ -38,7 +38,7 @@ def house(things: str, *facts: str) -> Scene:
 def told(scene: Scene) -> dict[str, str]:
     names = ShortNames()
     names.see(scene)
-    return dict(line.split(': ', 1) for line in observation_text(scene, names).splitlines())
+    return dict(line.split(': ', 1) for line in text_of(observation(scene, names)).splitlines())
 
 
 def test_what_can_be_taken_or_switched_is_an_object_beside_what_it_holds_and_others_are_not() -> (

@@ -197,16 +197,17 @@ def test_a_reply_without_an_action_cannot_be_read_and_cannot_gives_up() -> None:
 
 
 def test_only_what_is_new_is_told_of_a_scene() -> None:
-    before = 'Object List: [a IN b, c ON d]\nCurrent Holding: []\nRoom List: [k, l]'
+    before = {'Object List': ['a IN b', 'c ON d'], 'Current Holding': [], 'Room List': ['k', 'l']}
+    eaten = {**before, 'Object List': ['c ON d']}
+    taken_up = {**eaten, 'Current Holding': ['a']}
 
     assert changes(before, before) == NOTHING_NEW
-    assert changes(before, before.replace('a IN b', 'a ON d')) == 'Object List: [a ON d]'
-    taken_up = before.replace('a IN b, ', '').replace('[]', '[a]')
+    moved = {**before, 'Object List': ['a ON d', 'c ON d']}
+    assert changes(before, moved) == 'Object List: [a ON d]'
     assert changes(before, taken_up) == 'Current Holding: [a]'
     assert changes(taken_up, before) == 'Object List: [a IN b]; Current Holding: []'
-    eaten = before.replace('a IN b, ', '')
     assert changes(before, eaten) == 'No longer seen: [a]'
-    assert changes('red_cube cube 1 2 3', 'red_cube cube 1 2 4') == 'red_cube cube 1 2 4'
+    assert changes({'': ['red_cube cube 1 2 3']}, {'': ['red_cube 4']}) == 'red_cube 4'
 
 
 ACTIONS_HELD = (Skill('move', ('object',)),)

@@ -63,6 +63,7 @@ def _provider(value: str) -> str:
 
 _Variable = Annotated[str, AfterValidator(_variable_name)]
 _ModelName = Annotated[str, Field(min_length=1, max_length=200)]
+_Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
 class ServerConfig(BaseModel):
@@ -76,9 +77,13 @@ class ServerConfig(BaseModel):
     """Where the server is; wins over the variable."""
     base_url_env: _Variable = 'OPENAI_BASE_URL'
     api_key_env: _Variable = 'OPENAI_API_KEY'
-    timeout_s: Annotated[float, Field(gt=0, le=3600)] = 120.0
-    connect_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
+    """Name of the variable that the key comes from."""
+    timeout_s: _Seconds = 120.0
+    """For one whole reply [s]."""
+    connect_timeout_s: _Seconds = 10.0
+    """For the connection to be made [s]."""
     retries: Annotated[int, Field(ge=0, le=20)] = 3
+    """How often a request that failed is sent again."""
     recording: Path | None = None
     """What `provider: replay` answers from."""
 
@@ -91,12 +96,17 @@ class ModelConfig(ServerConfig):
     model: _ModelName = 'gpt-4o'
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.5
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
+    """A reply that is longer ends with an error."""
     context_tokens: Annotated[int | None, AfterValidator(_room_for_prompts)] = None
     """What the server takes in all, prompt and reply; None where prompts are not to be cut."""
-    first_token_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
-    hang_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 120.0
+    first_token_timeout_s: _Seconds = 60.0
+    """For the first word, and for each next one [s]."""
+    hang_timeout_s: _Seconds = 120.0
+    """For the first word in all tries together, waits between them included; one try has its own
+    time-out in full, also where that is longer [s]."""
     # `schema` is a method of pydantic's models.
     use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
+    """Whether replies may be bound to a JSON schema; `auto` tries it and falls back."""
     goal: Mapping[str, JsonValue] | None = None
     """The goal of a case, for providers that need it; only `bbllm bench` sets it."""
 
@@ -107,7 +117,7 @@ class EmbeddingConfig(ServerConfig):
     provider: EmbeddingProvider = 'auto'
     """`auto` is `openai` where a key or a base URL is set, else `lexical`."""
     model: _ModelName = 'text-embedding-3-small'
-    timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    timeout_s: _Seconds = 60.0
 
 
 Section = TypeVar('Section', bound=ServerConfig)

@@ -1,6 +1,5 @@
 """Who answers in a run: models that are asked, or a recording."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,6 @@ from bbllm.llm.models.factory import (
     openai_settings,
     replay_models,
     resolve,
-    resolve_embeddings,
 )
 from bbllm.planners.assembly import check_brain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, body_name, models_for
@@ -105,15 +103,10 @@ def _sections(
     config: LlmConfig, method: MappingMethod, *, brain: str | None, body: str | None
 ) -> dict[str, ServerConfig]:
     """Return who is asked, by role, with `auto` decided."""
-    given = {'brain': brain, 'body': body}
-    named = {role: name for role, name in given.items() if name is not None}
-    sections: dict[str, ServerConfig] = {'brain': resolve(config, 'brain', overrides=named)}
-    if method is MappingMethod.EMBEDDING:
-        sections['embeddings'] = resolve_embeddings(
-            config.embeddings, choice=body, replay=None, environ=os.environ
-        )
-    else:
-        sections['body'] = resolve(config, 'body', overrides=named)
+    roles = ('brain', 'embeddings' if method is MappingMethod.EMBEDDING else 'body')
+    given = zip(roles, (brain, body), strict=True)
+    named = {role: name for role, name in given if name is not None}
+    sections = {role: resolve(config, role, overrides=named) for role in roles}
     for role, section in sections.items():
         if section.provider == 'replay':
             raise ConfigError(

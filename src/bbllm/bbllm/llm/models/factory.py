@@ -1,18 +1,17 @@
 """From `config/llm.yaml`, options and the environment to the Brain's and the Body's model."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.protocols import ChatModel, Embedder
-from bbllm.core.registry import BRAIN_AND_BODY, ModelProvider, fallback_name, find_provider
+from bbllm.core.registry import BRAIN_AND_BODY, fallback_name, find_provider
 from bbllm.llm.config import (
-    EmbeddingConfig,
     LlmConfig,
     ModelConfig,
-    Section,
+    ServerConfig,
     load_config,
     override,
     parse_config,
@@ -20,7 +19,7 @@ from bbllm.llm.config import (
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.openai.settings import key_in_clear, openai_settings
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
-from bbllm.llm.recording.replay_embeddings import RecordingEmbedder, ReplayEmbedder
+from bbllm.llm.recording.replay_embeddings import recording_embedder, replay_embedder
 
 __all__ = [
     'LlmConfig',
@@ -91,34 +90,21 @@ def make_models(
         raise ConfigError(
             f'{record} already holds a recording. Name another file for --record, or delete it.'
         )
-    overrides = overrides or {}
-    roles = BRAIN_AND_BODY[:1] if embedding else BRAIN_AND_BODY
-    warnings: list[str] = []
-    built: dict[str, ChatModel] = {}
-    by_auto: dict[str, list[str]] = {}
-    for role in roles:
-        section = resolve(config, role, overrides=overrides, replay=replay, environ=environ)
-        built[role] = _build(section, role, environ, warnings)
-        asked = overrides.get(role, _section(config, role).provider).strip()
-        if asked == 'auto' and replay is None:
-            by_auto.setdefault(_auto_notice(section, role, environ), []).append(role)
-    notices = []
-    for notice, named in by_auto.items():
-        who = 'Brain and Body are' if len(named) > 1 else f'the {named[0].title()} is'
-        text = notice.format(who)
-        notices.append(text[0].upper() + text[1:])
+    roles = ('brain', 'embeddings' if embedding else 'body')
+    sections = {
+        role: resolve(config, role, overrides=overrides, replay=replay, environ=environ)
+        for role in roles
+    }
+    brain = body = _build(sections['brain'], 'brain', environ)
     embedder: Embedder | None = None
     if embedding:
-        choice = overrides.get('embeddings')
-        chosen = resolve_embeddings(
-            config.embeddings, choice=choice, replay=replay, environ=environ
-        )
-        embedder = _make_embedder(chosen, environ)
-        decided = (choice or config.embeddings.provider).strip() == 'auto'
-        notices += _embedder_notices(chosen, decided=decided, environ=environ)
-    brain = built['brain']
-    notices += dict.fromkeys(warnings)
-    models = Models(brain, built.get('body', brain), tuple(notices), embedder)
+        embedder = _build_embedder(sections['embeddings'], environ)
+    else:
+        body = _build(sections['body'], 'body', environ)
+    asked = {role: (overrides or {}).get(role, getattr(config, role).provider) for role in roles}
+    decided = [role for role in roles if asked[role].strip() == 'auto' and replay is None]
+    notices = tuple(dict.fromkeys(_notices(sections, decided, environ)))
+    models = Models(brain, body, notices, embedder)
     return models if record is None else record_models(models, record)
 
 
@@ -129,43 +115,59 @@ def resolve(
     overrides: Mapping[str, str] | None = None,
     replay: Path | None = None,
     environ: Mapping[str, str] = os.environ,
-) -> ModelConfig:
-    """Return a role's section with overrides applied and `auto` decided."""
+) -> ServerConfig:
+    """
+    Return the section of a role with overrides applied and `auto` decided.
+
+    For the role `embeddings`, a built-in chat model is `lexical`.
+    """
+    section: ServerConfig = getattr(config, role)
     choice = (overrides or {}).get(role)
-    return _decided(_section(config, role), role, choice, replay, environ, fallback_name())
-
-
-def resolve_embeddings(
-    section: EmbeddingConfig,
-    *,
-    choice: str | None,
-    replay: Path | None,
-    environ: Mapping[str, str],
-) -> EmbeddingConfig:
-    """Return the section likewise; a built-in chat model as the choice is `lexical` here."""
-    choice = 'lexical' if choice is not None and find_provider(choice.strip()) else choice
-    # An embedder does a Body's work: so it is called on the command line.
-    return _decided(section, 'body', choice, replay, environ, 'lexical')
-
-
-def _decided(
-    section: Section,
-    option: str,
-    choice: str | None,
-    replay: Path | None,
-    environ: Mapping[str, str],
-    stand_in: str,
-) -> Section:
     if choice is not None:
-        section = override(section, option, choice)
+        embedding = role == 'embeddings'
+        # An embedder does a Body's work: so it is called on the command line.
+        option = 'body' if embedding else role
+        section = override(
+            section, option, 'lexical' if embedding and find_provider(choice.strip()) else choice
+        )
     if replay is not None:
         section = section.model_copy(update={'provider': 'replay', 'recording': replay})
     if section.provider == 'auto':
         named = (environ.get(section.api_key_env, ''), environ.get(section.base_url_env, ''))
         has_server = section.base_url or any(text.strip() for text in named)
+        stand_in = 'lexical' if role == 'embeddings' else fallback_name()
         provider = 'openai' if has_server else stand_in
         section = section.model_copy(update={'provider': provider})
     return section
+
+
+def _notices(
+    sections: Mapping[str, ServerConfig], decided: Sequence[str], environ: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield what `auto` became for the roles *decided* by it, and warnings."""
+    became: dict[str, list[str]] = {}
+    for role in decided:
+        section = sections[role]
+        if section.provider == 'openai':
+            text = f'{{}} {section.model} at {openai_settings(section, role, environ).host}.'
+        else:
+            provider = find_provider(section.provider)
+            text = (
+                f'Neither ${section.api_key_env} nor ${section.base_url_env} is set, so {{}} '
+                f'`{section.provider}`: {f"{provider.short}." if provider else STAND_IN}'
+            )
+        became.setdefault(text, []).append(role)
+    for text, roles in became.items():
+        notice = text.format('Brain and Body are' if len(roles) > 1 else _WHO[roles[0]])
+        yield notice[0].upper() + notice[1:]
+    for role, section in sections.items():
+        if section.provider == 'openai':
+            yield from key_in_clear(openai_settings(section, role, environ))
+        elif (provider := find_provider(section.provider)) and provider.needs_goal:
+            yield f'The {role.title()} `{section.provider}` {provider.remark}.'
+
+
+_WHO = {'brain': 'the Brain is', 'body': 'the Body is', 'embeddings': 'steps are matched by'}
 
 
 def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
@@ -180,7 +182,7 @@ def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
         models,
         brain=RecordingModel(models.brain, path, 'brain', episode=episode),
         body=RecordingModel(models.body, path, 'body', episode=episode),
-        embedder=RecordingEmbedder(embedder, path, episode=episode) if embedder else None,
+        embedder=recording_embedder(embedder, path, episode=episode) if embedder else None,
     )
 
 
@@ -194,7 +196,7 @@ def replay_models(path: Path, *, embedding: bool, text: str | None = None) -> Mo
     return Models(
         ReplayModel(path, 'brain', text=text),
         ReplayModel(path, 'body', text=text),
-        embedder=ReplayEmbedder(path, text=text) if embedding else None,
+        embedder=replay_embedder(path, text=text) if embedding else None,
     )
 
 
@@ -215,89 +217,52 @@ def probe_models(
     return tuple(results)
 
 
-def _probe(section: ModelConfig, role: str, environ: Mapping[str, str]) -> str:
+def _probe(section: ServerConfig, role: str, environ: Mapping[str, str]) -> str:
     if section.provider == 'openai':
         from bbllm.llm.openai.chat import probe
 
         return probe(openai_settings(section, role, environ))
-    model = _build(section, role, environ, [])
+    model = _build(section, role, environ)
     if (provider := find_provider(section.provider)) is not None:
         return f'{model.name}: built in; {provider.short}.'
     return f'{model.name}: {section.recording} can be read.'
 
 
-def _build(
-    section: ModelConfig, role: str, environ: Mapping[str, str], warnings: list[str]
-) -> ChatModel:
+def _build(section: ServerConfig, role: str, environ: Mapping[str, str]) -> ChatModel:
     if (provider := find_provider(section.provider)) is not None:
-        return _built_in(provider, section, role, warnings)
+        goal = section.goal if isinstance(section, ModelConfig) else None
+        if role not in provider.roles:
+            raise ConfigError(
+                f'`{section.provider}` can only be the Brain. Use --{role} {fallback_name()}.'
+            )
+        if provider.needs_goal and role == 'brain' and goal is None:
+            raise ConfigError(
+                f'`{section.provider}` works in `bbllm bench` only: it has to be handed the goal '
+                f'of each case, and here there is none. Use --brain {fallback_name()}, or name a '
+                'model.'
+            )
+        return provider.build(goal)
     if section.provider == 'replay':
-        return ReplayModel(_recording(section.recording, f'The {role}'), role)
+        return ReplayModel(_recording(section, role), role)
     from bbllm.llm.openai.chat import OpenAIChat
 
-    settings = openai_settings(section, role, environ)
-    warnings += key_in_clear(settings)
-    return OpenAIChat(settings)
+    return OpenAIChat(openai_settings(section, role, environ))
 
 
-def _recording(path: Path | None, who: str) -> Path:
-    if path is None:
-        raise ConfigError(
-            f'{who} has `provider: replay` but no file to answer from. Say --replay FILE, or set '
-            '`recording` in config/llm.yaml.'
-        )
-    return path
-
-
-def _built_in(
-    provider: ModelProvider, section: ModelConfig, role: str, warnings: list[str]
-) -> ChatModel:
-    name = section.provider
-    if role not in provider.roles:
-        raise ConfigError(f'`{name}` can only be the Brain. Use --{role} {fallback_name()}.')
-    if provider.needs_goal:
-        if role == 'brain' and section.goal is None:
-            raise ConfigError(
-                f'`{name}` works in `bbllm bench` only: it has to be handed the goal of each '
-                f'case, and here there is none. Use --brain {fallback_name()}, or name a model.'
-            )
-        warnings.append(f'The {role.title()} `{name}` {provider.remark}.')
-    return provider.build(section.goal)
-
-
-def _auto_notice(section: ModelConfig, role: str, environ: Mapping[str, str]) -> str:
-    """Return what `auto` became, with braces for who."""
-    if (provider := find_provider(section.provider)) is None:
-        return f'{{}} {section.model} at {openai_settings(section, role, environ).host}.'
-    return (
-        f'Neither ${section.api_key_env} nor ${section.base_url_env} is set, so {{}} '
-        f'`{section.provider}`: {provider.short}.'
-    )
-
-
-def _section(config: LlmConfig, role: str) -> ModelConfig:
-    return config.brain if role == 'brain' else config.body
-
-
-def _make_embedder(section: EmbeddingConfig, environ: Mapping[str, str]) -> Embedder:
+def _build_embedder(section: ServerConfig, environ: Mapping[str, str]) -> Embedder:
     if section.provider == 'lexical':
         return LexicalEmbedder()
     if section.provider == 'replay':
-        return ReplayEmbedder(_recording(section.recording, 'The section `embeddings`'))
+        return replay_embedder(_recording(section, 'embeddings'))
     from bbllm.llm.embedding.embeddings import OpenAIEmbedder
 
-    return OpenAIEmbedder(openai_settings(section, 'embedder', environ))
+    return OpenAIEmbedder(openai_settings(section, 'embeddings', environ))
 
 
-def _embedder_notices(
-    chosen: EmbeddingConfig, *, decided: bool, environ: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return notices about an embedder; *decided*: whether `auto` chose it."""
-    if chosen.provider == 'lexical' and decided:
-        unset = f'Neither ${chosen.api_key_env} nor ${chosen.base_url_env} is set'
-        return (f'{unset}, so steps are matched by `lexical`: {STAND_IN}',)
-    if chosen.provider != 'openai':
-        return ()
-    settings = openai_settings(chosen, 'embedder', environ)
-    where = (f'Steps are matched by {chosen.model} at {settings.host}.',) if decided else ()
-    return (*where, *key_in_clear(settings))
+def _recording(section: ServerConfig, role: str) -> Path:
+    if section.recording is None:
+        raise ConfigError(
+            f'The section `{role}` has `provider: replay` but no file to answer from. Say '
+            '--replay FILE, or set `recording` in config/llm.yaml.'
+        )
+    return section.recording

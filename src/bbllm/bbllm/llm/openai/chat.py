@@ -168,13 +168,9 @@ def probe(settings: OpenAISettings) -> str:
     Raises:
         ModelError: It does not answer; the text contains why and what would help.
     """
-    hurried = replace(
-        settings,
-        timeout_s=PROBE_S,
-        connect_timeout_s=min(settings.connect_timeout_s, PROBE_S),
-        first_token_timeout_s=PROBE_S,
-        retries=0,
-    )
+    connect_s = min(settings.connect_timeout_s, PROBE_S)
+    limits = {'timeout_s': PROBE_S, 'connect_timeout_s': connect_s, 'retries': 0}
+    hurried = settings.model_copy(update={**limits, 'first_token_timeout_s': PROBE_S})
     client, begun_s = ModelClient(hurried), time.monotonic()
     names = client.run(client.attempt(client.models(PROBE_S)))
     spent_s = time.monotonic() - begun_s

@@ -28,9 +28,9 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import anyio
@@ -339,23 +339,9 @@ class _Loop(asyncio.SelectorEventLoop):
     """An event loop that resolves names in daemon threads; a thread pool would delay the exit."""
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
-        found = self.create_future()
-
-        def put(set_found: Callable[[Any], None], value: Any) -> None:
-            if not found.done():
-                set_found(value)
-
-        def look_up() -> None:
-            answer: tuple[Callable[[Any], None], object]
-            try:
-                answer = (found.set_result, socket.getaddrinfo(host, port, **options))
-            except OSError as error:
-                answer = (found.set_exception, error)
-            with suppress(RuntimeError):  # the loop has ended meanwhile
-                self.call_soon_threadsafe(put, *answer)
-
-        threading.Thread(target=look_up, name='name look-up', daemon=True).start()
-        return await found
+        # A thread of anyio is a daemon as the one that starts it, which is the client's.
+        look_up = partial(socket.getaddrinfo, host, port, **options)
+        return await anyio.to_thread.run_sync(look_up, abandon_on_cancel=True)
 
 
 def _serve(loop: asyncio.AbstractEventLoop, cleanup: AsyncExitStack) -> None:

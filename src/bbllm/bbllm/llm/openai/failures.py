@@ -66,6 +66,7 @@ class CutReplyError(Exception):
 def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -> Failure:
     """Return the meaning of an exception of a request, without secrets."""
     where, go_on = f'now {settings.base_url}', _go_on()
+    said = _clean(str(error), redactor)
     match error:
         case openai.APIStatusError():
             return _of_status(error, settings, redactor)
@@ -74,26 +75,24 @@ def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -
                 'Raise `timeout_s`, `first_token_timeout_s` or `hang_timeout_s` in '
                 f'config/llm.yaml if the model is just slow. {go_on}'
             )
-            return Failure(what=f'did not answer in time: {error}', hint=hint)
+            return Failure(what=f'did not answer in time: {said}', hint=hint)
         case CutReplyError():
-            return Failure(what=f'cut its reply off: {error}', hint=go_on)
+            return Failure(what=f'cut its reply off: {said}', hint=go_on)
         case OddReplyError():
             hint = f'Is the base URL right? It usually ends in /v1; {where}.'
-            return Failure(what=_clean(str(error), redactor), hint=hint, retry=False)
+            return Failure(what=said, hint=hint, retry=False)
         case openai.APITimeoutError():
             hint = f'Check the network and the base URL ({where}). {go_on}'
             return Failure(what='could not be reached in time, or fell silent', hint=hint)
         case openai.APIConnectionError():
             return _of_connection(error, settings, redactor)
         case openai.APIError():
-            said = _clean(error.message, redactor)
             return Failure(what=f'broke off with an error: {said}', hint=go_on)
         case json.JSONDecodeError() | UnicodeDecodeError():
             return Failure(what='sent a stream that is not JSON', hint=go_on)
-    # The SDK and what it stands on raise more than they document; the text might hold the key,
-    # so it goes no further as it is.
-    said = _clean(f'{type(error).__name__}: {error}', redactor)
-    return Failure(what=f'could not be asked: {said}', hint=go_on, retry=False)
+    # The SDK and what it stands on raise more than they document.
+    what = f'could not be asked: {type(error).__name__}: {said}'
+    return Failure(what=what, hint=go_on, retry=False)
 
 
 def with_models(failure: Failure, settings: OpenAISettings, names: Sequence[str]) -> Failure:
@@ -116,19 +115,32 @@ def _of_status(
     status = error.status_code
     said = _clean(_text_of(error.body) or error.response.text, redactor)
     meaning = f' ({responses[status].lower()})' if status in responses else ''
-    out_of_quota = status == 429 and 'insufficient_quota' in (error.code, error.type)
-    passing = status in (408, 409) or status >= 500
-    hint = _hint(status, out_of_quota, settings)
-    kind: type[ModelError] = ModelUnavailableError if passing else ModelRefusedError
-    if status in (400, 413, 422) and _TOO_LONG.search(f'{error.code} {said}'):
-        hint = 'Take a model, or start the server, with a longer context.'
-        kind = PromptTooLongError
-    unwanted = out_of_quota or error.response.headers.get('x-should-retry') == 'false'
+    key, where, go_on = f'${settings.api_key_env}', f'now {settings.base_url}', _go_on()
+    passing = status in (408, 409, 429) or status >= 500
+    hint, kind = go_on, ModelUnavailableError if passing and status != 429 else ModelRefusedError
+    unwanted = error.response.headers.get('x-should-retry') == 'false'
+    match status:
+        case 401 | 403 if settings.login is not None:
+            hint = f'Check the user and password in the base URL ({where}).'
+        case 401 | 403:
+            do = f'Check {key}.' if settings.api_key else f'No key was sent: set {key}.'
+            hint = f'{do} {go_on}'
+        case 400 | 413 | 422 if _TOO_LONG.search(f'{error.code} {said}'):
+            hint = 'Take a model, or start the server, with a longer context.'
+            kind = PromptTooLongError
+        case 400 | 413 | 422:
+            hint = 'Check `model`, `max_tokens` and `schema` in config/llm.yaml.'
+        case 404:
+            hint = f'Check `model`, and the base URL ({where}), which usually ends in /v1.'
+        case 429 if 'insufficient_quota' in (error.code, error.type):
+            hint, unwanted = f'The quota behind {key} is used up. {go_on}', True
+        case 429:
+            hint = f'Wait a while, or raise `retries` in config/llm.yaml. {go_on}'
     return Failure(
         what=f'answered {status}{meaning}' + (f': {said}' if said else ''),
         hint=hint,
         kind=kind,
-        retry=(passing or status == 429) and not unwanted,
+        retry=passing and not unwanted,
         wait_s=retry_after_s(error.response.headers),
         status=status,
         param=error.param if isinstance(error.param, str) else None,
@@ -136,22 +148,15 @@ def _of_status(
     )
 
 
-def _hint(status: int, out_of_quota: bool, settings: OpenAISettings) -> str:
-    key, where = f'${settings.api_key_env}', f'now {settings.base_url}'
-    if status in (401, 403) and settings.login is not None:
-        return f'Check the user and password in the base URL ({where}).'
-    if status == 404:
-        return f'Check `model`, and the base URL ({where}), which usually ends in /v1.'
-    if status in (400, 413, 422):
-        return 'Check `model`, `max_tokens` and `schema` in config/llm.yaml.'
-    hint = ''
-    if status in (401, 403):
-        hint = f'Check {key}. ' if settings.api_key else f'No key was sent: set {key}. '
-    elif out_of_quota:
-        hint = f'The quota behind {key} is used up. '
-    elif status == 429:
-        hint = 'Wait a while, or raise `retries` in config/llm.yaml. '
-    return hint + _go_on()
+_CONNECTION_HINTS = {
+    'refused': 'Is a server running at {host}? ({where})',
+    'name|resolve|nodename|getaddrinfo': 'Is the host name right ({where}), and is there a '
+    'network?',
+    'certificate|ssl|tls': 'Does the server speak https, and is its certificate trusted? '
+    '({where})',
+    '': 'Check the network.',
+}
+"""By words of the operating system: what to check."""
 
 
 def _of_connection(
@@ -165,14 +170,8 @@ def _of_connection(
     said, where = _clean(text, redactor), f'now {settings.base_url}'
     if re.search(r'incomplete|peer closed|disconnected|reset', said, re.IGNORECASE):
         return Failure(what=f'cut the connection: {said}', hint=_go_on())
-    if re.search(r'refused', said, re.IGNORECASE):
-        hint = f'Is a server running at {settings.host}? ({where})'
-    elif re.search(r'name|resolve|nodename|getaddrinfo', said, re.IGNORECASE):
-        hint = f'Is the host name right ({where}), and is there a network?'
-    elif re.search(r'certificate|ssl|tls', said, re.IGNORECASE):
-        hint = f'Does the server speak https, and is its certificate trusted? ({where})'
-    else:
-        hint = 'Check the network.'
+    hint = next(h for words, h in _CONNECTION_HINTS.items() if re.search(words, said, re.I))
+    hint = hint.format(host=settings.host, where=where)
     return Failure(what=f'could not be reached: {said}', hint=f'{hint} {_go_on()}')
 
 

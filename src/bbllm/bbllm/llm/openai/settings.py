@@ -2,15 +2,14 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from pydantic import SecretStr
+from pydantic import ConfigDict, SecretStr, model_validator
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import fallback_name
-from bbllm.llm.config import ServerConfig
+from bbllm.llm.config import ModelConfig, ServerConfig
 
 OPENAI_URL = 'https://api.openai.com/v1'
 OPENAI_HOST = 'api.openai.com'
@@ -18,43 +17,26 @@ _DEFAULT_KEY_ENV = 'OPENAI_API_KEY'
 _LOOPBACK = ('localhost', '127.0.0.1', '::1')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenAISettings:
-    """One model on one server, how to ask it and how long to wait."""
+class OpenAISettings(ModelConfig):
+    """One model on one server: a section of the file, and what the environment adds to it."""
 
-    model: str
+    model_config = ConfigDict(populate_by_name=True, frozen=True)
+
+    provider: str = 'openai'
     base_url: str = OPENAI_URL
     """Up to and with `/v1`; a `user:password@` in it is moved to `login`."""
     api_key: SecretStr | None = None
     """From the environment; None where the server wants none."""
     login: SecretStr | None = None
     """`user:password` for a server behind basic authentication."""
-    api_key_env: str = _DEFAULT_KEY_ENV
-    """Name of the variable that the key comes from, for messages."""
-    temperature: float = 0.5
-    max_tokens: int = 2048
-    """A reply that is longer ends with an error."""
-    context_tokens: int | None = None
-    """What the model takes in all, prompt and reply; None where it is not configured."""
-    timeout_s: float = 120.0
-    """For one whole reply [s]."""
-    connect_timeout_s: float = 10.0
-    """For the connection to be made [s]."""
-    first_token_timeout_s: float = 60.0
-    """For the first word, and for each next one [s]."""
-    hang_timeout_s: float = 120.0
-    """For the first word in all tries together, waits between them included; one try has its own
-    time-out in full, also where that is longer [s]."""
     notice_s: float = 10.0
     """Silence after which a notice reports the wait [s]."""
-    retries: int = 3
-    """How often a request that failed is sent again."""
-    use_schema: Literal['auto'] | bool = 'auto'
-    """Whether replies may be bound to a JSON schema; `auto` tries it and falls back."""
 
-    def __post_init__(self) -> None:
+    @model_validator(mode='before')
+    @classmethod
+    def _split_login(cls, data: dict[str, Any]) -> dict[str, Any]:
         try:
-            parts = urlsplit(self.base_url)
+            parts = urlsplit(data.get('base_url', OPENAI_URL))
             _ = parts.port  # reading it checks it
         except ValueError:
             raise _bad_url() from None
@@ -62,11 +44,9 @@ class OpenAISettings:
             raise _bad_url()
         if parts.query or parts.fragment:
             raise _bad_url()
-        login, at, place = parts.netloc.rpartition('@')
-        if at:
-            object.__setattr__(self, 'login', SecretStr(unquote(login)))
+        login, _, place = parts.netloc.rpartition('@')
         url = urlunsplit((parts.scheme, place, parts.path.rstrip('/'), '', ''))
-        object.__setattr__(self, 'base_url', url)
+        return {**data, 'base_url': url} | ({'login': unquote(login)} if login else {})
 
     @property
     def prompt_limit_tokens(self) -> int | None:
@@ -107,7 +87,7 @@ def openai_settings(
 
     Args:
         section: The section of the file.
-        role: `brain`, `body` or `embedder`, for messages.
+        role: `brain`, `body` or `embeddings`, for messages.
         environ: Where keys and base URLs come from.
 
     Raises:
@@ -120,17 +100,12 @@ def openai_settings(
             'may have been copied with a line end or a quotation mark.'
         )
     url = section.base_url or environ.get(section.base_url_env, '').strip() or OPENAI_URL
-    configured = {
-        item.name: getattr(section, item.name)
-        for item in fields(OpenAISettings)
-        if item.name in type(section).model_fields
-    }
-    api_key = SecretStr(key) if key else None
-    settings = OpenAISettings(**{**configured, 'base_url': url, 'api_key': api_key})
+    given = section.model_dump(exclude={'provider', 'recording', 'goal'})
+    settings = OpenAISettings.model_validate({**given, 'base_url': url, 'api_key': key or None})
     # Servers of one's own mostly want no key; one that was asked for by name must be there.
     needed = urlsplit(url).hostname == OPENAI_HOST or section.api_key_env != _DEFAULT_KEY_ENV
     if not key and settings.login is None and needed:
-        keyless = '--body lexical' if role == 'embedder' else f'--{role} {fallback_name()}'
+        keyless = '--body lexical' if role == 'embeddings' else f'--{role} {fallback_name()}'
         raise ConfigError(
             f'The {role} is to be {section.model} at {settings.host}, but ${section.api_key_env} '
             f'is not set. Set it (export {section.api_key_env}=...), or set '

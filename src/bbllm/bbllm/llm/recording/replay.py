@@ -13,7 +13,6 @@ import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
-from itertools import zip_longest
 from pathlib import Path
 
 import pydantic
@@ -72,11 +71,6 @@ class Exchange:
     episode: str = ''
     """Which episode of a run it belongs to; '' in the recording of a single one."""
 
-    @property
-    def digest(self) -> str:
-        """What equal requests have in common."""
-        return _digest_of(self.role, self.messages, self.stop, self.schema_hash)
-
 
 _EXCHANGE = pydantic.TypeAdapter(Exchange)
 
@@ -125,11 +119,17 @@ def parse_recording(text: str, path: Path) -> list[Exchange]:
     return exchanges
 
 
-def _digest_of(
-    role: str, messages: Sequence[Message], stop: Sequence[str], schema_hash: str
-) -> str:
-    content = [role, [[item.role, item.content] for item in messages], list(stop), schema_hash]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+_Request = list[tuple[str, object]]
+"""Each line of a request and other parts of it, with their names."""
+
+
+def _request(messages: Sequence[Message], stop: Sequence[str], schema_hash: str) -> _Request:
+    lines: _Request = [
+        (f'message {i} ({message.role}), line {line}', text)
+        for i, message in enumerate(messages, start=1)
+        for line, text in enumerate(message.content.split('\n'), start=1)
+    ]
+    return [*lines, ('the stop strings', tuple(stop)), ('the JSON schema', schema_hash)]
 
 
 def _schema_hash_of(schema: JsonSchema | None) -> str:
@@ -237,7 +237,9 @@ class ReplayModel:
         if not exchanges and text is None:
             raise ReplayError(f'{path} is empty. {_VALID_FOR}')
         self._exchanges = [item for item in exchanges if item.role == role]
-        self._digests = [item.digest for item in self._exchanges]
+        self._requests = [
+            _request(item.messages, item.stop, item.schema_hash) for item in self._exchanges
+        ]
         self._open = list(range(len(self._exchanges)))
         """Which exchanges were not asked for yet."""
         self.name, self.supports_schema = 'replay', False
@@ -258,11 +260,10 @@ class ReplayModel:
     ) -> Reply:
         """Answer as recorded; see `ChatModel.complete`."""
         begun_s = time.monotonic()
-        digest = _digest_of(self._role, messages, stop, _schema_hash_of(schema))
-        at = next((i for i in self._open if self._digests[i] == digest), None)
+        asked = _request(messages, stop, _schema_hash_of(schema))
+        at = next((i for i in self._open if self._requests[i] == asked), None)
         if at is None:
-            difference = self._difference(messages, stop, schema, known=digest in self._digests)
-            raise ReplayError(f'{difference}. {_VALID_FOR}')
+            raise ReplayError(f'{self._difference(asked)}. {_VALID_FOR}')
         self._open.remove(at)
         if self._open:
             # A server may turn out not to take schemas in mid-conversation.
@@ -272,34 +273,20 @@ class ReplayModel:
             raise _ERRORS.get(exchange.error or '', ModelError)(exchange.error_text)
         return replace(exchange.reply, duration_s=time.monotonic() - begun_s)
 
-    def _difference(
-        self,
-        messages: Sequence[Message],
-        stop: Sequence[str],
-        schema: JsonSchema | None,
-        *,
-        known: bool,
-    ) -> str:
+    def _difference(self, asked: _Request) -> str:
         n = len(self._exchanges)
         if not self._open:
             return (
                 f'{self._path} holds {n} exchanges of the {self._role}, all of which were '
                 'answered; now it is asked once more'
             )
-        at = self._open[0]
-        where = f'Exchange {at + 1} of {n} of the {self._role} in {self._path}'
-        if known:
-            return (
-                f'{where} is not what is asked now: this request was recorded less often than it '
-                'is asked'
-            )
-        recorded = self._exchanges[at]
-        what = _first_difference(recorded.messages, messages)
-        if what is None and recorded.stop != tuple(stop):
-            what = f'the stop strings: recorded {list(recorded.stop)}, asked {list(stop)}'
-        if what is None and recorded.schema_hash != _schema_hash_of(schema):
-            what = 'the JSON schema'
-        return f'{where} differs from what is asked now in {what or "nothing"}'
+        where = f'Exchange {self._open[0] + 1} of {n} of the {self._role} in {self._path}'
+        if asked in self._requests:
+            return f'{where} is not what is asked now, which was recorded less often'
+        for old, new in zip(self._requests[self._open[0]], asked, strict=False):
+            if old != new:
+                break
+        return f'{where} differs in {new[0]}: recorded {old[1]!r:.200}, asked {new[1]!r:.200}'
 
 
 def _cannot_write(path: Path, error: OSError) -> ConfigError:
@@ -307,20 +294,3 @@ def _cannot_write(path: Path, error: OSError) -> ConfigError:
         f'The recording {path} cannot be written ({error.strerror}); name a file for --record '
         'in a folder that can.'
     )
-
-
-def _first_difference(recorded: Sequence[Message], asked: Sequence[Message]) -> str | None:
-    for i, (old, new) in enumerate(zip_longest(recorded, asked)):
-        if old == new:
-            continue
-        if old is None or new is None or old.role != new.role:
-            return f'its messages: recorded {len(recorded)}, asked {len(asked)}'
-        pairs = zip_longest(old.content.splitlines(), new.content.splitlines(), fillvalue='')
-        for line, (was, now) in enumerate(pairs, start=1):
-            if was != now:
-                return (
-                    f'message {i + 1} ({new.role}), line {line}: recorded {was[:200]!r}, '
-                    f'asked {now[:200]!r}'
-                )
-        return f'the line ends of message {i + 1} ({new.role})'
-    return None

@@ -23,33 +23,41 @@ ROLE = 'body'
 """An embedder does a Body's work: so it is called in recordings."""
 
 
-class RecordingEmbedder:
-    """An embedder whose exchanges are appended to a file; see `RecordingModel`."""
-
-    def __init__(self, inner: Embedder, path: Path, *, episode: str = ''):
-        self.name = inner.name
-        self._model = RecordingModel(_AsModel(inner), path, ROLE, episode=episode)
-
-    def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
-        """Embed texts and keep them; see `Embedder.embed`."""
-        return _embed(self._model, texts, cancel)
+def recording_embedder(inner: Embedder, path: Path, *, episode: str = '') -> Embedder:
+    """Return an embedder whose exchanges are appended to a file; see `RecordingModel`."""
+    return _OfModel(RecordingModel(_AsModel(inner), path, ROLE, episode=episode), path)
 
 
-class ReplayEmbedder:
-    """Answers from a recording, without a server or a key; see `ReplayModel`."""
+def replay_embedder(path: Path, *, text: str | None = None) -> Embedder:
+    """Return what answers from a recording, without a server or a key; see `ReplayModel`."""
+    return _OfModel(ReplayModel(path, ROLE, text=text), path)
 
-    def __init__(self, path: Path, *, text: str | None = None):
+
+class _OfModel:
+    """An embedder on a model that answers a list of texts with a list of vectors."""
+
+    def __init__(self, model: ChatModel, path: Path):
+        self.name = model.name
+        self._model = model
         self._path = path
-        self._model = ReplayModel(path, ROLE, text=text)
-        self.name = self._model.name
 
     def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
-        """Answer as recorded; see `Embedder.embed`."""
+        """Embed texts; see `Embedder.embed`."""
+        question = json.dumps(list(texts), ensure_ascii=False)
+        reply = self._model.complete([Message('user', question)], cancel=cancel)
         try:
-            return _embed(self._model, texts, cancel)
+            vectors = tuple(_unpacked(item) for item in json.loads(reply.text))
         except (ValueError, TypeError, zlib.error, struct.error):
-            problem = f'{self._path} holds a reply in words where vectors were to come.'
-        raise ReplayError(problem)
+            vectors = ()
+        if len(vectors) != len(texts):
+            raise ReplayError(f'{self._path} holds a reply without the vectors that were to come.')
+        return Embeddings(
+            vectors=vectors,
+            model=reply.model,
+            usage=reply.usage,
+            duration_s=reply.duration_s,
+            retries=reply.retries,
+        )
 
 
 class _AsModel:
@@ -77,21 +85,6 @@ class _AsModel:
             duration_s=found.duration_s,
             retries=found.retries,
         )
-
-
-def _embed(model: ChatModel, texts: Sequence[str], cancel: CancelToken | None) -> Embeddings:
-    question = json.dumps(list(texts), ensure_ascii=False)
-    reply = model.complete([Message('user', question)], cancel=cancel)
-    vectors = tuple(_unpacked(item) for item in json.loads(reply.text))
-    if len(vectors) != len(texts):
-        raise ValueError(f'{len(vectors)} vectors for {len(texts)} texts')
-    return Embeddings(
-        vectors=vectors,
-        model=reply.model,
-        usage=reply.usage,
-        duration_s=reply.duration_s,
-        retries=reply.retries,
-    )
 
 
 def _packed(vector: Sequence[float]) -> str:

@@ -17,11 +17,13 @@ Source: Zhang et al., FLTRNN, section on short-term memory: the three of them wh
 nearest to the sub-goal, by the cosine of their embeddings.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -82,7 +84,7 @@ class Demonstration(BaseModel):
     """Its lines."""
 
     @model_validator(mode='after')
-    def _check_calls(self) -> Self:
+    def _check_calls(self) -> Demonstration:
         try:
             plan = parse_calls('\n'.join(self.plan))
         except BbllmError as error:
@@ -106,7 +108,7 @@ class Demonstration(BaseModel):
         return memory_text(self.things, self.states)
 
     @property
-    def in_words(self) -> Self:
+    def in_words(self) -> Demonstration:
         """The demonstration with its goal as a sentence."""
         names = (name for item, _, place in self.things for name in (item, place))
         predicates = parse_goal(self.goal, {class_of(name) for name in names})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.common.low_level_plan import action_forms, low_level_actions
-from bbllm.planners.common.observation_text import changes, observation_text
+from bbllm.planners.common.observation_text import changes, observation, text_of
 from bbllm.planners.common.prompting import one_line, render
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.common.short_names import ShortNames
@@ -32,13 +32,13 @@ class Monologue:
         """The lines of each step in the window, oldest first, without feedback."""
         self._heard: list[list[str]] = []
         """Feedback of people after each step."""
-        self._seen = [observation_text(first, names)]
+        self._seen = [observation(first, names)]
         """The scene before each step, and the newest one."""
 
     @property
     def told(self) -> str:
         """The scene before the oldest step in the window, and the steps."""
-        lines = [f'Scene: {self._seen[0]}']
+        lines = [f'Scene: {text_of(self._seen[0])}']
         for step, heard in zip(self.steps, self._heard, strict=True):
             lines += [*step, *(f'Human: {one_line(text)}' for text in heard)]
         return '\n'.join(lines)
@@ -51,7 +51,7 @@ class Monologue:
         self, thought: str, action: str, outcome: Outcome | None, after: Scene, *, why: str = ''
     ) -> None:
         """Add a step, without outcome if the action is invalid; remove the oldest of too many."""
-        seen = observation_text(after, self._names)
+        seen = observation(after, self._names)
         success = 'yes' if outcome is not None and outcome.succeeded else 'no'
         if success == 'no' and (cause := self._names.in_short(why)):
             success += f': {cause}'

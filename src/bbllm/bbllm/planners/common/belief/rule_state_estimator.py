@@ -17,7 +17,6 @@ Those that end in "before" are permanent; a call that contradicts one of the oth
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
 
 from bbllm.core.constants import GRAVITY_M_S2
@@ -25,7 +24,6 @@ from bbllm.core.naming import class_of
 from bbllm.core.types import Code, Outcome, Scene, Status
 from bbllm.planners.common.belief.interaction_history import (
     FORGOTTEN,
-    GIVING,
     TAKING,
     InteractionHistory,
     empties_hand,
@@ -82,23 +80,26 @@ class RuleEstimator:
                     yield heavy, light
 
 
-@dataclass
+ATTRIBUTES = {
+    'would_not_rise': ('would_not_rise', 'fixed_or_heavy'),
+    **{word: (word,) for word in ('slipped_before', 'misplaced_before', 'out_of_workspace')},
+    **{word: (word,) for word in ('opened_before', 'warm')},
+}
+"""What is noted of objects, and the words for it, in their order."""
+
+
 class _Story:
     """Attributes of each object by the history."""
 
-    names: dict[str, None] = field(default_factory=dict)
-    """All objects in calls, in that order."""
-    held: str | None = None
-    failed_grasps: Counter[str] = field(default_factory=Counter)
-    stuck: set[str] = field(default_factory=set)
-    slipped: set[str] = field(default_factory=set)
-    misplaced: set[str] = field(default_factory=set)
-    far: set[str] = field(default_factory=set)
-    opened: set[str] = field(default_factory=set)
-    warm: set[str] = field(default_factory=set)
-    heating: set[str] = field(default_factory=set)
-    inside: dict[str, str] = field(default_factory=dict)
-    """The heater of each object."""
+    def __init__(self) -> None:
+        self.names: dict[str, None] = {}
+        """All objects in calls, in that order."""
+        self._held: str | None = None
+        self._failed_grasps = Counter[str]()
+        self._noted: dict[str, set[str]] = {word: set() for word in ATTRIBUTES}
+        self._heating: set[str] = set()
+        self._inside: dict[str, str] = {}
+        """The heater of each object."""
 
     def add(self, outcome: Outcome) -> None:
         objects = objects_of(outcome)
@@ -107,69 +108,52 @@ class _Story:
             self._succeeded(outcome.call.skill, objects)
         else:
             self._failed(outcome, objects)
+        if empties_hand(outcome):
+            self._held = None
 
     def words(self, name: str) -> Iterator[str]:
-        if count := self.failed_grasps[name]:
+        if count := self._failed_grasps[name]:
             yield 'failed_grasp_once' if count == 1 else 'failed_grasp_twice'
-        attributes: tuple[tuple[set[str], tuple[str, ...]], ...] = (
-            (self.stuck, ('would_not_rise', 'fixed_or_heavy')),
-            (self.slipped, ('slipped_before',)),
-            (self.misplaced, ('misplaced_before',)),
-            (self.far, ('out_of_workspace',)),
-            (self.opened, ('opened_before',)),
-            (self.warm, ('warm',)),
-        )
-        for names, words in attributes:
-            if name in names:
-                yield from words
+        for noted, words in ATTRIBUTES.items():
+            yield from words if name in self._noted[noted] else ()
 
     def _succeeded(self, skill: str, objects: tuple[str, ...]) -> None:
-        first = objects[0] if objects else None
-        self.far.difference_update(objects)
-        if first is not None and (skill in TAKING or skill == 'grab_and_putin'):
-            self.failed_grasps.pop(first, None)
-            self.stuck.discard(first)
-            self.inside.pop(first, None)
-            self.held = first
-        if skill in ('put', 'putin', 'putback') and len(objects) == 2:
-            thing, place = objects
-            if class_of(place) in HEATERS:
-                self.inside[thing] = place
-                self.warm.update([thing] if place in self.heating else [])
-        if skill in GIVING:
-            self.held = None
-        if first is None:
-            return
-        if skill == 'open':
-            self.opened.add(first)
-        elif skill == 'switchon' and class_of(first) in HEATERS:
-            self.heating.add(first)
-            self.warm.update(name for name, place in self.inside.items() if place == first)
-        elif skill == 'switchoff':  # warm objects stay warm for the task
-            self.heating.discard(first)
+        noted = self._noted
+        noted['out_of_workspace'].difference_update(objects)
+        match skill, *objects:
+            case ('pick' | 'grab' | 'grab_and_putin', thing, *_):
+                self._failed_grasps.pop(thing, None)
+                noted['would_not_rise'].discard(thing)
+                self._inside.pop(thing, None)
+                self._held = thing
+            case ('put' | 'putin' | 'putback', thing, place) if class_of(place) in HEATERS:
+                self._inside[thing] = place
+                noted['warm'].update([thing] if place in self._heating else [])
+            case ('open', thing, *_):
+                noted['opened_before'].add(thing)
+            case ('switchon', heater, *_) if class_of(heater) in HEATERS:
+                self._heating.add(heater)
+                noted['warm'].update(k for k, place in self._inside.items() if place == heater)
+            case ('switchoff', heater, *_):  # warm objects stay warm for the task
+                self._heating.discard(heater)
 
     def _failed(self, outcome: Outcome, objects: tuple[str, ...]) -> None:
-        first = objects[0] if objects else None
-        code = outcome.code
-        if code is Code.OBJECT_LOST:
+        in_hand = _taken(outcome) or self._held
+        match outcome.code:
             # A rejected call names an invisible object; the hand was empty then.
-            slipped = _taken(outcome) or self.held
-            if outcome.status is not Status.REJECTED and slipped is not None:
-                self.slipped.add(slipped)
-                self.names.setdefault(slipped)
-        elif code is Code.MISPLACED and (lies := _taken(outcome) or self.held):
-            # It was released, only elsewhere.
-            self.misplaced.add(lies)
-        elif code is Code.OUT_OF_WORKSPACE:
-            # Of two objects the message names the one that is too far away.
-            named = [name for name in objects if _names(outcome.message, name)]
-            self.far.update(named or objects[:1])
-        elif first is not None and code is Code.GRASP_FAILED:
-            self.failed_grasps[first] += 1
-        elif first is not None and code is Code.WOULD_NOT_RISE:
-            self.stuck.add(first)
-        if empties_hand(outcome):
-            self.held = None
+            case Code.OBJECT_LOST if in_hand and outcome.status is not Status.REJECTED:
+                self._noted['slipped_before'].add(in_hand)
+                self.names.setdefault(in_hand)
+            case Code.MISPLACED if in_hand:  # it was released, only elsewhere
+                self._noted['misplaced_before'].add(in_hand)
+            case Code.OUT_OF_WORKSPACE:
+                # Of two objects the message names the one that is too far away.
+                named = [name for name in objects if _names(outcome.message, name)]
+                self._noted['out_of_workspace'].update(named or objects[:1])
+            case Code.GRASP_FAILED:
+                self._failed_grasps.update(objects[:1])
+            case Code.WOULD_NOT_RISE:
+                self._noted['would_not_rise'].update(objects[:1])
 
 
 def _names(message: str, name: str) -> bool:
