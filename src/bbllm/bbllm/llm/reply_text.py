@@ -28,40 +28,28 @@ class ReplyText:
     def __init__(self, stop: Sequence[str] = (), redactor: Redactor | None = None):
         self._stops = tuple(text for text in stop if text)
         self._redactor = redactor or Redactor()
-        self._pieces: list[str] = []
-        self._window = ''
-        """The end of the text, in which a tag or a stop string may have begun."""
-        self._thinking: bool | None = None  # None until the first characters show it
-        self.stopped = False
-        """Whether a stop string was reached; what comes after it is ignored."""
-        self.received = 0
+        self._raw = ''
+
+    @property
+    def received(self) -> int:
         """Characters that came in, reasoning included."""
+        return len(self._raw)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a stop string was reached; what comes after it is ignored."""
+        return bool(self._stops) and any(stop in _answer(self._raw) for stop in self._stops)
 
     @property
     def text(self) -> str:
         """The answer so far, up to a stop string."""
-        text = self._redactor.hide_known(mend(''.join(self._pieces)))
-        if text.lstrip().startswith(_OPEN):
-            # Without an end of the reasoning there is no answer.
-            text = text.partition(_CLOSE)[2].lstrip()
+        text = _answer(self._redactor.hide_known(mend(self._raw)))
         return text[: min((at for at in map(text.find, self._stops) if at >= 0), default=None)]
 
     def add(self, piece: str) -> None:
-        self.received += len(piece)
-        self._pieces.append(piece)
-        window = self._window + piece
-        if self._thinking is None:
-            start = window.lstrip()
-            if _OPEN.startswith(start):
-                self._window = window
-                return
-            self._thinking = start.startswith(_OPEN)
-        if self._thinking:
-            _, end, rest = window.partition(_CLOSE)
-            if not end:
-                self._window = window[-len(_CLOSE) :]
-                return
-            self._thinking, window = False, rest
-        self.stopped = self.stopped or any(stop in window for stop in self._stops)
-        longest = max(map(len, self._stops), default=1)
-        self._window = window[len(window) - longest + 1 :] if longest <= len(window) else window
+        self._raw += piece
+
+
+def _answer(text: str) -> str:
+    """Return a text without its reasoning; without an end of that there is no answer."""
+    return text.partition(_CLOSE)[2].lstrip() if text.lstrip().startswith(_OPEN) else text
