@@ -168,7 +168,8 @@ def _ft_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
 
 def _fltrnn(name: str, house: Scene) -> Iterator[tuple[str, str]]:
     goal = HOUSE_TASK.instruction
-    shown = (Demonstration('hold a mug', (('mug_1', 'on', 'table_2'),), {}, ('# done',)),)
+    given = {'goal': 'hold a mug', 'things': ['mug(id:1) on table(id:2)'], 'plan': '# done'}
+    shown = (Demonstration.model_validate(given),)
     short = ShortTerm(goal, f"[('{name}', 'ON', 'table_30')]", shown, f'grab({name}) failed')
     rendered = FLTRNNPrompts()
     yield 'fltrnn split', rendered.split(goal, house)
