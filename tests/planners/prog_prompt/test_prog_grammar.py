@@ -90,8 +90,8 @@ NONE = 'is none of what a program may have'
 @pytest.mark.parametrize(
     ('text', 'told'),
     [
-        ("for x in objects:\n\tgrab('x')", NONE),
-        ("while True:\n\tgrab('x')", NONE),
+        ("for x in objects:\n\tgrab('x')", 'is a loop'),
+        ("while True:\n\tgrab('x')", 'is a loop'),
         ("if close('mug'):", NONE),
         ("elif('mug')", NONE),
         ('import os', NONE),

@@ -150,7 +150,8 @@ class _Reader:
             [''.join(parts).strip() for parts in _THINGS.findall(found['things'])] if found else []
         )
         if found is None or found['name'] in _NOT_HERE or not all(things):
-            raise self._error(line, 'is none of what a program may have')
+            loop = re.match(r'(?:for|while)\b', text)
+            raise self._error(line, 'is a loop' if loop else 'is none of what a program may have')
         return Call(found['name'], tuple(things))
 
     def _condition(self, line: str, text: str) -> ProgramCondition:
