@@ -1,8 +1,9 @@
 """
 A small grammar of English instructions for a table: a sentence becomes goals, or a refusal.
 
-It reads put, stack, line, sort and pick sentences, and patterns such as a plus sign. It is no
-language model: a sentence with a word that it does not contain is refused by that word.
+A clause is read in two stages. Names and descriptions of objects become symbols: `put the red cube
+on location_B` is `put M0 on L1`. Then one of a few forms has to fit. It is no language model: a
+sentence with a word that it does not contain is refused by that word.
 """
 
 import difflib
@@ -14,14 +15,12 @@ from dataclasses import replace
 from bbllm.bench.oracle.table_goals import (
     COLORS,
     Act,
-    Move,
+    Arrange,
     RefusalError,
     Select,
-    Shape,
     Side,
     TableGoal,
     TableObject,
-    Target,
 )
 
 HINT = (
@@ -40,12 +39,10 @@ def _set(words: str) -> frozenset[str]:
 
 
 NUMBERS = {
-    word: i
-    for i, word in enumerate(
-        ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
-    )
+    **{'zero': 0, 'one': 1, 'two': 2, 'three': 3, 'four': 4, 'five': 5},
+    **{'six': 6, 'seven': 7, 'eight': 8, 'nine': 9, 'ten': 10},
 }
-_ISH = {
+ISH = {
     'reddish': _set('red crimson scarlet maroon salmon coral pink rose ruby cherry tomato '
                     'vermilion burgundy'),
     'bluish': _set('blue aqua cyan azure navy turquoise teal indigo'),
@@ -53,70 +50,65 @@ _ISH = {
     'greenish': _set('green lime mint olive teal turquoise'),
     'yellowish': _set('yellow gold amber'),
 }  # fmt: skip
-_KINDS = {
+KINDS = {
     'cube': 'cube', 'block': 'cube', 'box': 'cube', 'cylinder': 'cylinder', 'can': 'cylinder',
     'location': 'location', 'spot': 'location', 'position': 'location',
 }  # fmt: skip
-_ANY = _set('object thing item one everything anything')
-_PLURALS = {*(f'{noun}s' for noun in (*_KINDS, *_ANY)), 'boxes', 'everything'}
-_SHAPES = {
+ANY = _set('object thing item one everything anything')
+PLURALS = {*(f'{noun}s' for noun in (*KINDS, *ANY)), 'boxes', 'everything'}
+SHAPES = {
     'plus': 'plus', 'cross': 'plus', 'triangle': 'triangle', 'square': 'square', 'l': 'L',
     'column': 'column', 'row': 'row', 'line': 'row', 'rainbow': 'row',
     'tower': 'tower', 'stack': 'tower', 'pile': 'tower',
 }  # fmt: skip
-_PICK = _set('pick grasp grab hold lift')
-_PUT = _set('put place move bring set carry take transfer get drop return')
-_STACK = _set('stack pile')
-_MAKE = _set('make create build form arrange construct use order sort align line group distribute')
-_SPLIT = _set('separate segregate divide split')
-_HAND = _set('gripper hand fingers finger arm')
-_VERBS = (
-    _PICK | _PUT | _STACK | _MAKE | _SPLIT | _set('reach hover open close release wait pause go')
-)
-_PREPOSITIONS = _set('on onto to at in into over upon above top inside from of')
-_ARTICLES = _set('the its their your my same')
-_DETERMINERS = _ARTICLES | _set('other others rest remaining of free empty')
-_ALL = _set('all every each everything')
-_A = _set('a an any another some single anything')
-_PRONOUNS = _set('it them those these')
-_EXCEPT = _set('except without')
-_SIDES = _set('side sides half part parts end')
-_PLACES = _SIDES | _set('table workspace work working space environment area right left place')
-_COLOR_WORDS = _set('color colors colour colours spectrum rainbow hue')
-_SKIPPED = _set(
+PICK = _set('pick grasp grab hold lift take get')
+PUT = _set('put place move bring set carry transfer drop return')
+STACK = _set('stack pile')
+MAKE = _set('make create build form arrange construct use order sort align line group distribute')
+SPLIT = _set('separate segregate divide split')
+VERBS = PICK | PUT | STACK | MAKE | SPLIT | _set('reach hover open close release wait pause go')
+ARTICLES = _set('the its their your my same of')
+ALL = _set('all every each everything')
+A = _set('a an any another some single anything')
+PRONOUNS = _set('it them those these')
+COLOR_WORDS = _set('color colors colour colours spectrum rainbow hue')
+SKIPPED = _set(
     'please kindly carefully gently slowly only just again back directly also together up'
 )
-_LEADING = _set(
-    'please now ok hey hello robot can could would will you i we want need like to and also '
-    'first finally then just so but afterwards'
+LEADING = _set(
+    'now ok hey hello robot can could would will you i we want need like to and first finally so '
+    'but afterwards ,'
 )
-_FILLER = _set(
-    'sign shape shapes shaped symbol letter capital horizontal vertical figure using from out '
-    'made ordering ordered sorted sorting arranged based by sequence visible according center '
-    'centre middle geometric geometrical that meet meets angle which is are be should must not '
-    'consists intersecting with have has exactly own give both either different kind kinds type '
-    'types so straight where they down seconds second base home start somewhere aside two per '
-    'as or go goes free empty off tabletop apart opposite contain locations colored coloured '
-    'instead rather than for there other others rest remaining'
+FILLER = _set(
+    'on onto at in into over upon above top inside side sides half part end table workspace work '
+    'space working environment area right left gripper hand fingers arm home sign shape shapes '
+    'shaped symbol letter capital horizontal vertical using from out made ordered sorted arranged '
+    'based by sequence visible according center centre middle geometric geometrical that meet '
+    'angle which is are be should must not consists with have has exactly own give either '
+    'different kind kinds type types straight where they down seconds second base start for as or '
+    'apart opposite per other others'
 )
-_NOUNS = frozenset(_KINDS) | _ANY | _PLURALS
-_VOCABULARY = (
-    _VERBS | _PREPOSITIONS | _ARTICLES | _ALL | _A | _PRONOUNS | _EXCEPT | _PLACES | _COLOR_WORDS
-    | _SKIPPED | _LEADING | _FILLER | _HAND | COLORS | frozenset(_ISH) | frozenset(NUMBERS)
-    | _NOUNS | frozenset(_SHAPES) | {','}
-)  # fmt: skip
+CONJUNCTIONS = _set('and , or')
+NOUNS = {*KINDS, *ISH, *PLURALS} | ANY | COLORS | PRONOUNS
+DESCRIBING = NOUNS | {*NUMBERS, 'both', 'other', 'others'} | ALL | A | ARTICLES | CONJUNCTIONS
+VOCABULARY = VERBS | COLOR_WORDS | SKIPPED | LEADING | FILLER | DESCRIBING | frozenset(SHAPES)
 _SPELLINGS = (
-    (r"[\"'`“”‘’]?\+[\"'`“”‘’]?(?=[- ]?(?:sign|shape|symbol|$|[.,;!]| ))", ' plus '),
-    (r"\bdon['’]t\b", 'dont'), (r"['’]s\b", ''), (r'[!?:](?=\s|$)', ' ; '),
-    (r'[\"“”‘’`()\[\]{}:*=]|(?<!\w)\'|\'(?!\w)', ' '),
-    (r'\b(?:many )?(?:thanks|thank you)(?: a lot|(?: very| so) much)?\b', ' ; '),
-    (r'(?<=[a-z])[-/](?=[a-z])', ' '), (r'\btriangular\b', 'triangle'),
-    (r'\bpick(?: up)? and place\b', 'put'), (r'\bblock(s?)\b', r'cube\1'),
-    (r'\b(?:should|must|has to|have to|needs? to|is to) (?:go|be|be put|be placed|end up)\b', ''),
-    (r'\b(?:and )?(?:then|after that|afterwards|finally)\b', ' ; '), (r'\.(?!\d)', ' ; '),
-    (r'\b(?:make|build|create) a (?:tower|stack|pile)(?: (?:of|from|using|with))?\b', 'stack'),
-    (r'\bstack (on [^.,;]+) (?:using|with) ([^.,;]+)', r'stack \2 \1'),
+    (r"['\"‘“]?\+['\"’”]?(?=\W|$)", ' plus '), (r"['’]s\b", ''), (r'(?<=\d),', ''),
+    (r'[!?:;](?=\s|$)|\.(?!\d)|\bthen\b|\bafter that\b|\bthanks?\b(?: you\b)?', ' ; '),
+    (r'(?<=[a-z])[-/](?=[a-z])', ' '), (r',? ?\bone (?:on|onto) (?:top of )?the other\b', ''),
+    (r'\b(?:should|must) (?:go|be put)\b', ''), (r'\bpick(?: up)? and place\b', 'put'),
 )  # fmt: skip
+_LETTERS = re.compile(r'\blocations? ((?:[a-z]\b(?:,? and |, ?)?)+)')
+_ON = '(?:(?:on|onto|to|at|in|into|over|upon|above|top|inside) )+'
+_ITEMS = r'M\d+(?: & M\d+)*'
+_NUMBER = r'[-+]?\d*\.?\d+'
+_PLACE = (
+    r'(?:M\d+|L\d+(?: & L\d+)*|C\d+(?: & C\d+)*|T\d+|table|'
+    rf'{_NUMBER}(?:(?: {_NUMBER}){{6}}|(?: {_NUMBER}){{2,3}})|'
+    r'(?:left|right)(?: (?:side|half|part|end|environment|table|work ?space|working space|T\d+))*)'
+)
+"""M: objects that can be moved, L: locations, C: containers, T: anywhere on the table."""
+_MOVE = rf'({_ITEMS}) {_ON}({_PLACE})(?= & M|$)'
 
 
 def read_instruction(
@@ -132,24 +124,26 @@ def read_instruction(
         raise RefusalError(
             f'The task has {len(text)} characters; I read at most {MAX_CHARACTERS}. {HINT}'
         )
-    clauses = _clauses(_tokens(text, things))
-    if unknown := [word for clause in clauses for word in clause if not _known(word, things)]:
-        raise _unknown_words(unknown, text, things)
-    if any(len(clause) > MAX_WORDS for clause in clauses):
-        raise RefusalError(f'A part of the task has more than {MAX_WORDS} words. {HINT}')
+    clauses = _clauses(_words(text, things))
+    parts = {part for name in things for part in name.lower().split('_')}
+    known = VOCABULARY | {*things} | parts
+    spelled = {word.lower(): word for word in re.findall(r'\w+', text)}
+    unknown = [w for clause in clauses for w in clause if w not in known and not _is_number(w)]
+    if unknown:
+        close = difflib.get_close_matches(unknown[0], things, n=1, cutoff=0.75)
+        hint = f' Did you mean {close[0]}?' if close else ''
+        listed = ', '.join(repr(spelled.get(w, w)[:24]) for w in dict.fromkeys(unknown[:5]))
+        raise RefusalError(f'I do not understand {listed}.{hint} {HINT}')
     reader = _Reader(things, held)
     goals: list[TableGoal] = []
     for clause in clauses:
         try:
-            more = reader.read(clause)
+            goals += reader.read(clause)
         except RefusalError:
-            if goals and reader.explains(clause):
-                continue
-            raise
-        same = goals and isinstance(goals[-1], Shape) and isinstance(more[0], Shape)
-        if same and goals[-1].items == more[0].items:
-            goals.pop()  # `in a row, and order them by colour`: the same again, in more detail
-        goals += more
+            asking = PICK | PUT | STACK | COLORS | {*ISH, *things}
+            if not goals or asking.intersection(clause):
+                raise
+            continue  # it only explains what was asked for before
     if not goals:
         raise RefusalError(f'I do not understand {text[:80]!r}. {HINT}')
     return goals
@@ -157,98 +151,47 @@ def read_instruction(
 
 def names_in(text: str, things: Mapping[str, TableObject]) -> list[str]:
     """Return all objects that a piece of text names or describes."""
-    describing = {*things} | COLORS | {*_ISH} | _NOUNS | _ALL | {'and', ','}
-    tokens = [token for token in _tokens(text, things) if token in describing]
+    reader = _Reader(things)
     try:
-        selects = _Reader(things).noun_phrase(' '.join(tokens).strip(' ,').split()) or ()
+        reader.symbols(_words(text, things))
     except RefusalError:
         return []
-    return [name for select in selects for name in select.names]
+    return [name for select in reader.selects.values() for name in select.names]
 
 
-def _tokens(text: str, things: Mapping[str, TableObject]) -> list[str]:
+def _words(text: str, things: Mapping[str, TableObject]) -> list[str]:
     """Return the words of a text; a name of the scene is one word, also if it has spaces."""
     text = ' '.join(text.lower().split())
     for pattern, spelling in _SPELLINGS:
         text = re.sub(pattern, spelling, text)
-    names = sorted(things, key=len, reverse=True)
-    for name in names:
+    text = _LETTERS.sub(lambda found: re.sub(r'\b([a-z])\b', r'location_\1', found[0]), text)
+    text = re.sub(r'\blocations?(?= location_)', '', text)
+    for name in sorted(things, key=len, reverse=True):
         spaced = re.escape(name.lower()).replace('_', '[ _]')
         text = re.sub(rf'\b{spaced}\b', name, text, flags=re.IGNORECASE)
-    letters = {name.removeprefix('location_').lower(): name for name in names if '_' in name}
-    tokens = re.findall(r'[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?!\w)|[\w\']+|[,;]', text)
-    expanded: list[str] = []
-    listing = False  # within `locations A, B and C`
-    for token, after in itertools.pairwise([*tokens, '']):
-        if token in ('location', 'locations') and after in letters:
-            listing = True
-        elif listing and token in letters:
-            expanded.append(letters[token])
-        else:
-            listing = (listing and token in (',', 'and')) or token.startswith('location_')
-            expanded.append(token)
-    return expanded
+    return re.findall(rf'{_NUMBER}(?!\w)|\w+|[,;]', text)
 
 
-def _clauses(tokens: Sequence[str]) -> list[list[str]]:
-    """Split at sequence words, and at `and`, `but` or a comma before a verb."""
+def _clauses(words: Sequence[str]) -> list[list[str]]:
+    """Split at ends of sentences, and at `and` or a comma before a verb."""
     clauses: list[list[str]] = [[]]
-    for i, token in enumerate(tokens):
-        rest = _bare(tokens[i + 1 :])
-        if token == ';' or (token in ('and', ',', 'but') and rest and rest[0] in _VERBS):
+    for i, word in enumerate(words):
+        following = next((w for w in words[i + 1 : i + 9] if w not in LEADING | SKIPPED), '')
+        if word == ';' or (word in ('and', ',', 'but') and following in VERBS):
             clauses.append([])
-        else:
-            clauses[-1].append(token)
-    return [bare for clause in clauses if (bare := _bare(clause))]
+        elif word not in SKIPPED and (clauses[-1] or word not in LEADING):
+            clauses[-1].append(word)
+    return [clause for clause in clauses if clause]
 
 
-def _bare(clause: Sequence[str]) -> list[str]:
-    rest = [token for token in clause if token not in _SKIPPED]
-    while rest and (rest[0] in _LEADING or rest[0] == ','):
-        rest.pop(0)
-    while rest and rest[-1] in (',', 'and'):
-        rest.pop()
-    return rest
+def _is_number(word: str) -> bool:
+    return word.isascii() and re.fullmatch(_NUMBER, word) is not None
 
 
-def _known(word: str, things: Mapping[str, TableObject]) -> bool:
-    named = word in things or any(word in name.lower().split('_') for name in things)
-    return named or word in _VOCABULARY or _is_number(word)
-
-
-def _unknown_words(
-    unknown: Sequence[str], text: str, things: Mapping[str, TableObject]
-) -> RefusalError:
-    spelled = {word.lower(): word for word in re.findall(r"[\w']+", text)}
-    named = list(dict.fromkeys(spelled.get(word, word)[:24] for word in unknown))
-    close = difflib.get_close_matches(named[0], things, n=1, cutoff=0.75)
-    hint = f' Did you mean {close[0]}?' if close else ''
-    more = f' and {len(named) - 5} more' if len(named) > 5 else ''
-    listed = ', '.join(map(repr, named[:5]))
-    return RefusalError(f'I do not understand {listed}{more}.{hint} {HINT}')
-
-
-def _is_number(token: str) -> bool:
-    digits = token.lstrip('+-').replace('.', '', 1)
-    return token in NUMBERS or (token.isascii() and digits.isdecimal())
-
-
-def _one_side(tokens: Sequence[str]) -> Side | None:
-    """Return the first of the two words for sides."""
-    return next(
-        ('left' if t == 'left' else 'right' for t in tokens if t in ('left', 'right')), None
-    )
-
-
-def _counted(tokens: Sequence[str]) -> dict[str, int]:
-    """Return the kinds that are named, and how many of each; 0 where no number is given."""
-    found = {}
-    for before, token in itertools.pairwise(['', *tokens]):
-        kind = _KINDS.get(token.removesuffix('s'), 'location')
-        if kind != 'location':
-            number = NUMBERS.get(before, int(before) if before.isdecimal() else 0)
-            found[kind] = 1 if before in _A else number
-    return found
+def _side(text: str) -> Side | None:
+    """Return the first side that is named."""
+    found = re.search(r'\b(?:left|right)\b', text)
+    return None if found is None else 'left' if found[0] == 'left' else 'right'
 
 
 class _Reader:
@@ -256,284 +199,209 @@ class _Reader:
 
     def __init__(self, things: Mapping[str, TableObject], held: str | None = None):
         self._things = things
-        self._last: tuple[Select, ...] = (Select(held, (held,)),) if held else ()
+        self.selects: dict[str, Select] = {}
+        """By symbol: the objects that it stands for."""
+        self._last = self._symbol(Select(held, (held,))) if held and held in things else ''
 
-    def read(self, tokens: list[str]) -> list[TableGoal]:
+    def read(self, words: list[str]) -> list[TableGoal]:
         """
         Return the goals of a clause.
 
         Raises:
-            RefusalError: None of the forms fits; the reason of the first that nearly did.
+            RefusalError: None of the forms fits, or the scene has no such object.
         """
-        problem: RefusalError | None = None
-        forms = (self._act, self._sides, self._shape, self._tower, self._moves, self._pick)
-        for read in forms:
-            try:
-                if goals := read(tokens):
-                    return goals
-            except RefusalError as error:
-                problem = problem or error
-        raise problem or RefusalError(f"I do not understand '{' '.join(tokens)[:80]}'. {HINT}")
-
-    def explains(self, clause: Sequence[str]) -> bool:
-        """Whether a clause names nothing that could be moved: it only explains an arrangement."""
-        names = {name for name, thing in self._things.items() if thing.kind != 'fixture'}
-        return not {*clause} & (names | COLORS | {*_ISH} | _EXCEPT | _PICK | _PUT | _STACK)
-
-    def _movable(self, items: Sequence[Select]) -> bool:
-        return all(self._things[name].movable for item in items for name in item.names)
+        verb = words[0] if words[0] in VERBS else ''
+        text = self.symbols(words[1:] if verb else words)
+        for form in (self._act, self._put, self._sides, self._pattern):
+            if len(words) <= MAX_WORDS and (goals := form(verb, text)):
+                return goals
+        raise RefusalError(f"I do not understand '{' '.join(words)[:80]}'. {HINT}")
 
     # --- forms of clauses ---------------------------------------------------------------------
 
-    def _act(self, tokens: list[str]) -> list[TableGoal]:
-        verb, rest = tokens[0], [token for token in tokens[1:] if token not in _ARTICLES]
-        if verb in ('go', 'return', 'move', 'home') and {*rest} <= {'to', 'base', 'home', 'start'}:
-            return [Act('home')] if rest or verb == 'home' else []
-        if verb in ('open', 'close', 'release') and rest and {*rest} <= _HAND - {'arm'} | {'it'}:
+    def _act(self, verb: str, text: str) -> list[TableGoal]:
+        """Read `open the gripper`, `go home`, `wait 2 seconds`, `reach over location_A`."""
+        if verb in ('go', 'return', 'move') and re.fullmatch('(?:to )?(?:base|home|start)', text):
+            return [Act('home')]
+        if verb in ('open', 'close', 'release') and text in ('gripper', 'hand', 'fingers'):
             return [Act('close' if verb == 'close' else 'open')]
         if verb in ('wait', 'pause'):
-            numbers = [float(NUMBERS.get(token, token)) for token in rest if _is_number(token)]
-            if numbers and not 0 < numbers[0] <= 60:
+            numbers = re.findall(rf'{_NUMBER}|{"|".join(NUMBERS)}', text)
+            seconds = [float(NUMBERS.get(number, number)) for number in numbers] or [1.0]
+            if not 0 < seconds[0] <= 60:
                 raise RefusalError('I can wait for more than 0 and at most 60 seconds at a time.')
-            return [Act('wait', seconds=numbers[0] if numbers else 1.0)]
-        hand = verb in ('move', 'bring') and rest and rest[0] in _HAND
-        if verb in ('reach', 'hover', 'go') or hand:
-            target = self._target([token for token in rest if token not in _HAND])
-            if target and target.kind in ('spots', 'on', 'pose'):
-                return [Act('reach', target=target)]
+            return [Act('wait', seconds=seconds[0])]
+        found = re.fullmatch(rf'(hand |arm |gripper )?{_ON}({_PLACE})', text)
+        if found and (found[1] or verb in ('reach', 'hover', 'go')):
+            spots = self._target(found[2]).spots
+            return [Act('reach', place=spots[0])] if spots else []
         return []
 
-    def _sides(self, tokens: list[str]) -> list[TableGoal]:
-        """Read `one cube and one cylinder on each side`, `segregate the objects by shape`."""
-        words, named = {*tokens}, _counted(tokens)
-        if tokens[0] in _PICK or words & (_COLOR_WORDS | COLORS):
+    def _put(self, verb: str, text: str) -> list[TableGoal]:
+        """Read `put A on B and C on D`, `stack the cubes`, `pick up A`, `set A down`."""
+        if verb not in PICK | PUT | STACK | MAKE | SPLIT | {''}:
             return []
-        kinds: dict[str, list[str]] = {kind: [] for kind in named}
-        for name, thing in self._things.items():
-            if thing.movable:
-                kinds.setdefault(thing.kind, []).append(name)
-        two = {'left', 'right'} <= words
-        both = two or (words & {'each', 'both', 'either'} and words & _SIDES)
-        if both and named and all(named.values()):
-            return [Shape('per side', tuple(Select(k, (*kinds[k],), n) for k, n in named.items()))]
-        by_shape = words & _set('shape shapes kind kinds type types')
-        apart = words & (_SPLIT | _set('apart opposite different'))
-        parted = apart or two or (words & _SIDES and 'other' in words)
-        kinds = {kind: names for kind, names in kinds.items() if names}
-        if not parted or not (by_shape or len(named) > 1) or len(kinds) < 2:
+        text = re.sub(' from .*', '', text) if verb in PICK else text
+        plain = re.sub(r' ?\bdown\b', '', text).strip()
+        if re.match(_ON, plain):  # `and then on location_B`
+            plain = f'{self._last} {plain}'
+        if verb in STACK and not plain:
+            plain = self._cubes()
+        if chain := re.fullmatch(rf'(M\d+(?: {_ON}M\d+)+) {_ON}({_PLACE})', plain):
+            upwards = re.findall(r'M\d+', chain[1])[::-1]
+            return [self._moved(' & '.join(upwards), chain[2], 'stack')]
+        if re.fullmatch(rf'{_MOVE}(?: & {_MOVE})*', plain):
+            pairs: list[tuple[str, str]] = re.findall(_MOVE, plain)
+            return [self._moved(items, place, verb) for items, place in pairs]
+        if not re.fullmatch(_ITEMS, plain):
+            return []
+        self._last, items = plain, self._phrase(plain)
+        if verb in STACK:
+            return [Arrange('tower', items)]
+        if verb in PICK:
+            if len(items) > 1 or items[0].count != 1:
+                raise RefusalError(f"The hand holds one thing at a time, not '{items[0].said}'.")
+            return [Act('pick', items)]
+        return [Arrange('free', items)] if plain != text and verb in PUT else []
+
+    def _moved(self, items: str, place: str, verb: str) -> Arrange:
+        """Return the goal that objects are on a place; several on one object make a tower."""
+        self._last, phrase = items, self._phrase(items)
+        if place in self.selects and place.startswith('M'):
+            return Arrange('tower', (self.selects[place], *phrase))
+        target = self._target(place)
+        return replace(target, shape='tower' if verb in STACK else target.shape, items=phrase)
+
+    def _target(self, place: str) -> Arrange:
+        """Return a goal, so far without objects, for `_PLACE`."""
+        if side := _side(place):
+            return Arrange('side', (), side=side)
+        if place.startswith(('T', 'table')):
+            return Arrange('free', ())
+        names = (name for select in self._phrase(place) for name in select.names)
+        return Arrange('spots', (), tuple(names) or (place,))
+
+    def _sides(self, verb: str, text: str) -> list[TableGoal]:
+        """Read `one cube and one cylinder on each side`, `segregate the objects by shape`."""
+        words, lists = {*text.split()}, re.findall(_ITEMS, text)
+        if verb not in PUT | MAKE | SPLIT or words & (COLOR_WORDS | {'not'}):
+            return []
+        two = {'left', 'right'} <= words or bool(words & {'each', 'both'} and 'side' in words)
+        for phrase in map(self._phrase, lists) if two else ():
+            if all(select.counted for select in phrase):
+                return [Arrange('per side', phrase)]
+        kinds: dict[str, list[str]] = {}
+        for name in dict.fromkeys(n for one in self._phrase(text) for n in one.names):
+            kinds.setdefault(self._things[name].kind, []).append(name)
+        apart = two or verb in SPLIT or words & {'apart', 'opposite', 'different'}
+        if not apart or len(kinds) < 2:
             return []
         (first, names), *others = kinds.items()
-        rest = tuple(name for name in self._things if any(name in many for _, many in others))
-        groups = (Select(f'{first}s', (*names,), None), Select('others', rest, None))
-        return [Shape('parted', groups, _one_side(tokens) if len(named) > 1 else None)]
+        rest = tuple(name for _, many in others for name in many)
+        groups = Select(f'{first}s', (*names,), None), Select('others', rest, None)
+        return [Arrange('parted', groups)]
 
-    def _shape(self, tokens: list[str]) -> list[TableGoal]:
-        """Read `create a plus sign using the cubes`, `line the cubes up by colour`."""
-        found = next((shape for word, shape in _SHAPES.items() if word in tokens[1:]), '')
-        by_color = bool(_COLOR_WORDS & {*tokens}) and found in ('', 'row')
-        found = found or ('row' if tokens[0] == 'line' or by_color else '')
-        if not found or tokens[0] not in _MAKE | {'put', 'place'}:
+    def _pattern(self, verb: str, text: str) -> list[TableGoal]:
+        """Read `create a plus sign using the cubes`, `sort the cubes by colour`."""
+        words, lists, places = {*text.split()}, re.findall(_ITEMS, text), re.findall(r'L\d+', text)
+        shape = next((shape for word, shape in SHAPES.items() if word in words), '')
+        by_color = shape in ('', 'row') and bool(COLOR_WORDS & words)
+        shape = shape or ('row' if verb == 'line' or by_color else '')
+        clear = len(lists) < 2 and 'not' not in words and (not places or shape == 'tower')
+        if not shape or verb not in MAKE | {'put', 'place'} or not clear:
             return []
-        if found == 'tower' and tokens[0] in ('put', 'place'):
-            return []
-        items, rest = self._items_within(tokens)
-        if not items or not self.explains([t for t in rest if t not in _PUT | _STACK]):
-            return []
-        self._last = items
-        text = ' '.join(rest)
-        reverse = re.search(r'from (?:the )?right to|from (?:violet|purple)', text) is not None
-        text = re.sub(r'from (the )?(left|right) to (the )?(left|right)|right angle', '', text)
-        side = _one_side(text.split()) if found != 'tower' else None
-        centred = side is None and bool({'center', 'centre', 'middle'} & {*rest})
-        return [Shape(found, items, side, by_color, reverse, centred)]
-
-    def _items_within(self, tokens: list[str]) -> tuple[tuple[Select, ...], list[str]]:
-        """Return the longest noun phrase of a clause, all cubes if there is none, and the rest."""
-        nouns = {*self._things} | _NOUNS
-        for length in range(len(tokens) - 1, 0, -1):
-            for i in range(1, len(tokens) - length + 1):
-                part = tokens[i : i + length]
-                if nouns & {*part} and part[0] not in (',', 'and'):
-                    items = self.noun_phrase(part)
-                    if items and self._movable(items):
-                        return items, tokens[:i] + tokens[i + length :]
-        return (self._last if _PRONOUNS & {*tokens} else self._cubes()), tokens
-
-    def _cubes(self) -> tuple[Select, ...]:
-        return self.noun_phrase(['the', 'cubes']) or ()
-
-    def _tower(self, tokens: list[str]) -> list[TableGoal]:
-        """Read `stack the cubes`, `stack A on B on C`, `stack the cubes on location_A`."""
-        if tokens[0] not in _STACK:
-            return []
-        other = r'(?:,? ?one )?(?:on|onto) (?:top of )?(?:the|each) other$'
-        text = re.sub(other, '', ' '.join(tokens[1:]))
-        parts = [
-            part.split() for part in re.split(r'\b(?:on|onto|upon|at|to)\b(?: top of)?', text)
-        ]
-        last = self._target(['on', *parts[-1]]) if len(parts) > 1 else None
-        base = last if last is not None and last.kind != 'on' else None
-        parts = parts[:-1] if base else parts
-        names = [self.noun_phrase(part) if part else self._cubes() for part in parts]
-        single = all(part and len(part) == 1 and part[0].count == 1 for part in names[1:])
-        if not names[0] or not single:
-            return self._moves(tokens)  # `stack A on B and C on D`
-        self._last = tuple(select for part in reversed(names) for select in part or ())
-        return [Shape('tower', self._last, base=base)]
-
-    def _moves(self, tokens: list[str]) -> list[TableGoal]:
-        """Read `put <objects> <preposition> <target>`, and the same again after `and`."""
-        if tokens[0] in _PICK | {'take', 'get'} and 'from' in tokens:
-            return []
-        if tokens[0] in _VERBS - _PUT - _PICK - _STACK - _MAKE:
-            return []
-        rest = tokens[1:] if tokens[0] in _VERBS else tokens
-        if rest[:1] and rest[0] in _PREPOSITIONS and self._last:
-            target = self._target(rest)  # `put it on A and then on B`
-            return [Move(self._last, target)] if target else []
-        for i in (len(rest), *(i for i, token in enumerate(rest) if token in ('and', ','))):
-            if one := self._move(rest[:i]):
-                more = self._moves(rest[i + 1 :]) if i < len(rest) else []
-                if more or i == len(rest):
-                    return [one, *more]
-        items = self.noun_phrase([token for token in rest if token != 'down'])
-        if items and tokens[0] in _PUT - {'take', 'get'} and ('down' in rest or rest == ['it']):
-            return [Move(items, Target('free', 'down'))]
-        return []
-
-    def _move(self, tokens: list[str]) -> TableGoal | None:
-        problem: RefusalError | None = None
-        for i in range(len(tokens) - 1, 0, -1):
-            if tokens[i] in _PREPOSITIONS or tokens[i] in ('down', 'aside', 'somewhere'):
-                try:
-                    items = self.noun_phrase(tokens[:i])
-                    target = self._target(tokens[i:]) if items else None
-                except RefusalError as error:
-                    problem = problem or error
-                    continue
-                if items and target and self._movable(items):
-                    self._last = items
-                    return Move(items, target)
-        if problem:
-            raise problem
-        return None
-
-    def _pick(self, tokens: list[str]) -> list[TableGoal]:
-        """Read `pick up the red cube`."""
-        end = tokens.index('from') if 'from' in tokens else len(tokens)
-        takes = tokens[0] in _PICK | {'take', 'get'}
-        items = self.noun_phrase(tokens[1:end]) if takes else None
-        if not items or not self._movable(items):
-            return []
-        if sum(item.most for item in items) > 1:
-            raise RefusalError(
-                f"The hand holds one thing at a time, not '{' '.join(tokens[1:])[:60]}'."
+        self._last = lists[0] if lists else self._cubes()
+        side = _side(re.sub('from (?:left|right) to (?:left|right)|right angle', '', text))
+        return [
+            Arrange(
+                shape,
+                self._phrase(self._last),
+                spots=self._target(places[0]).spots if places else (),
+                side=side,
+                by_color=by_color,
+                reverse='from right to' in text,
+                centred=side is None and bool({'center', 'centre', 'middle'} & words),
             )
-        self._last = items
-        return [Act('pick', items)]
+        ]
 
-    # --- noun phrases and targets -------------------------------------------------------------
+    # --- descriptions of objects --------------------------------------------------------------
 
-    def noun_phrase(self, tokens: Sequence[str]) -> tuple[Select, ...] | None:
+    def symbols(self, words: Sequence[str]) -> str:
         """
-        Read `the red and the blue cube`, `all cylinders`, `two of the cubes except red_cube`.
+        Return a clause with a symbol for each description, and `&` for what joins them.
 
         Raises:
-            RefusalError: It is a noun phrase, but the scene has no such object, or too few.
+            RefusalError: The scene has no such object, or too few.
         """
-        for i, token in enumerate(tokens):
-            if token in _EXCEPT:
-                main, without = self.noun_phrase(tokens[:i]), self.noun_phrase(tokens[i + 1 :])
-                out = {name for select in without or () for name in select.names}
-                left = tuple(
-                    replace(one, names=tuple(name for name in one.names if name not in out))
-                    for one in main or ()
-                )
-                return left if without else None
-        groups = itertools.groupby(tokens, lambda token: token in (',', 'and', 'or'))
-        noun, selects = '', list[Select]()
-        for part in reversed([[*group] for comma, group in groups if not comma]):
-            if len(part) == 1 and part[0] in _PRONOUNS:
-                selects[:0] = self._last
-                continue
-            noun, select = self._part(part, noun)  # `red and blue cubes`: the noun comes last
-            if select is None:
-                return None
-            selects.insert(0, select)
-        return tuple(selects) or None
+        inside, nouns = DESCRIBING | {*self._things}, NOUNS | {*self._things}
+        found: list[str] = []
+        for describes, run in itertools.groupby(words, lambda w: w in inside or w.isdecimal()):
+            part = [*run]
+            last = max((i for i, word in enumerate(part) if word in nouns), default=-1)
+            if not describes or part == ['one']:
+                last = -1
+            pieces = itertools.groupby(part[: last + 1], lambda word: word in CONJUNCTIONS)
+            noun, described = '', list[str]()
+            for joins, piece in reversed([(joins, [*piece]) for joins, piece in pieces]):
+                if joins:
+                    described.append('&')
+                elif PRONOUNS.issuperset({*piece} - ARTICLES):
+                    described.append(self._last)
+                else:  # `red and blue cubes`: the noun comes last
+                    noun = next((w for w in piece[::-1] if _singular(w) in {*KINDS, *ANY}), noun)
+                    described.append(self._symbol(self._select(piece, noun)))
+            rest = [word for word in part[last + 1 :] if word not in ARTICLES]
+            found += [*described[::-1], *('&' if word in CONJUNCTIONS else word for word in rest)]
+        return re.sub(r'(?:^& )|(?: &$)|( &)+(?= &)', '', ' '.join(found))
 
-    def _part(self, part: Sequence[str], noun: str) -> tuple[str, Select | None]:
-        content: list[str] = []
-        count: int | None = -1
-        for i, token in enumerate(part):
-            if token in NUMBERS and not (token == 'one' and i == len(part) - 1):
-                count = NUMBERS[token]
-            elif token.isdecimal():
-                count = int(token[:9])
-            elif token in _ALL | _A | {'both'}:
-                count = 2 if token == 'both' else None if token in _ALL else 1
-                noun = token if token in _ANY else noun
-            elif token in self._things or token in COLORS or token in _ISH:
-                content.append(token)
-            elif _singular(token) in _KINDS or _singular(token) in _ANY:
-                noun = token
-            elif token not in _DETERMINERS:
-                return noun, None
-        if not content and not noun:
-            return noun, None
-        if count == -1:
-            count = None if noun in _PLURALS else 1
-        fit = tuple(name for name in self._things if self._fits(name, content, noun))
-        said = ' '.join(part if noun in part or not noun else [*part, noun])
-        if not fit:
-            said = ' '.join(t for t in said.split() if t not in _ALL | _A | _ARTICLES)
+    def _symbol(self, select: Select) -> str:
+        kinds = {self._things[name].kind for name in select.names}
+        vague = select.count == 1 and len(select.names) > 1
+        letter = {'location': 'T' if vague else 'L', 'container': 'C', 'fixture': 'T'}.get(
+            min(kinds) if len(kinds) == 1 else '', 'X'
+        )
+        if all(self._things[name].movable for name in select.names):
+            letter = 'M'
+        symbol = f'{letter}{len(self.selects)}'
+        self.selects[symbol] = select
+        return symbol
+
+    def _phrase(self, text: str) -> tuple[Select, ...]:
+        return tuple(self.selects[word] for word in text.split() if word in self.selects)
+
+    def _cubes(self) -> str:
+        return self.symbols(['cubes'])
+
+    def _select(self, part: Sequence[str], noun: str) -> Select:
+        content = [word for word in part if word in self._things or word in COLORS or word in ISH]
+        numbers = [word for word in part if word in NUMBERS or word.isdecimal()]
+        if part[-1] == 'one':
+            numbers = numbers[:-1]
+        said = ' '.join(w for w in dict.fromkeys((*part, noun)) if w not in ARTICLES | ALL | A)
+        names = tuple(name for name in self._things if self._fits(name, content, noun))
+        if not names or not (content or noun):
             known = ', '.join(self._things) or 'none'
             raise RefusalError(f"There is no '{said}' in the scene. It has: {known}.")
-        if count is not None and count > len(fit):
-            raise RefusalError(f"'{said}' are more than there are: {', '.join(fit)}.")
-        return noun, Select(said, fit, count)
+        counted = bool(numbers) or not A.isdisjoint(part)
+        count: int | None = 2 if 'both' in part else 1
+        if numbers:
+            count = NUMBERS[numbers[0]] if numbers[0] in NUMBERS else int(numbers[0][:9])
+        elif not counted and (noun in PLURALS or not ALL.isdisjoint(part)):
+            count = None
+        if count is not None and count > len(names):
+            raise RefusalError(f"'{said}' are more than there are: {', '.join(names)}.")
+        return Select(said, names, count, counted=counted)
 
     def _fits(self, name: str, content: Sequence[str], noun: str) -> bool:
         thing = self._things[name]
-        if named := [token for token in content if token in self._things]:
+        if named := [word for word in content if word in self._things]:
             return name in named
-        kind = _KINDS.get(_singular(noun))
+        kind = KINDS.get(_singular(noun))
         if thing.kind != kind if kind else not thing.movable:
             return False
         words = {thing.color, *name.lower().split('_')}
-        return all(words & _ISH.get(token, {token}) for token in content)
-
-    def _target(self, tokens: Sequence[str]) -> Target | None:
-        """
-        Read what follows a noun phrase: `on location_B`, `to the right side`, `at 0.4 0 0.02`.
-
-        Raises:
-            RefusalError: It is a target, but the scene has no such place.
-        """
-        said, rest = ' '.join(tokens), list(tokens)
-        while rest and (rest[0] in _PREPOSITIONS or rest[0] in ('the', 'down')):
-            rest.pop(0)
-        numbers = [token for token in rest if _is_number(token) and token not in NUMBERS]
-        if len(numbers) in (3, 4, 7) and all(token in numbers or token == ',' for token in rest):
-            return Target('pose', said, pose=' '.join(numbers))
-        if {*rest} <= _PLACES | _ARTICLES | {'of', 'in', 'on', 'aside', 'somewhere'}:
-            if {'left', 'right'} <= {*rest}:
-                return None
-            if side := _one_side(rest):
-                return Target('side', said, side=side)
-            free = {'table', 'aside', 'somewhere', 'workspace'} & {*rest} or 'down' in tokens
-            return Target('free', said) if free else None
-        selects = self.noun_phrase(rest)
-        if selects is None:
-            return None
-        kinds = {self._things[name].kind for select in selects for name in select.names}
-        vague = any(one.count == 1 and len(one.names) > 1 for one in selects)
-        if kinds == {'fixture'} or (kinds == {'location'} and vague):
-            return Target('free', said)
-        if kinds == {'location'}:
-            return Target('spots', said, selects)
-        return None if kinds & {'location', 'fixture', 'hand'} else Target('on', said, selects)
+        return all(words & ISH.get(word, {word}) for word in content)
 
 
-def _singular(token: str) -> str:
-    return 'box' if token == 'boxes' else token.removesuffix('s')
+def _singular(word: str) -> str:
+    return 'box' if word == 'boxes' else word.removesuffix('s')

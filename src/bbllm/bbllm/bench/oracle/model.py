@@ -6,9 +6,9 @@ from functools import partial
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.oracle.instruction import HINT, read_instruction
+from bbllm.bench.oracle.lessons import Lessons
 from bbllm.bench.oracle.reply_format import INTO_CONTAINERS, ON_BLOCKS, numbered, repaired
 from bbllm.bench.oracle.step_mapping import PASS, call_text
-from bbllm.bench.oracle.table_board import Lessons
 from bbllm.bench.oracle.table_goals import RefusalError, objects_of
 from bbllm.bench.oracle.table_search import steps_for
 from bbllm.core.cancel import CancelToken
@@ -129,7 +129,7 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
     try:
         lessons = Lessons(request, scene)
         goals = read_instruction(situation.task.instruction, objects_of(scene), scene.held)
-        steps = steps_for(goals, scene, lessons, lessons.wishes)
+        steps = steps_for(goals, scene, lessons)
     except RefusalError as error:
         text = str(error).strip()
         return f'cannot: {text if text.endswith(HINT) else f"{text} {HINT}"}'
@@ -139,8 +139,8 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
     if request.kind != 'repair':
         return numbered(steps, request.start)
     explanation = f'{request.failures[-1].cause} The plan goes on from how the scene is now.'
-    if out := list(dict.fromkeys([*lessons.bad_things, *lessons.bad_places])):
-        explanation += f' Left out: {", ".join(out)}.'
+    if lessons.bad:
+        explanation += f' Left out: {", ".join(lessons.bad)}.'
     if lessons.notes:
         explanation += f' Not understood: {" / ".join(lessons.notes)}. {HINT}'
     return repaired(explanation, steps, request.start)

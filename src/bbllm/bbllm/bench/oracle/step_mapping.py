@@ -5,11 +5,10 @@ import re
 from bbllm.bench.oracle.instruction import read_instruction
 from bbllm.bench.oracle.table_goals import (
     Act,
-    Move,
+    Arrange,
     RefusalError,
     TableGoal,
     TableObject,
-    Target,
     objects_of,
 )
 from bbllm.core.observation import lost_names
@@ -52,15 +51,16 @@ def call_text(request: PromptRequest) -> str:
 
 def _call(goal: TableGoal) -> tuple[str, str]:
     match goal:
-        case Act(verb='pick', items=(select, *_)):
-            return 'pick', select.names[0]
-        case Act(verb='reach', target=Target() as target):
-            return 'reach', target.pose or target.names[0]
-        case Act(verb='wait', seconds=seconds):
-            return 'wait', f'{seconds:g}'
-        case Act(verb=verb):
-            skills = {'home': 'return_to_base', 'open': 'open_gripper', 'close': 'close_gripper'}
-            return skills.get(verb, ''), ''
-        case Move(target=target) if target.pose or target.spots:
-            return 'place', target.pose or target.names[0]
+        case Act(verb='pick'):
+            return 'pick', goal.items[0].names[0]
+        case Act(verb='reach'):
+            return 'reach', goal.place
+        case Act(verb='wait'):
+            return 'wait', f'{goal.seconds:g}'
+        case Act():
+            return {'home': 'return_to_base'}.get(goal.verb, f'{goal.verb}_gripper'), ''
+        case Arrange(spots=(spot, *_)):
+            return 'place', spot
+        case Arrange(shape='tower'):
+            return 'place', goal.items[0].names[0]
     return '', ''

@@ -34,7 +34,7 @@ class TableObject:
     kind: str
     color: str = ''
     at: tuple[float, float, float] | None = None
-    """Centre; None where it is not known [m]."""
+    """Centre; None while it is held [m]."""
     height: float = 0.04
     """Extent along z [m]."""
 
@@ -79,68 +79,43 @@ class Select:
     """All that fit, in the scene's order."""
     count: int | None = 1
     """How many of them are meant; None for as many as possible."""
-
-    @property
-    def most(self) -> int:
-        """How many are meant at most."""
-        return len(self.names) if self.count is None else self.count
+    counted: bool = False
+    """Whether the words give the number: `one cube`, `a cube`."""
 
 
 @dataclass(frozen=True)
-class Target:
-    """Where objects go: locations, onto objects, to numbers, to a side, or anywhere."""
-
-    kind: Literal['spots', 'on', 'pose', 'side', 'free']
-    said: str
-    spots: tuple[Select, ...] = ()
-    """Locations, or the objects of `on`."""
-    side: Side | None = None
-    pose: str = ''
-
-    @property
-    def names(self) -> list[str]:
-        """All locations or objects that may be meant."""
-        return [name for select in self.spots for name in select.names]
-
-
-@dataclass(frozen=True)
-class Move:
-    """Objects to a target."""
-
-    items: tuple[Select, ...]
-    target: Target
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Objects in a pattern on the table, in a tower, or parted by kind."""
+class Arrange:
+    """Objects to places, to a side, into a tower or into a pattern."""
 
     shape: str
     """
-    plus, triangle, square, L, row, column or tower; `parted`: two groups on different sides;
-    `per side`: so many of each kind on both sides, each on a location.
+    `spots`, `side`, `tower` (bottom first) or `free` (anywhere on the table); plus, triangle,
+    square, L, row or column; `parted`: the first items and the others on different sides;
+    `per side`: so many of each on both sides, each on a location.
     """
     items: tuple[Select, ...]
+    spots: tuple[str, ...] = ()
+    """Locations, containers, or one pose in numbers; of a tower, what it stands on."""
     side: Side | None = None
-    """Where it is to be; of `parted`, the side of the first group."""
+    """Where it is to be; of `parted`, the side of the first items."""
     by_color: bool = False
     """Whether a row goes by colour in the order of the visible spectrum."""
     reverse: bool = False
     """Whether that order goes from right to left."""
     centred: bool = False
     """Whether it is to be in the middle of the work space."""
-    base: Target | None = None
-    """What a tower stands on; None where its lowest object stays."""
 
 
 @dataclass(frozen=True)
 class Act:
-    """An action that needs no choice of places."""
+    """An action that arranges nothing."""
 
     verb: Literal['pick', 'reach', 'home', 'open', 'close', 'wait']
     items: tuple[Select, ...] = ()
-    target: Target | None = None
+    """What to pick."""
+    place: str = ''
+    """What to reach over: a name, or a pose in numbers."""
     seconds: float = 0.0
 
 
-TableGoal: TypeAlias = Move | Shape | Act
+TableGoal: TypeAlias = Arrange | Act

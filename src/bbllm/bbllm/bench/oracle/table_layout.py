@@ -6,11 +6,14 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from bbllm.bench.oracle.table_goals import Side, TableObject
 
 NEAR_M = 0.02
 """Closer than this to a place is at it [m]."""
+TIGHT_M = 0.05
+"""Nearer than this to a place, an object leaves no room for another there [m]."""
 PLACED_M, POSED_M = 0.01, 0.004
 """Closer than this to a location or a pose need not be put there again [m]."""
 GRID_M = 0.01
@@ -65,6 +68,23 @@ class Place:
 
 
 @dataclass(frozen=True)
+class OnTop:
+    """On top of an object, or in a container."""
+
+    base: str
+
+
+@dataclass(frozen=True)
+class Region:
+    """Any free place on a side, or on the whole table."""
+
+    side: Side | None
+
+
+Where: TypeAlias = Place | OnTop | Region
+
+
+@dataclass(frozen=True)
 class Rectangle:
     """The rectangle around some places."""
 
@@ -115,10 +135,10 @@ def named_patterns(
     """Yield the sets of named locations that form a pattern."""
     cells = [cell for cell in map(cell_of, locations) if cell.on_side(side)]
     straight = any(len({step[axis] for step in steps}) == 1 for axis in range(2))
-    for origin in cells:
-        for pitch in _pitches(origin, cells):
-            if pitch > (MAX_ROW_PITCH_M if straight else MAX_PITCH_M):
-                continue
+    widest_m = MAX_ROW_PITCH_M if straight else MAX_PITCH_M
+    for origin, other in itertools.product(cells, cells):
+        aside, pitch = sorted((abs(other.x - origin.x), abs(other.y - origin.y)))
+        if aside < GRID_M and MIN_PITCH_M <= pitch <= widest_m:
             whole = tuple(
                 cell
                 for at in _grid(steps, (origin.x, origin.y), steps[0], pitch)
@@ -132,22 +152,14 @@ def named_patterns(
 def pose_patterns(
     steps: Steps, side: Side | None, pitch: float = POSE_PITCH_M
 ) -> Iterator[tuple[Place, ...]]:
-    """Yield patterns of poses, those in the middle of the table first."""
-    signs = {'left': (1,), 'right': (-1,), None: (-1, 1)}[side]
+    """Yield patterns of poses within reach, those in the middle of the table first."""
     rows, columns = zip(*steps, strict=True)
     middle = (max(rows) + min(rows)) / 2, (max(columns) + min(columns)) / 2
-    for y, x, sign in itertools.product(POSES_Y_M, POSES_X_M, signs):
-        yield from _usable(_grid(steps, (x, sign * y), middle, pitch), side)
-
-
-def patterns_through(
-    standing: Sequence[Place], steps: Steps, side: Side | None
-) -> Iterator[tuple[Place, ...]]:
-    """Yield the patterns of poses of which one of these places is a part."""
-    for origin in standing:
-        for pitch in (*_pitches(origin, standing), POSE_PITCH_M, TIGHT_PITCH_M):
-            for here in steps if pitch <= MAX_PITCH_M else ():
-                yield from _usable(_grid(steps, (origin.x, origin.y), here, pitch), side)
+    near, far = POSE_RANGE_M
+    for y, x, sign in itertools.product(POSES_Y_M, POSES_X_M, (-1, 1)):
+        cells = _grid(steps, (x, sign * y), middle, pitch)
+        if all(c.on_side(side) and near <= math.hypot(c.x, c.y) <= far for c in cells):
+            yield cells
 
 
 def _grid(
@@ -158,20 +170,3 @@ def _grid(
         pose_cell(at[0] + (i - anchor[0]) * pitch, at[1] + (j - anchor[1]) * pitch)
         for i, j in steps
     )
-
-
-def _usable(cells: tuple[Place, ...], side: Side | None) -> Iterator[tuple[Place, ...]]:
-    near, far = POSE_RANGE_M
-    if all(cell.on_side(side) and near <= math.hypot(cell.x, cell.y) <= far for cell in cells):
-        yield cells
-
-
-def _pitches(origin: Place, cells: Sequence[Place]) -> list[float]:
-    found: list[float] = []
-    for cell in cells:
-        dx, dy = abs(cell.x - origin.x), abs(cell.y - origin.y)
-        pitch = max(dx, dy)
-        aligned = min(dx, dy) < GRID_M and pitch >= MIN_PITCH_M
-        if aligned and all(abs(pitch - other) > GRID_M for other in found):
-            found.append(pitch)
-    return sorted(found)
