@@ -32,8 +32,7 @@ from bbllm.bench.safety.limit_audit import NOTHING, Audit
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.types import SkillCall
 from bbllm.sim.scene_file import SceneFile
-from bbllm.skills.catalog import Rejection
-from bbllm.skills.motions import MoveAbove, plan_motions
+from bbllm.skills.motions import Pick, plan_motions
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from benchmarks.arm.trials import (
     AZIMUTH_RAD,
@@ -367,11 +366,10 @@ def _pick_question(
 
     def plan() -> object:
         motions = plan_motions(call, scene, hand)
-        if isinstance(motions, Rejection):
+        if not isinstance(motions, Pick):
             return motions
         planner.update(scene, hand)
-        above = next(motion for motion in motions if isinstance(motion, MoveAbove))
-        return planner.above(above, Q_READY)
+        return planner.above(motions.above, Q_READY)
 
     return plan
 

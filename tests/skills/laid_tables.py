@@ -5,7 +5,7 @@ import math
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import SKILLS, Rejection
 from bbllm.skills.grasps import Hand
-from bbllm.skills.motions import Motions, MoveAbove, plan_motions
+from bbllm.skills.motions import MoveAbove, Pick, Place, plan_motions
 
 TABLE = SceneObject(
     name='table',
@@ -39,9 +39,21 @@ def scene_of(*objects: SceneObject, facts: tuple[Fact, ...] = ()) -> Scene:
     return Scene((*objects, TABLE), SKILLS, facts, 0.0)
 
 
-def motions_of(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> Motions:
+def picked(scene: Scene, hand: Hand = OPEN_HAND, name: str = 'red_cube') -> Pick:
+    motions = plan_motions(SkillCall('pick', (name,)), scene, hand)
+    assert isinstance(motions, Pick), motions
+    return motions
+
+
+def placed(call: SkillCall, scene: Scene, hand: Hand) -> Place:
     motions = plan_motions(call, scene, hand)
-    assert not isinstance(motions, Rejection), motions
+    assert isinstance(motions, Place), motions
+    return motions
+
+
+def reached(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> MoveAbove:
+    motions = plan_motions(call, scene, hand)
+    assert isinstance(motions, MoveAbove), motions
     return motions
 
 
@@ -49,7 +61,3 @@ def rejection_of(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> Rejec
     rejection = plan_motions(call, scene, hand)
     assert isinstance(rejection, Rejection), rejection
     return rejection
-
-
-def above_of(motions: Motions) -> MoveAbove:
-    return next(motion for motion in motions if isinstance(motion, MoveAbove))

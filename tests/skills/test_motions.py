@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from laid_tables import (
     OPEN_HAND,
     TABLE,
-    above_of,
     cube,
     cylinder,
-    motions_of,
+    picked,
+    reached,
     rejection_of,
     scene_of,
 )
@@ -22,31 +22,13 @@ from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import FINGER_LAYERS, Hand
 from bbllm.skills.motions import (
     HOVER_M,
-    CloseOn,
-    Descend,
-    ExpectHeld,
-    LiftOff,
-    MoveAbove,
-    OpenTo,
-    Rise,
     plan_motions,
 )
 
 
-def test_pick_moves_opens_descends_closes_lifts_off_rises_and_looks() -> None:
-    motions = motions_of(SkillCall('pick', ('red_cube',)), scene_of(cube('red_cube', 0.5, 0.1)))
-
-    assert [type(motion) for motion in motions] == [
-        MoveAbove, OpenTo, Descend, CloseOn, LiftOff, Rise, ExpectHeld,
-    ]  # fmt: skip
-
-
 def test_a_free_cube_offers_two_axes_both_ways_round_with_full_room() -> None:
-    motions = motions_of(
-        SkillCall('pick', ('red_cube',)), scene_of(cube('red_cube', 0.5, 0.1, yaw_deg=20))
-    )
+    grips = picked(scene_of(cube('red_cube', 0.5, 0.1, yaw_deg=20))).above.grips
 
-    grips = above_of(motions).grips
     assert sorted(round(math.degrees(grip.yaw_rad)) % 360 for grip in grips) == [20, 110, 200, 290]
     assert {round(grip.opening_m, 4) for grip in grips} == {0.064}
 
@@ -57,9 +39,7 @@ def test_fingers_open_less_between_neighbours_at_six_centimetres() -> None:
         for i, (dx, dy) in enumerate(((0.06, 0), (-0.06, 0), (0, 0.06), (0, -0.06)))
     ]
 
-    grips = above_of(
-        motions_of(SkillCall('pick', ('red_cube',)), scene_of(cube('red_cube', 0.5, 0.0), *ring))
-    ).grips
+    grips = picked(scene_of(cube('red_cube', 0.5, 0.0), *ring)).above.grips
 
     for grip in grips:
         outer_face = grip.opening_m / 2 + FINGER_LAYERS[0].outer_m
@@ -83,7 +63,7 @@ def test_neighbours_that_leave_no_room_are_named() -> None:
 
 def test_finger_tips_stay_off_the_table_and_the_palm_off_the_thing() -> None:
     for item in (cube('thing', 0.5, 0, 0.01, edge_m=0.02), cylinder('thing', 0.5, 0, 0.16)):
-        grips = above_of(motions_of(SkillCall('pick', ('thing',)), scene_of(item))).grips
+        grips = picked(scene_of(item), name='thing').above.grips
         for grip in grips:
             assert grip.position_m[2] - 0.0095 >= 0.0019
             assert item.pose.position_m[2] + item.size_m[2] / 2 <= grip.position_m[2] + 0.0384
@@ -122,8 +102,8 @@ def test_pick_is_rejected_with_the_fact_that_forbids_it(
 def test_reach_hovers_over_an_object_and_goes_to_a_pose() -> None:
     scene = scene_of(cube('red_cube', 0.5, 0.1))
 
-    over = above_of(motions_of(SkillCall('reach', ('red_cube',)), scene))
-    at = above_of(motions_of(SkillCall('reach', ('0.4 0.2 0.3',)), scene))
+    over = reached(SkillCall('reach', ('red_cube',)), scene)
+    at = reached(SkillCall('reach', ('0.4 0.2 0.3',)), scene)
 
     assert over.grips[0].position_m == pytest.approx((0.5, 0.1, 0.04 + HOVER_M))
     assert at.grips[0].position_m == pytest.approx((0.4, 0.2, 0.3))
@@ -152,7 +132,7 @@ def holding(item: SceneObject, *others: SceneObject) -> tuple[Scene, Hand]:
 
 @pytest.mark.parametrize('yaw_deg', [0.0, 35.0, -120.0])
 def test_the_hand_gets_the_yaw_of_its_quaternion_or_half_a_turn_more(yaw_deg: float) -> None:
-    grips = above_of(motions_of(reach(0.4, 0.2, 0.3, yaw_deg), scene_of())).grips
+    grips = reached(reach(0.4, 0.2, 0.3, yaw_deg), scene_of()).grips
 
     for grip, wanted in zip(grips, (yaw_deg, yaw_deg + 180), strict=True):
         turn = grip.yaw_rad - math.radians(wanted)
@@ -217,8 +197,8 @@ def test_what_is_held_on_its_side_hangs_below_the_hand_by_its_height_as_it_is_he
     can, *others = scene.objects
     scene = replace(scene, objects=(replace(can, pose=lying), *others))
 
-    upright = above_of(motions_of(SkillCall('reach', ('red_cube',)), *holding(can, *others[:-1])))
-    on_side = above_of(motions_of(SkillCall('reach', ('red_cube',)), scene, hand))
+    upright = reached(SkillCall('reach', ('red_cube',)), *holding(can, *others[:-1]))
+    on_side = reached(SkillCall('reach', ('red_cube',)), scene, hand)
 
     # The can is 12 cm long and 4 cm thick.
     for low, high in zip(on_side.grips, upright.grips, strict=True):

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laid_tables import (
-    above_of,
     cube,
     location,
-    motions_of,
+    placed,
     rejection_of,
     scene_of,
 )
@@ -18,7 +17,6 @@ from laid_tables import (
 from bbllm.core.skill_calls import PoseLiteral, format_pose
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
 from bbllm.skills.grasps import Hand
-from bbllm.skills.motions import ExpectAt
 from bbllm.skills.placing import PlaceTarget
 from bbllm.worlds.scene.transforms import compose
 
@@ -69,13 +67,11 @@ def test_nothing_is_placed_on_a_covered_cube() -> None:
 def test_a_pose_on_the_table_rests_the_cube_on_it_with_its_yaw(pose: str) -> None:
     scene, hand = holding(cube('red_cube', 0, 0))
 
-    motions = motions_of(SkillCall('place', (pose,)), scene, hand)
+    put = placed(SkillCall('place', (pose,)), scene, hand)
 
-    expected = motions[-1]
-    assert isinstance(expected, ExpectAt)
-    assert expected.target.centre_m == pytest.approx((0.5, 0.2, 0.02))
+    assert put.target.centre_m == pytest.approx((0.5, 0.2, 0.02))
     yaw = 30 if pose.endswith('30') else 0
-    for grip in above_of(motions).grips:
+    for grip in put.above.grips:
         assert math.degrees(grip.yaw_rad) % 90 == pytest.approx(yaw, abs=1e-6)
         # The thing hangs 12 mm below the TCP and is let go half a millimetre up.
         assert grip.position_m == pytest.approx((0.5, 0.2, 0.0325))
@@ -93,9 +89,9 @@ def test_a_pose_in_the_air_is_refused_with_the_height_that_would_do() -> None:
 def test_a_cube_on_a_cube_is_aligned_with_it() -> None:
     scene, hand = holding(cube('red_cube', 0, 0), cube('green_cube', 0.5, 0.2, yaw_deg=25))
 
-    motions = motions_of(SkillCall('place', ('green_cube',)), scene, hand)
+    put = placed(SkillCall('place', ('green_cube',)), scene, hand)
 
-    for grip in above_of(motions).grips:
+    for grip in put.above.grips:
         assert math.degrees(grip.yaw_rad) % 90 == pytest.approx(25)
         assert grip.position_m[2] == pytest.approx(0.04 + 0.02 + 0.012 + 0.0005)
 
@@ -106,7 +102,7 @@ def test_an_off_centre_grip_is_made_up_for_at_every_yaw() -> None:
     hand = Hand(tcp=Pose(position_m=(0.4, 0.0, 0.3), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=0.04)
     scene = scene_of(held, facts=(Fact('red_cube', 'held_by', 'hand'),))
 
-    grips = above_of(motions_of(SkillCall('place', ('0.5 0.2 0.02',)), scene, hand)).grips
+    grips = placed(SkillCall('place', ('0.5 0.2 0.02',)), scene, hand).above.grips
 
     for grip in grips:  # turn the offset by the yaw: the thing must come to the target
         cos, sin = math.cos(grip.yaw_rad), math.sin(grip.yaw_rad)
@@ -122,7 +118,7 @@ def test_the_last_cube_fits_into_the_middle_of_a_plus_sign() -> None:
     ]
     scene, hand = holding(cube('red_cube', 0, 0), location('location_C', 0.5, 0), *arms)
 
-    grips = above_of(motions_of(SkillCall('place', ('location_C',)), scene, hand)).grips
+    grips = placed(SkillCall('place', ('location_C',)), scene, hand).above.grips
 
     assert all(0.002 <= grip.side_room_m < 0.005 for grip in grips)
 
@@ -132,10 +128,8 @@ def test_placing_on_the_table_finds_a_free_spot_away_from_everything() -> None:
         cube('red_cube', 0, 0), cube('green_cube', 0.4, 0.0), location('location_A', 0.44, 0.08)
     )
 
-    target = motions_of(SkillCall('place', ('table',)), scene, hand)[-1]
+    x, y, _ = placed(SkillCall('place', ('table',)), scene, hand).target.centre_m
 
-    assert isinstance(target, ExpectAt)
-    x, y, _ = target.target.centre_m
     assert math.dist((x, y), (0.4, 0.0)) > 0.08 and math.dist((x, y), (0.44, 0.08)) > 0.06
 
 
@@ -174,9 +168,7 @@ def upright(x: float, y: float, z: float, yaw_deg: float = 0.0) -> Pose:
 
 
 def target_of(call: SkillCall, scene: Scene, hand: Hand) -> PlaceTarget:
-    last = motions_of(call, scene, hand)[-1]
-    assert isinstance(last, ExpectAt)
-    return last.target
+    return placed(call, scene, hand).target
 
 
 CENTRED = upright(0.0, 0.0, 0.012)
@@ -200,7 +192,7 @@ def test_a_thing_comes_to_rest_where_it_is_in_the_hand_when_the_hand_is_there(
     assert target.hand_yaw_rad is not None
     held_yaw = 2 * math.atan2(rests.quat_xyzw[2], rests.quat_xyzw[3])
     assert math.cos(4 * (target.yaw_rad - held_yaw)) == pytest.approx(1.0, abs=1e-4)
-    first, second = above_of(motions_of(call, scene, hand)).grips
+    first, second = placed(call, scene, hand).above.grips
     turns = [math.radians(asked_deg) - grip.yaw_rad for grip in (first, second)]
     assert math.cos(2 * turns[0]) == pytest.approx(1.0, abs=1e-4)
     assert math.cos(turns[0] - turns[1]) == pytest.approx(-1.0)
@@ -216,7 +208,7 @@ def test_a_hand_that_is_asked_to_tilt_a_little_comes_straight_down_at_the_same_p
     half = math.radians(6) / 2
     tilted = Pose(position_m=(0.5, 0.2, 0.032), quat_xyzw=(math.cos(half), 0, math.sin(half), 0))
 
-    grips = above_of(motions_of(place(tilted), scene, hand)).grips
+    grips = placed(place(tilted), scene, hand).above.grips
 
     for grip in grips:
         assert grip.position_m == pytest.approx((0.5, 0.2, 0.032 + GAP_M), abs=1e-4)
@@ -227,7 +219,7 @@ def test_fingers_without_room_as_asked_are_turned_by_what_the_thing_looks_alike_
     beside = (cube('green_cube', 0.5, 0.247), cube('blue_cube', 0.5, 0.153))
     scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), *beside)
 
-    grips = above_of(motions_of(place(tcp(0.5, 0.2, 0.032, 0)), scene, hand)).grips
+    grips = placed(place(tcp(0.5, 0.2, 0.032, 0)), scene, hand).above.grips
 
     # Yaw 0 opens along y, where the neighbours are.
     assert {abs(round(math.degrees(grip.yaw_rad))) for grip in grips} == {90}

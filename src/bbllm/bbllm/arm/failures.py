@@ -8,7 +8,7 @@ from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import BbllmError
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.containers import lies_in
-from bbllm.skills.motions import ExpectAt
+from bbllm.skills.placing import PlaceTarget
 
 EMPTY_WIDTH_M = 0.003
 """Fingers nearer together than this are empty [m]."""
@@ -183,28 +183,27 @@ def let_go(failure: SkillError) -> SkillError:
     return SkillError(failure.code, f'{said}; the hand has let go of it.', failure.raw)
 
 
-def misplaced(scene: Scene, motion: ExpectAt, tolerance_m: float) -> SkillError | None:
-    """Return why something is not where it was placed, None where it is [m]."""
-    if scene.held == motion.name:
+def misplaced(
+    scene: Scene, name: str, target: PlaceTarget, tolerance_m: float
+) -> SkillError | None:
+    """Return why an object is not where it was placed, None where it is [m]."""
+    if scene.held == name:
         return SkillError(
-            Code.GRIPPER_FAILED, f'{motion.name} is still in the hand after the fingers opened.'
+            Code.GRIPPER_FAILED, f'{name} is still in the hand after the fingers opened.'
         )
-    if motion.name not in scene.names:
-        return SkillError(Code.OBJECT_LOST, f'{motion.name} is not seen any more.')
-    target = motion.target
+    if name not in scene.names:
+        return SkillError(Code.OBJECT_LOST, f'{name} is not seen any more.')
     if target.within in scene.names:
-        if lies_in(scene.object(motion.name), scene.object(target.within)):
+        if lies_in(scene.object(name), scene.object(target.within)):
             return None
         return SkillError(
-            Code.MISPLACED, f'{motion.name} was let go but does not lie in {target.within}.'
+            Code.MISPLACED, f'{name} was let go but does not lie in {target.within}.'
         )
-    rests = scene.object(motion.name).pose.position_m
-    error = math.dist(rests, motion.target.centre_m)
+    error = math.dist(scene.object(name).pose.position_m, target.centre_m)
     if error <= tolerance_m:
         return None
     return SkillError(
-        Code.MISPLACED,
-        f'{motion.name} came to rest {error * 100:.1f} cm from {motion.target.label}.',
+        Code.MISPLACED, f'{name} came to rest {error * 100:.1f} cm from {target.label}.'
     )
 
 

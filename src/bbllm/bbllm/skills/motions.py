@@ -14,6 +14,7 @@ where the TCP shall be, for `place` when it releases.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.text import listed
@@ -189,13 +190,8 @@ WIDTH_WINDOW_M = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class MoveToBase:
-    """Move all joints back to the ready posture."""
-
-
-@dataclass(frozen=True, slots=True)
 class MoveAbove:
-    """Choose one of the grips and move over it; later motions use the chosen one."""
+    """Choose one of the grips and move over it; a height of 0 ends at the grip itself."""
 
     grips: tuple[Grip, ...]
     """In order of liking."""
@@ -206,33 +202,10 @@ class MoveAbove:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenTo:
-    """Open the fingers to a width."""
+class Pick:
+    """Come down on an object, grip it and lift it."""
 
-    width_m: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Descend:
-    """Go straight down from above the chosen grip to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiftOff:
-    """Rise a little at first, to feel whether an object comes along."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rise:
-    """Go straight back up."""
-
-
-@dataclass(frozen=True, slots=True)
-class CloseOn:
-    """Grip with a force."""
-
+    above: MoveAbove
     name: str
     width_m: float
     """Width of the object, the narrowest way it can lie between the fingers [m]."""
@@ -241,46 +214,18 @@ class CloseOn:
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
-    """Close the fingers on whatever is there."""
+class Place:
+    """Come down with the grasped object, release it and rise."""
 
-
-@dataclass(frozen=True, slots=True)
-class ExpectHeld:
-    """Check whether an object is in the hand."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectAt:
-    """Check whether an object came to rest where it should."""
-
+    above: MoveAbove
     name: str
     target: PlaceTarget
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """Let time pass."""
-
-    duration_s: float
-
-
-Motion = (
-    MoveToBase
-    | MoveAbove
-    | OpenTo
-    | Descend
-    | LiftOff
-    | Rise
-    | CloseOn
-    | Close
-    | ExpectHeld
-    | ExpectAt
-    | Pause
-)
-Motions = tuple[Motion, ...]
+Plain = Literal['return_to_base', 'wait', 'open_gripper', 'close_gripper']
+PLAIN_SKILLS: tuple[Plain, ...] = get_args(Plain)
+"""Skills that need no geometry."""
+Motions = Pick | Place | MoveAbove | Plain
 
 
 def plan_motions(call: SkillCall, scene: Scene, hand: Hand) -> Motions | Rejection:
@@ -290,19 +235,15 @@ def plan_motions(call: SkillCall, scene: Scene, hand: Hand) -> Motions | Rejecti
     if call.skill == 'place':
         return _place(call.args[0], scene, hand)
     if call.skill == 'reach':
-        return _reach(call.args[0], scene, hand)
-    if call.skill == 'return_to_base':
-        return (MoveToBase(),)
-    if call.skill == 'wait':
-        return (Pause(float(call.args[0])),)
-    if call.skill == 'open_gripper':
-        return (OpenTo(MAX_WIDTH_M),)
-    if call.skill == 'close_gripper':
-        return (Close(),)
+        target = reach_target(call.args[0], scene, hand)
+        return target if isinstance(target, Rejection) else MoveAbove(target[1], 0.0, target[0])
+    for plain in PLAIN_SKILLS:
+        if call.skill == plain:
+            return plain
     return Rejection(Code.UNKNOWN_SKILL, f'The arm has no skill named {call.skill!r}.')
 
 
-def _pick(item: SceneObject, scene: Scene) -> Motions | Rejection:
+def _pick(item: SceneObject, scene: Scene) -> Pick | Rejection:
     name, widths = item.name, grip_widths(item)
     rejection = _unpickable(item, widths, scene)
     if rejection is not None:
@@ -315,15 +256,8 @@ def _pick(item: SceneObject, scene: Scene) -> Motions | Rejection:
             Code.NO_CLEARANCE,
             f'{name} cannot be picked because {near} {leave} no room for the fingers.',
         )
-    return (
-        MoveAbove(grips, HOVER_M, name, (name,)),
-        OpenTo(),
-        Descend(),
-        CloseOn(name, min(widths), max(width for width in widths if width <= MAX_WIDTH_M)),
-        LiftOff(name),
-        Rise(),
-        ExpectHeld(name),
-    )
+    widest = max(width for width in widths if width <= MAX_WIDTH_M)
+    return Pick(MoveAbove(grips, HOVER_M, name, (name,)), name, min(widths), widest)
 
 
 def _unpickable(item: SceneObject, widths: Sequence[float], scene: Scene) -> Rejection | None:
@@ -367,7 +301,7 @@ def _in_the_way(no_room: NoRoom) -> tuple[str, str]:
     return listed(no_room.neighbours, 'something'), verb
 
 
-def _place(arg: str, scene: Scene, hand: Hand) -> Motions | Rejection:
+def _place(arg: str, scene: Scene, hand: Hand) -> Place | Rejection:
     if scene.held is None:
         return Rejection(
             Code.NOT_HOLDING,
@@ -393,19 +327,6 @@ def _place(arg: str, scene: Scene, hand: Hand) -> Motions | Rejection:
     return _put_down(held, target, grips)
 
 
-def _put_down(held: SceneObject, target: PlaceTarget, grips: tuple[Grip, ...]) -> Motions:
-    return (
-        MoveAbove(grips, HOVER_M, target.label, (held.name, *target.supports)),
-        Descend(),
-        OpenTo(),
-        Rise(),
-        ExpectAt(held.name, target),
-    )
-
-
-def _reach(arg: str, scene: Scene, hand: Hand) -> Motions | Rejection:
-    target = reach_target(arg, scene, hand)
-    if isinstance(target, Rejection):
-        return target
-    label, grips = target
-    return (MoveAbove(grips, 0.0, label),)
+def _put_down(held: SceneObject, target: PlaceTarget, grips: tuple[Grip, ...]) -> Place:
+    above = MoveAbove(grips, HOVER_M, target.label, (held.name, *target.supports))
+    return Place(above, held.name, target)

@@ -4,7 +4,6 @@ import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import singledispatchmethod
 
 from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
@@ -22,28 +21,20 @@ from bbllm.arm.failures import (
 )
 from bbllm.arm.force_estimator import SilentForceError
 from bbllm.arm.motion.lifting import LiftParams, parted, slow_move
-from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
+from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams, Line
 from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import Rejection
-from bbllm.skills.grasps import in_tool_frame
+from bbllm.skills.grasps import MAX_WIDTH_M, in_tool_frame
 from bbllm.skills.motions import (
     GRIP_FORCE_N,
     WIDTH_WINDOW_M,
-    Close,
-    CloseOn,
-    Descend,
-    ExpectAt,
-    ExpectHeld,
-    LiftOff,
-    Motion,
+    Motions,
     MoveAbove,
-    MoveToBase,
-    OpenTo,
-    Pause,
-    Rise,
+    Pick,
+    Place,
     plan_motions,
 )
 from bbllm.skills.risk import moves
@@ -66,6 +57,8 @@ class ExecutorParams:
     lift: LiftParams = field(default_factory=LiftParams)
 
 
+SAME_WIDTH_M = 0.001
+"""Openings of the hand nearer to each other than this are the same [m]."""
 PLACED_M = 0.01
 """An object that rests further than this from its target is misplaced [m]."""
 SETTLE_S = 0.1
@@ -90,18 +83,18 @@ class SkillRun:
         self._executor, self._planner = executor, planner
         self._carried: str | None = None
         self._target = ''
-        self._way: GraspPlan | None = None
+        self._opening_m: float | None = None
+        """Of the grip that was chosen [m]."""
         self._touched = self._lifting = False
         self._held_at: Vector = (0.0, 0.0, 0.0)
         self._scene: Scene | None = None
 
     def outcome(self) -> Outcome:
         try:
-            motions = self.prepare(self._observed())
+            motions = self._prepare(self._observed())
             if self._carried and self._executor.grip_interrupted and moves(self._call):
                 self._grip_again(self._carried)
-            for motion in motions:
-                self._do(motion)
+            self._do(motions)
             if self._carried and moves(self._call):
                 self._executor.wait(WEIGH_S, f'weighing {self._carried}')
         except CallError as error:
@@ -112,7 +105,7 @@ class SkillRun:
             return failed if self._touched else replace(failed, status=untouched(told))
         return Outcome(call=self._call, status=Status.SUCCEEDED)
 
-    def prepare(self, scene: Scene) -> tuple[Motion, ...]:
+    def _prepare(self, scene: Scene) -> Motions:
         """Check the call against a scene and turn it into motions."""
         self._call = check_call(self._call, scene)
         hand = self._executor.hand()
@@ -122,7 +115,7 @@ class SkillRun:
         self._planner.update(scene, hand)
         if self._executor.guard is not None:
             self._executor.guard.update(scene, hand)
-            if any(isinstance(motion, CloseOn | Close) for motion in motions):
+            if self._call.skill in ('pick', 'close_gripper'):
                 self._executor.guard.check_grip(GRIP_FORCE_N, f'{self._call}')
         self._carried = scene.held
         if scene.held is not None:
@@ -141,15 +134,50 @@ class SkillRun:
             code = Code.EMPTY_SCENE if empty else Code.STALE_SCENE
             raise SkillError(code, str(error), moved=self._touched) from error
 
-    @singledispatchmethod
-    def _do(self, motion: Motion) -> None:
-        """Execute a motion; the annotation of each method below names its motion."""
-        raise SkillError(Code.INTERNAL, f'there is no execution of {motion}.')
+    def _do(self, motions: Motions) -> None:
+        """Execute what `plan_motions` has found for the call."""
+        match motions:
+            case Pick():
+                self._pick(motions)
+            case Place():
+                self._place(motions)
+            case MoveAbove():
+                self._move_above(motions)
+            case 'return_to_base':
+                self._move_to_base()
+            case 'open_gripper':
+                self._open(MAX_WIDTH_M)
+            case 'close_gripper':
+                self._close()
+            case 'wait':
+                duration_s = float(self._call.args[0])
+                self._executor.report(f'waiting {duration_s:g} s')
+                self._executor.wait(duration_s, 'waiting')
 
-    @_do.register
-    def _lift_off(self, motion: LiftOff) -> None:
+    def _pick(self, pick: Pick) -> None:
+        way = self._move_above(pick.above)
+        if abs(self._executor.hand().width_m - way.grip.opening_m) >= SAME_WIDTH_M:
+            self._open(way.grip.opening_m)
+        self._executor.follow(way.line.descent, self._lowering())
+        self._close_on(pick)
+        self._rise(self._lift_off(pick.name, way.line))
+        if self._observed().held != pick.name:
+            self._carried = None
+            raise unheld(pick.name, self._executor.hand().width_m)
+
+    def _place(self, place: Place) -> None:
+        way = self._without_slip(place.name, self._move_above(place.above))
+        self._executor.follow(way.line.descent, self._lowering())
+        self._open(way.grip.opening_m)
+        self._rise(way.line.ascent)
+        self._executor.wait(SETTLE_S, f'looking where {place.name} came to rest')
+        failure = misplaced(self._observed(), place.name, place.target, PLACED_M)
+        if failure is not None:
+            raise failure
+
+    def _lift_off(self, name: str, line: Line) -> JointTrajectory:
         """
-        Lift what is gripped a little, to see whether it comes along.
+        Lift what is gripped a little, to see whether it comes along; returns the rest of the way.
 
         Without a reported force there is nothing to measure, and all of the way up is left.
 
@@ -157,16 +185,14 @@ class SkillRun:
             SkillError: WOULD_NOT_RISE, or TIMEOUT where the force is no longer reported, with the
                 object still gripped; or the arm failed otherwise, or was stopped.
         """
-        self._lifting = True
-        name, way, params = motion.name, self._chosen(), self._params.lift
+        self._lifting, params = True, self._params.lift
         before_n = self._felt(name)
-        if before_n is not None:
-            assert way.up is not None  # a pick comes down on its object
-            first, up = parted(way.up, params.rise_m(way.up[0]))
-            left = self._planner.with_way_up(way, up)
-            self._lift_a_little(name, slow_move(first, params.duration_s), before_n)
-            self._way = left
-        self._lifting = False
+        if before_n is None:
+            return line.ascent
+        first, rest = parted(line.path[::-1], params.rise_m(line.path[-1]))
+        left = self._planner.line_along(rest)
+        self._lift_a_little(name, slow_move(first, params.duration_s), before_n)
+        return left
 
     def _lift_a_little(self, name: str, first: JointTrajectory, before_n: float) -> None:
         executor, cap_n, activity = self._executor, self._params.lift.cap_n, f'lifting {name}'
@@ -206,81 +232,62 @@ class SkillRun:
                     raise unfelt(name, str(silence)) from silence
                 again = True
 
-    @_do.register
-    def _move_to_base(self, _: MoveToBase) -> None:
+    def _move_to_base(self) -> None:
         trajectory = self._planner.to_base(self._executor.q_start())
         self._executor.check_ahead(trajectory, 'moving back to base')
         self._touched = True
         self._executor.follow(trajectory, 'moving back to base')
         self._check_carried('on the way back to base')
 
-    @_do.register
-    def _pause(self, motion: Pause) -> None:
-        self._executor.report(f'waiting {motion.duration_s:g} s')
-        self._executor.wait(motion.duration_s, 'waiting')
-
-    @_do.register
-    def _move_above(self, motion: MoveAbove) -> None:
+    def _move_above(self, motion: MoveAbove) -> GraspPlan:
+        executor = self._executor
         self._target = motion.target
-        self._way = self._planner.above(motion, self._executor.q_start())
-        self._executor.check_ahead(self._way.transit, f'moving above {motion.target}')
-        opening_m = None if self._carried else self._way.grip.opening_m
-        self._executor.check_ahead(self._way.descent, self._lowering(), opening_m)
-        if self._carried and self._way.descent is not None:
-            end = self._way.descent.position_rad[-1]
-            self._executor.check_hand(self._way.grip.opening_m, self._opening(), at=end)
+        way = self._planner.above(motion, executor.q_start())
+        executor.check_ahead(way.transit, f'moving above {motion.target}')
+        if motion.hover_m > 0.0:
+            opening_m = self._opening_m = way.grip.opening_m
+            executor.check_ahead(
+                way.line.descent, self._lowering(), None if self._carried else opening_m
+            )
+            if self._carried:
+                end = way.line.descent.position_rad[-1]
+                executor.check_hand(opening_m, self._opening(), at=end)
         self._touched = True
-        self._executor.follow(self._way.transit, f'moving above {motion.target}')
+        executor.follow(way.transit, f'moving above {motion.target}')
         self._check_carried(f'on the way to {motion.target}')
-
-    @_do.register
-    def _descend(self, _: Descend) -> None:
-        if self._carried is not None:
-            self._make_up_for_slip(self._carried)
-        way = self._chosen()
-        if way.descent is not None:
-            self._executor.follow(way.descent, self._lowering())
+        return way
 
     def _lowering(self) -> str:
         what = f'{self._carried} onto {self._target}' if self._carried else 'the hand'
         return f'lowering {what}'
 
-    def _make_up_for_slip(self, name: str) -> None:
+    def _without_slip(self, name: str, way: GraspPlan) -> GraspPlan:
         """Shift the descent by as much as the grasped object has slipped on the way."""
-        if self._scene is None:
-            return
-        now = self._in_hand(self._scene, name)  # looked at since the arm came to rest here
+        assert self._scene is not None  # looked at since the arm came to rest here
+        now = self._in_hand(self._scene, name)
         slip = [was - is_now for was, is_now in zip(self._held_at, now, strict=True)]
         if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
-            return
+            return way
         rotation = rotation_of(self._executor.hand().tcp)
         x, y, z = (sum(rotation[row][axis] * slip[axis] for axis in range(3)) for row in range(3))
         # Without another line, the way as it was planned is good to a few millimetres.
         with contextlib.suppress(NoPathError):
-            self._way = self._planner.shifted(self._chosen(), (x, y, z))
+            return self._planner.shifted(way, (x, y, z))
+        return way
 
     def _in_hand(self, scene: Scene, name: str) -> Vector:
         """Return where the centre of an object is in the frame of the TCP [m]."""
         return in_tool_frame(scene.object(name).pose.position_m, self._executor.hand().tcp)
 
-    @_do.register
-    def _rise(self, _: Rise) -> None:
-        way = self._chosen()
-        if way.ascent is not None:
-            self._lifting = True
-            self._executor.follow(way.ascent, f'lifting {self._carried or "the hand"}')
-            self._lifting = False
+    def _rise(self, ascent: JointTrajectory) -> None:
+        self._lifting = True
+        self._executor.follow(ascent, f'lifting {self._carried or "the hand"}')
+        self._lifting = False
 
-    @_do.register
-    def _open(self, motion: OpenTo) -> None:
-        width = motion.width_m
-        if width is None:
-            width = self._chosen().grip.opening_m
-            if self._carried is None and abs(self._executor.hand().width_m - width) < 0.001:
-                return
-        self._executor.check_hand(width, self._opening())
+    def _open(self, width_m: float) -> None:
+        self._executor.check_hand(width_m, self._opening())
         self._touched = True
-        self._executor.open_to(width, self._opening())
+        self._executor.open_to(width_m, self._opening())
         self._carried = None
         self._executor.carry(None)
 
@@ -288,17 +295,16 @@ class SkillRun:
         released = f' to let go of {self._carried}' if self._carried else ''
         return f'opening the hand{released}'
 
-    @_do.register
-    def _close_on(self, motion: CloseOn) -> None:
-        middle = (motion.width_m + motion.widest_m) / 2
-        window = WIDTH_WINDOW_M + (motion.widest_m - motion.width_m) / 2
+    def _close_on(self, pick: Pick) -> None:
+        middle = (pick.width_m + pick.widest_m) / 2
+        window = WIDTH_WINDOW_M + (pick.widest_m - pick.width_m) / 2
         result = self._executor.grasp(
-            middle, GRIP_FORCE_N, window, window, f'closing the hand on {motion.name}'
+            middle, GRIP_FORCE_N, window, window, f'closing the hand on {pick.name}'
         )
         if not result.success:
-            raise missed_grasp(motion.name, motion.width_m, result)
-        self._carried = motion.name
-        self._executor.carry(motion.name)
+            raise missed_grasp(pick.name, pick.width_m, result)
+        self._carried = pick.name
+        self._executor.carry(pick.name)
 
     def _grip_again(self, name: str) -> None:
         """Close on what a stop may have left loose; asked for more width, a hand would open."""
@@ -310,8 +316,7 @@ class SkillRun:
         if not result.success:
             raise missed_grasp(name, width, result)
 
-    @_do.register
-    def _close(self, _: Close) -> None:
+    def _close(self) -> None:
         self._executor.check_hand(0.0, 'closing the hand')
         self._touched = True
         # The window is wide open: closing on something is as good as closing on nothing.
@@ -320,29 +325,10 @@ class SkillRun:
             apart = f'the fingers ended {result.width_m * 100:.1f} cm apart'
             raise SkillError(Code.GRASP_FAILED, f'closing the hand failed: {apart}.')
 
-    @_do.register
-    def _expect_held(self, motion: ExpectHeld) -> None:
-        if self._observed().held == motion.name:
-            return
-        self._carried = None
-        raise unheld(motion.name, self._executor.hand().width_m)
-
     def _check_carried(self, where: str) -> None:
         if self._carried is not None and self._observed().held != self._carried:
             lost, self._carried = self._carried, None
             raise SkillError(Code.OBJECT_LOST, f'{lost} was lost {where}.')
-
-    @_do.register
-    def _expect_at(self, motion: ExpectAt) -> None:
-        self._executor.wait(SETTLE_S, f'looking where {motion.name} came to rest')
-        failure = misplaced(self._observed(), motion, PLACED_M)
-        if failure is not None:
-            raise failure
-
-    def _chosen(self) -> GraspPlan:
-        if self._way is None:
-            raise SkillError(Code.INTERNAL, 'a motion was planned before a grip was chosen.')
-        return self._way
 
     def _get_out(self, failure: SkillError) -> SkillError:
         """Raise the arm where it may still move, after releasing what may be fixed."""
@@ -353,10 +339,10 @@ class SkillRun:
             return failure
         held_back = lifts and failure.code in HELD_BACK_CODES
         try:
-            if failure.code is Code.GRASP_FAILED and self._way is not None:
-                executor.open_to(self._way.grip.opening_m, 'opening the hand again')
-            if failure.lets_go or held_back:
-                self._open(OpenTo())
+            if failure.code is Code.GRASP_FAILED and self._opening_m is not None:
+                executor.open_to(self._opening_m, 'opening the hand again')
+            if self._opening_m is not None and (failure.lets_go or held_back):
+                self._open(self._opening_m)
                 failure = let_go(failure)
             rise = self._planner.straight_up(executor.q_start(), RETREAT_M)
             executor.follow(rise, 'rising out of the way')

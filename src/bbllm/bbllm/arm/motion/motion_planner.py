@@ -299,26 +299,32 @@ ESCAPE_M = 0.1
 """How far to rise first where the arm starts in contact with something [m]."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The straight way down to a grip, and up again."""
+
+    path: Array
+    """Joint positions on the way down, evenly spaced, shape (n, 7) [rad]."""
+    descent: JointTrajectory
+    ascent: JointTrajectory
+
+    @property
+    def duration_s(self) -> float:
+        return self.descent.duration_s + self.ascent.duration_s
+
+
+@dataclass(frozen=True, slots=True)
 class GraspPlan:
     """Everything that is needed to come down on a grip and rise again."""
 
     grip: Grip
     transit: JointTrajectory
-    descent: JointTrajectory | None = None
-    """Straight down; None where hover and grip are one."""
-    ascent: JointTrajectory | None = None
-    up: Array | None = None
-    """Joint positions on the way up, evenly spaced, shape (n, 7) [rad]."""
-
-    @property
-    def line_s(self) -> float:
-        lines = (self.descent, self.ascent)
-        return sum(line.duration_s for line in lines if line is not None)
+    line: Line
+    """Of no length where hover and grip are one."""
 
     @property
     def duration_s(self) -> float:
-        return self.transit.duration_s + self.line_s
+        return self.transit.duration_s + self.line.duration_s
 
 
 class GraspPlanner:
@@ -350,15 +356,9 @@ class GraspPlanner:
 
     def shifted(self, way: GraspPlan, shift_m: Point) -> GraspPlan:
         """Come down beside the grip by a shift in the world frame [m]; raises NoPathError."""
-        if way.descent is None:
-            return way
         x, y, z = (way.grip.position_m[axis] + shift_m[axis] for axis in range(3))
         pose = top_down((x, y, z), way.grip.yaw_rad)
-        return self._along(way, line_path(way.descent.position_rad[0], pose))
-
-    def with_way_up(self, way: GraspPlan, up: Array) -> GraspPlan:
-        """Return a way with another ascent, along joint positions of shape (n, 7) [rad]."""
-        return replace(way, ascent=self._line(up), up=up)
+        return replace(way, line=self._line(line_path(way.line.path[0], pose)))
 
     def to_base(self, q_now: Array) -> JointTrajectory:
         """Plan the way back to the ready posture; raises SkillError as a rejection."""
@@ -370,7 +370,7 @@ class GraspPlanner:
 
     def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
         """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
-        return self._line(rising_path(q_now, rise_m))
+        return self.line_along(rising_path(q_now, rise_m))
 
     def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> GraspPlan:
         """Take the best posture, or where that is slow or blocked, the quickest of a few."""
@@ -379,10 +379,10 @@ class GraspPlanner:
         for count in (1, POSTURES):
             for approach in self._postures(motion, grips, q_now, count):
                 try:
-                    ways.append(self._way_by(approach, grips[approach.index], motion, q_now))
+                    ways.append(self._way_by(approach, grips[approach.index], q_now))
                 except NoPathError as error:
                     problem = problem or error
-            if ways and ways[0].line_s <= SLOW_LINE_S:
+            if ways and ways[0].line.duration_s <= SLOW_LINE_S:
                 return ways[0]
         if not ways:
             raise problem or NoPathError('no posture is left')
@@ -404,18 +404,15 @@ class GraspPlanner:
         self._checker.open_to(self._width_m)
         return approaches
 
-    def _way_by(
-        self, approach: Approach, grip: Grip, motion: MoveAbove, q_now: Array
-    ) -> GraspPlan:
-        way = GraspPlan(grip=grip, transit=self._transit(q_now, approach.path[0]))
-        return way if motion.hover_m <= 0.0 else self._along(way, approach.path)
+    def _way_by(self, approach: Approach, grip: Grip, q_now: Array) -> GraspPlan:
+        transit = self._transit(q_now, approach.path[0])
+        return GraspPlan(grip, transit, self._line(approach.path))
 
-    def _along(self, way: GraspPlan, path: Array) -> GraspPlan:
-        """Return a way that comes down and goes up along a path of shape (n, 7)."""
-        up = path[::-1]
-        return replace(way, descent=self._line(path), ascent=self._line(up), up=up)
+    def _line(self, path: Array) -> Line:
+        return Line(path, self.line_along(path), self.line_along(path[::-1]))
 
-    def _line(self, path: Array) -> JointTrajectory:
+    def line_along(self, path: Array) -> JointTrajectory:
+        """Return the motion along what `line_path` found, shape (n, 7) [rad]."""
         params = self.params
         line = path_move(path, scale=params.scale, speed_m_s=params.line_speed_m_s)
         # The tool is slow enough; near singularities a joint may be fast nevertheless.
