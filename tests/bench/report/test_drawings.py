@@ -10,7 +10,14 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from bbllm.bench.report import plots
-from bbllm.bench.report.charts import Drawings, Scenes, final_scene, read_scenes
+from bbllm.bench.report.drawings import (
+    Drawings,
+    Scenes,
+    final_scene,
+    is_far,
+    read_scenes,
+    table_view,
+)
 from bbllm.bench.report.plots import over_k
 from bbllm.bench.report.summary import RunSummary, summarize_run
 from bbllm.core.types import Kind, Pose, Scene
@@ -53,37 +60,35 @@ def test_path_ends_where_it_should_however_many_points_it_has() -> None:
 
 def test_equal_tables_share_a_drawing_and_other_ones_do_not() -> None:
     start = scene()
-    drawings = Drawings([start], Inks())
+    drawings, view = Drawings(), table_view([start])
 
-    one = drawings.draw(start, start)
-    same = drawings.draw(moved(start, 'hand', 0, 0), start)
-    other = drawings.draw(moved(start, 'red_cube', 0.5, -0.3), start)
+    one = drawings.draw_table(start, start, view)
+    same = drawings.draw_table(moved(start, 'hand', 0, 0), start, view)
+    other = drawings.draw_table(moved(start, 'red_cube', 0.5, -0.3), start, view)
 
     assert one is same
     assert other.id != one.id
-    assert other.ground == one.ground
     assert len(drawings.unique) == 2
 
 
-def test_drawing_holds_every_thing_once_and_not_the_ground() -> None:
+def test_drawing_holds_every_thing_once() -> None:
     start = scene()
-    drawings = Drawings([start], Inks())
-    drawing = drawings.draw(start, None)
+    drawing = Drawings().draw_table(start, None, table_view([start]))
 
     for item in start.objects:
         if item.kind in (Kind.CUBE, Kind.CYLINDER):
             assert len(re.findall(rf'>{item.name}\b', drawing.markup)) == 1
-    assert 'FR3' not in drawing.markup
-    assert 'FR3' in drawings.grounds[0].markup
+    assert 'FR3' in drawing.markup
 
 
 def test_what_fell_far_away_is_named_and_does_not_shrink_the_rest() -> None:
     start = scene()
     gone = moved(start, 'red_cube', 40.0, 3.0)
-    drawings = Drawings([start, gone], Inks())
 
-    drawing = drawings.draw(gone, start)
-    assert drawing.away == ('red_cube',)
+    drawing = Drawings().draw_table(gone, start, table_view([start, gone]))
+
+    assert [item.name for item in gone.objects if is_far(item)] == ['red_cube']
+    assert 'red_cube' not in drawing.markup
     assert drawing.height < 2 * drawing.width
 
 
@@ -96,9 +101,9 @@ def test_far_things_are_marked_where_the_journal_knows_and_they_still_are_there(
 
     assert still.has('azure_cube', 'reachable', 'no')
     assert not nearer.has('azure_cube', 'reachable', 'no')
-    inks = Inks()
-    Drawings([still], inks).draw(still, None)
-    assert FAR in inks.rules
+    drawings = Drawings()
+    drawings.draw_table(still, None, table_view([still]))
+    assert FAR in drawings.rules
 
 
 @pytest.mark.parametrize(
@@ -136,20 +141,17 @@ def summary_of(*ks: int) -> RunSummary:
     return summarize_run(settings, results, [])
 
 
-def test_marks_lie_where_figures_say_and_values_of_k_far_apart_at_equal_steps(
+def test_marks_lie_where_figures_say_and_values_of_k_at_equal_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn: list[Figure] = []
     monkeypatch.setattr(plots, '_svg', lambda figure, name: drawn.append(figure) or Markup())
 
-    chart, far = over_k(summary_of(0, 2)), over_k(summary_of(0, 1, 90))
-    near, apart = (figure.axes[0] for figure in drawn)
-    assert chart is not None and far is not None
+    over_k(summary_of(0, 2, 90))
 
-    lines = {line.get_label(): line[0] for line in near.containers}
+    axes = drawn[0].axes[0]
+    lines = {line.get_label(): line[0] for line in axes.containers}
     marks = {name: [*line.get_ydata()] for name, line in lines.items()}
-    assert marks == {'SR': [0.5, 0.5], 'GCR': [0.75, 0.75], 'EXEC': []}
-    assert [*lines['GCR'].get_xdata()] == [*near.get_xticks()] == [0, 2]
-    assert 'GCR: 0.75 [0.50, 1.00] at K = 0; 0.75' in chart.alternative
-    assert [*apart.get_xticks()] == [0, 1, 2]
-    assert (chart.equal_steps, far.equal_steps) == (False, True)
+    assert marks == {'SR': [0.5] * 3, 'GCR': [0.75] * 3, 'EXEC': []}
+    assert [*lines['GCR'].get_xdata()] == [*axes.get_xticks()] == [0, 1, 2]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ['0', '2', '90']

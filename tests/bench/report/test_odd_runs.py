@@ -127,7 +127,7 @@ def test_cost_is_shown_with_its_currency_or_with_the_reason_why_not(tmp_path: Pa
 def test_run_of_many_trials_has_a_map_for_each_k(tmp_path: Path) -> None:
     page = page_of(tmp_path, small(trials=13))
 
-    assert len(page.all('table', class_='heat')) == 2 + 1
+    assert len(page.all('table', class_='heat')) == 2
 
 
 def test_broken_results_are_named_and_leave_the_old_report(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bbllm.bench.report.plots import MUTED, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, MUTED, GRID = '#22262b', '#6b737c', '#e3e6ea'
 COLORS = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#22262b')
 """Distinct for colour-blind people too: Okabe and Ito, Color Universal Design (2008)."""
 STYLES = ('o-', 's--', 'D:')
@@ -40,33 +41,17 @@ def growth_figure(
     suite: str, prompts: Mapping[str, Curve], steps: Mapping[str, Curve], note: str = ''
 ) -> Figure:
     """Return both plots: tokens of *prompts* by steps done, and of *steps* by steps in all."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    style: dict[Any, Any] = {
-        **{'font.size': 11, 'text.color': INK, 'axes.labelcolor': INK, 'axes.edgecolor': MUTED},
-        **dict.fromkeys(('axes.spines.left', 'axes.spines.top', 'axes.spines.right'), False),
-        **{'xtick.color': MUTED, 'ytick.color': MUTED, 'ytick.left': False},
-        'text.parse_math': False,
-    }
     rows = math.ceil(len(prompts) / 3)
     height = 470 + 19 * rows
-    with mpl.rc_context(style):
-        figure = Figure(figsize=(1044 / 72, height / 72), dpi=72)
+    with new_figure(1044, height) as figure:
         top, bottom = 1 - 70 / height, (62 + 19 * rows) / height
         figure.subplots_adjust(left=0.05, right=0.99, top=top, bottom=bottom, wspace=0.11)
         figure.text(0.01, 1 - 24 / height, f'{suite}: tokens of prompts', size=15, weight='bold')
         figure.text(0.01, 1 - 42 / height, note, color=MUTED)
         left, right = figure.subplots(1, 2)
         _draw(left, prompts, 'How long a prompt is', 'steps done before it', 'tokens of a prompt')
-        _draw(
-            right,
-            steps,
-            'What a step costs',
-            'steps of the episode',
-            'prompt tokens for each step, log scale',
-            log=True,
-        )
+        costs = 'prompt tokens for each step, log scale'
+        _draw(right, steps, 'What a step costs', 'steps of the episode', costs, log=True)
         figure.legend(*left.get_legend_handles_labels(), loc='lower left', ncols=3, frameon=False)
     return figure
 
@@ -97,8 +82,6 @@ def _draw(
     if not any(lines.values()):
         axes.text(0.5, 0.5, 'nothing was measured', color=MUTED, transform=axes.transAxes)
         return
-    axes.grid(axis='y', color=GRID)
-    axes.set_axisbelow(True)
     axes.set_xlim(0, max(5, axes.get_xlim()[1]))
     if log:
         from matplotlib.ticker import LogLocator, NullLocator

@@ -1,40 +1,46 @@
 """A comparison as tables, for a terminal and as Markdown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from bbllm.bench.compare.figures import PartFigures, PlannerComparison, PlannerFigures
 from bbllm.bench.log.intervals import Estimate
-from bbllm.bench.metrics.metrics import METRICS, Metric
+from bbllm.bench.metrics.metrics import COSTS, METRICS
 from bbllm.bench.metrics.pairs import Comparison
+from bbllm.bench.report.grid import Grid, grid_of, markdown_of
 from bbllm.core.text import count_of
 
-NOTHING = '–'
-INTERVALS = 'Below each figure is its 95 % interval over cases.'
-RULES = (
-    'faithful: episodes that broke no rule; two hands: the same where holding two things breaks '
-    'none.'
-)
-HELD_ONCE = (
-    'held once: of all episodes, as SR, those in which all conditions of the goal held at once, '
-    'at the start or after some step; so FLTRNN counts a success.'
-)
-KINDS = (
-    'malformed, refused: lines of replies that were left out since they fit no grammar, or since '
-    'they name what is not there or are against a check of the planner, in all episodes. A '
-    'planner that does not read replies line by line has 0, which says nothing of its replies.'
-)
-COSTS = (
+ABOUT_OUTCOMES = {
+    'planner': 'Below each figure is its 95 % interval over cases.',
+    'faithful': (
+        'faithful: episodes that broke no rule; two hands: the same where holding two things '
+        'breaks none.'
+    ),
+    'held once': (
+        'held once: of all episodes, as SR, those in which all conditions of the goal held at '
+        'once, at the start or after some step; so FLTRNN counts a success.'
+    ),
+    'malformed': 'malformed: lines of replies that were left out since they fit no grammar.',
+    'refused': (
+        'refused: lines that name what is not there or are against a check of the planner. A '
+        'planner that does not read replies line by line has none of both kinds, which says '
+        'nothing of its replies.'
+    ),
+}
+ABOUT_COSTS = (
     'calls, tokens: of an episode; a step: tokens of its prompts for each step; grows: tokens by '
     'which a prompt is longer for each step that is done; stable: share of the prompts that an '
     'earlier prompt of the episode began with; a minute: episodes.'
 )
 ESTIMATED = '~: the server counted no tokens; those of prompts are estimated.'
-PAIRED = 'Over the cases that both played and neither lost.'
-P_VALUES = (
-    "p: McNemar's for SR, and below it after the correction of Holm for the number of planners."
-)
+ABOUT_DIFFERENCES = {
+    'planner': 'Over the cases that both played and neither lost.',
+    'p': (
+        "p: McNemar's for SR, and below it after the correction of Holm for the number of "
+        'planners.'
+    ),
+}
 TOKENS = ('tokens', 'step_tokens', 'growth')
+RATES = ('sr', 'gcr', 'exec', 'faithful', 'faithful_two_hands', 'held_once')
 OUTCOMES = ('sr_judged', 'gcr', 'exec', 'faithful')
 EXPENSES = ('model_calls', 'tokens', 'robot_s')
 """The differences in the tables."""
@@ -46,16 +52,6 @@ _VERDICTS = {
     'unclear': 'not clear',
     'none': 'no verdict',
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """A table; cells may have two lines, a figure and its interval."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str = ''
 
 
 def grids_of(data: PlannerComparison) -> tuple[Grid, ...]:
@@ -79,10 +75,7 @@ def markdown(data: PlannerComparison, pictures: Sequence[str]) -> str:
         *(f'> {notice}' for notice in data.notices),
     ]
     for grid in grids_of(data):
-        lines += ['', f'## {grid.title}', '', _line(grid.header)]
-        lines.append(_line([':--', *('--:' for _ in grid.header[1:])]))
-        lines += [_line(row) for row in grid.rows]
-        lines += ['', grid.caption] if grid.caption else []
+        lines += ['', *markdown_of(grid)]
     for name in pictures:
         lines += ['', f'![Tokens of prompts, by steps]({name})']
     if data.left_out:
@@ -106,76 +99,52 @@ def closing_line(data: PlannerComparison) -> str:
 
 
 def _outcomes(data: PlannerComparison) -> Grid:
-    rated = any(row.rate('faithful').n for row in data.planners)
-    watched = any(row.rate('held_once').n for row in data.planners)
-    keys = ['sr', 'gcr', 'exec', *['faithful', 'faithful_two_hands'] * rated]
-    keys += ['held_once'] * watched
-    kinds = [
-        name
-        for name in ('malformed', 'refused')
-        if any(getattr(row, name) for row in data.planners)
+    rows = [
+        {
+            'planner': row.planner,
+            'K': str(row.k),
+            'n': _played(row),
+            **{METRICS[key].label: _cell(key, row.rate(key)) for key in RATES},
+            'malformed': str(row.malformed or ''),
+            'refused': str(row.refused or ''),
+        }
+        for row in data.planners
     ]
-    return Grid(
-        title='Outcomes',
-        header=('planner', 'K', 'n', *(METRICS[key].label for key in keys), *kinds),
-        rows=tuple(
-            (
-                row.planner,
-                f'{row.k}',
-                _played(row),
-                *(_cell(METRICS[key], row.rate(key)) for key in keys),
-                *(f'{getattr(row, name)}' for name in kinds),
-            )
-            for row in data.planners
-        ),
-        caption=' '.join(
-            [INTERVALS, *[RULES] * rated, *[HELD_ONCE] * watched, *[KINDS] * bool(kinds)]
-        ),
-    )
+    return grid_of('Outcomes', rows, notes=ABOUT_OUTCOMES)
 
 
 def _costs(data: PlannerComparison) -> Grid:
-    keys = ('model_calls', 'tokens', 'step_tokens', 'growth', 'stable_share')
+    rows = []
+    for row in data.planners:
+        rate = row.episodes_per_minute
+        about = dict.fromkeys(TOKENS, '~' * row.tokens_estimated)
+        cells = {METRICS[k].label: _cell(k, row.rate(k), about.get(k, '')) for k in COSTS}
+        minute = '' if rate is None else f'{rate:.0f}'
+        rows.append({'planner': row.planner, **cells, 'a minute': minute})
     estimated = any(row.tokens_estimated for row in data.planners)
-    return Grid(
-        title='Costs',
-        header=('planner', *(METRICS[key].label for key in keys), 'a minute'),
-        rows=tuple(
-            (
-                row.planner,
-                *(
-                    _cell(
-                        METRICS[key], row.rate(key), '~' * (row.tokens_estimated and key in TOKENS)
-                    )
-                    for key in keys
-                ),
-                NOTHING if (rate := row.episodes_per_minute) is None else f'{rate:.0f}',
-            )
-            for row in data.planners
-        ),
-        caption=' '.join([COSTS, *[ESTIMATED] * estimated]),
-    )
+    notes = {'planner': ABOUT_COSTS, 'tokens': ESTIMATED if estimated else ''}
+    return grid_of('Costs', rows, notes=notes)
 
 
 def _differences(data: PlannerComparison, keys: Sequence[str], *, tested: bool) -> Grid:
     """Return what each planner has more than the first, and whether its success is beyond luck."""
-    known = {key for pair in data.paired for key in pair.comparison.differences}
-    shown = [METRICS[key] for key in keys if key in known]
     rows = []
     for pair in data.paired:
         found = pair.comparison
-        given = {key: item.difference for key, item in found.differences.items()}
-        cells = [_cell(metric, given.get(metric.key), sign=True) for metric in shown]
-        verdict = [_p_values(found), _VERDICTS[found.verdict]] if tested else []
-        rows.append((pair.planner, str(found.pairs - found.lost_pairs), *cells, *verdict))
+        cells = {
+            'SR' if key == 'sr_judged' else METRICS[key].label: _cell(
+                key, found.differences[key].difference, sign=True
+            )
+            for key in keys
+            if key in found.differences
+        }
+        cells = {'planner': pair.planner, 'pairs': str(found.pairs - found.lost_pairs), **cells}
+        if tested:
+            cells |= {'p': _p_values(found), 'SR is': _VERDICTS[found.verdict]}
+        rows.append(cells)
     what = 'outcomes' if tested else 'costs'
-    labels = ('SR' if metric.key == 'sr_judged' else metric.label for metric in shown)
-    return Grid(
-        title=f'Each planner minus {data.against}: {what}',
-        header=('planner', 'pairs', *labels, *(('p', 'SR is') if tested else ())),
-        rows=tuple(rows),
-        caption=' '.join([PAIRED, *[P_VALUES] * tested]),
-    )
+    title = f'Each planner minus {data.against}: {what}'
+    return grid_of(title, rows, notes=ABOUT_DIFFERENCES)
 
 
 def _played(row: PlannerFigures) -> str:
@@ -185,42 +154,34 @@ def _played(row: PlannerFigures) -> str:
 
 
 def _p_values(found: Comparison) -> str:
-    if found.holm_p is None:
-        return NOTHING
-    return f'{found.mcnemar_p:.2g}\n{found.holm_p:.2g}'
+    return '' if found.holm_p is None else f'{found.mcnemar_p:.2g}\n{found.holm_p:.2g}'
 
 
 def _parts(by: str, parts: Mapping[str, Mapping[str, PartFigures]]) -> Grid:
     planners = list(next(iter(parts.values())))
-    return Grid(
-        title=f'SR by {by}',
-        header=('planner', *parts),
-        rows=tuple(
-            (planner, *(_part_cell(of_planner[planner]) for of_planner in parts.values()))
-            for planner in planners
-        ),
-    )
+    rows = [
+        {'planner': planner, **{name: _part_cell(rows[planner]) for name, rows in parts.items()}}
+        for planner in planners
+    ]
+    return grid_of(f'SR by {by}', rows)
 
 
 def _part_cell(row: PartFigures) -> str:
     if not row.n:
-        return NOTHING
-    figure, _, interval = _cell(METRICS['sr'], row.sr).partition('\n')
+        return ''
+    figure, _, interval = _cell('sr', row.sr).partition('\n')
     # An interval over one case says nothing.
     second = f'{interval} n = {row.n}'.strip() if row.n > 1 else 'n = 1'
     return f'{figure}\n{second}'
 
 
-def _cell(metric: Metric, found: Estimate | None, about: str = '', *, sign: bool = False) -> str:
-    """Return a figure, and its interval in a second line."""
-    if found is None or found.value is None:
-        return NOTHING
+def _cell(key: str, found: Estimate, about: str = '', *, sign: bool = False) -> str:
+    """Return a figure, and its interval in a second line; '' where nothing was measured."""
+    if found.value is None:
+        return ''
+    metric = METRICS[key]
     figure = f'{about}{metric.write(found.value, sign=sign)}'
     if found.low is None:
         return figure
     bounds = ', '.join(metric.write(bound, sign=sign) for bound in (found.low, found.high))
     return f'{figure}\n[{bounds}]'
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f'| {" | ".join(cell.replace(chr(10), "<br>") for cell in cells)} |'

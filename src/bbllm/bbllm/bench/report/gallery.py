@@ -8,17 +8,15 @@ from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.run_settings import TaskSettings
 from bbllm.bench.log.store import EPISODES, SavedRun
 from bbllm.bench.report import words
-from bbllm.bench.report.charts import (
+from bbllm.bench.report.drawings import (
     Drawing,
     Drawings,
-    HouseDrawings,
-    Scenes,
     final_scene,
+    is_far,
     read_scenes,
+    table_view,
 )
 from bbllm.bench.report.tables import VERDICTS
-from bbllm.core.types import Scene
-from bbllm.viz.svg import Inks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,18 +24,11 @@ class Card:
     """What the gallery shows of one episode, beside its result."""
 
     result: EpisodeResult
-    information: str
-    """Whether what had to be found out was, and why; '' where nothing had to be."""
-    missing: tuple[str, ...]
-    """Conditions of the goal that are not met."""
-    figures: str
-    """Loops, steps, calls, times: one line."""
-    codes: tuple[tuple[str, int], ...]
-    message: str
-    """Why it ended, where the reason does not include it."""
     journal: str
     """Relative address of its journal, '' where that is gone."""
     drawing: Drawing | None
+    away: tuple[str, ...] = ()
+    """Names of objects that came to rest outside of the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +39,6 @@ class CardGroup:
     cards: tuple[Card, ...]
     tally: str
     """How many of each verdict, in words."""
-    drawings: Drawings | HouseDrawings
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,63 +46,58 @@ class Gallery:
     """All cards."""
 
     groups: tuple[CardGroup, ...]
-    rules: str
-    """CSS of all paints."""
+    drawings: Drawings
     in_houses: bool
 
 
 def make_gallery(run: SavedRun) -> Gallery:
     """Return a card with a drawing for every episode of a run."""
-    inks = Inks()
-    groups = [_group(run, task, inks, f't{i}') for i, task in enumerate(run.settings.tasks)]
-    return Gallery(tuple(group for group in groups if group.cards), inks.rules, _in_houses(run))
+    drawings, in_houses = Drawings(), run.settings.world == 'household'
+    groups = []
+    for task in run.settings.tasks:
+        results = [result for result in run.results if result.key.task == task.name]
+        cards = (_houses if in_houses else _tables)(run, results, drawings)
+        counts = Counter(result.verdict for result in results)
+        tally = words.listed([f'{counts[name]} {name}' for name in VERDICTS if counts[name]])
+        if cards:
+            groups.append(CardGroup(task, tuple(cards), tally))
+    return Gallery(tuple(groups), drawings, in_houses)
 
 
-def _group(run: SavedRun, task: TaskSettings, inks: Inks, prefix: str) -> CardGroup:
-    results = [result for result in run.results if result.key.task == task.name]
-    scenes = [read_scenes(run.journal(result.key)) for result in results]
-    drawings: Drawings | HouseDrawings
-    if _in_houses(run):
-        finals = [known.after for known in scenes]
-        drawings = HouseDrawings(inks, prefix)
-    else:
-        finals = [
-            final_scene(result.settled, known) if result.settled else None
-            for result, known in zip(results, scenes, strict=True)
-        ]
-        shown = [known.before for known, final in zip(scenes, finals, strict=True) if final]
-        drawings = Drawings([scene for scene in (*finals, *shown) if scene], inks, prefix)
-    cards = [_card(run, *each, drawings) for each in zip(results, finals, scenes, strict=True)]
-    counts = Counter(result.verdict for result in results)
-    tally = words.listed([f'{counts[name]} {name}' for name in VERDICTS if counts[name]])
-    return CardGroup(task, tuple(cards), tally, drawings)
+def _houses(run: SavedRun, results: list[EpisodeResult], drawings: Drawings) -> list[Card]:
+    cards = []
+    for result in results:
+        scenes = read_scenes(run.journal(result.key))
+        drawing = drawings.draw_house(scenes.after, scenes.before) if scenes.after else None
+        cards.append(Card(result=result, journal=_address(run, result), drawing=drawing))
+    return cards
 
 
-def _in_houses(run: SavedRun) -> bool:
-    return run.settings.world == 'household'
+def _tables(run: SavedRun, results: list[EpisodeResult], drawings: Drawings) -> list[Card]:
+    journals = [read_scenes(run.journal(result.key)) for result in results]
+    finals = [
+        final_scene(result.settled, scenes) if result.settled else None
+        for result, scenes in zip(results, journals, strict=True)
+    ]
+    shown = [scenes.before for scenes, final in zip(journals, finals, strict=True) if final]
+    view = table_view([scene for scene in (*finals, *shown) if scene])
+    return [
+        Card(
+            result=result,
+            journal=_address(run, result),
+            drawing=drawings.draw_table(final, scenes.before, view) if final else None,
+            away=tuple(item.name for item in final.objects if is_far(item)) if final else (),
+        )
+        for result, final, scenes in zip(results, finals, journals, strict=True)
+    ]
 
 
-def _card(
-    run: SavedRun,
-    result: EpisodeResult,
-    final: Scene | None,
-    scenes: Scenes,
-    drawings: Drawings | HouseDrawings,
-) -> Card:
-    codes = [(name, n) for name, n in result.codes.items() if n]
-    return Card(
-        result=result,
-        information=_information(result),
-        missing=tuple(text for text, holds in result.conditions.items() if not holds),
-        figures=_figures(result, timed=not _in_houses(run)),
-        codes=tuple(sorted(codes, key=lambda item: (-item[1], item[0]))),
-        message=result.message if result.message not in result.reason else '',
-        journal=f'{EPISODES}/{quote(result.key.name)}.jsonl' if run.journal(result.key) else '',
-        drawing=None if final is None else drawings.draw(final, scenes.before),
-    )
+def _address(run: SavedRun, result: EpisodeResult) -> str:
+    return f'{EPISODES}/{quote(result.key.name)}.jsonl' if run.journal(result.key) else ''
 
 
-def _information(result: EpisodeResult) -> str:
+def information_of(result: EpisodeResult) -> str:
+    """Return whether what had to be found out was, and why; '' where nothing had to be."""
     if result.informed is None:
         return ''
     text = f'{"Informed" if result.informed else "Not informed"}: {result.information}'
@@ -120,7 +105,8 @@ def _information(result: EpisodeResult) -> str:
     return f'{text} The planner ended as if it was done.' if result.false_success else text
 
 
-def _figures(result: EpisodeResult, *, timed: bool) -> str:
+def figures_of(result: EpisodeResult, *, timed: bool) -> str:
+    """Return loops, steps, calls and times in one line."""
     parts = [
         f'{words.plural(result.loops, "loop")} (least {result.least_loops})',
         f'{result.executable} of {words.plural(result.attempted, "step")} carried out',

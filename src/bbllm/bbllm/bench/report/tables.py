@@ -56,19 +56,6 @@ def episode_map(
     )
 
 
-def rate_map(
-    results: Iterable[EpisodeResult], tasks: Sequence[str], ks: Sequence[int]
-) -> tuple[HeatRow, ...]:
-    """Return how many episodes passed: a row for each task, a column for each K."""
-    groups: dict[tuple[str, int], Counter[str]] = {}
-    for result in results:
-        groups.setdefault((result.key.task, result.key.k), Counter())[result.verdict] += 1
-    return tuple(
-        (task, tuple(_rate_cell(task, k, groups.get((task, k), Counter())) for k in ks))
-        for task in tasks
-    )
-
-
 def by_name(groups: Sequence[Mapping[str, int]]) -> tuple[CountRow, ...]:
     """Return counts of several groups by name, the most frequent first, with bars."""
     total: Counter[str] = Counter()
@@ -121,18 +108,4 @@ def _episode_cell(result: EpisodeResult | None, trial: int, k: int) -> Cell:
         strength=round(strength.get(result.verdict, 0.45), 2),
         title=f'{title}. {result.reason}'.strip(),
         link=f'e-{result.key.name}',
-    )
-
-
-def _rate_cell(task: str, k: int, counts: Counter[str]) -> Cell:
-    n = counts.total()
-    if not n:
-        return Cell(title=f'{task}, K = {k}: not played')
-    passed = counts['passed']
-    named = words.listed([f'{counts[name]} {name}' for name in VERDICTS if counts[name]])
-    return Cell(
-        text=f'{passed}/{n}',
-        kind='passed',
-        strength=round(0.05 + (STRONGEST - 0.05) * passed / n, 2),
-        title=f'{task}, K = {k}: {named}',
     )

@@ -1,6 +1,6 @@
 """How the report writes numbers and other people's texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -83,7 +83,7 @@ def money(value: float | None, currency: str) -> str:
     return f'{amount} {currency}'.strip()
 
 
-def listed(items: Sequence[object]) -> str:
+def listed(items: Iterable[object]) -> str:
     """Return `a, b, c`."""
     return ', '.join(str(item) for item in items)
 

@@ -9,7 +9,7 @@ from bbllm.bench.log.run_settings import RunSettings
 from bbllm.bench.log.store import SUMMARY, RunFolder, SavedRun, read_run, write_atomically
 from bbllm.bench.metrics.metrics import METRICS, PAIRED
 from bbllm.bench.report import head, plots, tables, words
-from bbllm.bench.report.gallery import make_gallery
+from bbllm.bench.report.gallery import figures_of, information_of, make_gallery
 from bbllm.bench.report.summary import RunSummary, read_summary, summarize_run, summary_text
 from bbllm.core.errors import BbllmError
 
@@ -84,14 +84,12 @@ def render(run: SavedRun, summary: RunSummary) -> str:
         false_success=any(sums.needing or sums.false_success for sums in groups),
         ruled=summary.is_ruled,
         rules=tables.by_name([sums.broken_rules for sums in groups]),
-        both_kinds=plots.both_kinds(summary),
         by_k=groups,
         per_minute=summary.episodes_per_minute,
         currency=summary.currency or '',
         no_cost=_no_cost(settings, summary),
         plot_over_k=plots.over_k(summary),
         plot_by_task=plots.by_task(summary),
-        rate_map=tables.rate_map(run.results, names, ks),
         episode_maps=[(k, tables.episode_map(run.results, names, trials, k)) for k in ks],
         one_map=len(trials) * len(ks) <= COLUMNS,
         codes=tables.by_name([sums.codes for sums in groups]),
@@ -116,7 +114,9 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(words=words, METRICS=METRICS)
+    environment.globals.update(
+        words=words, METRICS=METRICS, information_of=information_of, figures_of=figures_of
+    )
     return environment
 
 

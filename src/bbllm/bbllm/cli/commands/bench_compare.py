@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bbllm.bench.compare.text import budgets_text, closing_line, grids_of
+from bbllm.bench.report.grid import print_grid
 from bbllm.cli.support.bench_options import BenchOptions
 from bbllm.cli.support.options import MAX_K, MODELS, count
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
-from bbllm.cli.views.bench_progress import ProgressView, print_grid, time_text
+from bbllm.cli.views.bench_progress import ProgressView, time_text
 from bbllm.cli.views.output import Output
 from bbllm.core.events import Limits
 from bbllm.core.records import to_json

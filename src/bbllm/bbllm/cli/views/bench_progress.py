@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
-from bbllm.bench.compare.text import Grid
 from bbllm.bench.log.results import NO_CASE, EpisodeResult
-from bbllm.bench.report.summary_table import print_whole
 from bbllm.bench.runner.run_watch import RunProgress
 from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
@@ -97,21 +91,3 @@ def time_text(duration_s: float | None) -> str:
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f'{hours}:{minutes:02}:{seconds:02}' if hours else f'{minutes}:{seconds:02}'
-
-
-def print_grid(grid: Grid, console: Console) -> None:
-    """Print a table at its own width."""
-    table = Table(
-        title=grid.title,
-        title_justify='left',
-        caption=grid.caption or None,
-        caption_justify='left',
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    table.add_column(grid.header[0], no_wrap=True)
-    for name in grid.header[1:]:
-        table.add_column(name, justify='right', no_wrap=True)
-    for row in grid.rows:
-        table.add_row(*row)
-    print_whole(table, console)
