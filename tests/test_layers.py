@@ -173,10 +173,10 @@ def test_ros_is_imported_in_nodes_only(path: Path) -> None:
     [file for file in FILES if layer_of(file) == 'core'],
     ids=lambda path: str(path.relative_to(PACKAGE)),
 )
-def test_core_needs_the_standard_library_only(path: Path) -> None:
+def test_core_needs_the_standard_library_and_pydantic_only(path: Path) -> None:
     tops = {name.partition('.')[0] for name in imports_of(path)}
 
-    assert tops <= {*sys.stdlib_module_names, 'bbllm'}
+    assert tops <= {*sys.stdlib_module_names, 'bbllm', 'pydantic', 'pydantic_core'}
 
 
 @pytest.mark.parametrize(

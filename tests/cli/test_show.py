@@ -18,7 +18,7 @@ from typer.testing import Result
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.progress import progress_of
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import DATA_TYPES, Ending, Event, EventKind
+from bbllm.core.events import Event, EventKind
 from bbllm.core.journal import line_of, read_damaged, read_episode, summarize
 
 Command = Callable[..., Result]
@@ -155,8 +155,9 @@ def shown(path: Path) -> str:
 
 
 def test_every_kind_of_event_has_a_record_and_an_example() -> None:
-    assert list(EXAMPLES) == list(EventKind) == list(DATA_TYPES)
-    assert {kind: type(data) for kind, data in EXAMPLES.items()} == DATA_TYPES
+    assert {kind: type(data) for kind, data in EXAMPLES.items()} == {
+        kind: kind.record for kind in EventKind
+    }
 
 
 def test_a_whole_journal_has_no_faults_and_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -169,30 +170,22 @@ def test_a_whole_journal_has_no_faults_and_is_read_as_it_was_written(tmp_path: P
     assert [event.data for event in episode.events] == list(EXAMPLES.values())
 
 
-def test_an_event_of_a_later_version_is_quoted(tmp_path: Path) -> None:
-    later = '{"kind": "teleported", "stamp_s": 101.0, "data": {"to": "kitchen"}}'
-    path = write(tmp_path, LINES[0], later, LINES[-1])
-
-    episode, faults = read_damaged(path)
-
-    assert (episode.ending, faults) == (Ending.FINISHED, ())
-    assert 'does not know events of kind \'teleported\': {"to": "kitchen"}' in shown(path)
-    with pytest.raises(ConfigError, match=r'line 2.*teleported'):
-        read_episode(path)
-
-
 @pytest.mark.parametrize(
     ('line', 'says'),
     [
-        ('{"kind": "step", "stamp_s": 1.0, "data": {"index": "one"}}', 'step.index: expected int'),
-        ('{"kind": "outcome", "stamp_s": 1.0, "data": {"call": 1}}', 'outcome.call: expected an'),
-        ('{"kind": "scene", "stamp_s": 1.0, "data": {"moment": "before"}}', 'scene: .*scene'),
-        ('{"kind": "warning", "stamp_s": "now", "data": {"text": "x"}}', 'stamp_s: expected a n'),
-        ('{"kind": "warning", "stamp_s": NaN, "data": {"text": "x"}}', 'NaN is no number'),
-        ('{"kind": ["step"]}', 'is none of'),
-        ('[]', 'expected an object'),
-        ('[' * 100_000, 'nested too deeply|Expecting value'),
-        ('{', 'Expecting'),
+        (
+            '{"kind": "step", "stamp_s": 1, "data": {"index": "one"}}',
+            'StepBegun.index: .* integer',
+        ),
+        ('{"kind": "outcome", "stamp_s": 1.0, "data": {"call": 1}}', 'Outcome.call: '),
+        ('{"kind": "scene", "stamp_s": 1.0, "data": {"moment": "before"}}', 'SceneRec.*scene'),
+        ('{"kind": "warning", "stamp_s": "now", "data": {"text": "x"}}', 'stamp_s: .* number'),
+        ('{"kind": "warning", "stamp_s": NaN, "data": {"text": "x"}}', 'expected value'),
+        ('{"kind": "teleported", "stamp_s": 1.0, "data": {}}', "kind: .*'started'.*'teleported'"),
+        ('{"kind": ["step"]}', 'kind: '),
+        ('[]', 'JournalLine: '),
+        ('[' * 100_000, 'recursion'),
+        ('{', 'EOF while'),
     ],
 )
 def test_a_line_with_wrong_values_is_named_and_the_others_are_shown(
@@ -227,8 +220,7 @@ def test_show_tells_what_is_wrong_with_a_damaged_journal(
     bbllm: Callable[..., Result], state: Path
 ) -> None:
     state.mkdir(parents=True)
-    scene = LINES[1].replace('red_cube', 'red\\ud800cube')
-    write(state, LINES[0], scene, '{"kind": 1}', LINES[-1])
+    write(state, LINES[0], LINES[1], '{"kind": 1}', LINES[-1])
 
     told, listed = bbllm('show', 'e1'), bbllm('show', '--list')
     data = json.loads(bbllm('show', 'e1', '--json').stdout)

@@ -35,27 +35,19 @@ def test_any_text_is_a_line_or_a_script_error(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('text', 'begins', 'ends'),
+    ('text', 'says'),
     [
-        ('walk to the sofa', 'Cannot parse action', '<fridge> (305)".'),
-        ('[FLY] <sofa> (1)', 'Unknown action "FLY"', 'WIPE.'),
-        ('[GRAP] <mug> (1)', 'Unknown action "GRAP". Did you mean \'GRAB\'?', 'WIPE.'),
-        ('[WALK]', 'Wrong number of parameters for "WALK". Got 0, expected 1', ''),
-        ('[PUTIN] <a> (1)', 'Wrong number of parameters for "PUTIN". Got 1, expected 2', ''),
-        ('[STANDUP] <a> (1)', 'Wrong number of parameters for "STANDUP". Got 1, expected 0', ''),
-        ('[WALK] <sofa> (1.201)', 'The id in (1.201)', '<fridge> (305)".'),
-        ('[WALK] <sofa> (' + '9' * 900 + 'x)', 'The id in (999', '<fridge> (305)".'),
-        ('[WALK] ' + '<' * 100_000, 'Cannot parse action', 'at most 1000 are read.'),
+        ('walk to the sofa', 'Cannot parse action of "walk to the sofa"; .*<fridge>'),
+        ('[GRAP] <mug> (1)', 'Unknown action "GRAP". Did you mean \'GRAB\'?.*WIPE'),
+        ('[WALK]', 'Wrong number of parameters for "WALK". Got 0, expected 1'),
+        ('[STANDUP] <a> (1)', 'Wrong number of parameters for "STANDUP". Got 1, expected 0'),
+        ('[WALK] <sofa> (1.201)', r'no whole number in "\[WALK\] <sofa> \(1.201\)"'),
+        ('[WALK] ' + '<' * 100_000, 'Cannot parse action .* at most 1000'),
     ],
 )
-def test_what_is_no_line_is_refused_with_what_would_have_been(
-    text: str, begins: str, ends: str
-) -> None:
-    with pytest.raises(ScriptError) as raised:
+def test_what_is_no_line_is_refused_with_what_would_have_been(text: str, says: str) -> None:
+    with pytest.raises(ScriptError, match=says):
         parse_line(text)
-
-    assert str(raised.value).startswith(begins)
-    assert str(raised.value).endswith(ends)
 
 
 def test_case_spaces_and_other_words_for_an_action_are_understood() -> None:

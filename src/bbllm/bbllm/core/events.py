@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum
-from typing import NoReturn, TypeVar, get_args
+from enum import Enum
+from typing import NoReturn, TypeVar
 
 from bbllm.core.observation import Observed
-from bbllm.core.types import Code, Kind, Outcome, Plan, PlanStep, Scene, SkillCall, Task
+from bbllm.core.types import (
+    Code,
+    Kind,
+    NamedNumber,
+    Outcome,
+    Plan,
+    PlanStep,
+    Scene,
+    SkillCall,
+    Task,
+)
 
 
-class Ending(IntEnum):
+class Ending(NamedNumber):
     """How an episode ended; the twin of RunTask's constants."""
 
     FINISHED = 0
@@ -321,39 +331,42 @@ EventData = (
 
 
 class EventKind(str, Enum):
-    """Names of the kinds of events in journals and messages."""
+    """Names of the kinds of events in journals and messages, each with its record."""
 
-    STARTED = 'started'
-    SCENE = 'scene'
-    PLAN = 'plan'
-    STEP = 'step'
-    CALL = 'call'
+    record: type[EventData]
+
+    def __new__(cls, word: str, record: type[EventData]) -> EventKind:
+        kind = str.__new__(cls, word)
+        kind._value_, kind.record = word, record
+        return kind
+
+    STARTED = 'started', EpisodeStarted
+    SCENE = 'scene', SceneRecorded
+    PLAN = 'plan', PlanMade
+    STEP = 'step', StepBegun
+    CALL = 'call', SkillCall
     """A call of a skill begins."""
-    PASS = 'pass'
-    GROUNDED = 'grounded'
-    CHECKED = 'checked'
-    SUB_GOAL = 'sub_goal'
-    ESTIMATED = 'estimated'
-    DISCARDED = 'discarded'
-    OUTCOME = 'outcome'
+    PASS = 'pass', StepPassed
+    GROUNDED = 'grounded', WordGrounded
+    CHECKED = 'checked', ConditionChecked
+    SUB_GOAL = 'sub_goal', SubGoalBegun
+    ESTIMATED = 'estimated', BeliefsEstimated
+    DISCARDED = 'discarded', LineDiscarded
+    OUTCOME = 'outcome', Outcome
     """A call of a skill has ended."""
-    SENSED = 'sensed'
+    SENSED = 'sensed', Observed
     """The first observation of the planner after a call."""
-    REPAIR = 'repair'
-    FAILED = 'failed'
-    MODEL_TEXT = 'model_text'
-    MODEL_CALL = 'model_call'
-    HUMAN_FEEDBACK = 'human_feedback'
-    APPROVAL = 'approval'
-    WARNING = 'warning'
-    ENDED = 'ended'
+    REPAIR = 'repair', RepairBegun
+    FAILED = 'failed', StepFailed
+    MODEL_TEXT = 'model_text', ModelReplied
+    MODEL_CALL = 'model_call', ModelCall
+    HUMAN_FEEDBACK = 'human_feedback', FeedbackReceived
+    APPROVAL = 'approval', ApprovalAnswered
+    WARNING = 'warning', WarningRaised
+    ENDED = 'ended', EpisodeEnded
 
 
-DATA_TYPES: Mapping[EventKind, type[EventData]] = dict(
-    zip(EventKind, get_args(EventData), strict=True)
-)
-"""The record of each kind, in the order of both lists above."""
-_KINDS = {record: kind for kind, record in DATA_TYPES.items()}
+_KINDS = {kind.record: kind for kind in EventKind}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,23 +2,24 @@
 An episode's journal: one JSON object a line, flushed as it happens, read back by `bbllm show`.
 
 Every line is {"kind", "stamp_s", "data"}; `data` has the fields of the record of its kind
-(core.events.DATA_TYPES), without those that are None.
+(core.events.EventKind), without those that are None.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+import pydantic_core
+
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import (
-    DATA_TYPES,
     Ending,
     Episode,
     EpisodeEnded,
@@ -27,10 +28,9 @@ from bbllm.core.events import (
     EventKind,
     ModelCall,
     RepairBegun,
-    WarningRaised,
     passed_steps,
 )
-from bbllm.core.records import build, to_json
+from bbllm.core.records import from_json, to_json
 from bbllm.core.text import cut, json_text
 from bbllm.core.types import Outcome, Task
 
@@ -41,65 +41,28 @@ FAULT_CHARACTERS = 300
 """Length of the description of a damaged line [characters]."""
 
 
-class UnknownKindError(ValueError):
-    """An event of a kind that this version does not have, in a line that is otherwise whole."""
-
-    def __init__(self, event: Event, text: str):
-        super().__init__(text)
-        self.event = event
-        """A warning that quotes it."""
-
-
 def line_of(event: Event) -> str:
     """Return the line of an event, with its line break."""
     data = {name: value for name, value in to_json(event.data).items() if value is not None}
     return f'{json_text({"kind": event.kind.value, "stamp_s": event.stamp_s, "data": data})}\n'
 
 
+@dataclass(frozen=True)
+class JournalLine:
+    """A line as JSON."""
+
+    kind: EventKind
+    stamp_s: float
+    data: Mapping[str, Any]
+
+
 def read_line(line: str) -> Event:
-    """
-    Return the event of a line; fields that are missing take their defaults.
-
-    Raises:
-        UnknownKindError: A later version may have written it.
-        ValueError: It is not an event; the text names what is wrong.
-    """
-    try:
-        read = json.loads(line, parse_constant=_refuse, parse_float=_finite)
-    except RecursionError:
-        raise ValueError('lists or objects are nested too deeply.') from None
-    if '\\u' in line:
-        read = _mended(read)
-    if not isinstance(read, Mapping):
-        raise ValueError(f'Event: expected an object, found {read!r}.')
-    name, data = read.get('kind'), read.get('data')
-    if isinstance(name, str) and name not in list(EventKind) and isinstance(data, Mapping):
-        text = f'This version does not know events of kind {name!r}: {json.dumps(data)}'
-        stamp_s = build(float, read.get('stamp_s'), 'Event.stamp_s')
-        raise UnknownKindError(Event(stamp_s, WarningRaised(text)), text)
-    kind = build(EventKind, name, 'Event.kind')
-    stamp_s = build(float, read.get('stamp_s'), 'Event.stamp_s')
-    return Event(stamp_s, build(DATA_TYPES[kind], data, kind.value))
-
-
-def _refuse(constant: str) -> float:
-    raise ValueError(f'{constant} is no number that an event may hold.')
-
-
-def _finite(number: str) -> float:
-    value = float(number)
-    return value if math.isfinite(value) else _refuse(number)
-
-
-def _mended(value: Any) -> Any:
-    """Return JSON values without halves of characters, which could not be printed or written."""
-    if isinstance(value, str):
-        return value.encode('utf-16-le', 'surrogatepass').decode('utf-16-le', 'replace')
-    if isinstance(value, list):
-        return [_mended(item) for item in value]
-    if isinstance(value, dict):
-        return {_mended(key): _mended(item) for key, item in value.items()}
-    return value
+    """Return the event of a line; raises ValueError with what is wrong where it is none."""
+    if '\\ud' in line.lower():  # halves of characters could not be printed or written
+        text = json.dumps(json.loads(line), ensure_ascii=False)
+        line = text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')
+    read = from_json(JournalLine, pydantic_core.from_json(line, allow_inf_nan=False))
+    return Event(read.stamp_s, from_json(read.kind.record, read.data))
 
 
 class JournalWriter:
@@ -192,14 +155,11 @@ def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
     """
     Read what can be read of a journal, and return also what is wrong with it, line by line.
 
-    An event of a kind that a later version may have written becomes a warning that quotes it.
     Raises ConfigError where no line is an event.
     """
     events, faults = list[Event](), list[str]()
     for number, event in _parsed(path):
-        if isinstance(event, UnknownKindError):
-            events.append(event.event)
-        elif isinstance(event, ValueError):
+        if isinstance(event, ValueError):
             faults.append(f'Line {number} cannot be read: {cut(str(event), FAULT_CHARACTERS)}')
         else:
             events.append(event)
@@ -222,13 +182,9 @@ def _parsed(path: Path) -> Iterator[tuple[int, Event | ValueError]]:
     except OSError as error:
         raise ConfigError(f'{path} cannot be read ({error.strerror}).') from error
     # Not splitlines(): what people and models say may hold U+2028, which it takes for a line end.
-    lines = text.removesuffix('\n').split('\n')
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(text.split('\n')[:-1], start=1):
         try:
             yield number, read_line(line)
-        except json.JSONDecodeError as error:
-            if number < len(lines):
-                yield number, error
         except ValueError as error:
             yield number, error
 

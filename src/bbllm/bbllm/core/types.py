@@ -2,11 +2,29 @@
 
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
+from typing import Any
 
 from bbllm.core.errors import UnknownNameError
 
 
-class Status(IntEnum):
+class NamedNumber(IntEnum):
+    """A constant of a message; JSON has its name, so that it can be read without this program."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_before_validator_function
+
+        return no_info_before_validator_function(cls._named, handler(cls))
+
+    @classmethod
+    def _named(cls, value: object) -> object:
+        known = cls.__members__
+        if isinstance(value, str) and value not in known:
+            raise ValueError(f'{value!r:.80} is none of {", ".join(known)}')
+        return known[value] if isinstance(value, str) else value
+
+
+class Status(NamedNumber):
     """How the execution of one call ended; the twin of ExecuteSkill's constants."""
 
     SUCCEEDED = 0
@@ -16,7 +34,7 @@ class Status(IntEnum):
     """Not tried: a precondition is not met, so nothing moved."""
 
 
-class Code(IntEnum):
+class Code(NamedNumber):
     """Why a call did not succeed; the twin of the CODE_ constants in ExecuteSkill.action."""
 
     NONE = 0

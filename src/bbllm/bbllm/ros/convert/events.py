@@ -15,7 +15,6 @@ from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Pose as PoseMsg
 
 from bbllm.core.events import (
-    DATA_TYPES,
     BeliefsEstimated,
     EpisodeStarted,
     Event,
@@ -70,11 +69,11 @@ def event_to_msg(event: Event, episode_id: str, stamp_s: float | None = None) ->
 
 def event_from_msg(msg: msgs.EpisodeEvent) -> Event:
     """Read an event; a ValueError where it lacks its payload, or is of another version."""
-    kind = EventKind(msg.kind)
+    kind = EventKind(msg.kind)  # type: ignore[call-arg]  # finds a member by its value
     stamp_s = stamp_from_msg(msg.wall_stamp)
     payload = PAYLOADS.get(kind)
     if payload is None:
-        record: Callable[..., Any] = DATA_TYPES[kind]
+        record: Callable[..., Any] = kind.record
         return Event(stamp_s, record(text=msg.message))
     found = getattr(msg, payload.field)
     if not found:
@@ -100,7 +99,7 @@ def feedback_event(msg: msgs.EpisodeEvent) -> msgs.EpisodeEvent:
 
 
 def _by_name(kind: EventKind, field: str, message: type) -> Payload:
-    record = DATA_TYPES[kind]
+    record = kind.record
     return Payload(field, lambda data: to_msg(data, message), lambda msg: from_msg(record, msg))
 
 

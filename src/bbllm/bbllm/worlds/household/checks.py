@@ -8,7 +8,7 @@ a line; a predicate without a parameter for one of them speaks of the first, or 
 from collections.abc import Mapping
 
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.rule import ActionSituation, Check, Predicate, UnsupportedError
+from bbllm.worlds.household.rule import ActionSituation, Check, Predicate
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 A = 0
@@ -184,17 +184,8 @@ def in_same_room(s: ActionSituation) -> bool:
 
 
 def character_has_room(s: ActionSituation) -> bool:
-    """The character is in a room, or VirtualHome breaks off."""
-    if s.graph.room_of(s.character.id) is None:
-        raise UnsupportedError(f'{s.character} is in no room')
-    return True
-
-
-def in_a_room(s: ActionSituation) -> bool:
-    """It is in a room, or VirtualHome breaks off."""
-    if s.graph.room_of(s.objects[A].id) is None:
-        raise UnsupportedError(f'{s.objects[A]} is in no room')
-    return True
+    """The character is in a room."""
+    return s.graph.room_of(s.character.id) is not None
 
 
 def remembered(s: ActionSituation) -> bool:
@@ -223,13 +214,9 @@ def can_go_to_place(s: ActionSituation) -> bool:
     return thing != goal and thing not in above(s.graph, goal)
 
 
-def unsupported(why: str) -> Check:
-    """Break off as VirtualHome does, where it does so whatever the situation is."""
-
-    def holds(s: ActionSituation) -> bool:
-        raise UnsupportedError(why)
-
-    return Check('unsupported', holds, '')
+def unsupported(message: str, holds: Predicate = lambda s: False) -> Check:
+    """Where this does not hold, VirtualHome itself breaks off; a household makes a failed step."""
+    return Check('unsupported', holds, message)
 
 
 def above(graph: Graph, node_id: int) -> set[int]:
@@ -298,8 +285,8 @@ FREE_HAND = Check('no_free_hand', hand_is_free, '{C} does not have a free hand')
 FULL_HAND = Check('empty_hands', hand_is_full, '{C} does not hold anything in hands')
 KNIFE = Check('no_knife', holding_a_knife, '{C} is not holding a knife')
 REACHABLE = Check('inside_closed', within_reach, _SHUT_IN)
-IN_ROOM = Check('unsupported', character_has_room, '')
-A_IN_ROOM = Check('unsupported', in_a_room, '')
+IN_ROOM = unsupported('{C} is in no room', character_has_room)
+A_IN_ROOM = unsupported('{a} is in no room', has_room)
 HAS_ROOM = Check('no_room', has_room, '')
 FINDS_ROOM = Check('no_room', has_room, CLOSE_A.message)
 SAME_ROOM = Check('other_room', in_same_room, 'char room {room_C} is not node room {room_a}')

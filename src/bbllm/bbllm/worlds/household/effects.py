@@ -118,22 +118,17 @@ def unhand(s: ActionSituation) -> None:
         s.graph.remove(s.character.id, hand, s.objects[A].id)
 
 
-def put(relation: Relation) -> Effect:
-    """It is ON or INSIDE a place, and the three are close to each other."""
-    return lambda s: _put(s, relation)
+def put(relation: Relation | None = None) -> Effect:
+    """It is ON or INSIDE a place, None: as it was taken from there; the three are close then."""
 
+    def change(s: ActionSituation) -> None:
+        thing, place = s.objects[A].id, s.objects[B].id
+        unhand(s)
+        link_nodes(s.graph, s.character.id, place)
+        link_nodes(s.graph, thing, place)
+        s.graph.add(thing, relation or s.memory.taken_from[thing][1], place)
 
-def put_back(s: ActionSituation) -> None:
-    """It is again where it was taken from."""
-    _put(s, s.memory.taken_from[s.objects[A].id][1])
-
-
-def _put(s: ActionSituation, relation: Relation) -> None:
-    thing, place = s.objects[A].id, s.objects[B].id
-    unhand(s)
-    link_nodes(s.graph, s.character.id, place)
-    link_nodes(s.graph, thing, place)
-    s.graph.add(thing, relation, place)
+    return change
 
 
 def forget_place(s: ActionSituation) -> None:
@@ -238,14 +233,29 @@ def pick_up(s: ActionSituation) -> None:
         s.memory.taken_from[thing] = place
 
 
-def set_down(relation: Relation) -> Effect:
-    """It is ON or INSIDE a place and nowhere else, in the room of the place."""
-    return lambda s: _set_down(s, relation)
+def set_down(relation: Relation | None = None) -> Effect:
+    """
+    It is ON or INSIDE a place and nowhere else, in the room of the place.
 
+    Without a relation it stands there again as it was taken from there.
+    """
 
-def set_back(s: ActionSituation) -> None:
-    """It is again where it was taken from."""
-    _set_down(s, s.memory.taken_from[s.objects[A].id][1])
+    def change(s: ActionSituation) -> None:
+        graph, me, thing, place = s.graph, s.character.id, s.objects[A].id, s.objects[B].id
+        now = relation or s.memory.taken_from[thing][1]
+        unhand(s)
+        forget_place(s)
+        for old in _PLACED:
+            graph.remove_from(thing, old)
+        graph.add(thing, now, place)
+        room = graph.room_of(place)
+        if room is None:
+            room = graph.room_of(me)
+        _bring_into_room(graph, {thing, *contents(graph, thing)}, room)
+        _join(graph, me, place)
+        _join(graph, thing, place)
+
+    return change
 
 
 def let_fall(s: ActionSituation) -> None:
@@ -280,21 +290,6 @@ def _hold(s: ActionSituation, hand: Relation | None) -> None:
         graph.add(me, hand, thing)
     _join(graph, me, thing)
     _bring_into_room(graph, {thing, *contents(graph, thing)} - {me}, graph.room_of(me))
-
-
-def _set_down(s: ActionSituation, relation: Relation) -> None:
-    graph, me, thing, place = s.graph, s.character.id, s.objects[A].id, s.objects[B].id
-    unhand(s)
-    forget_place(s)
-    for old in _PLACED:
-        graph.remove_from(thing, old)
-    graph.add(thing, relation, place)
-    room = graph.room_of(place)
-    if room is None:
-        room = graph.room_of(me)
-    _bring_into_room(graph, {thing, *contents(graph, thing)}, room)
-    _join(graph, me, place)
-    _join(graph, thing, place)
 
 
 def _bring_into_room(graph: Graph, things: Iterable[int], room: int | None) -> None:

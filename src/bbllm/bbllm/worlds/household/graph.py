@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from graphlib import CycleError as RingError
 from graphlib import TopologicalSorter
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, StrictInt, ValidationError
 
 from bbllm.core.errors import ConfigError
 from bbllm.sim.yaml_files import explain
@@ -34,17 +34,22 @@ class CycleError(RuntimeError):
     """Objects that stand inside each other in a ring; a household makes a failed step of it."""
 
 
+PropertyWord = Annotated[Property, BeforeValidator(lambda word: known_word(Property, word))]
+StateWord = Annotated[State, BeforeValidator(lambda word: known_word(State, word))]
+RelationWord = Annotated[Relation, BeforeValidator(lambda word: known_word(Relation, word))]
+
+
 @dataclass(slots=True)
 class Node:
     """One object, room or person."""
 
-    id: int
+    id: StrictInt
     class_name: str
-    category: str = ''
+    category: Annotated[str, BeforeValidator(lambda word: word or '')] = ''
     """`Rooms` for a room; VirtualHome's other words have no effect."""
     prefab_name: str | None = None
-    properties: frozenset[Property] = frozenset()
-    states: set[State] = field(default_factory=set)
+    properties: frozenset[PropertyWord] = frozenset()
+    states: set[StateWord] = field(default_factory=set)
     bounding_box: Mapping[str, object] | None = None
     """Centre and size as VirtualHome writes them [m]; carried along, never used."""
 
@@ -69,36 +74,17 @@ class Node:
         return f'<{self.class_name}> ({self.id})'
 
 
-PropertyWord = Annotated[Property, BeforeValidator(lambda word: known_word(Property, word))]
-StateWord = Annotated[State, BeforeValidator(lambda word: known_word(State, word))]
-RelationWord = Annotated[Relation, BeforeValidator(lambda word: known_word(Relation, word))]
+class _Edge(BaseModel):
+    from_id: StrictInt
+    relation_type: RelationWord
+    to_id: StrictInt
 
 
-class _Data(BaseModel):
+class _GraphData(BaseModel):
     """JSON as VirtualHome writes it; further keys are ignored."""
 
-    model_config = ConfigDict(strict=True)
-
-
-class _NodeData(_Data):
-    id: int
-    class_name: str
-    category: str | None = ''
-    prefab_name: str | None = None
-    properties: list[PropertyWord]
-    states: list[StateWord]
-    bounding_box: dict[str, object] | None = None
-
-
-class _EdgeData(_Data):
-    from_id: int
-    relation_type: RelationWord
-    to_id: int
-
-
-class _GraphData(_Data):
-    nodes: list[_NodeData]
-    edges: list[_EdgeData]
+    nodes: list[Node]
+    edges: list[_Edge]
 
 
 def _read(data: object) -> _GraphData:
@@ -108,12 +94,7 @@ def _read(data: object) -> _GraphData:
     try:
         return _GraphData.model_validate(data)
     except ValidationError as error:
-        records: dict[str, type[BaseModel]] = {
-            '': _GraphData,
-            'nodes': _NodeData,
-            'edges': _EdgeData,
-        }
-        raise GraphError(explain(error, data, records)) from None
+        raise GraphError(explain(error, data, {'': _GraphData})) from None
 
 
 class Graph:
@@ -140,21 +121,13 @@ class Graph:
             GraphError: The data is no graph; states where, and what would have worked.
         """
         graph, read = cls(), _read(data)
-        for index, raw in enumerate(read.nodes):
-            if strict and raw.id in graph.nodes:
+        for index, node in enumerate(read.nodes):
+            if strict and node.id in graph.nodes:
                 raise GraphError(
-                    f'nodes[{index}]: the id {raw.id} is taken by {graph.nodes[raw.id]}; free '
+                    f'nodes[{index}]: the id {node.id} is taken by {graph.nodes[node.id]}; free '
                     f'from {max(graph.nodes) + 1} on.'
                 )
-            graph.nodes[raw.id] = Node(
-                raw.id,
-                raw.class_name,
-                raw.category or '',
-                raw.prefab_name or None,
-                frozenset(raw.properties),
-                set(raw.states),
-                raw.bounding_box,
-            )
+            graph.nodes[node.id] = node
         for index, edge in enumerate(read.edges):
             for end in (edge.from_id, edge.to_id):
                 if end not in graph.nodes:
@@ -170,13 +143,9 @@ class Graph:
         """Return the graph as VirtualHome writes it; everything in it is sorted."""
         nodes: list[dict[str, object]] = [
             {
-                'id': node.id,
-                'class_name': node.class_name,
-                'category': node.category,
-                'prefab_name': node.prefab_name,
+                **asdict(node),
                 'properties': sorted(word.value for word in node.properties),
                 'states': sorted(word.value for word in node.states),
-                'bounding_box': node.bounding_box,
             }
             for _, node in sorted(self.nodes.items())
         ]

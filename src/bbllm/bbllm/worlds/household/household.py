@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from bbllm.worlds.household.constraints import Constraint, constrained, with_check
 from bbllm.worlds.household.graph import CycleError, Graph, GraphError
-from bbllm.worlds.household.rule import (
-    ActionSituation,
-    Check,
-    Memory,
-    UnsupportedError,
-    follow,
-    without_effects,
-)
+from bbllm.worlds.household.rule import ActionSituation, Check, Memory, follow
 from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
@@ -76,20 +70,15 @@ class Household:
         self._character = self.graph.nodes[self.graph.character]
         rules = SANE_RULES if mode is Mode.SANE else RULES
         self._rules = constrained(rules, constraints, self.graph)
-        self._checks = {action: without_effects(rule) for action, rule in self._rules.items()}
         self._memory = Memory()
         if mode is Mode.PERSISTENT:
             self._memory.posture = frozenset(self._character.states)
 
     def copy(self) -> Household:
         """Return a household that goes on by itself from here, with what this one remembers."""
-        other = Household.__new__(Household)  # the graph was looked at when this one began
+        other = copy.copy(self)
         other.graph = self.graph.copy()
-        other.mode = self.mode
-        other.constraints = self.constraints
         other._character = other.graph.nodes[self._character.id]
-        other._rules = self._rules
-        other._checks = self._checks
         other._memory = Memory(dict(self._memory.taken_from), self._memory.posture)
         return other
 
@@ -97,30 +86,26 @@ class Household:
         """Return a copy in which actions also fail by these checks."""
         other = self.copy()
         other._rules = with_check(self._rules, checks.items())
-        other._checks = {action: without_effects(rule) for action, rule in other._rules.items()}
         return other
 
     def can(self, line: ScriptLine) -> bool:
         """Return whether a line could be done now; changes nothing, and is quicker than a copy."""
-        probe = Household.__new__(Household)
-        probe.graph, probe.mode, probe._character = self.graph, self.mode, self._character
-        probe._rules = probe._checks = self._checks
-        probe._memory = Memory(dict(self._memory.taken_from), self._memory.posture)
-        return probe.step(line).succeeded
+        return self._follow(line, apply=False).succeeded
 
     def step(self, line: ScriptLine) -> StepResult:
         """Execute a line, or change nothing and return the reason; never raises."""
-        try:
-            result = self._step(line)
-        except UnsupportedError as error:
-            return _failed(f'{error} when executing "{line}"', 'unsupported')
-        except CycleError:
-            return _failed(f'things are inside each other when executing "{line}"', 'unsupported')
+        result = self._follow(line, apply=True)
         if result.succeeded and self.mode is Mode.FRESH:
             self._memory.taken_from.clear()
         return result
 
-    def _step(self, line: ScriptLine) -> StepResult:
+    def _follow(self, line: ScriptLine, *, apply: bool) -> StepResult:
+        try:
+            return self._follow_rule(line, apply)
+        except CycleError:
+            return _failed(f'things are inside each other when executing "{line}"', 'unsupported')
+
+    def _follow_rule(self, line: ScriptLine, apply: bool) -> StepResult:
         rule = self._rules[line.action]
         if len(line.objects) != line.action.arity:
             return _failed(
@@ -138,7 +123,7 @@ class Household:
                 )
             nodes.append(node)
         situation = ActionSituation(self.graph, self._character, tuple(nodes), self._memory)
-        broken, texts = follow(rule, situation)
+        broken, texts = follow(rule, situation, apply)
         if not broken and not texts:
             return DONE
         messages = tuple([f'{text} when executing "{line}"' for text in texts])

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.vocabulary import Relation, State
-
-
-class UnsupportedError(RuntimeError):
-    """The original breaks off here with an error of Python; a household makes a failed step."""
 
 
 @dataclass(slots=True)
@@ -83,12 +79,12 @@ class Rule:
     """Whether a missing object has a message of its own; where not, the original breaks off."""
 
 
-def follow(rule: Rule, s: ActionSituation) -> tuple[str, tuple[str, ...]]:
+def follow(rule: Rule, s: ActionSituation, apply: bool) -> tuple[str, tuple[str, ...]]:
     """
-    Apply a rule, or change nothing; return the name of the check that failed, and all messages.
+    Check a rule and, with *apply*, change what it changes; return what failed, and all messages.
 
-    The name is '' where none failed. Raises UnsupportedError or CycleError where the original
-    breaks off; nothing has changed then.
+    That is the name of a check, '' where none failed. Raises CycleError where objects stand inside
+    each other; nothing has changed then.
     """
     while rule.when is not None and rule.instead is not None and not rule.when(s):
         rule = rule.instead
@@ -106,15 +102,10 @@ def follow(rule: Rule, s: ActionSituation) -> tuple[str, tuple[str, ...]]:
             return check.name, texts
         if check.otherwise is OnFailure.SKIP:
             return '', texts
-    for effect in rule.effects:
-        effect(s)
+    if apply:
+        for effect in rule.effects:
+            effect(s)
     return '', texts
-
-
-def without_effects(rule: Rule) -> Rule:
-    """Return a rule that checks the same and changes nothing."""
-    instead = None if rule.instead is None else without_effects(rule.instead)
-    return replace(rule, effects=(), instead=instead)
 
 
 def _worded(message: str, s: ActionSituation) -> str:

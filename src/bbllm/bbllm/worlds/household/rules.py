@@ -68,7 +68,7 @@ RULES: Mapping[Action, Rule] = {
     ),
     Action.PUTOBJBACK: Rule(
         (c.REMEMBERED, *map(_skip, (c.HOLDING_A, c.CLOSE_B, c.B_OPEN_IF_TAKEN_OUT))),
-        (do.put_back, do.forget_place),
+        (do.put(), do.forget_place),
         recalls_place=True,
     ),
     Action.SWITCHON: Rule(
@@ -157,7 +157,7 @@ SANE_RULES: Mapping[Action, Rule] = {
     Action.PUTBACK: Rule(_PUT_DOWN, (do.set_down(Relation.ON),)),
     Action.PUTIN: Rule((*_PUT_DOWN, c.B_OPEN), (do.set_down(Relation.INSIDE),)),
     Action.PUTOBJBACK: Rule(
-        (c.REMEMBERED, *_PUT_DOWN, c.B_OPEN_IF_TAKEN_OUT), (do.set_back,), recalls_place=True
+        (c.REMEMBERED, *_PUT_DOWN, c.B_OPEN_IF_TAKEN_OUT), (do.set_down(),), recalls_place=True
     ),
     Action.SIT: Rule(
         (c.CLOSE_A, c.NOT_SITTING, c.SITTABLE, c.NOT_CARRIED, c.OWN_SEAT_LEFT),

@@ -11,6 +11,7 @@ _ACTION = re.compile(r'\[(\w+)\]')
 _OBJECT = re.compile(r'<(.+?)>\s*\((.+?)\)')
 _ACTIONS = {**Action.__members__, **OTHER_WORDS}
 _LONGEST_LINE = 1000
+"""The search for objects takes time with the square of the length [characters]."""
 _LONGEST_QUOTE = 60
 
 
@@ -35,52 +36,30 @@ class ScriptLine(NamedTuple):
 def parse_line(text: str, number: int = 0) -> ScriptLine:
     """Read one line; text between and behind the objects is ignored; raises ScriptError."""
     line = text.strip()
-    if len(line) > _LONGEST_LINE:
-        # The search for objects takes time with the square of the length.
-        raise ScriptError(
-            f'Cannot parse action of {_quoted(line)}: the line has {len(line)} characters, '
-            f'and at most {_LONGEST_LINE} are read.'
-        )
-    head = _ACTION.match(line)
-    if head is None:
-        raise ScriptError(
-            f'Cannot parse action of {_quoted(line)}; a line looks like {_quoted(EXAMPLE)}.'
-        )
-    action = _action(head.group(1).upper())
-    objects = tuple(
-        [
-            (name.lower().replace(' ', '_'), _id(node_id, line))
-            for name, node_id in _OBJECT.findall(line, head.end())
-        ]
+    quoted = (
+        f'"{line[:_LONGEST_QUOTE]}"; a line has at most {_LONGEST_LINE} characters, as {EXAMPLE}'
     )
+    head = _ACTION.match(line)
+    if head is None or len(line) > _LONGEST_LINE:
+        raise ScriptError(f'Cannot parse action of {quoted}.')
+    word = head[1].upper()
+    action = _ACTIONS.get(word)
+    if action is None:
+        hint = did_you_mean(word, _ACTIONS)
+        known = ', '.join(_ACTIONS)
+        raise ScriptError(f'Unknown action "{word[:_LONGEST_QUOTE]}".{hint} Known: {known}.')
+    try:
+        objects = tuple(
+            [
+                (name.lower().replace(' ', '_'), int(node_id))
+                for name, node_id in _OBJECT.findall(line, head.end())
+            ]
+        )
+    except ValueError:
+        raise ScriptError(f'An id is no whole number in {quoted}.') from None
     if len(objects) != action.arity:
         raise ScriptError(
             f'Wrong number of parameters for "{action.value}". '
             f'Got {len(objects)}, expected {action.arity}'
         )
     return ScriptLine(action, objects, number)
-
-
-def _action(word: str) -> Action:
-    try:
-        return _ACTIONS[word]
-    except KeyError:
-        known = tuple(Action.__members__)
-        hint = did_you_mean(word, known)
-        raise ScriptError(
-            f'Unknown action "{word[:_LONGEST_QUOTE]}".{hint} Known: {", ".join(known)}.'
-        ) from None
-
-
-def _id(text: str, line: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ScriptError(
-            f'The id in ({text[:_LONGEST_QUOTE]}) of {_quoted(line)} is no whole number; '
-            f'a line looks like {_quoted(EXAMPLE)}.'
-        ) from None
-
-
-def _quoted(text: str) -> str:
-    return f'"{text[:_LONGEST_QUOTE]}"'
