@@ -1,1 +1,1 @@
-"""The types, seams and episode that everything else is built on; standard library only."""
+"""The types, seams and episode that everything else is built on; needs pydantic only."""
