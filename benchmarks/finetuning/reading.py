@@ -17,18 +17,18 @@ from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import BbllmError, ParseError
 from bbllm.core.skill_calls import parse_pose
 from bbllm.core.text import without_delimiters
+from bbllm.planners.llm_pop.fine_tuned import (
+    IN_SHORT,
+    FtRound,
+    Question,
+    Vector,
+)
 from bbllm.planners.llm_pop.fine_tuned_grammar import (
     FtAction,
     FtReply,
     parse_enough,
     parse_reply,
     parse_some,
-)
-from bbllm.planners.llm_pop.fine_tuned_prompting import (
-    IN_SHORT,
-    FtRound,
-    Question,
-    Vector,
 )
 from bbllm.planners.llm_pop.grammar import Verb
 from benchmarks.finetuning.pairs import PAST, Pair, failure_of, parse_numbers, parse_past

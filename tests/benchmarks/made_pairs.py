@@ -3,15 +3,15 @@
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.protocols import Message, Reply
 from bbllm.llm.recording.replay import FORMAT, Exchange, line_of
-from bbllm.planners.common.prompt_history import PromptHistory
-from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
-from bbllm.planners.llm_pop.fine_tuned_prompting import (
+from bbllm.planners.common.model_planner import PromptHistory
+from bbllm.planners.llm_pop.fine_tuned import (
     HISTORY,
     FtRound,
     Question,
     Vector,
     numbers,
 )
+from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
 from benchmarks.finetuning.kinds import KINDS
 from benchmarks.finetuning.pairs import Pair, split_prompt
 from benchmarks.finetuning.tasks import DataTask, suite_of

@@ -8,8 +8,8 @@ import made_pairs as made
 import pytest
 from made_pairs import look, pair, weighing
 
+from bbllm.planners.llm_pop.fine_tuned import FtRound, Question, Vector
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_actions
-from bbllm.planners.llm_pop.fine_tuned_prompting import FtRound, Question, Vector
 from benchmarks.finetuning.collected import Checked
 from benchmarks.finetuning.pairs import Pair
 

@@ -7,14 +7,14 @@ import made_pairs as made
 import pytest
 from made_pairs import look
 
-from bbllm.planners.common.prompt_history import PromptHistory
-from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
-from bbllm.planners.llm_pop.fine_tuned_prompting import (
+from bbllm.planners.common.model_planner import PromptHistory
+from bbllm.planners.llm_pop.fine_tuned import (
     HISTORY,
     FtRound,
     Question,
     Vector,
 )
+from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
 from benchmarks.finetuning.collected import Checked
 from benchmarks.finetuning.pairs import Pair, split_prompt
 

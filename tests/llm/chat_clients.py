@@ -8,8 +8,7 @@ from pydantic import SecretStr
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.protocols import Message
-from bbllm.llm.embedding.embeddings import OpenAIEmbedder
-from bbllm.llm.openai.chat import OpenAIChat
+from bbllm.llm.openai.chat import OpenAIChat, OpenAIEmbedder
 from bbllm.llm.openai.client import ModelClient
 from bbllm.llm.openai.settings import OpenAISettings
 

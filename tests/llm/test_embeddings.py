@@ -11,7 +11,7 @@ from bbllm.core.errors import (
     ModelError,
     ModelUnavailableError,
 )
-from bbllm.llm.embedding.embeddings import BATCH
+from bbllm.llm.openai.chat import BATCH
 
 
 def test_vectors_come_in_the_order_of_the_texts(server: FakeServer) -> None:

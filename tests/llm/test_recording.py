@@ -18,8 +18,13 @@ from bbllm.llm.models.factory import (
     record_models,
     replay_models,
 )
-from bbllm.llm.recording.replay import RecordingModel, ReplayModel, read_recording
-from bbllm.llm.recording.replay_embeddings import recording_embedder, replay_embedder
+from bbllm.llm.recording.replay import (
+    RecordingModel,
+    ReplayModel,
+    read_recording,
+    recording_embedder,
+    replay_embedder,
+)
 from bbllm.llm.scripted import ScriptedModel
 
 SCHEMA = {'enum': ['pick']}

@@ -18,18 +18,18 @@ from bbllm.core.types import (
     Status,
     Task,
 )
+from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.belief.prompting import StatePrompts
+from bbllm.planners.common.model_planner import PromptHistory
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.program import Call, ProgramCondition
-from bbllm.planners.common.prompt_history import PromptHistory
 from bbllm.planners.common.prompting import PlanFailure, Prompts, declared
-from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.demonstrations import Demonstration
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
-from bbllm.planners.inner_monologue.prompting import Monologue, next_prompt
-from bbllm.planners.llm_pop.fine_tuned_prompting import HISTORY as FT_HISTORY
-from bbllm.planners.llm_pop.fine_tuned_prompting import FtRound, Question, ft_prompt
-from bbllm.planners.llm_pop.prompting import (
+from bbllm.planners.inner_monologue.planner import Monologue, next_prompt
+from bbllm.planners.llm_pop.fine_tuned import HISTORY as FT_HISTORY
+from bbllm.planners.llm_pop.fine_tuned import FtRound, Question, ft_prompt
+from bbllm.planners.llm_pop.planner import (
     DONE,
     HISTORY,
     Round,

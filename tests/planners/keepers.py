@@ -8,10 +8,10 @@ from made_scenes import made_scene
 from bbllm.core.events import Event
 from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.planners.common.belief.belief_world import StateKeeper
 from bbllm.planners.common.belief.interaction_history import InteractionHistory
 from bbllm.planners.common.belief.open_state import OpenStateEstimator
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.common.belief.state_keeper import StateKeeper
 from bbllm.planners.common.scene_graph import is_open
 
 SCENE = made_scene('red_cube blue_cube', 'red_cube is clear', domain='tabletop')

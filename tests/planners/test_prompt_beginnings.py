@@ -8,9 +8,9 @@ from house_player import Studio, bring, call, cells, lines, play, player
 from small_house import SmallHouse
 
 from bbllm.core.types import Outcome, PlanStep, SkillCall, Task
+from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.belief.prompting import StatePrompts
-from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.planners.prog_prompt.lang_prompt import Example, steps_prompt
 from bbllm.worlds.household.visibility import Visibility

@@ -11,7 +11,7 @@ from bbllm.core.events import ModelCall
 from bbllm.core.paths import config_dir
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body.language_model import body_llm_name
+from bbllm.planners.body.mapping import body_llm_name
 from bbllm.planners.common.matching import matching_name
 
 PRICES = {'gpt-x': (2.0, 10.0)}

@@ -13,8 +13,7 @@ from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.models.factory import parse_config
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.assembly import build_planner
-from bbllm.planners.body.language_model import BodyLLM
-from bbllm.planners.body.mapping import MappingMethod, body_of, models_for
+from bbllm.planners.body.mapping import BodyLLM, MappingMethod, body_of, models_for
 from bbllm.planners.brain_body.base_llm import BASE_LLM
 from bbllm.planners.brain_body.planner import BRAIN_BODY
 

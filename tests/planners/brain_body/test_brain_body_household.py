@@ -11,7 +11,7 @@ from bbllm.core.protocols import PASS
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.house_actions import ACTIONS, shown_to_body

@@ -14,7 +14,7 @@ from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import Situation, in_episode
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Task
-from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 

@@ -23,8 +23,8 @@ from bbllm.planners.common.low_level_plan import (
     low_level_actions,
     parse_low_level_plan,
 )
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.reply_diagnostics import LostReplyError
-from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.llm_state.planner import LLMState
 
 HOUSE = SmallHouse().observe()

@@ -20,11 +20,10 @@ from bbllm.core.types import (
     Task,
 )
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.body.language_model import BodyLLM
+from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.observation_text import observation, text_of
+from bbllm.planners.common.observation_text import ShortNames, observation, text_of
 from bbllm.planners.common.prompting import Prompts
-from bbllm.planners.common.short_names import ShortNames
 from bbllm.skills.catalog import SKILLS
 
 

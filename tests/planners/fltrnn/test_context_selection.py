@@ -14,12 +14,14 @@ from bbllm.planners.fltrnn.context_selection import (
     LEFT_OUT,
     LONGEST,
     LONGEST_IN_WORDS,
+    MOST,
+    SOME,
     USEFUL,
     ContextSelector,
+    mentions,
 )
 from bbllm.planners.fltrnn.demonstrations import chooser, household_demonstrations
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.named_classes import MOST, SOME, mentions
 from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
 from bbllm.worlds.household.world import HouseholdWorld
 

@@ -17,13 +17,11 @@ from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.low_level_plan import LowLevelCall
-from bbllm.planners.common.observation_text import GONE, NOTHING_NEW, changes
+from bbllm.planners.common.observation_text import GONE, NOTHING_NEW, ShortNames, changes
 from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.scene_graph import CHARACTER
-from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
-from bbllm.planners.inner_monologue.planner import InnerMonologue
-from bbllm.planners.inner_monologue.prompting import Monologue
+from bbllm.planners.inner_monologue.planner import InnerMonologue, Monologue
 from bbllm.worlds.household.world import HouseholdWorld
 
 NOBODY: Any = None

@@ -18,10 +18,10 @@ from bbllm.core.text import without_delimiters
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.prompt_history import PromptHistory, ask_shorter
-from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.common.model_planner import PromptHistory, ask_shorter
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
-from bbllm.planners.llm_pop.prompting import (
+from bbllm.planners.llm_pop.planner import (
     DONE,
     FAILED,
     HISTORY,

@@ -16,7 +16,7 @@ from bbllm.planners.common.belief.grammar import (
     MAX_ATTRIBUTES_LENGTH,
     parse_estimate,
 )
-from bbllm.planners.common.belief.prompting import PLAN_LIMIT
+from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.llm_state import planner as llm_state
 from bbllm.planners.llm_state.planner import LLMState
 

@@ -6,12 +6,12 @@ import pytest
 from made_scenes import made_scene
 
 from bbllm.core.types import Code, Fact, Outcome, SkillCall, Status
-from bbllm.planners.common.belief.open_facts import (
+from bbllm.planners.common.belief.open_state import (
+    OpenState,
     open_facts,
     read_belief,
     with_open_facts,
 )
-from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.scene_graph import is_open, sensed_only
 

@@ -18,8 +18,12 @@ from bbllm.llm.config import (
 )
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.openai.settings import key_in_clear, openai_settings
-from bbllm.llm.recording.replay import RecordingModel, ReplayModel
-from bbllm.llm.recording.replay_embeddings import recording_embedder, replay_embedder
+from bbllm.llm.recording.replay import (
+    RecordingModel,
+    ReplayModel,
+    recording_embedder,
+    replay_embedder,
+)
 
 __all__ = [
     'LlmConfig',
@@ -254,7 +258,7 @@ def _build_embedder(section: ServerConfig, environ: Mapping[str, str]) -> Embedd
         return LexicalEmbedder()
     if section.provider == 'replay':
         return replay_embedder(_recording(section, 'embeddings'))
-    from bbllm.llm.embedding.embeddings import OpenAIEmbedder
+    from bbllm.llm.openai.chat import OpenAIEmbedder
 
     return OpenAIEmbedder(openai_settings(section, 'embeddings', environ))
 

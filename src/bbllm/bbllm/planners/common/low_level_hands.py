@@ -9,8 +9,8 @@ from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Outcome, Plan, PlanStep, Scene, SkillCall, Status
 from bbllm.planners.common.goal_predicates import refuse_empty
 from bbllm.planners.common.low_level_plan import WAIT, LowLevelCall, in_world
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.plan_grammar import plan_on
-from bbllm.planners.common.short_names import ShortNames
 
 
 def failure_cause(outcome: Outcome, call: object) -> str:

@@ -22,6 +22,7 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import Code, Scene, Skill, SkillCall
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.reply_diagnostics import (
     LostReplyError,
     RejectedLine,
@@ -30,7 +31,6 @@ from bbllm.planners.common.reply_diagnostics import (
     says_done,
 )
 from bbllm.planners.common.scene_graph import HOUSEHOLD
-from bbllm.planners.common.short_names import ShortNames
 
 WAIT = 'wait'
 HOUSE_ACTIONS: Mapping[str, str] = {

@@ -1,13 +1,152 @@
-"""What planners have in common: their models, and the request for a reply."""
+"""What planners have in common: their models, and the request for a reply, with its history."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
+from bbllm.core.errors import PromptTooLongError
+from bbllm.core.prompt_size import most_tokens, prompt_limit
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest
 from bbllm.planners.common.prompting import ask
 
 T = TypeVar('T')
+
+BUDGET = 40_000
+"""Maximum length of a history if neither planner nor model sets a limit [characters]."""
+SHARE_USED = 0.95
+"""Share of a model's limit to use; rare words take more tokens, and servers add some."""
+
+
+class HistoryRound(Protocol):
+    """A round of an episode, as text of two lengths."""
+
+    def in_full(self, number: int) -> str: ...
+
+    def in_short(self, number: int) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryForm:
+    """How a history is written."""
+
+    empty: str
+    """Text of a history without rounds."""
+    shortened: str
+    """How the oldest rounds are written if space is short; part of a warning."""
+    first: int = 0
+    """Number of the first round."""
+    omitted: str = ''
+    """First line of a history without its first `{}` rounds; empty for none."""
+
+
+@dataclass
+class PromptHistory:
+    """Rounds of an episode; where space is short, the oldest are shortened, then omitted."""
+
+    form: HistoryForm
+    budget: int | None = BUDGET
+    """Maximum length of the text [characters]; None if only the model has a limit."""
+    on_short: Callable[[str], None] | None = None
+    """Receives one warning when rounds are no longer written in full."""
+    n_rounds: int = 0
+
+    def __post_init__(self) -> None:
+        self._entries: list[HistoryRound | str] = []
+
+    def add(self, finished: HistoryRound) -> None:
+        self._entries.append(finished)
+        self.n_rounds += 1
+
+    def note(self, line: str) -> None:
+        """Append a line that is never omitted."""
+        self._entries.append(line)
+
+    def write(self, in_short: int = 0, left_out: int = 0) -> str:
+        """Return the text with the oldest rounds in short, and the oldest of these omitted."""
+        parts = [self.form.omitted.format(left_out)] if left_out and self.form.omitted else []
+        i = 0
+        for entry in self._entries:
+            if isinstance(entry, str):
+                parts.append(entry)
+                continue
+            if i >= left_out:
+                write = entry.in_full if i >= in_short else entry.in_short
+                parts.append(write(i + self.form.first))
+            i += 1
+        return '\n'.join(parts) or self.form.empty
+
+    def text(self, fits: Callable[[str], bool] | None = None) -> str:
+        """Return the text within the budget if possible, the newest round always in full."""
+        text = self.write()
+        if self._is_short(text, fits):
+            return text
+        older = range(1, max(1, self.n_rounds))
+        ways = [*((n, 0) for n in older), *((len(older), n) for n in older)]
+        for in_short, left_out in ways:
+            text = self.write(in_short, left_out)
+            if self._is_short(text, fits):
+                break
+        if self.n_rounds > 1 and self.on_short is not None:
+            warn, self.on_short = self.on_short, None
+            room = f'the {self.budget} characters there are for it'
+            if self.budget is None or len(self.write()) <= self.budget:
+                room = (
+                    'the room that `context_tokens` of the model in config/llm.yaml leaves for it'
+                )
+            warn(
+                f'The history of {self.n_rounds} rounds is longer than {room}: from here '
+                f'on prompts tell its oldest rounds {self.form.shortened}, or leave them out.'
+            )
+        return text
+
+    def shrink(self, fits: Callable[[str], bool] | None = None) -> bool:
+        """Halve the budget; return whether the text became shorter."""
+        length = len(self.text(fits))
+        self.budget = length // 2
+        return len(self.text(fits)) < length
+
+    def _is_short(self, text: str, fits: Callable[[str], bool] | None) -> bool:
+        in_budget = self.budget is None or len(text) <= self.budget
+        return in_budget and (fits is None or fits(text))
+
+
+def budget_for(model: ChatModel, chosen: int | None = None) -> int | None:
+    """Return the maximum length of a history [characters]; None if the model's limit decides."""
+    if chosen is not None:
+        return chosen
+    return BUDGET if prompt_limit(model) is None else None
+
+
+def ask_shorter(
+    model: ChatModel,
+    write: Callable[[str], str],
+    history: PromptHistory,
+    read: Callable[[str], T],
+    *,
+    request: PromptRequest | None = None,
+    on_retry: Callable[[str], None] | None = None,
+) -> T:
+    """
+    Ask as `ask` does, with as much of the history as the model has space for.
+
+    If the model declares a limit, no longer prompt is sent. The history shrinks each time the
+    model finds the prompt too long.
+
+    Raises:
+        PromptTooLongError: It is too long even with the shortest history.
+    """
+    limit = prompt_limit(model)
+
+    def fits(text: str) -> bool:
+        return limit is None or most_tokens(write(text)) <= SHARE_USED * limit
+
+    while True:
+        try:
+            text = write(history.text(fits))
+            return ask(model, text, read, request=request, on_retry=on_retry)
+        except PromptTooLongError:
+            if not history.shrink(fits):
+                raise
 
 
 @dataclass(frozen=True)
@@ -26,5 +165,5 @@ class ModelPlanner:
         request: PromptRequest,
         context: EpisodeContext,
     ) -> T:
-        """Ask the brain, and warn of a second request; see `prompting.ask`."""
+        """Ask the brain, and warn of a second request; see `ask`."""
         return ask(self.brain, prompt, read, request=request, on_retry=context.warn)

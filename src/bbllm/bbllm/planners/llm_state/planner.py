@@ -10,9 +10,12 @@ from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
 from bbllm.planners.common.belief.grammar import ADD, parse_attention
-from bbllm.planners.common.belief.model_state_estimator import ModelEstimator
+from bbllm.planners.common.belief.model_state_estimator import (
+    PLAN_LIMIT,
+    ModelEstimator,
+    StatePrompts,
+)
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.belief.prompting import PLAN_LIMIT, StatePrompts
 from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
 from bbllm.planners.common.low_level_plan import (

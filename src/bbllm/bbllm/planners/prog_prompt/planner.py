@@ -9,9 +9,8 @@ from bbllm.core.events import ConditionChecked
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Scene, Task
-from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.program import ProgramCondition, Referents
+from bbllm.planners.common.program import Policy, ProgramCondition, Referents
 from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest, parse_verdict
 from bbllm.planners.prog_prompt.interpreter import Interpreter
 from bbllm.planners.prog_prompt.prompting import ProgPrompts, is_true

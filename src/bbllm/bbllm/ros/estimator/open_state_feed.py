@@ -10,12 +10,12 @@ from std_srvs.srv import Trigger
 from bbllm.core.constants import OpenStateMode, open_state_mode
 from bbllm.core.protocols import ChatModel
 from bbllm.core.types import Scene
+from bbllm.planners.common.belief.belief_world import StateKeeper
 from bbllm.planners.common.belief.interaction_history import InteractionHistory
 from bbllm.planners.common.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.common.belief.state_keeper import StateKeeper
-from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.records import EVENTS
 from bbllm.ros.parameters.model_params import model_of_open_state

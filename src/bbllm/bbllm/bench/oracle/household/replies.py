@@ -21,7 +21,7 @@ from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of
 from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
-from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 

@@ -9,10 +9,10 @@ from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.types import Scene, SkillCall
 from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
-from bbllm.planners.common.belief.prompting import PLAN_LIMIT
+from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.common.low_level_plan import as_planned
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.scene_graph import scene_graph
-from bbllm.planners.common.short_names import ShortNames
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action

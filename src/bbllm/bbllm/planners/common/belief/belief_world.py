@@ -1,12 +1,17 @@
-"""A world whose scenes include beliefs, see `open_state`."""
+"""Worlds and scenes with beliefs: in the planner of one episode, and over episodes in a thread."""
 
-from collections.abc import Callable
+import queue
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Callable, Container
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Literal
 
-from bbllm.core.errors import ParseError
-from bbllm.core.events import BeliefsEstimated
-from bbllm.core.observation import observed
+from bbllm.core.errors import BbllmError, ParseError
+from bbllm.core.events import BeliefsEstimated, EpisodeEnded, EpisodeStarted, Event
+from bbllm.core.observation import Observed, lost_names, observed
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.planners.common.belief.interaction_history import (
@@ -15,18 +20,19 @@ from bbllm.planners.common.belief.interaction_history import (
     objects_of,
 )
 from bbllm.planners.common.belief.model_state_estimator import ModelEstimator
-from bbllm.planners.common.belief.open_facts import (
+from bbllm.planners.common.belief.open_state import (
     LONGEST,
     MOST_WORDS,
     REFUSED,
+    OpenState,
+    OpenStateEstimator,
     malformed_beliefs,
     with_open_facts,
 )
-from bbllm.planners.common.belief.open_state import OpenState, OpenStateEstimator
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
+from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.scene_graph import is_open
-from bbllm.planners.common.short_names import ShortNames
 
 
 @dataclass(eq=False)
@@ -152,3 +158,155 @@ def believing(world: World, how: Estimation, model: ChatModel, context: EpisodeC
         on_trouble=context.warn,
         on_discarded=report,
     )
+
+
+@dataclass(eq=False)
+class StateKeeper:
+    """
+    Receives outcomes, and adds the beliefs of an estimator to scenes.
+
+    The estimator runs in the keeper's thread, from `start` on, and may be slow: scenes have the
+    latest beliefs. Actions on an object are forgotten when it is lost, and its failures when it
+    has moved.
+    """
+
+    estimator: OpenStateEstimator
+    experience: InteractionHistory
+    """Used by the keeper's thread alone; an estimator may read it."""
+    _: KW_ONLY
+    on_trouble: Callable[[str], None]
+    """Receives why an estimate failed, and beliefs that no scene can contain."""
+    on_fault: Callable[[str], None]
+    """Receives a fault of the program, after which there are no beliefs. Scenes continue: sensing
+    must not depend on beliefs."""
+    feels: bool = True
+    """Whether the estimator uses forces. It runs only if there is news for it, because it may cost
+    a request to a model."""
+
+    def __post_init__(self) -> None:
+        self._news: queue.SimpleQueue[Callable[[], bool]] = queue.SimpleQueue()
+        """What the thread has to do; each returns whether it requires another estimate."""
+        self._lock = threading.Lock()
+        self._state = OpenState()
+        self._at_fault = False
+        self._to_clear = 0
+        """How many requests to forget all are pending."""
+        self._to_forget: Counter[str] = Counter()
+        """How many requests to forget each lost object are pending."""
+        self._lost: frozenset[str] = frozenset()
+        self._resting = MotionDetector()
+        self._busy: frozenset[str] = frozenset()
+        """Arguments of the current call, which are checked for motion after it."""
+        self._n_unseen = 0
+        """How many calls have ended since the last scene."""
+        self._scene: Scene | None = None
+        self._seen = threading.Event()
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name='open state', daemon=True).start()
+
+    def hear(self, event: Event) -> None:
+        """Process an event of an episode."""
+        if self._at_fault:
+            return
+        with self._lock:  # a scene comes before all of this, or after it
+            match event.data:
+                case SkillCall(args=args):
+                    self._busy = frozenset(args)
+                case Outcome() as outcome:
+                    self._busy = frozenset()
+                    self._n_unseen += 1
+                    self._news.put(partial(self._add, outcome))
+                case Observed() as sensed:
+                    self._news.put(partial(self._sense, sensed))
+                case EpisodeStarted() | EpisodeEnded():
+                    self._busy = frozenset()
+
+    def believing(self, scene: Scene) -> Scene:
+        lost = frozenset(lost_names(scene))
+        with self._lock:
+            if self._at_fault:
+                return scene
+            gone, self._lost = lost - self._lost, lost
+            self._scene = scene
+            if gone:
+                self._to_forget.update(gone)
+                self._state = _without(self._state, gone)
+                self._news.put(partial(self._lose, gone))
+            if moved := self._resting.moved(self._state.attributes, scene, self._busy):
+                self._news.put(partial(self.experience.move, moved, newest=self._n_unseen))
+            self._n_unseen = 0
+            state = self._state
+        self._seen.set()
+        return with_open_facts(scene, state)
+
+    def forget(self) -> OpenState:
+        """Forget all, for example after a reset of the table; return the previous beliefs."""
+        with self._lock:
+            forgotten, self._state = self._state, OpenState()
+            self._to_clear += 1
+            self._news.put(self._clear)
+        return forgotten
+
+    def _run(self) -> None:
+        try:
+            while True:
+                matters = self._news.get()()
+                self._seen.wait()
+                while not self._news.empty():
+                    matters = self._news.get()() or matters
+                if matters and self.experience.history:
+                    self._estimate()
+        except Exception:  # outdated beliefs must not seem current
+            with self._lock:
+                self._at_fault, self._state = True, OpenState()
+            self.on_fault(
+                'Nothing is believed any more, because of a fault in estimating the open state; '
+                f'scenes go on without. Start the node again.\n{traceback.format_exc()}'
+            )
+
+    def _add(self, outcome: Outcome) -> bool:
+        self.experience.add(outcome)
+        return True
+
+    def _sense(self, seen: Observed) -> bool:
+        self.experience.sense(seen)
+        return self.feels
+
+    def _lose(self, names: frozenset[str]) -> bool:
+        self.experience.forget(names)
+        with self._lock:
+            self._to_forget -= Counter(names)
+        return False
+
+    def _clear(self) -> bool:
+        self.experience.clear()
+        with self._lock:
+            self._to_clear -= 1
+        return False
+
+    def _estimate(self) -> None:
+        with self._lock:
+            scene, state = self._scene, self._state
+        assert scene is not None  # `_run` waits for one
+        try:
+            new = estimate_handled(self.estimator, state, self.experience, scene)
+        except BbllmError as error:
+            self.on_trouble(f'What is believed stays as it was: {error}')
+            return
+        for line in refused_beliefs(state, new, scene):
+            self.on_trouble(f'Left out is {line.text!r}: {line.why}')
+        with self._lock:
+            # The estimate still includes what was forgotten meanwhile.
+            if not self._to_clear:
+                self._state = _without(new, self._to_forget)
+
+
+def _without(state: OpenState, names: Container[str]) -> OpenState:
+    """Return a state without some objects, and without comparisons with them."""
+    kept = {
+        name: tuple(word for word in words if word.partition(' ')[2].split(' ')[-1] not in names)
+        for name, words in state.attributes.items()
+        if name not in names
+    }
+    return OpenState(kept, state.summary)

@@ -1,17 +1,149 @@
-"""The paper's state estimator: a language model that reads the history of actions."""
+"""
+LLM-State's state estimator, a language model that reads the history, and the prompts of all roles.
+
+Source: Chen et al., LLM-State, appendix VI-A. The prompts of attention, state estimator and policy
+have the paper's parts, in own words, and constant parts come first, then growing ones, so that a
+server can cache the beginning.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
 from bbllm.core.protocols import ChatModel, PromptRequest
-from bbllm.core.types import Outcome, Scene
+from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.common.belief.grammar import REASON, UPDATE, parse_estimate
+from bbllm.planners.common.belief.interaction_history import TAKING
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.belief.prompting import StatePrompts
-from bbllm.planners.common.prompting import ask
+from bbllm.planners.common.low_level_plan import action_forms, as_planned, low_level_actions
+from bbllm.planners.common.observation_text import (
+    ShortNames,
+    lists_text,
+    rooms_text,
+    situation_text,
+)
+from bbllm.planners.common.prompting import ask, one_line, render
 from bbllm.planners.common.reply_diagnostics import RejectedLine, reporting
-from bbllm.planners.common.short_names import ShortNames
+from bbllm.planners.common.scene_graph import HOUSEHOLD
+
+PLAN_LIMIT = 20
+"""A plan has fewer steps than this (appendix VI-A)."""
+HOUSE_HINTS = (
+    'Important! What is needed may have to be looked for, in other rooms and inside containers.',
+    'Only what the robot is close to can be used: to pick up, open or switch on, go there first.',
+    'The robot has two hands. With a thing in each of them it can neither pick up nor open '
+    'anything, nor switch anything on.',
+)
+"""Reminders for estimator and policy in a household (appendix VI-A)."""
+
+
+@dataclass(frozen=True)
+class StatePrompts:
+    """
+    Renders the prompts of one episode; `names` must have seen every scene.
+
+    With `messages`, failed actions have their message; in the paper they do not.
+    """
+
+    names: ShortNames
+    messages: bool = False
+
+    def attention(
+        self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene
+    ) -> str:
+        """Return the prompt that asks for relevant objects; the history only orders its lists."""
+        return self._render(
+            'attention',
+            scene,
+            state=self._entries(state.blank()) or 'nothing yet',
+            observation=lists_text(scene, self.names, moved=_taken(history)),
+            situation=self._situation(scene),
+            task=one_line(task.instruction),
+        )
+
+    def estimator(
+        self,
+        state: OpenState,
+        history: Sequence[Outcome],
+        scene: Scene,
+        *,
+        summary: bool = True,
+        objects: bool = True,
+    ) -> str:
+        """Return the prompt that asks for a summary, attributes of `objects`, or both."""
+        return self._render(
+            'estimator',
+            scene,
+            state=self._entries(state.blank()) or 'nothing yet',
+            history=self.history(history, scene),
+            rooms=rooms_text(scene, self.names),
+            situation=situation_text(scene, self.names),
+            summary=summary,
+            objects=objects,
+        )
+
+    def policy(
+        self,
+        task: Task,
+        state: OpenState | None,
+        history: Sequence[Outcome],
+        scene: Scene,
+        said: Sequence[str] = (),
+    ) -> str:
+        """Return the prompt that asks for a plan; a planner without state has no beliefs."""
+        calls = action_forms(low_level_actions(scene))
+        return self._render(
+            'policy',
+            scene,
+            actions=calls,
+            examples=[*calls, *calls][:2],
+            limit=PLAN_LIMIT,
+            stateful=state is not None,
+            history=self.history(history, scene),
+            observation=lists_text(scene, self.names, moved=_taken(history)),
+            situation=self._situation(scene),
+            state='' if state is None else self._whole(state),
+            task=one_line(task.instruction),
+            said=[one_line(text) for text in said],
+        )
+
+    def history(self, outcomes: Sequence[Outcome], scene: Scene) -> str:
+        """Return all outcomes, a line each: `open(fridge1) Success`."""
+        in_house = scene.domain == HOUSEHOLD
+        lines = []
+        for outcome in outcomes:
+            call = as_planned(outcome.call, self.names, in_house=in_house)
+            how = 'Success' if outcome.succeeded else 'Fail'
+            if self.messages and not outcome.succeeded and outcome.message:
+                how += f': {self.names.in_short(outcome.message)}'
+            lines.append(f'{call} {how}')
+        return '\n'.join(lines) or 'none yet'
+
+    def _entries(self, state: OpenState) -> str:
+        return '\n'.join(
+            f'{self.names.short(name)}: {" | ".join(words) or "[]"}'
+            for name, words in state.attributes.items()
+        )
+
+    def _whole(self, state: OpenState) -> str:
+        reasoning = f'Reasoning: {state.summary}' if state.summary else ''
+        return '\n'.join(filter(None, [self._entries(state), reasoning])) or 'nothing yet'
+
+    def _situation(self, scene: Scene) -> str:
+        # On a table the observation contains it.
+        return situation_text(scene, self.names) if scene.domain == HOUSEHOLD else ''
+
+    def _render(self, name: str, scene: Scene, **values: object) -> str:
+        house = scene.domain == HOUSEHOLD
+        hints = '\n'.join(HOUSE_HINTS) if house else ''
+        return render('bbllm.planners.common.belief', name, house=house, hints=hints, **values)
+
+
+def _taken(history: Sequence[Outcome]) -> list[str]:
+    """Return the objects that were taken, each once, the latest last."""
+    taken = [item.call.args[0] for item in history if item.succeeded and item.call.skill in TAKING]
+    return [*reversed(dict.fromkeys(reversed(taken)))]
+
 
 MAX_STATE_LENGTH = 8000
 """Maximum length of all attributes together, which every prompt of the policy contains: 40
