@@ -69,7 +69,7 @@ def test_ctrl_c_cancels_and_stops_the_world(run: EpisodeRun) -> None:
     world = PaperWorld('plus_sign')
     world.on_call = lambda: press_ctrl_c() or world.stopped.wait(10.0)
 
-    episode, interrupted = supervise(run, OneCall(), world)
+    episode, interrupted = supervise(run, lambda: run.execute(OneCall(), world))
 
     assert interrupted
     assert episode is not None
@@ -83,7 +83,7 @@ def test_an_episode_that_hangs_is_left_behind_with_a_complete_journal(
     monkeypatch.setattr(supervision, 'GRACE_S', 0.2)
     threading.Thread(target=lambda: deaf.waiting.wait() and press_ctrl_c()).start()
 
-    episode, interrupted = supervise(run, deaf, PaperWorld('plus_sign'))
+    episode, interrupted = supervise(run, lambda: run.execute(deaf, PaperWorld('plus_sign')))
 
     assert episode is None
     assert interrupted
@@ -94,7 +94,7 @@ def test_an_episode_that_hangs_is_left_behind_with_a_complete_journal(
 def test_a_fault_in_the_planner_reaches_the_caller(run: EpisodeRun, heard: list[Event]) -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(ZeroDivisionError):
-        supervise(run, Broken(), PaperWorld('plus_sign'))
+        supervise(run, lambda: run.execute(Broken(), PaperWorld('plus_sign')))
 
     assert signal.getsignal(signal.SIGINT) is before
     assert heard[-1].kind is EventKind.ENDED

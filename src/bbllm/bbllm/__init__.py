@@ -48,27 +48,20 @@ __all__ = [
     'run_episode',
 ]
 
-_PLACES = {
-    'api.robot': ('Robot',),
-    'api.setup': ('run_episode',),
-    'bench.suites.suite': ('load_suite',),
-    'core': ('errors', 'events'),
-    'core.protocols': ('ChatModel', 'EpisodeContext', 'Message', 'Planner', 'Reply', 'World'),
-    'core.registry': ('load_planner',),
-    'core.types': ('Outcome', 'Plan', 'PlanStep', 'Scene', 'Skill', 'SkillCall', 'Status', 'Task'),
-}
+_MODULES = (
+    *('core.types', 'core.protocols', 'core.registry'),
+    *('api.setup', 'api.robot', 'bench.suites.suite'),
+)
+"""Where public names are looked for, in that order: what is light comes first."""
 
 
 def __getattr__(name: str) -> Any:
-    for place, names in _PLACES.items():
-        if name in names:
-            module = f'bbllm.{place}'
-            if place == 'core':
-                found: Any = importlib.import_module(f'{module}.{name}')
-            else:
-                found = getattr(importlib.import_module(module), name)
-            globals()[name] = found
-            return found
+    if name in ('errors', 'events'):
+        return importlib.import_module(f'bbllm.core.{name}')
+    for place in _MODULES if name in __all__ else ():
+        module = importlib.import_module(f'bbllm.{place}')
+        if hasattr(module, name):
+            return getattr(module, name)
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from bbllm.api.approved_world import Approve, ApprovedWorld
 from bbllm.api.ros_environment import need_ros
@@ -31,69 +31,41 @@ class Running:
     """Stop it, with a reason."""
 
 
-class Backend(World, Protocol):
-    """A world that can also plan and run episodes."""
-
-    def begin(self, task: Task, on_event: EventSink) -> Running:
-        """Return an episode; `on_event` may be called from any thread."""
-        ...
-
-    def plan(self, task: Task) -> Plan:
-        """Return the plan of a task; nothing moves."""
-        ...
-
-    def close(self) -> None:
-        """Release what is in use."""
-        ...
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LocalBackend:
     """A world in this process."""
 
-    def __init__(
-        self,
-        world: World,
-        setup: EpisodeSetup,
-        stack: ExitStack,
-        *,
-        approve: Approve | None,
-        journal: bool,
-    ):
-        self._world = world
-        self._setup = setup
-        self._approve = approve
-        self._journal = journal
-        self.observe, self.execute, self.stop = world.observe, world.execute, world.stop
-        self.close = stack.close
-
-    @property
-    def skills(self) -> tuple[Skill, ...]:
-        return self._world.skills
+    world: World
+    setup: EpisodeSetup
+    approve: Approve | None
+    journal: bool
+    close: Callable[[], object]
+    """Release what is in use."""
 
     def begin(self, task: Task, on_event: EventSink) -> Running:
-        from bbllm.planners.assembly import heard_by
-
+        """Return an episode; `on_event` may be called from any thread."""
         sinks: list[EventSink] = [on_event]
-        world = self._world
-        if self._approve is not None:
-            brain = self._setup.models.brain.name
-            world = guarded = ApprovedWorld(world, self._approve, task, brain)
+        world = self.world
+        if self.approve is not None:
+            brain = self.setup.models.brain.name
+            world = guarded = ApprovedWorld(world, self.approve, task, brain)
             sinks.append(guarded.observe_event)
         files = ExitStack()
-        if self._journal:
+        if self.journal:
             sinks.append(files.enter_context(JournalWriter(episodes_dir(), task.id)))
-        run, planner = self._setup.begin(task, sinks)
+        run, execute_in = self.setup.begin(task, sinks)
         if isinstance(world, ApprovedWorld):
             world.emit = run.emit
 
         def execute() -> Episode:
-            with files, heard_by(run):
-                return run.execute(planner, world)
+            with files:
+                return execute_in(world)
 
         return Running(execute, run.cancel)
 
     def plan(self, task: Task) -> Plan:
-        episode = self._setup.plan_only(task, self._world.observe())
+        """Return the plan of a task; nothing moves."""
+        episode = self.setup.plan_only(task, self.world.observe())
         plans = [event.data.plan for event in episode.events if isinstance(event.data, PlanMade)]
         if not plans:
             raise TaskError(f'There is no plan. {episode.message}'.rstrip())
@@ -102,7 +74,7 @@ class LocalBackend:
 
 class StackBackend:
     """
-    A running stack: its own planner, models and robot.
+    A running stack, and the world that it is: its own planner, models and robot.
 
     Raises:
         ConfigError: There is no ROS in this environment.
@@ -122,6 +94,10 @@ class StackBackend:
             client.close()
             raise
         self.observe, self.execute, self.close = client.scene, client.execute, client.close
+
+    @property
+    def world(self) -> World:
+        return self
 
     @property
     def skills(self) -> tuple[Skill, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from bbllm.api.approved_world import Approve
-from bbllm.api.backends import Backend, LocalBackend, StackBackend, run_in_thread
+from bbllm.api.backends import LocalBackend, StackBackend, run_in_thread
 from bbllm.api.options import (
     FEEDBACK_LOOPS,
     HOUSE,
@@ -107,7 +107,8 @@ class Robot:
                 record=record,
                 replay=replay,
             )
-            self._backend: Backend = StackBackend(namespace or NAMESPACE, feedback_loops)
+            self._backend: StackBackend | LocalBackend
+            self._backend = StackBackend(namespace or NAMESPACE, feedback_loops)
             return
         if namespace is not None:
             raise ConfigError("namespace is for a running stack: Robot('ros', namespace=...).")
@@ -137,12 +138,14 @@ class Robot:
         stack = ExitStack()
         if isinstance(world, str):
             world = stack.enter_context(open_stage(options)).world
-        self._backend = LocalBackend(world, setup, stack, approve=approve, journal=journal)
+        self._backend = LocalBackend(
+            world=world, setup=setup, approve=approve, journal=journal, close=stack.close
+        )
 
     @property
     def skills(self) -> tuple[Skill, ...]:
         """What the robot can do."""
-        return self._backend.skills
+        return self._backend.world.skills
 
     @property
     def episode(self) -> Episode | None:
@@ -215,7 +218,7 @@ class Robot:
         Raises:
             WorldError: The world has gone, or its scene is stale.
         """
-        return self._backend.observe()
+        return self._backend.world.observe()
 
     def execute(self, call: SkillCall | str) -> Outcome:
         """
@@ -227,11 +230,11 @@ class Robot:
             ParseError: The text is no call.
             WorldError: The world has gone.
         """
-        return self._backend.execute(_call_of(call) if isinstance(call, str) else call)
+        return self._backend.world.execute(_call_of(call) if isinstance(call, str) else call)
 
     def stop(self) -> None:
         """Stop the call that runs now, from any thread; the hand keeps its object."""
-        self._backend.stop()
+        self._backend.world.stop()
 
     def picture(self) -> bytes:
         """Draw the scene as it is now, from above, as a PNG file."""

@@ -10,7 +10,7 @@ from bbllm.api.options import FEEDBACK_LOOPS, STEPS, AnyModel, AnyPlanner, Episo
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits
-from bbllm.core.protocols import ChatModel, EventSink, Planner, World
+from bbllm.core.protocols import ChatModel, EventSink, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
@@ -34,9 +34,9 @@ class EpisodeSetup:
 
     def begin(
         self, task: Task, sinks: Sequence[EventSink] = (), *, k: int | None = None
-    ) -> tuple[EpisodeRun, Planner]:
-        """Return an episode that can be executed, and its planner."""
-        from bbllm.planners.assembly import build_planner
+    ) -> tuple[EpisodeRun, Callable[[World], Episode]]:
+        """Return an episode, and what executes it in a world, once."""
+        from bbllm.planners.assembly import build_planner, heard_by
         from bbllm.planners.body.mapping import body_name
 
         run = EpisodeRun(
@@ -49,12 +49,18 @@ class EpisodeSetup:
             settings=self.settings,
         )
         loops = self.options.k if k is None else k
-        return run, build_planner(run, self.spec, self.models, loops, self.options.mapping)
+        planner = build_planner(run, self.spec, self.models, loops, self.options.mapping)
+
+        def execute(world: World) -> Episode:
+            with heard_by(run):
+                return run.execute(planner, world)
+
+        return run, execute
 
     def plan_only(self, task: Task, scene: Scene) -> Episode:
         """Run the planner on a scene in which every call succeeds and nothing moves."""
-        run, planner = self.begin(task, k=0)
-        return run.execute(planner, StillWorld(scene))
+        _, execute = self.begin(task, k=0)
+        return execute(StillWorld(scene))
 
 
 class StillWorld:
@@ -163,8 +169,6 @@ def run_episode(
     Raises:
         BbllmError: Something that was asked for cannot be had; nothing has moved.
     """
-    from bbllm.planners.assembly import heard_by
-
     task = make_task(task) if isinstance(task, str) else task
     options = EpisodeOptions(
         planner=planner,
@@ -175,9 +179,8 @@ def run_episode(
     )
     setup = make_setup(options, world.observe().domain)
     setup = replace(setup, settings={'feedback_loops': feedback_loops})
-    run, built = setup.begin(task, [on_event] if on_event is not None else [])
-    with heard_by(run):
-        return run.execute(built, world)
+    _, execute = setup.begin(task, [on_event] if on_event is not None else [])
+    return execute(world)
 
 
 def _spec_of(planner: AnyPlanner) -> tuple[str, PlannerSpec]:

@@ -45,8 +45,6 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
     Raises:
         BbllmError: Something that was asked for cannot be had; nothing was started then.
     """
-    from bbllm.planners.assembly import heard_by
-
     task = make_task(instruction)
     setup = make_setup(options, options.domain)
     for notice in setup.models.notices:
@@ -57,9 +55,9 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
         )
     with open_stage(options) as stage, JournalWriter(episodes_dir(), task.id) as journal:
         view = output.view(stage.clock)
-        run, planner = setup.begin(task, [journal, view])
-        with view, heard_by(run):
-            episode, interrupted = supervise(run, planner, stage.world)
+        run, execute = setup.begin(task, [journal, view])
+        with view:
+            episode, interrupted = supervise(run, lambda: execute(stage.world))
         if interrupted:
             # Whoever pressed Ctrl-C wants to go. An episode that hangs is on record.
             return Ran(episode or read_episode(journal.path), journal.path, interrupted)

@@ -12,7 +12,6 @@ from typing import TypeVar
 from bbllm.api.backends import run_in_thread
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EpisodeEnded
-from bbllm.core.protocols import Planner, World
 
 T = TypeVar('T')
 
@@ -54,7 +53,7 @@ def interrupts() -> Iterator[Interrupts]:
             signal.signal(number, handler)
 
 
-def supervise(run: EpisodeRun, planner: Planner, world: World) -> tuple[Episode | None, bool]:
+def supervise(run: EpisodeRun, execute: Callable[[], Episode]) -> tuple[Episode | None, bool]:
     """
     Execute an episode in this process and stop it at Ctrl-C.
 
@@ -67,7 +66,7 @@ def supervise(run: EpisodeRun, planner: Planner, world: World) -> tuple[Episode 
         run.warn('The arm stops. Press Ctrl-C again to end at once.')
         run.cancel(REASON)
 
-    episode, interrupted = watch(lambda: run.execute(planner, world), stop)
+    episode, interrupted = watch(execute, stop)
     if episode is None:
         # It hangs, most likely in a request to a model.
         message = f'{REASON} The episode did not end by itself within {GRACE_S:g} s.'
