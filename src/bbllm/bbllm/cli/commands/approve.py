@@ -14,7 +14,7 @@ import typer
 
 from bbllm.cli.support.discovery import found_stack
 from bbllm.cli.support.options import JsonOption, StackOptions, seconds
-from bbllm.cli.support.requests import option
+from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.question import (
@@ -41,17 +41,14 @@ class ApproveRequest:
     """What `bbllm approve` was asked for."""
 
     hash: str | None = option(
-        None,
         'Approve exactly this, without a question: the hash that is shown, or its first 8 '
         'characters or more.',
         metavar='HASH',
     )
     deny: str | None = option(
-        None,
-        'Deny it, without a question; the Brain is told the reason.',
-        metavar='REASON',
+        'Deny it, without a question; the Brain is told the reason.', metavar='REASON'
     )
-    watch: bool = option(False, 'Stay, and ask again for each request; Ctrl-C ends.', '--watch')
+    watch: bool = flag('Stay, and ask again for each request; Ctrl-C ends.')
     timeout: float | None = seconds('How long to wait for a request, where none is there.')
     stack: StackOptions
     json: JsonOption = False

@@ -37,22 +37,20 @@ class CompareRequest:
         str, typer.Argument(metavar='SUITE', help='Name of a suite, or path of a suite file.')
     ]
     planners: str = option(
-        'all',
         'Which planners to compare: all, or names with commas between them, each with options or '
         'without. The others are compared with the first: prog_prompt,all.',
+        default='all',
         metavar='LIST',
     )
     embeddings: str | None = option(
-        None,
         'Embedding model, or `lexical`, for planners that match by embedding. `lexical` '
         'where the Brain is a stand-in, else as config/llm.yaml says.',
-        metavar='NAME',
         panel=MODELS,
     )
     k: int = count(
-        3,
         'How often a planner with feedback loops may plan anew.',
         '-k',
+        default=3,
         least=0,
         max=MAX_K,
     )

@@ -16,8 +16,8 @@ from pathlib import Path
 import typer
 
 from bbllm.api.ros_environment import choose_domain, need_ros
-from bbllm.cli.support.options import DomainOption, JsonOption
-from bbllm.cli.support.requests import option
+from bbllm.cli.support.options import JsonOption, domain_option
+from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
@@ -51,35 +51,27 @@ class Provoke(str, Enum):
 class DriverRequest:
     """What `bbllm bench driver` was asked for."""
 
-    sim: bool = option(
-        False, 'Start mujoco_sim and check it: all checks, nothing else is needed.', '--sim'
-    )
+    sim: bool = flag('Start mujoco_sim and check it: all checks, nothing else is needed.')
     namespace: str | None = option(
-        None,
-        "The driver's; '' for none. bbllm_real by default, with --sim bbllm.",
-        metavar='NAME',
+        "The driver's; '' for none. bbllm_real by default, with --sim bbllm."
     )
-    domain: DomainOption = None
-    controller: str = option('fr3_arm_controller', "The arm's controller.", metavar='NAME')
-    gripper: str = option('franka_gripper', "The hand's; none: no hand.", metavar='NAME')
-    allow_motion: bool = option(False, f'Allow motions: {MOTIONS}.', '--allow-motion')
-    allow_hand: bool = option(False, f'Allow the hand: {FINGERS}.', '--allow-hand')
+    domain: int | None = domain_option()
+    controller: str = option("The arm's controller.", default='fr3_arm_controller')
+    gripper: str = option("The hand's; none: no hand.", default='franka_gripper')
+    allow_motion: bool = flag(f'Allow motions: {MOTIONS}.')
+    allow_hand: bool = flag(f'Allow the hand: {FINGERS}.')
     provoke: Provoke = option(
-        Provoke.none,
         'What makes the robot stop: mujoco_sim by itself, or you, when you are asked.',
+        default=Provoke.none,
     )
-    only: list[str] | None = option(
-        None, 'Only these checks, as in *-rejected.', metavar='PATTERN'
-    )
-    yes: bool = option(False, 'Do not ask before something moves.', '--yes', '-y')
+    only: list[str] | None = option('Only these checks, as in *-rejected.', metavar='PATTERN')
+    yes: bool = flag('Do not ask before something moves.', '-y')
     out: Path | None = option(
-        None, 'Folder of the report; a new one below the state folder.', metavar='DIR'
+        'Folder of the report; a new one below the state folder.', metavar='DIR'
     )
-    record: Path | None = option(
-        None, 'Keep all messages, as lines of JSON, in a file.', metavar='FILE'
-    )
+    record: Path | None = option('Keep all messages, as lines of JSON, in a file.')
     compare: tuple[Path, Path] | None = option(
-        None, 'Only show two reports side by side.', metavar='A B'
+        'Only show two reports side by side.', metavar='A B'
     )
     json: JsonOption = False
 

@@ -32,10 +32,10 @@ class SuiteRequest:
     """Has the name that was typed: the suite."""
     planner: str | None = planner_option()
     k: str = option(
-        '3',
         'How often the Brain may plan anew; several values are several runs of all trials: '
         '0,1,2,3 or 0-3.',
         '-k',
+        default='3',
         metavar='LIST',
     )
     bench: BenchOptions

@@ -39,9 +39,8 @@ class DemoRequest:
 
     task: Annotated[str, typer.Argument(metavar='TASK', help='What to do, in plain words.')] = TASK
     scene: str = option(
-        SCENE,
         'Scene to start with (see `bbllm scenes`).',
-        metavar='NAME',
+        default=SCENE,
         autocompletion=beginning(scenes),
     )
     speed: SpeedOptions

@@ -11,8 +11,8 @@ from rich.text import Text
 from bbllm.api.ros_environment import choose_domain
 from bbllm.cli.checks.machine import CHECKS, Finding, Level, check_stack
 from bbllm.cli.checks.real_graph import ROBOT_IP, RealArm, check_real_arm
-from bbllm.cli.support.options import DomainOption, JsonOption
-from bbllm.cli.support.requests import flag_of, option
+from bbllm.cli.support.options import JsonOption, domain_option
+from bbllm.cli.support.requests import flag, flag_of, option
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import checked_namespace
@@ -27,23 +27,18 @@ REAL = 'With --real'
 class DoctorRequest:
     """What `bbllm doctor` was asked for."""
 
-    real: bool = option(False, 'Check a real arm and its driver instead.', '--real')
+    real: bool = flag('Check a real arm and its driver instead.')
     robot_ip: str | None = option(
-        None, f"The robot's control; {ROBOT_IP} by default.", metavar='ADDRESS', panel=REAL
+        f"The robot's control; {ROBOT_IP} by default.", metavar='ADDRESS', panel=REAL
     )
     namespace: str | None = option(
-        None,
         'Where the names of a stack lie, all stacks by default; with --real those of the driver, '
-        "`bbllm_real` by default, '' for none.",
-        metavar='NAME',
+        "`bbllm_real` by default, '' for none."
     )
     gripper: str | None = option(
-        None,
-        "Prefix of the hand's names; `franka_gripper` by default.",
-        metavar='NAME',
-        panel=REAL,
+        "Prefix of the hand's names; `franka_gripper` by default.", panel=REAL
     )
-    domain: DomainOption = None
+    domain: int | None = domain_option()
     json: JsonOption = False
 
 

@@ -1,23 +1,25 @@
 """`bbllm forget`: makes a running stack discard its beliefs about objects."""
 
+from dataclasses import dataclass
 from operator import attrgetter
 
 from bbllm.cli.support.discovery import found_stack
-from bbllm.cli.support.options import (
-    DomainOption,
-    JsonOption,
-    NamespaceOption,
-    StackOptions,
-)
+from bbllm.cli.support.options import JsonOption, StackOptions
 from bbllm.cli.views.output import Output
 
 BELIEVER = 'state_estimator'
 HINT = 'One that believes takes --open-state rules, or open_state:=rules.'
 
 
-def forget(
-    domain: DomainOption = None, namespace: NamespaceOption = None, json: JsonOption = False
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ForgetRequest:
+    """What `bbllm forget` was asked for."""
+
+    stack: StackOptions
+    json: JsonOption = False
+
+
+def forget(request: ForgetRequest) -> None:
     """
     Make a running stack discard its beliefs about objects.
 
@@ -32,9 +34,10 @@ def forget(
 
       bbllm forget
     """
-    output, chosen = Output(json), StackOptions(domain=domain, namespace=namespace)
-    joined = attrgetter('can_forget')
-    with found_stack('bbllm forget', chosen, output, [BELIEVER], joined, hint=HINT) as client:
+    output, joined = Output(request.json), attrgetter('can_forget')
+    with found_stack(
+        'bbllm forget', request.stack, output, [BELIEVER], joined, hint=HINT
+    ) as client:
         forgotten = client.forget()
     output.print(forgotten)
     output.result({'forgotten': forgotten})

@@ -17,7 +17,7 @@ from bbllm.cli.support.options import (
     scene_option,
     seconds,
 )
-from bbllm.cli.support.requests import fill, flag_of, given, option
+from bbllm.cli.support.requests import fill, flag, flag_of, given, option
 from bbllm.cli.support.session import Ran, finish, run_here
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -42,16 +42,14 @@ class RunRequest:
 
     task: TaskArgument
     world: WorldName = option(
-        WorldName.ros,
         'ros: the running stack. tabletop: simulate here, without ROS. household: symbols, see '
         '--house.',
+        default=WorldName.ros,
     )
     house: HouseOptions
     k: int | None = loops_option()
     timeout: float | None = seconds('Wall time that the episode may take.')
-    yes: bool = option(
-        False, 'Approve whatever the stack asks for; simulated robots only.', '--yes', '-y'
-    )
+    yes: bool = flag('Approve whatever the stack asks for; simulated robots only.', '-y')
     stack: StackOptions
     session: SessionOptions
     json: JsonOption = False

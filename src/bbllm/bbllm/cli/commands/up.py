@@ -15,17 +15,17 @@ import typer
 from bbllm.api.ros_environment import choose_domain, need_ros
 from bbllm.cli.support.options import (
     MODELS,
-    DomainOption,
     LimitOptions,
     ModelOptions,
     RecordOptions,
+    domain_option,
     loops_option,
     planner_option,
     scene_option,
     seed_option,
     viewer_option,
 )
-from bbllm.cli.support.requests import option
+from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
@@ -57,45 +57,38 @@ class UpRequest:
     ] = StackKind.sim
     scene: str | None = scene_option()
     speed: float = option(
-        1.0,
         'Simulated seconds per second; 0 is as fast as it can.',
+        default=1.0,
         metavar='X',
         min=0.0,
         max=100.0,
     )
     viewer: bool = viewer_option()
     seed: int | None = seed_option()
-    domain: DomainOption = None
+    domain: int | None = domain_option()
     namespace: str = option(
-        NAMESPACE,
-        'Where the names of the nodes lie.',
-        metavar='NAME',
-        callback=checked_namespace,
+        'Where the names of the nodes lie.', default=NAMESPACE, callback=checked_namespace
     )
-    network: bool = option(False, 'Let other machines take part (docs/security.md).', '--network')
+    network: bool = flag('Let other machines take part (docs/security.md).')
     planner: str | None = planner_option()
     k: int | None = loops_option()
     models: ModelOptions
     recording: RecordOptions
     limits: LimitOptions
     approval: ApprovalMode = option(
-        ApprovalMode.NONE,
         'What a person has to approve before it moves (`bbllm approve`): every plan, every '
         'single call (step), or only calls that are risky.',
+        default=ApprovalMode.NONE,
     )
     open_state: OpenStateMode = option(
-        OpenStateMode.OFF,
         'Who adds to scenes what is believed of things by what was done to them; model: that '
         'of the Brain (docs/design/open-state.md).',
+        default=OpenStateMode.OFF,
         panel=MODELS,
     )
-    menu: bool = option(False, 'Serve the menus of rviz as well (docs/rviz.md).', '--menu')
-    clock: bool = option(
-        False, 'Publish /clock, and let every node use it (use_sim_time:=true).', '--clock'
-    )
-    respawn: bool = option(
-        False, 'Start a node that dies again; without it the stack ends with it.', '--respawn'
-    )
+    menu: bool = flag('Serve the menus of rviz as well (docs/rviz.md).')
+    clock: bool = flag('Publish /clock, and let every node use it (use_sim_time:=true).')
+    respawn: bool = flag('Start a node that dies again; without it the stack ends with it.')
 
 
 def up(request: UpRequest) -> None:

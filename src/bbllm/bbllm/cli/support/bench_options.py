@@ -14,14 +14,14 @@ from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.options import (
     LIMITS,
     MAX_K,
+    MODELS,
     JsonOption,
     ModelOptions,
     WorldName,
     count,
-    file,
     seconds,
 )
-from bbllm.cli.support.requests import fill, option
+from bbllm.cli.support.requests import fill, flag, option
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
 from bbllm.core.paths import state_dir
@@ -41,58 +41,54 @@ class BenchOptions:
     """Which episodes of a suite run, with which models, where, and within which limits."""
 
     models: ModelOptions
-    mapping: MappingMethod = option(MappingMethod.AUTO, 'How steps of a plan become calls.')
-    trials: int = count(5, 'Tables of each task.', max=MAX_TRIALS)
-    seed: int = count(0, 'Makes the tables; the same ones on every machine.', least=0)
+    mapping: MappingMethod = option(
+        'How steps of a plan become calls.', default=MappingMethod.AUTO
+    )
+    trials: int = count('Tables of each task.', default=5, max=MAX_TRIALS)
+    seed: int = count('Makes the tables; the same ones on every machine.', default=0, least=0)
     tasks: str | None = option(
-        None,
         'Only these tasks: plus_sign,letter_l. A * stands for any letters: new_tasks_*.',
         metavar='LIST',
     )
     world: WorldName | None = option(
-        None,
         'tabletop: simulate in worker processes. ros: five nodes. household: symbols. By '
-        'default tabletop, and household for a suite that is played in houses.',
+        'default tabletop, and household for a suite that is played in houses.'
     )
-    out: Path | None = file(
+    out: Path | None = option(
         'Folder of the results; one that holds a part of this run is gone on with. '
         'A new one below $XDG_STATE_HOME/bbllm/bench by default.',
         metavar='DIR',
         panel=RUN,
     )
     jobs: int | None = count(
-        None,
         'Episodes at once; by default one for each core, and one with --world ros.',
         '-j',
         max=MAX_JOBS,
         panel=RUN,
     )
     ray: str | None = option(
-        None,
         'Play on this Ray cluster; `local` starts one here (extra `ray`).',
         metavar='ADDRESS',
         panel=RUN,
     )
     give_up_after: int = count(
-        5,
         'End early when so many episodes in a row were lost, as without a server, or ended '
         'because the model said nothing usable: an empty or endless reply, or a refusal. Replies '
         'that make no sense, and tables that could not be made, do not count.',
+        default=5,
         panel=RUN,
     )
-    retry_lost: bool = option(
-        False, 'Play again what infrastructure lost before.', '--retry-lost', panel=RUN
-    )
-    prices: Path | None = file('Price table; see config/prices.example.yaml.')
-    data: Path | None = file(
+    retry_lost: bool = flag('Play again what infrastructure lost before.', panel=RUN)
+    prices: Path | None = option('Price table; see config/prices.example.yaml.', panel=MODELS)
+    data: Path | None = option(
         "Your copy of ProgPrompt's data, for household_original; otherwise "
         '$BBLLM_PROGPROMPT_DATA.',
         metavar='DIR',
         panel=RUN,
     )
-    limit_steps: int = count(200, 'Calls of an episode.', panel=LIMITS)
-    limit_model_calls: int = count(300, 'Requests of an episode to models.', panel=LIMITS)
-    limit_tokens: int | None = count(None, 'Tokens of an episode.', panel=LIMITS)
+    limit_steps: int = count('Calls of an episode.', default=200, panel=LIMITS)
+    limit_model_calls: int = count('Requests of an episode to models.', default=300, panel=LIMITS)
+    limit_tokens: int | None = count('Tokens of an episode.', panel=LIMITS)
     timeout: float | None = seconds('Wall time of an episode.')
     json: JsonOption = False
 

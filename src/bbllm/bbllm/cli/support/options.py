@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
-from bbllm.cli.support.requests import option
+from bbllm.cli.support.requests import flag, option
 from bbllm.core.constants import checked_namespace
 from bbllm.core.errors import BbllmError
 from bbllm.planners.common.methods import MappingMethod
@@ -64,41 +64,18 @@ def _visibilities() -> Iterable[str]:
     return SEEN
 
 
-def count(default: int | None, help: str, *flags: str, least: int = 1, **more: Any) -> Any:
+def count(help: str, *flags: str, least: int = 1, **more: Any) -> Any:
     """Return a field that takes a whole number."""
-    return option(default, help, *flags, metavar='N', min=least, **more)
+    return option(help, *flags, min=least, **more)
 
 
-seconds = partial(option, None, metavar='SECONDS', min=0.001, panel=LIMITS)
+seconds = partial(option, metavar='SECONDS', min=0.001, panel=LIMITS)
 """Called with a help text: a field that takes a wall time [s]."""
-file = partial(option, None, metavar='FILE', panel=MODELS)
-"""Called with a help text: a field that takes a path, none by default."""
 
 JsonOption = Annotated[
     bool,
     typer.Option(
         '--json', help='Print exactly one JSON object on stdout; all else goes to stderr.'
-    ),
-]
-DomainOption = Annotated[
-    int | None,
-    typer.Option(
-        '--domain',
-        metavar='N',
-        min=0,
-        max=232,
-        help='ROS domain of the stack, instead of $ROS_DOMAIN_ID.',
-        show_default=False,
-    ),
-]
-NamespaceOption = Annotated[
-    str | None,
-    typer.Option(
-        '--namespace',
-        metavar='NAME',
-        callback=lambda name: None if name is None else checked_namespace(name),
-        help='Where the names of the stack lie; needed only where several stacks run.',
-        show_default=False,
     ),
 ]
 LlmConfigOption = Annotated[
@@ -116,31 +93,34 @@ TaskArgument = Annotated[
 ]
 
 
+domain_option = partial(
+    count, 'ROS domain of the stack, instead of $ROS_DOMAIN_ID.', least=0, max=232
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class StackOptions:
     """Which running stack is meant."""
 
-    domain: DomainOption = None
-    namespace: NamespaceOption = None
+    domain: int | None = domain_option()
+    namespace: str | None = option(
+        'Where the names of the stack lie; needed only where several stacks run.',
+        callback=lambda name: None if name is None else checked_namespace(name),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
     """Which models plan and map."""
 
+    panel: ClassVar[str] = MODELS
     brain: str | None = option(
-        None,
         'Model that plans: a provider (offline, openai) or the name of a model; config/llm.yaml '
         'by default.',
-        metavar='NAME',
-        panel=MODELS,
     )
     body: str | None = option(
-        None,
         'Model that turns steps into calls, likewise; with --mapping embedding the embedding '
         'model, or `lexical`.',
-        metavar='NAME',
-        panel=MODELS,
     )
     llm_config: LlmConfigOption = None
 
@@ -149,13 +129,13 @@ class ModelOptions:
 class RecordOptions:
     """Whether conversations with models are recorded, or answered from a recording."""
 
-    record: Path | None = file('Keep the whole conversation with the models in this new file.')
-    replay: Path | None = file('Answer from such a file instead of asking models.')
+    panel: ClassVar[str] = MODELS
+    record: Path | None = option('Keep the whole conversation with the models in this new file.')
+    replay: Path | None = option('Answer from such a file instead of asking models.')
 
 
 planner_option = partial(
     option,
-    None,
     'Planning method: brain_body (the default), base_llm, fltrnn, ft_cot, ft_vanilla, huang, '
     'inner_monologue, lang_prompt, llm_pop, llm_pop_no_evaluator, llm_state, planning_only, '
     'planning_reasoning or prog_prompt. Options go after a colon: '
@@ -165,36 +145,31 @@ planner_option = partial(
 )
 scene_option = partial(
     option,
-    None,
     'Scene to start with: a name (see `bbllm scenes`) or a .yaml file; `tabletop` by default.',
     metavar='NAME',
     autocompletion=beginning(scenes),
 )
-seed_option = partial(count, None, 'Of the noise of the sensors; 0 without it.', least=0)
+seed_option = partial(count, 'Of the noise of the sensors; 0 without it.', least=0)
 loops_option = partial(
     count,
-    None,
     'How often the Brain may plan anew, 3 by default.',
     *('--feedback-loops', '--k', '-k'),
     least=0,
     max=MAX_K,
 )
-viewer_option = partial(option, False, 'Open the MuJoCo viewer (needs a display).', '--viewer')
-ros_option = partial(option, False, 'Use the nodes of a running stack.', '--ros')
+viewer_option = partial(flag, 'Open the MuJoCo viewer (needs a display).', '--viewer')
+ros_option = partial(flag, 'Use the nodes of a running stack.', '--ros')
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
     """What an episode may do."""
 
-    limit_steps: int | None = count(
-        None, 'Calls that may be executed, 200 by default.', panel=LIMITS
-    )
+    panel: ClassVar[str] = LIMITS
+    limit_steps: int | None = count('Calls that may be executed, 200 by default.')
     safety: str | None = option(
-        None,
         'What no motion may do: a .yaml file, or safety_slow; config/safety.yaml by default.',
         metavar='FILE',
-        panel=LIMITS,
     )
 
 
@@ -206,7 +181,6 @@ class MethodOptions:
     seed: int | None = seed_option()
     models: ModelOptions
     mapping: MappingMethod | None = option(
-        None,
         'How steps become calls: by a model held to a JSON schema where it supports that (auto, '
         'the default), never (text) or always (schema); or by matching words (embedding).',
         panel=MODELS,
@@ -218,7 +192,6 @@ class SpeedOptions:
     """How fast time passes, and what shows it."""
 
     speed: float | None = option(
-        None,
         'Simulated seconds per second: 1 is real time, 0 is as fast as the simulation runs '
         '(the default; 1 with --viewer; the demo takes 2 on a terminal).',
         metavar='X',
@@ -227,10 +200,8 @@ class SpeedOptions:
     )
     viewer: bool = viewer_option()
     video: Path | None = option(
-        None,
         'Save a video of the simulated arm, a .gif or .webp file as fast as the robot; needs no '
-        'display.',
-        metavar='FILE',
+        'display.'
     )
 
 
@@ -239,24 +210,18 @@ class HouseOptions:
     """Which house, its rules, and how much of it is visible."""
 
     house: str | None = option(
-        None,
         'Household to act in, in this process: a name (see `bbllm scenes`), a .yaml file, or '
         "a graph of VirtualHome's in .json; for planners such as prog_prompt.",
-        metavar='NAME',
         autocompletion=beginning(_houses),
     )
     mode: str | None = option(
-        None,
         "Rules of a house: sane (the default), or VirtualHome's: persistent, or fresh, as "
         'ProgPrompt runs it.',
-        metavar='NAME',
         autocompletion=beginning(_modes),
     )
     visibility: str | None = option(
-        None,
         "What is known of a house: full (the default); room, what is in the character's room "
         'and in nothing closed; rooms_seen, also of rooms that it was in; room_open_only and '
         'rooms_seen_open_only, of containers only what is in open ones.',
-        metavar='NAME',
         autocompletion=beginning(_visibilities),
     )

@@ -2,31 +2,49 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, field, fields, is_dataclass
+from functools import partial
 from inspect import Parameter, Signature
-from typing import Any, TypeVar, get_type_hints
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import typer
 
 T = TypeVar('T')
 
 
-def option(default: Any, help: str, *flags: str, panel: str | None = None, **settings: Any) -> Any:
+METAVARS = {str: 'NAME', int: 'N', Path: 'FILE'}
+"""What stands for a value in help texts, by its type."""
+
+
+def option(
+    help: str, *flags: str, default: Any = None, panel: str | None = None, **settings: Any
+) -> Any:
     """
     Return a field that is an option; *settings* are more arguments of `typer.Option`.
 
     Where the first of its flags is short, `--name-of-the-field` comes before it. The default is
-    shown in the help text unless it is None.
+    shown in the help text unless it is None. Without a panel, it is in that of its group.
     """
 
-    def declare(name: str) -> Any:
+    def declare(name: str, kind: Any, group: str | None) -> Any:
         named = bool(flags) and flags[0].startswith('--')
         names = flags if named else (flag_of(name), *flags)
+        settings.setdefault('metavar', METAVARS.get(get_args(kind)[0] if get_args(kind) else kind))
         shown = default is not None
         return typer.Option(
-            default, *names, help=help, rich_help_panel=panel, show_default=shown, **settings
+            default,
+            *names,
+            help=help,
+            rich_help_panel=panel or group,
+            show_default=shown,
+            **settings,
         )
 
     return field(default=default, metadata={'declare': declare})
+
+
+flag = partial(option, default=False)
+"""Called with a help text: a field that is a switch."""
 
 
 def flag_of(name: str) -> str:
@@ -57,7 +75,7 @@ def _parameters(request: Any) -> Iterator[Parameter]:
             continue
         default = Parameter.empty if item.default is MISSING else item.default
         if declare := item.metadata.get('declare'):
-            default = declare(item.name)
+            default = declare(item.name, kind, getattr(request, 'panel', None))
         yield Parameter(item.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
