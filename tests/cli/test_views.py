@@ -46,7 +46,7 @@ def test_tokens_are_spoken_of_where_the_model_counts_them(tokens: int, said: boo
 
     assert ('120 tokens' in line) is said
     assert ('token' in line) is said
-    assert ('token' in counts_text(after(asked), 0.0)) is said
+    assert ('token' in counts_text(after(asked).episode, 0.0, 0.0)) is said
 
 
 @pytest.mark.parametrize('kind', list(EventKind))
@@ -183,7 +183,7 @@ def test_a_repaired_step_stays_in_sight_and_steps_never_tried_go() -> None:
         (2, StepState.PENDING),
     ]
     assert progress.rows[1].note == FAR
-    assert progress.repairs == 1
+    assert progress.episode.feedback_loops == 1
 
 
 def test_a_step_that_the_body_passed_on_is_neither_done_nor_failed() -> None:

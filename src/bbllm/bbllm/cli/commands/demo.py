@@ -20,7 +20,7 @@ from bbllm.cli.support.options import (
 from bbllm.cli.support.requests import fill, option
 from bbllm.cli.support.session import Ran, finish, run_here
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.progress import progress_of
+from bbllm.cli.views.picture_files import scenes_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
 
@@ -85,7 +85,7 @@ def check(ran: Ran) -> tuple[bool, str]:
     from bbllm.bench.scorers.patterns import check_plus
     from bbllm.core.types import Kind
 
-    scene = ran.settled or progress_of(ran.episode).scenes.get('after')
+    scene = ran.settled or scenes_of(ran.episode).get('after')
     if scene is None:
         return False, 'Check: the scene at the end is not on record.'
     cubes = [item for item in scene.objects if item.kind is Kind.CUBE]

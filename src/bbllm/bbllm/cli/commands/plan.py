@@ -62,7 +62,7 @@ def plan(request: PlanRequest) -> None:
     progress = progress_of(episode)
     first_round = _is_first_round(episode, progress)
     if not request.json:
-        _print(progress, first_round, output)
+        _print(episode, progress, first_round, output)
     steps = [{'index': row.index, 'text': row.text, 'call': row.call} for row in progress.rows]
     summary = summarize(episode)
     kept = ('task', 'planner', 'brain', 'body', 'message', 'model_calls')
@@ -100,7 +100,7 @@ def _is_first_round(episode: Episode, progress: Progress) -> bool:
     return episode.ending is Ending.GAVE_UP and states == {StepState.DONE}
 
 
-def _print(progress: Progress, first_round: bool, output: Output) -> None:
+def _print(episode: Episode, progress: Progress, first_round: bool, output: Output) -> None:
     width = max((len(row.text) for row in progress.rows), default=0)
     for row in progress.rows:
         call = row.call
@@ -114,5 +114,6 @@ def _print(progress: Progress, first_round: bool, output: Output) -> None:
             'That is the first round. What comes after it depends on what the robot observes.',
             'dim',
         )
-    elif progress.ending != 'FINISHED':
-        output.print(f'{progress.ending}: {progress.message}', style='bold red')
+    elif episode.ending is not Ending.FINISHED:
+        ending = episode.ending.name if episode.ending else ''
+        output.print(f'{ending}: {episode.message}', style='bold red')

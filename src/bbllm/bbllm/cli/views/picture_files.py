@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.cli.views.progress import Progress, progress_of
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Episode
+from bbllm.core.events import Episode, SceneRecorded
 from bbllm.core.paths import write_whole
-from bbllm.core.text import count_of
+from bbllm.core.text import count_of, escape_texts
 from bbllm.core.types import Scene
 from bbllm.viz.png import to_png
 from bbllm.viz.reach import reach_ring
@@ -48,8 +47,7 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
     Raises:
         ConfigError: A picture cannot be written; names the file and why.
     """
-    progress = progress_of(episode)
-    scenes = progress.scenes
+    scenes = scenes_of(episode)
     before, after = scenes.get('before'), scenes.get('after')
     if before is None:
         return Pictures((), ('There is no picture: the record holds no scene.',))
@@ -58,7 +56,7 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
         return Pictures((), (f'There is no picture: {far} lies or reaches beyond {FAR_M:g} m.',))
     drawn: dict[Path, bytes] = {}
     try:
-        page = _draw(progress, check, before, after)
+        page = _draw(episode, check, before, after)
         drawn[journal.with_suffix('.svg')] = to_svg(page).encode(errors='replace')
         # A house of a thousand objects would take most of a minute at the usual size.
         scale = 2.0 if page.width * page.height < LARGE_PX else 1.0
@@ -79,6 +77,12 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
     return Pictures((*drawn, *((rendering,) if rendering.exists() else ())))
 
 
+def scenes_of(episode: Episode) -> dict[str, Scene]:
+    """Return the scenes on record by moment: `before`, and `after` where it came so far."""
+    recorded = [event.data for event in episode.events if isinstance(event.data, SceneRecorded)]
+    return {data.moment: escape_texts(data.scene) for data in recorded}
+
+
 def _far_away(scene: Scene) -> str:
     """Return the name of an object too far away to be drawn, empty if there is none."""
     for item in scene.objects:
@@ -87,25 +91,25 @@ def _far_away(scene: Scene) -> str:
     return ''
 
 
-def _draw(progress: Progress, check: str, before: Scene, after: Scene | None) -> Page:
+def _draw(episode: Episode, check: str, before: Scene, after: Scene | None) -> Page:
     # The clock of a house counts steps, which are the calls.
     timed = before.domain != 'household'
     details = [
-        progress.planner,
-        f'Brain {progress.brain}',
-        f'Body {progress.body}',
-        count_of(progress.calls, 'call'),
-        count_of(progress.repairs, 'repair'),
-        *([f'{progress.robot_s:.0f} s of robot time'] if timed else []),
+        episode.planner,
+        f'Brain {episode.brain}',
+        f'Body {episode.body}',
+        count_of(episode.steps, 'call'),
+        count_of(episode.feedback_loops, 'repair'),
+        *([f'{episode.robot_s:.0f} s of robot time'] if timed else []),
     ]
     caption = Caption(
-        task=progress.task,
-        ending=progress.ending or 'INTERRUPTED',
-        message=progress.message,
+        task=episode.task.instruction,
+        ending=episode.ending.name if episode.ending else 'INTERRUPTED',
+        message=episode.message if episode.ending else '',
         details=' · '.join(details),
-        episode_id=progress.episode_id,
+        episode_id=episode.id,
         check=check,
     )
     if timed:
-        return draw_sheet(caption, before, after, reach_ring())
-    return draw_house_sheet(caption, before, after)
+        return draw_sheet(escape_texts(caption), before, after, reach_ring())
+    return draw_house_sheet(escape_texts(caption), before, after)

@@ -36,7 +36,8 @@ class LineView:
             detail = event.data.role != 'brain'
         said = [] if detail else describe(escape_texts(event.data))
         if isinstance(event.data, EpisodeEnded):
-            said.append(('total', counts_text(self.progress, self.progress.robot_s)))
+            episode = self.progress.episode
+            said.append(('total', counts_text(episode, episode.robot_s, episode.wall_s)))
         # One event stays one line, whatever is in its texts.
         time_s = max(self.progress.wall_s, self.progress.robot_s)
         lines = [f'{time_s:7.1f} s  {word:<8}  {escape_line(text)}\n' for word, text in said]

@@ -1,7 +1,7 @@
 """The state of an episode while its events come in, and after its end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from bbllm.core.events import (
@@ -28,9 +28,10 @@ from bbllm.core.events import (
     WordGrounded,
     assert_never,
 )
+from bbllm.core.journal import episode_of
 from bbllm.core.observation import Observed
 from bbllm.core.text import count_of, escape_texts
-from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.core.types import Outcome, SkillCall
 
 
 class StepState(Enum):
@@ -64,51 +65,46 @@ class StepRow:
     """Simulated time that it took [s]."""
 
 
+NOTHING = Event(0.0, EpisodeStarted(episode_id='', task='', planner='', brain='', body=''))
+"""Stands for the start of an episode before it is known."""
+
+
 @dataclass
 class Progress:
-    """The plan with each step's state, and the counts; changed by `take` only."""
+    """The plan with each step's state, and what happened; changed by `take` only."""
 
-    task: str = ''
-    episode_id: str = ''
-    planner: str = ''
-    brain: str = ''
-    body: str = ''
+    events: list[Event] = field(default_factory=lambda: [NOTHING])
+    """All so far, each text in one line of visible characters."""
     rows: list[StepRow] = field(default_factory=list)
     """Steps in force, and between them those that a repair replaced, in the order of time."""
-    repairs: int = 0
-    calls: int = 0
-    model_calls: int = 0
-    tokens: int = 0
-    model_s: float = 0.0
-    """Wall time spent waiting for models [s]."""
     robot_s: float = 0.0
     """Simulated time of all calls that ended [s]."""
     activity: str = 'looking at the scene'
     """What goes on now, in a few words."""
-    approvals: list[str] = field(default_factory=list)
-    """Answers to requests for approval, a line each."""
-    ending: str = ''
-    message: str = ''
-    started_s: float = 0.0
-    last_s: float = 0.0
-    scenes: dict[str, Scene] = field(default_factory=dict)
-    """By moment: `before` and, where the episode came so far, `after`."""
+
+    @property
+    def episode(self) -> Episode:
+        """All so far in figures."""
+        return episode_of(self.events)
+
+    @property
+    def started_s(self) -> float:
+        """When the episode began, wall clock; 0 where that is not known [s]."""
+        return self.events[0].stamp_s
 
     @property
     def wall_s(self) -> float:
         """Wall time from the first to the newest event [s]."""
-        return self.last_s - self.started_s
+        return self.events[-1].stamp_s - self.started_s
 
     def take(self, event: Event) -> None:
         """Take one event in, and of its texts what can be shown."""
-        self.last_s = event.stamp_s
-        match escape_texts(event.data):
-            case EpisodeStarted() as start:
-                self.started_s = event.stamp_s
-                self.task, self.episode_id = start.task, start.episode_id
-                self.planner, self.brain, self.body = start.planner, start.brain, start.body
-            case SceneRecorded(moment, scene):
-                self.scenes[moment] = scene
+        event = replace(event, data=escape_texts(event.data))
+        self.events.append(event)
+        match event.data:
+            case EpisodeStarted():
+                self.events = [event]
+            case SceneRecorded(moment):
                 if moment == 'before':
                     self.activity = 'the Brain plans'
             case PlanMade(steps, start):
@@ -124,7 +120,6 @@ class Progress:
             case Outcome() as outcome:
                 self._outcome(outcome)
             case RepairBegun(index, cause=cause):
-                self.repairs += 1
                 # A person's message replaces a step that was not begun; it stays visible too.
                 self._mark(index, StepState.RUNNING, cause)
                 self.activity = 'the Brain plans on'
@@ -132,19 +127,15 @@ class Progress:
                 self._mark(index, StepState.FAILED, cause)
             case ApprovalAnswered(text=text):
                 self.activity = text
-                self.approvals.append(text)
-            case ModelCall() as call:
-                self.model_calls += 1
-                self.tokens += call.prompt_tokens + call.completion_tokens
-                self.model_s += call.duration_s
-            case EpisodeEnded(ending, message):
+            case EpisodeEnded(ending):
                 if ending in (Ending.FINISHED, Ending.PARTLY_DONE):
                     self._settle()
                 elif row := self.current:
                     row.state = StepState.STOPPED
-                self.ending, self.message, self.activity = ending.name, message, ''
+                self.activity = ''
             case (
-                WordGrounded()
+                ModelCall()
+                | WordGrounded()
                 | ConditionChecked()
                 | SubGoalBegun()
                 | BeliefsEstimated()
@@ -202,7 +193,6 @@ class Progress:
             row.state = StepState.DONE if row.call and not row.note else StepState.FAILED
 
     def _outcome(self, outcome: Outcome) -> None:
-        self.calls += 1
         self.robot_s += outcome.duration_s
         if row := self.current:
             row.robot_s += outcome.duration_s
@@ -219,21 +209,19 @@ def progress_of(episode: Episode) -> Progress:
     return progress
 
 
-def counts_text(progress: Progress, robot_s: float, wall_s: float | None = None) -> str:
-    """Return the counts in one line; *wall_s* where it is newer than the last event [s]."""
-    wall_s = progress.wall_s if wall_s is None else wall_s
-    n_passed = sum(row.state is StepState.PASSED for row in progress.rows)
-    # Offline models and some servers count none: then they are left out.
-    tokens = [f'{progress.tokens:,} tokens'] if progress.tokens else []
-    passed = [f'{count_of(n_passed, "step")} passed'] if n_passed else []
-    return ' · '.join(
-        [
-            count_of(progress.calls, 'call'),
-            *passed,
-            count_of(progress.repairs, 'repair'),
-            count_of(progress.model_calls, 'model call'),
-            *tokens,
-            f'{robot_s:.1f} s simulated',
-            f'{wall_s:.1f} s on the clock',
-        ]
-    )
+def counts_text(episode: Episode, robot_s: float, wall_s: float) -> str:
+    """Return the counts in one line; the times may be newer than the last event [s]."""
+    calls = episode.model_calls
+    tokens = sum(call.prompt_tokens + call.completion_tokens for call in calls)
+    passed = count_of(episode.passed_steps, 'step')
+    parts = [
+        count_of(episode.steps, 'call'),
+        f'{passed} passed' if episode.passed_steps else '',
+        count_of(episode.feedback_loops, 'repair'),
+        count_of(len(calls), 'model call'),
+        # Offline models and some servers count none: then they are left out.
+        f'{tokens:,} tokens' if tokens else '',
+        f'{robot_s:.1f} s simulated',
+        f'{wall_s:.1f} s on the clock',
+    ]
+    return ' · '.join(filter(None, parts))

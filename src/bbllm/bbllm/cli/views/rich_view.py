@@ -17,6 +17,7 @@ from rich.text import Text
 from bbllm.cli.views.progress import Progress, StepRow, StepState, counts_text
 from bbllm.core.events import (
     ApprovalAnswered,
+    Episode,
     EpisodeStarted,
     Event,
     FeedbackReceived,
@@ -80,48 +81,56 @@ class LiveView:
             self._live.start()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        progress = self.progress
+        progress, episode = self.progress, self.progress.episode
         frame = self._spinner.render(console.get_time())
         mark = frame.plain if isinstance(frame, Text) else '▶'
-        above = console.render_lines(head(progress), options)
-        height = None if progress.ending else console.height - len(above) - FOOT_LINES
-        yield head(progress)
+        above = head(episode)
+        n_above = len(console.render_lines(above, options))
+        height = None if episode.ending else console.height - n_above - FOOT_LINES
+        yield above
         yield Group(*plan_lines(progress.rows, options.max_width, mark, height))
+        if episode.ending:
+            yield foot(ending_text(episode), episode, episode.robot_s, episode.wall_s)
+            return
         robot_s = progress.robot_s
-        if self._clock is not None and self._clock_start_s is not None and not progress.ending:
+        if self._clock is not None and self._clock_start_s is not None:
             robot_s = max(robot_s, self._clock() - self._clock_start_s)
-        wall_s = progress.wall_s if progress.ending else time.time() - progress.started_s
-        counts = counts_text(progress, robot_s, wall_s if progress.started_s else 0.0)
-        now = ending_text(progress) if progress.ending else Text(progress.activity, style='cyan')
-        yield Padding(Group(now, Text(counts, 'dim')), (1, 0, 0, 2))
+        wall_s = time.time() - progress.started_s if progress.started_s else 0.0
+        yield foot(Text(progress.activity, style='cyan'), episode, robot_s, wall_s)
 
 
 def print_progress(console: Console, progress: Progress) -> None:
     """Print the same view once, for an episode that is over."""
-    console.print(head(progress))
+    episode = progress.episode
+    console.print(head(episode))
     console.print(Group(*plan_lines(progress.rows, console.width, '▶')))
-    if progress.approvals:
-        console.print(Padding(Text('\n'.join(progress.approvals), 'dim'), (1, 0, 0, 2)))
-    counts = counts_text(progress, progress.robot_s)
-    console.print(Padding(Group(ending_text(progress), Text(counts, 'dim')), (1, 0, 0, 2)))
+    answers = [each.data for each in progress.events if isinstance(each.data, ApprovalAnswered)]
+    if answers:
+        told = '\n'.join(answer.text for answer in answers)
+        console.print(Padding(Text(told, 'dim'), (1, 0, 0, 2)))
+    console.print(foot(ending_text(episode), episode, episode.robot_s, episode.wall_s))
 
 
-def head(progress: Progress) -> RenderableType:
-    who = f'{progress.planner} · Brain {progress.brain} · Body {progress.body}'
-    return Padding(
-        Group(Text(progress.task, style='bold'), Text(who if progress.planner else '', 'dim')),
-        (1, 0, 1, 2),
-    )
+def head(episode: Episode) -> RenderableType:
+    who = f'{episode.planner} · Brain {episode.brain} · Body {episode.body}'
+    task = Text(episode.task.instruction, style='bold')
+    return Padding(Group(task, Text(who if episode.planner else '', 'dim')), (1, 0, 1, 2))
 
 
-def ending_text(progress: Progress) -> Text:
-    if not progress.ending:
+def foot(now: Text, episode: Episode, robot_s: float, wall_s: float) -> RenderableType:
+    """Return what goes on or how it ended, over the counts."""
+    counts = Text(counts_text(episode, robot_s, wall_s), 'dim')
+    return Padding(Group(now, counts), (1, 0, 0, 2))
+
+
+def ending_text(episode: Episode) -> Text:
+    if episode.ending is None:
         return Text('INTERRUPTED: the journal breaks off here.', style='bold yellow')
     styles = {'FINISHED': 'bold green', 'CANCELLED': 'bold yellow', 'PARTLY_DONE': 'bold yellow'}
-    style = styles.get(progress.ending, 'bold red')
-    text = Text(progress.ending, style=style)
-    if progress.message:
-        text.append(f'  {progress.message}', style='default')
+    name = episode.ending.name
+    text = Text(name, style=styles.get(name, 'bold red'))
+    if episode.message:
+        text.append(f'  {episode.message}', style='default')
     return text
 
 
