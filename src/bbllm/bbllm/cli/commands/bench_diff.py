@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from bbllm.bench.compare.text import Grid
 from bbllm.bench.log.store import SavedRun, read_run
 from bbllm.bench.metrics.metrics import METRICS, Metric
 from bbllm.bench.metrics.pairs import (
@@ -19,6 +19,7 @@ from bbllm.bench.metrics.pairs import (
 )
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
 from bbllm.cli.support.options import JsonOption
+from bbllm.cli.views.bench_progress import print_grid
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.text import count_of
@@ -82,33 +83,26 @@ def _unlike(a: SavedRun, b: SavedRun, names: tuple[str, ...]) -> dict[str, tuple
 
 def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tuple[int, int]:
     in_a, in_b = ks_of(a.results), ks_of(b.results)
-    both = sorted(set(in_a) & set(in_b))
     if k_a is None and k_b is None:
+        # Planners that differ, each at its best: one without feedback loops has K = 0 alone.
+        both = sorted(set(in_a) & set(in_b))
         if a.settings.planner != b.settings.planner:
-            # Each at its best: a planner without feedback loops has K = 0 alone.
             k_a, k_b = in_a[-1], in_b[-1]
         elif both:
             k_a = k_b = both[-1]
-        else:
-            raise ConfigError(
-                f'A has episodes with K = {_listed(in_a)}, B with K = {_listed(in_b)}: name one '
-                'of each (--k-a, --k-b).'
-            )
-    k_a = k_b if k_a is None else k_a
-    k_b = k_a if k_b is None else k_b
-    assert k_a is not None and k_b is not None  # one of them was given
-    for name, k, known in (('A', k_a, in_a), ('B', k_b, in_b)):
-        if k not in known:
-            raise ConfigError(
-                f'{name} has no episode with K = {k}, but with K = {_listed(known)} '
-                f'(--k-{name.lower()}).'
-            )
-    if a.path.resolve() == b.path.resolve() and k_a == k_b:
+    one = k_b if k_a is None else k_a
+    other = k_a if k_b is None else k_b
+    if one not in in_a or other not in in_b:
         raise ConfigError(
-            f'A and B are the same episodes ({a.path}, K = {k_a}); name two folders, or two K '
+            f'A has episodes with K = {_listed(in_a)}, B with K = {_listed(in_b)}: name one of '
+            'each (--k-a, --k-b).'
+        )
+    if a.path.resolve() == b.path.resolve() and one == other:
+        raise ConfigError(
+            f'A and B are the same episodes ({a.path}, K = {one}); name two folders, or two K '
             f'of K = {_listed(in_a)} (--k-a, --k-b).'
         )
-    return k_a, k_b
+    return one, other
 
 
 def _why_nothing_pairs(a: SavedRun, b: SavedRun, other_case: int) -> str:
@@ -151,7 +145,7 @@ def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> 
     elif comparison.k_a == comparison.k_b:
         output.print('All settings of theirs are the same.')
     output.print()
-    output.console.print(_table(comparison))
+    print_grid(_grid(comparison), output.console)
     for line in _words(comparison):
         output.print(line)
     other = sorted(
@@ -161,12 +155,8 @@ def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> 
         output.print(f'Both also have K = {_listed(other)} (--k-a, --k-b).', style='dim')
 
 
-def _table(comparison: Comparison) -> Table:
-    table = Table()
-    table.add_column('mean', no_wrap=True)
-    for column in ('A', 'B', 'A - B', '95 %', 'n'):
-        table.add_column(column, justify='right', no_wrap=True)
-    table.add_column('meaning')
+def _grid(comparison: Comparison) -> Grid:
+    rows = []
     for key in comparison.shown():
         metric, item = METRICS[key], comparison.differences[key]
         found, interval = item.difference, ''
@@ -174,8 +164,9 @@ def _table(comparison: Comparison) -> Table:
             low, high = (metric.write(bound, sign=True) for bound in (found.low, found.high))
             interval = f'[{low}, {high}]'
         values = (metric.write(item.a), metric.write(item.b), metric.write(found.value, sign=True))
-        table.add_row(metric.title, *values, interval, str(found.n), _meaning(metric, item))
-    return table
+        rows.append((metric.title, *values, interval, str(found.n), _meaning(metric, item)))
+    header = ('mean', 'A', 'B', 'A - B', '95 %', 'n', 'meaning')
+    return Grid(title='', header=header, rows=tuple(rows))
 
 
 def _meaning(metric: Metric, item: PairedDifference) -> str:
@@ -235,18 +226,13 @@ def _verdict(comparison: Comparison) -> str:
     if verdict == 'equal':
         return f'A and B passed equally often in {pairs} ({test}).'
     by = f'more often, by {abs(success.difference.value or 0.0):.2f}'
+    if verdict in ('A', 'B'):
+        return f'{verdict} passes {by}: the interval over {pairs} excludes 0 ({test}).'
+    where, side = ('excludes', 'above') if success.excludes_0 else ('includes', 'within')
+    why = f'but the interval over {pairs} {where} 0, and {test} is {side} {GREATEST_P}'
     if verdict == 'luck':
-        return (
-            f'{success.winner} passed {by}, but the interval over {pairs} includes 0: it may be '
-            f'luck ({test}).'
-        )
-    if verdict == 'unclear':
-        verb, side = ('excludes', 'above') if success.excludes_0 else ('includes', 'within')
-        return (
-            f'{success.winner} passed {by}, but it is not clear whether that is luck: the '
-            f'interval over {pairs} {verb} 0, and {test} is {side} {GREATEST_P}.'
-        )
-    return f'{verdict} passes {by}: the interval over {pairs} excludes 0 ({test}).'
+        why = f'but the interval over {pairs} includes 0 ({test}): it may be luck'
+    return f'{success.winner} passed {by}, {why}.'
 
 
 def _cases(cases: Sequence[PairedCase]) -> str:

@@ -180,43 +180,43 @@ def _rviz(namespace: str) -> str:
 
 
 def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
-    chosen = request.models
-    models = _values(
-        brain=chosen.brain,
-        body=chosen.body,
-        llm_config=chosen.llm_config,
-        record=request.recording.record,
-        replay=request.recording.replay,
-    )
-    planning = _values(
-        planner=request.planner, feedback_loops=request.k, step_limit=request.limits.limit_steps
-    )
+    """Return the parameters of each node that were chosen; files with their whole paths."""
+    chosen, recording, limits = request.models, request.recording, request.limits
+    models = {
+        'brain': chosen.brain,
+        'body': chosen.body,
+        'llm_config': chosen.llm_config,
+        'record': recording.record,
+        'replay': recording.replay,
+    }
+    params: dict[str, dict[str, Value | Path | None]] = {
+        'mujoco_sim': {
+            'scene': request.scene,
+            'speed': request.speed,
+            'viewer': request.viewer,
+            'seed': request.seed,
+        },
+        'brain_planner': {
+            **models,
+            'planner': request.planner,
+            'feedback_loops': request.k,
+            'step_limit': limits.limit_steps,
+        },
+        'body_mapper': {**models},
+        'state_estimator': {
+            'open_state': request.open_state.value,
+            'llm_config': chosen.llm_config,
+            'model': chosen.brain,
+        },
+        'fr3_executor': {'approval': request.approval.value, 'safety': limits.safety},
+    }
     return {
-        'mujoco_sim': _values(
-            scene=_file(request.scene),
-            speed=request.speed,
-            viewer=request.viewer,
-            seed=request.seed,
-        ),
-        'brain_planner': {**models, **planning},
-        'body_mapper': models,
-        'state_estimator': _values(
-            open_state=request.open_state.value, llm_config=chosen.llm_config, model=chosen.brain
-        ),
-        'fr3_executor': _values(
-            approval=request.approval.value, safety=_file(request.limits.safety)
-        ),
+        node: {name: _value(value) for name, value in values.items() if value is not None}
+        for node, values in params.items()
     }
 
 
-def _values(**options: Value | Path | None) -> dict[str, Value]:
-    """Return the options that have a value; files with their whole paths."""
-    return {
-        name: str(value.expanduser().resolve()) if isinstance(value, Path) else value
-        for name, value in options.items()
-        if value is not None
-    }
-
-
-def _file(name: str | None) -> str | Path | None:
-    return Path(name) if name is not None and is_yaml_path(name) else name
+def _value(value: Value | Path) -> Value:
+    if isinstance(value, Path) or (isinstance(value, str) and is_yaml_path(value)):
+        return str(Path(value).expanduser().resolve())
+    return value
