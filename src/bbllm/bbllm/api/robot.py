@@ -33,6 +33,8 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
 
 NAMES = ('sim', 'household', 'ros')
+OF_STACKS = ('self', 'world', 'feedback_loops', 'journal', 'namespace')
+"""What can be chosen for a running stack."""
 GRACE_S = 5.0
 """How long an episode that was cancelled may take to end, wall clock [s]."""
 CALL = re.compile(r'\s*(?P<skill>\w+)\s*(?:\((?P<args>[^()]*)\))?\s*')
@@ -92,21 +94,15 @@ class Robot:
         journal: bool = True,
         namespace: str | None = None,
     ):
+        given = {name: value for name, value in locals().items() if value is not None}
         self._episode: Episode | None = None
         self._busy = threading.Lock()
         if world == 'ros':
-            _refuse_at_stack(
-                scene=scene,
-                planner=planner,
-                brain=brain,
-                body=body,
-                speed=speed,
-                seed=seed,
-                limits=limits,
-                approve=approve,
-                record=record,
-                replay=replay,
-            )
+            if late := [name for name in given if name not in OF_STACKS]:
+                raise ConfigError(
+                    f'A running stack cannot take {", ".join(late)} any more: these are options '
+                    "of `bbllm up` and of the launch files. Robot('sim') takes them."
+                )
             self._backend: StackBackend | LocalBackend
             self._backend = StackBackend(namespace or NAMESPACE, feedback_loops)
             return
@@ -272,11 +268,3 @@ def _no_robot(name: str) -> Exception:
         if name in names:
             return ConfigError(f'{name!r} is a scene: write Robot({kind!r}, scene={name!r}).')
     return UnknownNameError('robot', name, NAMES)
-
-
-def _refuse_at_stack(**options: object) -> None:
-    if names := [name for name, value in options.items() if value is not None]:
-        raise ConfigError(
-            f'A running stack cannot take {", ".join(names)} any more: these are options of '
-            "`bbllm up` and of the launch files. Robot('sim') takes them."
-        )
