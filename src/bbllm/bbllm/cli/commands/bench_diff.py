@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.compare.text import Grid
 from bbllm.bench.log.store import SavedRun, read_run
 from bbllm.bench.metrics.metrics import METRICS, Metric
 from bbllm.bench.metrics.pairs import (
@@ -18,8 +17,8 @@ from bbllm.bench.metrics.pairs import (
     ks_of,
 )
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
+from bbllm.bench.report.grid import Grid, print_grid
 from bbllm.cli.support.options import JsonOption
-from bbllm.cli.views.bench_progress import print_grid
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.text import count_of
