@@ -135,54 +135,24 @@ def test_every_folder_is_a_room_of_the_list() -> None:
     assert {room_of(path) for path in FILES if path.parent != PACKAGE} == set(ROOMS)
 
 
-@pytest.mark.parametrize('path', FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_file_imports_only_its_own_room_and_those_above(path: Path) -> None:
-    room = room_of(path)
-    allowed = ROOMS if path.parent == PACKAGE else ROOMS[: ROOMS.index(room) + 1]
-    used = {room_of_name(name) for name in imports_of(path)} - {None}
-
-    assert used <= set(allowed)
-
-
-PLANNER_FILES = [path for path in FILES if room_of(path).startswith('planners/')]
 SHARED_BY_PLANNERS = ('planners/common', 'planners/common/belief', 'planners/body')
 
 
-@pytest.mark.parametrize('path', PLANNER_FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_planner_imports_no_other_planner(path: Path) -> None:
-    used = {room_of_name(name) for name in imports_of(path)} - {None}
-    planners = {room for room in used if room and room.startswith('planners/')}
-
-    assert planners <= {room_of(path), *SHARED_BY_PLANNERS}
-
-
-def test_nothing_imports_the_benchmarks() -> None:
-    users = [path for path in FILES for name in imports_of(path) if name.startswith('benchmarks')]
-
-    assert users == []
-
-
 @pytest.mark.parametrize('path', FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_ros_is_imported_in_nodes_only(path: Path) -> None:
-    if layer_of(path) != 'ros':
-        assert not {name for name in imports_of(path) if is_ros(name)}
+def test_file_imports_only_its_own_room_and_those_above(path: Path) -> None:
+    room, layer, names = room_of(path), layer_of(path), imports_of(path)
+    allowed = ROOMS if path.parent == PACKAGE else ROOMS[: ROOMS.index(room) + 1]
+    used = {room_of_name(name) for name in names} - {None}
 
-
-@pytest.mark.parametrize(
-    'path',
-    [file for file in FILES if layer_of(file) == 'core'],
-    ids=lambda path: str(path.relative_to(PACKAGE)),
-)
-def test_core_needs_the_standard_library_and_pydantic_only(path: Path) -> None:
-    tops = {name.partition('.')[0] for name in imports_of(path)}
-
-    assert tops <= {*sys.stdlib_module_names, 'bbllm', 'pydantic', 'pydantic_core'}
-
-
-@pytest.mark.parametrize(
-    'path',
-    [file for file in FILES if layer_of(file) in ('api', 'cli')],
-    ids=lambda path: str(path.relative_to(PACKAGE)),
-)
-def test_api_and_cli_reach_nodes_only_when_they_need_them(path: Path) -> None:
-    assert not {name for name in imports_at_start(path) if name.startswith('bbllm.ros')}
+    assert used <= set(allowed)
+    assert not {name for name in names if name.startswith('benchmarks')}
+    if layer != 'ros':
+        assert not {name for name in names if is_ros(name)}
+    if room.startswith('planners/'):
+        planners = {other for other in used if other and other.startswith('planners/')}
+        assert planners <= {room, *SHARED_BY_PLANNERS}
+    if layer == 'core':
+        tops = {name.partition('.')[0] for name in names}
+        assert tops <= {*sys.stdlib_module_names, 'bbllm', 'pydantic', 'pydantic_core'}
+    if layer in ('api', 'cli'):  # ROS only when it is needed
+        assert not {name for name in imports_at_start(path) if name.startswith('bbllm.ros')}

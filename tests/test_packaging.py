@@ -79,17 +79,13 @@ def run_in(shell: str, script: str, **variables: str) -> subprocess.CompletedPro
     return subprocess.run([shell, '-c', script], env=env, capture_output=True, text=True)
 
 
-def test_every_planner_module_of_the_table_loads() -> None:
-    for _, target in entry_points_of('bbllm.planners'):
-        module, _, attribute = target.partition(':')
-        assert module.startswith('bbllm.planners.')
-        assert hasattr(importlib.import_module(module), attribute)
-
-
-def test_installed_entry_points_are_those_of_setup_cfg() -> None:
+def test_entry_points_load_and_are_those_of_setup_cfg() -> None:
+    listed = entry_points_of('bbllm.planners')
     installed = {(point.name, point.value) for point in entry_points(group='bbllm.planners')}
 
-    assert installed == set(entry_points_of('bbllm.planners'))
+    assert installed == set(listed)
+    for module, _, attribute in (target.partition(':') for _, target in listed):
+        assert hasattr(importlib.import_module(module), attribute)
 
 
 def test_node_executables_equal_their_modules() -> None:
@@ -177,14 +173,10 @@ def test_every_file_beside_the_modules_is_package_data() -> None:
     source = PACKAGE / 'bbllm'
     installed = {path for pattern in patterns for path in source.glob(pattern)}
     files = {path for path in source.rglob('*') if path.is_file()}
-    data = {path for path in files if path.suffix not in ('.py', '.pyc')}
-    caches = {
-        path
-        for path in data
-        if any(part.startswith('.') for part in path.relative_to(source).parts)
-    }
+    hidden = {path for path in files if '/.' in str(path.relative_to(source.parent))}
+    modules = {path for path in files if path.suffix in ('.py', '.pyc')}
 
-    assert data - caches <= installed
+    assert files - modules - hidden <= installed
 
 
 @pytest.mark.parametrize(
@@ -201,13 +193,11 @@ def test_locked_packages_have_a_version_and_hashes_and_no_host(path: Path) -> No
 
 
 def test_lock_holds_every_ros_pin() -> None:
-    pins = re.findall(
-        r'^([\w-]+)(?:\[\w+\])?(==\S+)', (ROOT / 'requirements/ros.in').read_text(), re.MULTILINE
-    )
-    lock = (ROOT / 'requirements' / 'lock.txt').read_text()
+    source, lock = (ROOT / 'requirements' / name for name in ('ros.in', 'lock.txt'))
+    pins = re.findall(r'^([\w-]+)(?:\[\w+\])?(==\S+)', source.read_text(), re.MULTILINE)
 
     assert pins
-    assert [name for name, version in pins if f'\n{name}{version} ' not in lock] == []
+    assert all(f'\n{name}{version} ' in lock.read_text() for name, version in pins)
 
 
 def test_colcon_installs_executables_and_configuration(tmp_path: Path) -> None:
@@ -261,20 +251,19 @@ def set_up(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]
     return run_in('sh', command, **variables)
 
 
-def test_set_up_refuses_another_ros(tmp_path: Path) -> None:
-    run = set_up(tmp_path, ROS_DISTRO='humble')
-
-    assert run.returncode == 1
-    assert 'ROS 2 humble is sourced in this shell, but bbllm needs Jazzy' in run.stderr
-
-
-def test_set_up_names_the_package_of_a_missing_header(tmp_path: Path) -> None:
+def test_set_up_refuses_another_ros_and_names_the_package_of_a_missing_header(
+    tmp_path: Path,
+) -> None:
     python = tmp_path / 'python3'
     found = {'path': '/x', 'version': [3, 11], 'venv': False, 'header': False, 'rclpy': False}
     python.write_text(f"#!/bin/sh\necho '{json.dumps(found)}'\n")
     python.chmod(0o755)
+    humble = 'ROS 2 humble is sourced in this shell, but bbllm needs Jazzy'
+    header = 'sudo apt install python3.11-venv python3.11-dev'
 
-    run = set_up(tmp_path, PYTHON=str(python))
+    for variable, text in (('ROS_DISTRO=humble', humble), (f'PYTHON={python}', header)):
+        name, _, value = variable.partition('=')
+        run = set_up(tmp_path, **{name: value})
 
-    assert run.returncode == 1
-    assert 'sudo apt install python3.11-venv python3.11-dev' in run.stderr
+        assert run.returncode == 1
+        assert text in run.stderr

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from terminals import bbllm, running_stack
 
 from bbllm.bench.runner.run_setup import BenchRequest, prepare
 from bbllm.cli.support.bench_options import parse_ks
@@ -27,15 +27,8 @@ def commands(start: str) -> list[str]:
 
 
 def run(command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, '-m', *shlex.split(command)]
-    return subprocess.run(
-        words,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+    words = shlex.split(command)[1:]
+    return bbllm({**os.environ, **variables}, *words, timeout_s=900.0)
 
 
 WITHOUT_STACK = [c for c in commands('bbllm ') if not c.startswith(('bbllm up', 'bbllm run'))]
@@ -171,24 +164,10 @@ def test_the_goal_that_is_sent_by_hand_fits_the_interface() -> None:
 @pytest.fixture
 def stack(tmp_path: Path) -> Iterator[dict[str, str]]:
     """Start the stack with the README's command, and end it as a person would."""
-    variables = {'XDG_STATE_HOME': str(tmp_path), 'PYTHONUNBUFFERED': '1'}
-    process = subprocess.Popen(
-        [sys.executable, '-m', *shlex.split(commands('bbllm up')[0]), '--speed', '0'],
-        env={**os.environ, **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        for line in process.stdout:
-            if line.startswith('Ctrl-C here ends'):
-                break
+    variables = {'XDG_STATE_HOME': str(tmp_path)}
+    up = tuple(shlex.split(commands('bbllm up')[0])[1:])
+    with running_stack({**os.environ, **variables}, '--speed', '0', up=up):
         yield variables
-    finally:
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
-        print(output)
 
 
 @pytest.mark.ros

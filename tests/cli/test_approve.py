@@ -1,7 +1,6 @@
 """`bbllm approve`, the questions of `bbllm run`, and what both refuse: real nodes."""
 
 import json
-import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from terminals import Terminal, bbllm, read_until, start
+from terminals import Terminal, bbllm, end, read_until, running_stack, start
 
 from bbllm.ros.stack.stack import REAL_NODES, Stack, StackConfig
 
@@ -20,12 +19,6 @@ pytestmark = pytest.mark.ros
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
 HOME = 'return to base'
-
-
-def end(process: subprocess.Popen[str]) -> int:
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=WAIT_S)
-    return int(process.returncode)
 
 
 @contextmanager
@@ -59,11 +52,8 @@ def approvals(environment: dict[str, str]) -> list[dict[str, Any]]:
 @pytest.fixture(scope='module')
 def stack(environment: dict[str, str]) -> Iterator[str]:
     """Keep a stack running that asks for every plan."""
-    process = start(environment, 'up', 'sim', '--approval', 'plan', '--speed', '0')
-    try:
-        yield read_until(process, 'Ctrl-C here ends all nodes')
-    finally:
-        end(process)
+    with running_stack(environment, '--approval', 'plan', '--speed', '0') as said:
+        yield said
 
 
 @pytest.mark.slow

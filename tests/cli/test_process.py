@@ -115,13 +115,7 @@ def test_an_episode_whose_reader_goes_away_is_carried_out_and_drawn(
     words = f"run '{TASK}' --world tabletop"
     command = f'{sys.executable} -m bbllm {words} | head -n 1; echo ${{PIPESTATUS[0]}} >&2'
 
-    result = subprocess.run(
-        ['bash', '-c', command],
-        env=own_environment,
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-    )
+    result = bash(own_environment, command)
 
     assert last_event(state)['data']['ending'] == 'FINISHED'
     assert list(state.glob('*.svg'))
@@ -135,13 +129,7 @@ def test_a_journal_whose_reader_goes_away_causes_no_complaint(
     (state / 'long.jsonl').write_text('{}\n' * 100_000)
     command = f'{sys.executable} -m bbllm show --events | head -n 1'
 
-    result = subprocess.run(
-        ['bash', '-c', command],
-        env=own_environment,
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-    )
+    result = bash(own_environment, command)
 
     assert result.stdout == '{}\n'
     assert result.stderr == ''

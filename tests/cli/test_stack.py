@@ -1,7 +1,6 @@
 """The verbs that use a running stack: real nodes, in a domain of their own."""
 
 import json
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,23 +10,18 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from terminals import bbllm, read_until, start
+from terminals import bbllm, end, read_until, running_stack, start
 
 pytestmark = pytest.mark.ros
 
-WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
 
 
 @pytest.fixture(scope='module')
 def stack(environment: dict[str, str]) -> Iterator[str]:
     """Keep a stack running; yields what `bbllm up` said until it was ready."""
-    process = start(environment, 'up', 'sim')
-    try:
-        yield read_until(process, 'Ctrl-C here ends all nodes')
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=WAIT_S)
+    with running_stack(environment) as said:
+        yield said
 
 
 def events_of(environment: dict[str, str], kind: str) -> list[dict[str, Any]]:
@@ -65,10 +59,7 @@ def test_ctrl_c_cancels_on_the_stack_which_takes_the_next_task(
     process = start(environment, 'run', 'stack all cubes')
     read_until(process, ' call ')
 
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=WAIT_S)
-
-    assert process.returncode == 130
+    assert end(process) == 130
     assert events_of(environment, 'ended')[0]['ending'] == 'CANCELLED'
     again = bbllm(environment, 'run', 'return to base', '--json')
     assert json.loads(again.stdout)['episode_id']
@@ -83,8 +74,7 @@ def test_a_second_task_is_refused_and_what_is_said_is_heard(
     second = bbllm(environment, 'run', TASK)
     said = bbllm(environment, 'say', 'leave the green cube where it is')
     time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=WAIT_S)
+    end(process)
 
     assert second.returncode == 2
     assert 'Another task is under way' in second.stderr

@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from event_examples import after, call, event, outcome, step
 from typer.testing import Result
 
 import bbllm as package
 from bbllm.api import setup
-from bbllm.cli.views.progress import Progress, StepState
-from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import EventKind, PlanMade, RepairBegun, StepBegun
+from bbllm.cli.views.progress import StepState
+from bbllm.core.events import EventKind, PlanMade, RepairBegun
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import config_dir
 from bbllm.core.registry import planner_names
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.types import Code, Outcome, Plan, PlanStep, SkillCall, Status, Task
 from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.worlds.household.houses import load_house
@@ -261,24 +260,23 @@ def test_policies_of_a_real_arm_leave_out_the_simulator(bbllm: Command, tmp_path
     assert all('ns="/bbllm_real"' in x.read_text() for x in written if x.stem != 'rviz.policy')
 
 
-@pytest.mark.parametrize('name', ['../x', ''])
-def test_names_that_are_no_namespace_are_refused(
-    bbllm: Command, tmp_path: Path, name: str
+@pytest.mark.parametrize(
+    ('folder', 'namespace', 'told'),
+    [
+        ('none', '../x', 'is no namespace'),
+        ('none', '', 'is no namespace'),
+        ('file', 'bbllm', 'cannot be written'),
+    ],
+)
+def test_policies_that_cannot_be_written_are_refused(
+    bbllm: Command, tmp_path: Path, folder: str, namespace: str, told: str
 ) -> None:
-    result = bbllm('policies', '--out', str(tmp_path / 'none'), '--namespace', name)
-
-    assert result.exit_code == 2
-    assert 'is no namespace' in result.stderr
-    assert not (tmp_path / 'none').exists()
-
-
-def test_folder_that_cannot_be_written_is_named(bbllm: Command, tmp_path: Path) -> None:
     (tmp_path / 'file').touch()
 
-    result = bbllm('policies', '--out', str(tmp_path / 'file'))
+    result = bbllm('policies', '--out', str(tmp_path / folder), '--namespace', namespace)
 
-    assert result.exit_code == 2
-    assert 'cannot be written' in result.stderr
+    assert (result.exit_code, told in result.stderr) == (2, True)
+    assert not (tmp_path / 'none').exists()
 
 
 def test_plan_of_a_planner_that_observes_first_is_its_first_round(
@@ -302,26 +300,16 @@ def test_help_lists_every_planner(bbllm: Command) -> None:
 
 
 def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_failed() -> None:
-    progress = Progress()
-    run = EpisodeRun(Task('t', WEIGHING), planner='p', brain='b', body='b', sinks=[progress.take])
-    weigh = Plan(tuple(PlanStep(i, text) for i, text in enumerate(('PICK a', 'WAIT', 'RESET'))))
-    go_on = Plan((weigh.steps[0], PlanStep(1, 'PLACE [1 2 3]'), PlanStep(2, 'PICK b')))
-
-    run.emit(PlanMade.of(weigh, 0))
-    run.emit(StepBegun.of(weigh.steps[0]))
-    run.emit(SkillCall('pick', ('a',)))
-    run.emit(
-        Outcome(
-            call=SkillCall('pick', ('a',)),
-            status=Status.FAILED,
-            code=Code.WOULD_NOT_RISE,
-            message='It is fixed.',
-        )
+    progress = after(
+        event(PlanMade(steps=('PICK a', 'WAIT', 'RESET'), start=0)),
+        step(0, 'PICK a'),
+        call('pick', 'a'),
+        outcome('pick a', 'FAILED', 'It is fixed.'),
+        event(RepairBegun(index=1, text='PLACE [1 2 3]', cause='a is fixed.', loop=1)),
+        event(PlanMade(steps=('PICK a', 'PLACE [1 2 3]', 'PICK b'), start=1)),
+        step(1, 'PLACE [1 2 3]'),
+        step(2, 'PICK b'),
     )
-    run.emit(RepairBegun.of(go_on.steps[1], 'a is fixed.'))
-    run.emit(PlanMade.of(go_on, 1))
-    run.emit(StepBegun.of(go_on.steps[1]))
-    run.emit(StepBegun.of(go_on.steps[2]))
 
     rows = [(row.text, row.state, row.note) for row in progress.rows]
     assert rows[0] == ('PICK a', StepState.FAILED, 'It is fixed.')
@@ -351,36 +339,32 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures('scripted')
 @pytest.mark.parametrize(
-    ('words', 'house'),
+    ('words', 'chosen'),
     [
-        (('--world', 'household'), 'family_flat'),
-        (('--world', 'household', '--house', 'old_house'), 'old_house'),
+        ('--world household', {'scene': 'family_flat', 'mode': 'sane', 'visibility': 'full'}),
+        ('--world household --house old_house', {'scene': 'old_house'}),
+        (
+            '--house studio --mode fresh --visibility room',
+            {'scene': 'studio', 'mode': 'fresh', 'visibility': 'room'},
+        ),
     ],
 )
 def test_a_task_is_done_in_a_house_and_on_record(
-    bbllm: Command, state: Path, words: tuple[str, ...], house: str
+    bbllm: Command, state: Path, words: str, chosen: dict[str, str]
 ) -> None:
-    ran = bbllm(*WATCH, *words, '--json')
+    ran = bbllm(*WATCH, *words.split(), '--json')
 
     assert ran.exit_code == 0, ran.output
     data = json.loads(ran.stdout)
     assert data['ending'] == 'FINISHED'
     assert [Path(path).suffix for path in data['pictures']] == ['.svg', '.png']
     assert '>off → on<' in Path(data['pictures'][0]).read_text(encoding='utf-8')
-    settings = read_episode(Path(data['journal'])).events[0].data.settings
-    assert (settings['world'], settings['scene']) == ('household', house)
+    events = read_episode(Path(data['journal'])).events
+    assert {'world': 'household', **chosen}.items() <= events[0].data.settings.items()
+    scene = next(e for e in events if e.kind is EventKind.SCENE).data.scene
+    n_all = len(load_house(chosen['scene']).graph.nodes)
+    assert (len(scene.objects) < n_all) is (chosen.get('visibility') == 'room')
     assert bbllm('show').exit_code == 0
-
-
-@pytest.mark.usefixtures('scripted')
-def test_rules_and_visibility_are_chosen_and_on_record(bbllm: Command, state: Path) -> None:
-    ran = bbllm(*WATCH, '--house', 'studio', '--mode', 'fresh', '--visibility', 'room', '--json')
-
-    events = read_episode(Path(json.loads(ran.stdout)['journal'])).events
-    settings = events[0].data.settings
-    assert (settings['mode'], settings['visibility']) == ('fresh', 'room')
-    things = next(e for e in events if e.kind is EventKind.SCENE).data.scene.objects
-    assert len(things) < len(load_house('studio').graph.nodes)
 
 
 @pytest.mark.usefixtures('scripted')

@@ -5,7 +5,6 @@ import base64
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from terminals import running_stack
 
 EXAMPLES = Path(__file__).resolve().parents[2] / 'examples'
 PROGRAMS = sorted(EXAMPLES.glob('*.py'))
@@ -108,22 +108,8 @@ def test_notebook_runs_and_shows_what_it_showed(capsys: pytest.CaptureFixture[st
 @pytest.fixture
 def stack(tmp_path: Path, ros_domain: int) -> Iterator[Path]:
     """Start the stack, and return its state folder."""
-    process = subprocess.Popen(
-        [sys.executable, '-u', '-m', 'bbllm', 'up', 'sim', '--speed', '0'],
-        env={**os.environ, 'XDG_STATE_HOME': str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        for line in process.stdout:
-            if line.startswith('Ctrl-C here ends'):
-                break
+    with running_stack({**os.environ, 'XDG_STATE_HOME': str(tmp_path)}, '--speed', '0'):
         yield tmp_path
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
 
 
 @pytest.mark.ros

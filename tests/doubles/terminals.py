@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 PATIENCE_S = 120.0
 
@@ -25,10 +27,12 @@ def start(environment: dict[str, str], *words: str) -> subprocess.Popen[str]:
     )
 
 
-def bbllm(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+def bbllm(
+    environment: dict[str, str], *words: str, timeout_s: float = PATIENCE_S
+) -> subprocess.CompletedProcess[str]:
     """Run `bbllm` without a terminal to its end."""
     process = start(environment, *words)
-    out, err = process.communicate(timeout=PATIENCE_S)
+    out, err = process.communicate(timeout=timeout_s)
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
@@ -41,6 +45,25 @@ def read_until(process: subprocess.Popen[str], words: str) -> str:
         if words in line:
             return said
     raise AssertionError(f'{words!r} was never said, but: {said}')
+
+
+def end(process: subprocess.Popen[str]) -> int:
+    """Press Ctrl-C, and wait for the end."""
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE_S)
+    return int(process.returncode)
+
+
+@contextmanager
+def running_stack(
+    environment: dict[str, str], *words: str, up: tuple[str, ...] = ('up', 'sim')
+) -> Iterator[str]:
+    """Keep a stack running; yields what was printed until it was ready."""
+    process = start(environment, *up, *words)
+    try:
+        yield read_until(process, 'Ctrl-C here ends all nodes')
+    finally:
+        end(process)
 
 
 class Terminal:
