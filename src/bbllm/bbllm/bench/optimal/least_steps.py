@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import count, pairwise
 
 from bbllm.bench.optimal.house_state import HouseState, NoPlanError
-from bbllm.bench.optimal.least_bound import Known, bound
+from bbllm.bench.optimal.least_bound import bound
 from bbllm.bench.optimal.relaxed_house import NOWHERE, NotProvenError, RelaxedHouse, RelaxedState
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.worlds.household.household import Household, Mode
@@ -75,9 +75,9 @@ def short_plan(household: Household, goal: HouseholdGoal, *, effort: int = EFFOR
 
 
 def _shortest(house: RelaxedHouse, effort: int) -> tuple[list[Done], int]:
-    start, known = house.start(), Known()
+    start = house.start()
     ticket = count()
-    waiting = [(bound(house, start, known), 0, next(ticket), start)]
+    waiting = [(bound(house, start), 0, next(ticket), start)]
     steps = {start: 0}
     came: dict[RelaxedState, tuple[RelaxedState, Done]] = {}
     for looked_at in range(1, effort + 1):
@@ -97,7 +97,7 @@ def _shortest(house: RelaxedHouse, effort: int) -> tuple[list[Done], int]:
             if n_steps + 1 < steps.get(after, n_steps + 2):
                 steps[after] = n_steps + 1
                 came[after] = here, done
-                total = n_steps + 1 + bound(house, after, known)
+                total = n_steps + 1 + bound(house, after)
                 # Of equal sums the longest first: it is nearest to the end.
                 heapq.heappush(waiting, (total, -n_steps - 1, next(ticket), after))
     raise NotProvenError(f'{effort} situations were looked at, and the least is not known')
@@ -110,7 +110,7 @@ def followers(house: RelaxedHouse, here: RelaxedState) -> Iterator[tuple[Done, R
             yield ('go', zone, NOWHERE), replace(here, zone=zone)
     hand_free = here.n_held < len(HANDS)
     for c, spots in enumerate(here.things):
-        n_lacking = sum(n for _, n in house.lacking(here, c)) + house.holding.get(c, 0)
+        n_lacking = sum(n for _, n in house.lacking(spots, c)) + house.holding.get(c, 0)
         # With as many in the hands as are missing, one more would take another's place only.
         if hand_free and spots.count(NOWHERE) < n_lacking:
             for s in dict.fromkeys(spots):

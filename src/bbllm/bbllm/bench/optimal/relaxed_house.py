@@ -141,13 +141,20 @@ class RelaxedHouse:
             frozenset(n for n in self.switches if State.ON in nodes[n].states),
         )
 
-    def lacking(self, here: RelaxedState, c: int) -> list[tuple[int, int]]:
-        """Return the conditions on places of a class, and how many objects each of them lacks."""
+    def lacking(self, spots: Sequence[int], c: int) -> list[tuple[int, int]]:
+        """
+        Return the conditions on places of a class, and how many objects each of them lacks.
+
+        Args:
+            spots: Where the objects of the class are.
+            c: The class.
+        """
         found = []
         for i, of_class in self.placing:
             if of_class == c:
-                spots = (self.spots[s] for s in here.things[c] if s != NOWHERE)
-                n = self.conditions[i].count - sum(i in spot.counts_for for spot in spots)
+                n = self.conditions[i].count - sum(
+                    i in self.spots[s].counts_for for s in spots if s != NOWHERE
+                )
                 if n > 0:
                     found.append((i, n))
         return found

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from scipy.interpolate import PPoly
 
 from bbllm.arm.driver import Array, JointTrajectory
 
@@ -102,9 +103,9 @@ NOTHING = Audit(samples=0, position=0, velocity=0, acceleration=0, jerk=0, steps
 
 def audit(trajectory: JointTrajectory) -> Audit:
     """Play a trajectory at 1 kHz and count the samples that break a limit."""
-    series = _series(trajectory)
+    motion = _motion(trajectory)
     clock = np.arange(0.0, trajectory.duration_s, 1.0 / RATE_HZ)
-    q, dq, ddq, dddq = _played(trajectory.time_s, series, clock)
+    q, dq, ddq, dddq = (motion(clock, nu=order) for order in range(4))
     n = len(q)
     highest, lowest = np.empty((n, 7)), np.empty((n, 7))
     for joint, figures in enumerate(FIGURES):
@@ -136,19 +137,18 @@ def audit(trajectory: JointTrajectory) -> Audit:
 def positions(trajectory: JointTrajectory, every_s: float) -> Array:
     """Play a trajectory coarsely and return its joint positions, the last included, (n, 7)."""
     clock = np.arange(0.0, trajectory.duration_s, every_s)
-    (q,) = _played(trajectory.time_s, _series(trajectory), clock, derivatives=0)
-    return np.vstack([q, trajectory.position_rad[-1:]])
+    return np.vstack([_motion(trajectory)(clock), trajectory.position_rad[-1:]])
 
 
 def _count(broken: np.ndarray) -> int:
     return int(broken.any(axis=1).sum())
 
 
-def _series(trajectory: JointTrajectory) -> Array:
+def _motion(trajectory: JointTrajectory) -> PPoly:
     """
-    Return the power series of each piece in the time since its start.
+    Return the quintic polynomials between the points; their values have shape (7,).
 
-    Solved from the six conditions at its ends rather than by a formula; shape (n-1, 6, 7).
+    Solved from the six conditions at the ends of each piece rather than by a formula.
     """
     k = np.arange(6)
     ends = np.array(  # in u = t / h, so that the system is well conditioned
@@ -156,26 +156,12 @@ def _series(trajectory: JointTrajectory) -> Array:
         dtype=np.float64,
     )
     h = np.diff(trajectory.time_s)[:, None]
-    rows = (trajectory.position_rad, trajectory.velocity_rad_s, trajectory.acceleration_rad_s2)
-    known = np.stack(
-        [
-            part * h**order
-            for which in (slice(None, -1), slice(1, None))
-            for order, part in enumerate(points[which] for points in rows)
-        ],
-        axis=1,
+    points = (
+        trajectory.position_rad,
+        trajectory.velocity_rad_s,
+        trajectory.acceleration_rad_s2,
     )
-    return np.asarray(np.linalg.solve(ends, known) / h[:, :, None] ** k[:, None])
-
-
-def _played(times: Array, series: Array, clock: Array, *, derivatives: int = 3) -> list[Array]:
-    """Return position and its derivatives at instants, each of shape (n, 7)."""
-    piece = np.clip(np.searchsorted(times, clock, side='right') - 1, 0, len(series) - 1)
-    t = (clock - times[piece])[:, None]
-    derived = [series]
-    for _ in range(derivatives):
-        derived.append(derived[-1][:, 1:] * np.arange(1, derived[-1].shape[1])[:, None])
-    return [
-        sum((rows[piece, k] * t**k for k in range(rows.shape[1])), np.zeros((len(clock), 7)))
-        for rows in derived
-    ]
+    scaled = [(part[:-1] * h**i, part[1:] * h**i) for i, part in enumerate(points)]
+    known = np.stack([start for start, _ in scaled] + [end for _, end in scaled], axis=1)
+    series = np.linalg.solve(ends, known) / h[:, :, None] ** k[:, None]  # (n - 1, 6, 7)
+    return PPoly(series.swapaxes(0, 1)[::-1], trajectory.time_s)
