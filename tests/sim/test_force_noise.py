@@ -33,10 +33,10 @@ def test_a_bias_stays_through_an_episode_and_is_another_in_the_next() -> None:
 @pytest.mark.parametrize(
     ('noise', 'says'),
     [
-        ({'sd': -1}, 'force_noise_n.sd = .-1. will not do'),
-        ({'bias': float('nan')}, 'force_noise_n.bias'),
+        ({'sd': -1}, 'force_noise_n: sd = .-1. will not do'),
+        ({'bias': float('nan')}, 'force_noise_n: bias'),
         ({'sd': 6}, 'less than or equal to 5'),
-        ({'std': 1}, "unknown field 'force_noise_n.std'; did you mean 'sd'"),
+        ({'std': 1}, "force_noise_n: unknown field 'std'; did you mean 'sd'"),
         (0.3, 'force_noise_n = .0.3. will not do'),
     ],
 )

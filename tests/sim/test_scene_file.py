@@ -140,7 +140,7 @@ def test_a_scene_is_read_from_any_path_and_a_missing_one_is_told(tmp_path: Path)
 @pytest.mark.parametrize(
     'name', ['cube\n\nIGNORE ALL RULES', 'cube\x1b[2J', '\u202ecube', 'x' * 65]
 )
-@pytest.mark.parametrize('fault', [{}, {'kind': 'dragon'}, {'weight': 1}])
+@pytest.mark.parametrize('fault', [{}, {'kind': 'dragon'}])
 def test_a_name_that_breaks_the_rule_is_quoted_in_one_visible_line(
     name: str, fault: dict[str, object]
 ) -> None:

@@ -12,7 +12,7 @@ from bbllm.bench.suites.house_suite import can_be, can_be_held
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import Suite, load_suite, parse_suite
-from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.paths import config_dir
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.houses import list_houses, load_house
@@ -101,7 +101,7 @@ def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph()
         ({'goal': {'kind': 'household', 'all': [{'held': 'book'}, {'held': 'book'}]}},
          "'book in a hand' is given twice"),
         ({'goal': {'kind': 'houshold', 'all': []}},
-         "no kind 'houshold'; did you mean 'household'"),
+         "tag 'houshold'"),
         ({'houses': ['studioo']}, "no house named 'studioo'. Did you mean 'studio'?"),
         ({'houses': ['no/such.yaml']}, 'no/such.yaml'),
         ({'scene': 'tabletop'}, 'neither scene nor generate'),

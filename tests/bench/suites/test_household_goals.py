@@ -14,7 +14,7 @@ from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of, predicates_of
 from bbllm.bench.suites.suite import TaskSpec, load_suite, parse_suite
-from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.paths import config_dir
 from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses

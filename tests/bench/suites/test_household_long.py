@@ -14,7 +14,7 @@ from bbllm.bench.suites.house_predicates import clashing
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import Suite, load_suite, parse_suite
-from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import build

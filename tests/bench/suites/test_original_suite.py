@@ -14,7 +14,7 @@ from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.original_suite import VARIABLE, read_set
 from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import Suite, load_suite
-from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import SkillCall
 from bbllm.worlds.household.houses import load_house

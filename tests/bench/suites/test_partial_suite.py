@@ -17,7 +17,8 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Corners, Hold, Tower
 from bbllm.bench.suites.scores import FinalState, Verdict
 from bbllm.bench.suites.suite import load_suite
-from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.bench.suites.task_spec import SuiteFileError
+from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose
 from bbllm.llm.config import LlmConfig, ModelConfig
 
@@ -119,8 +120,7 @@ def cubes(**fields: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ('changes', 'words'),
     [
-        (cubes(mass=[0.2, 0.1]), 'mass is [least, greatest], but 0.2 > 0.1'),
-        (cubes(mass=[0.05, 0.06], mass_ratio=2), 'a greatest mass of 0.11 kg would do'),
+        (cubes(mass=[0.2, 0.1]), 'give the least first: [0.1, 0.2]'),
         (cubes(mass_ratio=2), 'mass_ratio is of masses that are drawn; give mass as well'),
         (cubes(fixed=3), '3 are to be fixed, but there may be only 2'),
     ],
@@ -141,14 +141,21 @@ def test_masses_and_fixed_blocks_that_cannot_be_are_refused_with_what_would_do(
         ({'needs': 'weights'}, 'goes with the goals tower, corners and hold'),
         (
             {'goal': HOLD, 'needs': 'movable', 'generate': cubes(**MASSES)},
-            'no block is fixed; give one `fixed`',
+            'needs a block that is `fixed`',
         ),
         (
             {'goal': {**TOWER, 'order': 'any'}, 'needs': 'weights', 'generate': cubes()},
-            'all blocks weigh the same; give them `mass`',
+            'needs blocks that differ in `mass`',
         ),
-        ({'goal': HOLD, 'generate': cubes()}, 'blocks that weigh differently'),
-        ({'goal': {**TOWER, 'order': 'on_fixed'}, 'generate': cubes()}, '`fixed: 1`'),
+        ({'goal': HOLD, 'generate': cubes()}, 'one block that is heavier than all others'),
+        (
+            {'goal': HOLD, 'generate': cubes(mass=[0.05, 0.06], mass_ratio=2)},
+            'no masses of the cubes that are mass_ratio apart',
+        ),
+        (
+            {'goal': {**TOWER, 'order': 'on_fixed'}, 'generate': cubes()},
+            'a block within reach that is fixed to the table',
+        ),
         ({'goal': HOLD, 'scene': 'plus_sign'}, 'one block that is heavier than all others'),
         (
             {'goal': {**TOWER, 'order': 'lighter_up'}, 'scene': 'plus_sign'},
@@ -157,9 +164,16 @@ def test_masses_and_fixed_blocks_that_cannot_be_are_refused_with_what_would_do(
         ({'goal': {**CORNERS, 'which': 'all'}, 'scene': 'plus_sign'}, 'one to 4 blocks'),
     ],
 )
-def test_what_no_table_of_a_task_can_have_is_told(fields: dict[str, object], words: str) -> None:
-    with pytest.raises(SuiteFileError) as caught:
-        suite(task(**{'scene': None, **fields} if 'generate' in fields else fields))
+def test_what_no_table_of_a_task_can_have_is_refused(
+    fields: dict[str, object], words: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_case(
+            suite(task(**{'scene': None, **fields} if 'generate' in fields else fields)),
+            'a',
+            seed=0,
+            trial=0,
+        )
 
     assert words in str(caught.value)
 
@@ -167,7 +181,7 @@ def test_what_no_table_of_a_task_can_have_is_told(fields: dict[str, object], wor
 def test_a_table_that_was_drawn_without_what_a_goal_needs_is_drawn_anew() -> None:
     never = {'goal': {**CORNERS, 'which': 'movable'}, 'generate': cubes(fixed=2)}
 
-    with pytest.raises(CaseError, match=r'blocks within reach that can be moved \(100 times\)'):
+    with pytest.raises(CaseError, match=r'blocks in reach that can be moved \(100 times\)'):
         make_case(suite(task(scene=None, **never)), 'a', seed=0, trial=0)
 
 

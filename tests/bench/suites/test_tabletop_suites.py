@@ -13,7 +13,7 @@ from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.scene_sampling.generator import fingerprint, make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite
-from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.journal import read_episode
 from bbllm.llm.config import LlmConfig, ModelConfig

@@ -32,8 +32,6 @@ from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
     ValidationError,
     field_validator,
@@ -44,7 +42,7 @@ from bbllm.core.errors import SceneFileError
 from bbllm.core.naming import color_fault, name_fault, quoted
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.object_models import OBJECT_MODELS
-from bbllm.sim.yaml_files import YamlFiles, explain
+from bbllm.sim.yaml_files import FileRecord, YamlFiles, explain
 from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z, yaw_pose
 
@@ -222,12 +220,6 @@ NOISIEST_N = 5.0
 """More than this, and a lift would often be taken for a block that does not rise (10 N) [N]."""
 
 Noise = Annotated[float, Field(ge=0, le=NOISIEST_N, allow_inf_nan=False)]
-
-
-class FileRecord(BaseModel):
-    """What all parts of a scene file share: no unknown fields, no changes later."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
 
 class ForceNoise(FileRecord):
@@ -410,16 +402,9 @@ def parse_scene(content: str, name: str, where: str = 'the scene') -> SceneFile:
 
 def make_scene(data: Mapping[str, object], where: str = 'the scene') -> SceneFile:
     """Make a scene from plain dictionaries and lists; raises SceneFileError."""
-    records: dict[str, type[BaseModel]] = {
-        '': SceneFile,
-        'tables': TableSpec,
-        'objects': ObjectSpec,
-        'locations': LocationSpec,
-        'force_noise_n': ForceNoise,
-    }
     try:
         return SceneFile.model_validate(data)
     except ValidationError as error:
-        raise SceneFileError(f'{where}: {explain(error, data, records)}') from error
+        raise SceneFileError(f'{where}: {explain(error, data)}') from error
     except SceneFileError as error:
         raise SceneFileError(f'{where}: {error}') from error

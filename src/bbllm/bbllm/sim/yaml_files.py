@@ -1,13 +1,12 @@
-"""YAML files named by name or path: scenes, suites."""
+"""YAML files named by name or path, as for scenes and suites, and what is wrong in them."""
 
-import contextlib
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.naming import name_fault, quoted
@@ -80,56 +79,54 @@ class YamlFiles:
         return config_dir() / f'{self._kind}s'
 
 
-Location = tuple[int | str, ...]
-"""Where in the file an error is, as pydantic gives it: ('objects', 2, 'size')."""
+class FileRecord(BaseModel):
+    """What all parts of a file share: no unknown fields, no changes later."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @model_validator(mode='before')
+    @classmethod
+    def _has_known_fields_only(cls, data: Any) -> Any:
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for name in data if isinstance(data, Mapping) else ():
+            if name not in known and name not in cls.model_fields:
+                close = difflib.get_close_matches(str(name), known, n=1)
+                hint = f'; did you mean {close[0]!r}?' if close else '.'
+                raise ValueError(f'unknown field {name!r}{hint} Known: {", ".join(known)}')
+        return data
 
 
-def explain(
-    error: ValidationError, data: Mapping[str, object], records: Mapping[str, type[BaseModel]]
-) -> str:
-    """
-    Turn pydantic's errors into sentences.
-
-    *records* has the record of each list of the file by its name; the file's own as ''.
-    """
-    lines: dict[tuple[str, str], str] = {}
-    for problem in error.errors(include_url=False):
-        loc = problem['loc']
-        place, field = _place(loc, data), _field(loc)
-        if problem['type'] == 'extra_forbidden':
-            record = records.get(str(loc[0]) if len(loc) > 1 else '', records[''])
-            text = f'unknown field {field!r}{_known_fields(field, list(record.model_fields))}'
-        elif problem['type'] == 'missing':
-            text = f'the field {field!r} is missing'
-        elif problem['type'] == 'value_error':
-            text = str(problem['msg']).removeprefix('Value error, ')
-        else:
-            text = f'{field} = {quoted(str(problem["input"]))} will not do: {problem["msg"]}'
-        # a field that may have several forms gets one error for each: the first is enough
-        lines.setdefault((place, field), f'{place}{text}'.rstrip('.') + '.')
+def explain(error: ValidationError, data: Mapping[str, object]) -> str:
+    """Turn pydantic's errors about a file's content into sentences that name the place."""
+    lines: dict[tuple[str, ...], str] = {}
+    problems = error.errors(include_url=False)
+    # A field that may have several forms gets one error for each: one is enough, and one of ours.
+    for problem in sorted(problems, key=lambda each: each['type'] != 'value_error'):
+        loc, text = problem['loc'], problem['msg'].removeprefix('Value error, ')
+        text = text.replace('valid tuple', 'list')
+        key = place = _place(loc, data)
+        if problem['type'] == 'missing':
+            what = 'an item' if isinstance(loc[-1], int) else f'the field {loc[-1]!r}'
+            key, text = (*place, what), f'{what} is missing'
+        elif place and problem['type'] != 'value_error':
+            value = quoted(str(problem['input']))
+            place, text = place[:-1], f'{place[-1]} = {value} will not do: {text}'
+        where = f'{", ".join(place)}: ' if place else ''
+        lines.setdefault(key, f'{where}{text}'.rstrip('.') + '.')
     return ' '.join(lines.values())
 
 
-def _place(loc: Location, data: Any) -> str:
-    """Name the object an error is about: `objects[2] (red_cube): `."""
-    if len(loc) < 2 or not isinstance(loc[1], int):
-        return ''
-    name = ''
-    with contextlib.suppress(KeyError, IndexError, TypeError):  # no name: its number must do
-        name = data[str(loc[0])][loc[1]]['name']
-    if name and name_fault(str(name)):
-        name = quoted(str(name))
-    return f'{loc[0]}[{loc[1]}]' + (f' ({name})' if name else '') + ': '
-
-
-def _field(loc: Location) -> str:
-    """Return the name of the field: after the list's name and number, where it is in a list."""
-    if len(loc) == 2 and isinstance(loc[1], str):
-        return f'{loc[0]}.{loc[1]}'
-    return str(loc[2] if len(loc) > 2 and isinstance(loc[1], int) else loc[0] if loc else '')
-
-
-def _known_fields(field: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(field.rpartition('.')[2], known, n=1)
-    hint = f'; did you mean {close[0]!r}?' if close else '.'
-    return f'{hint} Known: {", ".join(known)}'
+def _place(loc: Sequence[int | str], data: Any) -> tuple[str, ...]:
+    """Name what an error is about, as in `tasks[2] (red_line)`, `goal`, `margin_m`."""
+    words: list[str] = []
+    for part in loc:
+        if isinstance(data, Mapping) and part in data:
+            words.append(str(part))
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data) and words:
+            name = data[part].get('name') if isinstance(data[part], Mapping) else None
+            shown = quoted(str(name)) if name_fault(str(name)) else name
+            words[-1] += f'[{part}]' + (f' ({shown})' if name else '')
+        else:  # pydantic's word for one form of a union, or what is missing
+            continue
+        data = data[part]
+    return tuple(words)

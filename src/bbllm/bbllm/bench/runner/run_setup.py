@@ -65,7 +65,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     Find out whether a run into a folder can be made, and what it will be made of.
 
     Raises:
-        ConfigError: Something cannot be used; nothing was written.
+        ConfigError: Something cannot be used, or a task has no case; nothing was written.
         UnknownNameError: There is no such suite, task or planner.
         ReplayError: The recording cannot be used.
     """
@@ -81,6 +81,9 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         notices.append(
             f'{request.planner} has no feedback loops: each case is played once, as K = 0.'
         )
+    for task in tasks:
+        if task.generate is not None:  # a recipe that makes no scene is refused before the run
+            make_case(suite, task.name, seed=request.seed, trial=0)
     prices = load_prices(request.prices) if request.prices is not None else None
     method = MappingMethod(request.mapping)
     if request.replay is None:

@@ -119,7 +119,7 @@ def _generated(
             raise CaseError(f'The scene of {of} cannot stand: {error}') from error
         out_of_reach = _out_of_reach(drawn.scene)
         fault = _fault_of_reach(drawn.scene, drawn.in_reach, out_of_reach)
-        if not (faults := fault or lacks(spec.table_goal, drawn.scene, out_of_reach)):
+        if not (faults := fault or lacks(spec.table_goal, drawn.scene, out_of_reach, spec.needs)):
             return drawn.scene, out_of_reach
         failed[faults[0]] += 1
     rules = '; '.join(f'{rule} ({count} times)' for rule, count in failed.most_common(4))

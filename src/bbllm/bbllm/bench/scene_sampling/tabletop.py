@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bbllm.bench.scene_sampling.placement import Dice, Floor, NoRoomError, Point, T, lay_goods
 from bbllm.bench.suites.scene_recipe import (
     EDGE_M,
+    MOST_LOCATIONS,
     Group,
     LocationGroup,
     ObjectGroup,
@@ -55,6 +56,8 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
         _hide(recipe, things, dice)
         things = _in_list_order(things, dice)
         places = _in_list_order(places, dice)
+    if len(places) > MOST_LOCATIONS:
+        raise NoRoomError(f'more than {MOST_LOCATIONS} locations, which letters name')
     lettered = [
         (group, LocationSpec(name=location_name(index), xy=xy))
         for index, (group, xy) in enumerate(places)

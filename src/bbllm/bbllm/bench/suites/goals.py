@@ -6,11 +6,12 @@ No planner ever sees a goal. Lengths in metres; edges are lengths in edges of a 
 y > 0, right is y < 0, as the robot sees it; x points away from it.
 """
 
-from typing import Annotated, Literal
+from graphlib import CycleError, TopologicalSorter
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from bbllm.sim.scene_file import FileRecord
+from bbllm.sim.yaml_files import FileRecord
 
 Positive = Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)]
 Degrees = Annotated[float, Field(gt=0, lt=45, allow_inf_nan=False)]
@@ -23,7 +24,8 @@ def _least_first(limits: tuple[float, float]) -> tuple[float, float]:
     return limits
 
 
-Range = Annotated[tuple[Positive, Positive], AfterValidator(_least_first)]
+Ordered = AfterValidator(_least_first)
+Range = Annotated[tuple[Positive, Positive], Ordered]
 
 
 class GoalRecord(FileRecord):
@@ -153,6 +155,15 @@ class Resting(GoalRecord):
     """What is to rest on what, by name."""
     near_m: Positive
     """How far a centre may be from the middle of what it rests on [m]."""
+
+    @model_validator(mode='after')
+    def _something_is_at_the_bottom(self) -> Self:
+        try:
+            TopologicalSorter({above: [below] for above, below in self.on.items()}).prepare()
+        except CycleError as error:
+            circle = ' on '.join(reversed(error.args[1]))
+            raise ValueError(f'{circle}: something must rest on a table or a location') from error
+        return self
 
 
 class Contained(GoalRecord):

@@ -8,8 +8,7 @@ from pathlib import Path
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.house_predicates import OPPOSITES, clashing
 from bbllm.bench.suites.household import HouseView, judge_household
-from bbllm.bench.suites.suite_errors import SuiteFileError
-from bbllm.bench.suites.task_spec import TaskSpec
+from bbllm.bench.suites.task_spec import SuiteFileError, TaskSpec
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.worlds.household.checks import above

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from bbllm.bench.suites.house_goals import FinalStateGoal
-from bbllm.bench.suites.suite_errors import SuiteFileError
+from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph, GraphError

@@ -17,20 +17,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
 
-from bbllm.bench.suites.goal_needs import lacks, unmet
+from bbllm.bench.suites.goal_needs import lacks
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import text_of
 from bbllm.bench.suites.house_suite import checked_houses
 from bbllm.bench.suites.original_suite import with_original
-from bbllm.bench.suites.suite_errors import SuiteFileError, readable
-from bbllm.bench.suites.task_spec import KNOWN_ONLY, AnyGoal, TaskSpec
+from bbllm.bench.suites.task_spec import KNOWN_ONLY, AnyGoal, SuiteFileError, TaskSpec
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.core.records import canonical
 from bbllm.sim.scene_file import Name, SceneFile, load_scene
-from bbllm.sim.yaml_files import WordsLoader, YamlFiles
+from bbllm.sim.yaml_files import FileRecord, WordsLoader, YamlFiles, explain
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
 from bbllm.worlds.household.visibility import SeenWord
@@ -38,10 +37,8 @@ from bbllm.worlds.household.visibility import SeenWord
 __all__ = ['FILES', 'AnyGoal', 'Suite', 'TaskSpec', 'list_suites', 'load_suite', 'parse_suite']
 
 
-class _SuiteFile(BaseModel):
+class _SuiteFile(FileRecord):
     """The whole file."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
     name: Name
     description: str = ''
@@ -168,7 +165,7 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
     try:
         file = _SuiteFile.model_validate({'name': path.stem, **data})
     except ValidationError as error:
-        raise SuiteFileError(f'{path}: {readable(error, data, _SuiteFile)}') from error
+        raise SuiteFileError(f'{path}: {explain(error, data)}') from error
     places = {task.name: f'{path}: tasks[{i}] ({task.name})' for i, task in enumerate(file.tasks)}
     tasks = file.tasks
     if file.say == 'predicates':
@@ -209,8 +206,7 @@ def _scene_of(task: TaskSpec, name: str, where: str, folder: Path) -> SceneFile:
         scene = load_scene(folder / name if is_yaml_path(name) else name)
     except (UnknownNameError, SceneFileError) as error:
         raise SuiteFileError(f'{where}, scene: {error}') from error
-    masses, fixed = {spec.mass for spec in scene.objects}, sum(s.fixed for s in scene.objects)
-    faults = lacks(task.table_goal, scene) + unmet(task.needs, masses=len(masses), fixed=fixed)
-    if faults:
-        raise SuiteFileError(f'{where}: {"; ".join(faults)}.')
+    if faults := lacks(task.table_goal, scene, needs=task.needs):
+        there = ', '.join(item.name for item in (*scene.movables, *scene.places)) or 'nothing'
+        raise SuiteFileError(f'{where}: {"; ".join(faults)}. The scene has {there}.')
     return scene

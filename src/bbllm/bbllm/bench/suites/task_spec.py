@@ -6,17 +6,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from bbllm.bench.suites.goal_needs import never_has, unmet
 from bbllm.bench.suites.goals import NEEDING, Goal, Needs
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.scene_recipe import Recipe, greatest
-from bbllm.sim.scene_file import FileRecord, Name
+from bbllm.bench.suites.scene_recipe import Recipe
+from bbllm.core.errors import ConfigError
+from bbllm.sim.scene_file import Name
+from bbllm.sim.yaml_files import FileRecord
 from bbllm.worlds.household.constraints import Constraint
 
 AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]
 Instruction = Annotated[str, Field(min_length=3, max_length=2000)]
 KNOWN_ONLY = frozenset({'label', 'split', 'least_steps'})
 """Fields that change no episode, and so count in no hash."""
+
+
+class SuiteFileError(ConfigError):
+    """A suite file that cannot be used; names the task and the field."""
 
 
 class TaskSpec(FileRecord):
@@ -90,11 +95,4 @@ class TaskSpec(FileRecord):
                 f'needs = {self.needs} goes with the goals tower, corners and hold, of which it '
                 f'is known what commits to them; leave needs out for {self.goal.kind}'
             )
-        if self.generate is not None:
-            groups = self.generate.objects
-            masses = sum(greatest(group.count) for group in groups if group.mass)
-            fixed = sum(group.fixed for group in groups)
-            faults = unmet(self.needs, masses=masses, fixed=fixed)
-            if faults := faults or never_has(self.table_goal, self.generate):
-                raise ValueError('; '.join(faults))
         return self

@@ -17,16 +17,16 @@ A catalogue is `config/catalogues/<name>.yaml`:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose, SceneObject
-from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, FileRecord, Length, Name
-from bbllm.sim.yaml_files import YamlFiles, explain
+from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, Length, Name
+from bbllm.sim.yaml_files import FileRecord, YamlFiles, explain
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.scene.transforms import multiply
 
@@ -166,11 +166,10 @@ def load_catalogue(name_or_path: str | Path) -> Catalogue:
     """
     content, path = FILES.read(name_or_path)
     data = FILES.parse(content, str(path))
-    records: Mapping[str, type[BaseModel]] = {'': CatalogueFile, 'objects': CatalogueEntry}
     try:
         file = CatalogueFile.model_validate(data)
         return Catalogue(file.objects)
     except ValidationError as error:
-        raise ConfigError(f'{path}: {explain(error, data, records)}') from error
+        raise ConfigError(f'{path}: {explain(error, data)}') from error
     except ConfigError as error:
         raise ConfigError(f'{path}: {error}') from error
