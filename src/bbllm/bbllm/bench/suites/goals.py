@@ -7,9 +7,9 @@ y > 0, right is y < 0, as the robot sees it; x points away from it.
 """
 
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from bbllm.sim.yaml_files import FileRecord
 
@@ -26,6 +26,15 @@ def _least_first(limits: tuple[float, float]) -> tuple[float, float]:
 
 Ordered = AfterValidator(_least_first)
 Range = Annotated[tuple[Positive, Positive], Ordered]
+
+
+def _without_circles(on: dict[str, str]) -> dict[str, str]:
+    try:
+        TopologicalSorter({above: [below] for above, below in on.items()}).prepare()
+    except CycleError as error:
+        circle = ' on '.join(reversed(error.args[1]))
+        raise ValueError(f'{circle}: something must rest on a table or a location') from error
+    return on
 
 
 class GoalRecord(FileRecord):
@@ -151,19 +160,10 @@ class Resting(GoalRecord):
     """Named objects on named objects or locations; for suites of one's own."""
 
     kind: Literal['resting']
-    on: dict[str, str]
+    on: Annotated[dict[str, str], AfterValidator(_without_circles)]
     """What is to rest on what, by name."""
     near_m: Positive
     """How far a centre may be from the middle of what it rests on [m]."""
-
-    @model_validator(mode='after')
-    def _something_is_at_the_bottom(self) -> Self:
-        try:
-            TopologicalSorter({above: [below] for above, below in self.on.items()}).prepare()
-        except CycleError as error:
-            circle = ' on '.join(reversed(error.args[1]))
-            raise ValueError(f'{circle}: something must rest on a table or a location') from error
-        return self
 
 
 class Contained(GoalRecord):

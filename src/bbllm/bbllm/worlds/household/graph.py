@@ -94,7 +94,7 @@ def _read(data: object) -> _GraphData:
     try:
         return _GraphData.model_validate(data)
     except ValidationError as error:
-        raise GraphError(explain(error, data, {'': _GraphData})) from None
+        raise GraphError(explain(error, data)) from None
 
 
 class Graph:
