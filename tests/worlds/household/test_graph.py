@@ -137,7 +137,7 @@ BAD: list[tuple[Any, str]] = [
     ([], 'the lists nodes and edges, not []'),
     ({'nodes': []}, "the field 'edges' is missing"),
     ({'nodes': 'x', 'edges': []}, 'should be a valid list'),
-    (changed(('nodes', 0), 7), 'nodes[0]: '),
+    (changed(('nodes', 0), 7), 'nodes[0] = '),
     (changed(('nodes', 0, 'id'), ...), "nodes[0]: the field 'id' is missing"),
     (changed(('nodes', 0, 'id'), '1'), "nodes[0]: id = '1' will not do"),
     (changed(('nodes', 0, 'states'), ['HEATED']), "there is no state 'HEATED'"),
