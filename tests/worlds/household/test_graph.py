@@ -146,7 +146,7 @@ BAD: list[tuple[Any, str]] = [
     (changed(('nodes', 1, 'id'), KITCHEN), 'the id 1 is taken by <kitchen> (1); free from'),
     (changed(('edges', -1), edge(ME, 'INSIDE', 999)), '(INSIDE): no node has the id 999'),
     (changed(('edges', -1), edge(ME, 'WITHIN', 1)), "there is no relation 'WITHIN'"),
-    (changed(('edges', -1), 5), ']: '),
+    (changed(('edges', -1), 5), '] = '),
     (changed(('edges', -1), edge(MUG, 'INSIDE', SPOON)), 'A ring of INSIDE: '),
     (changed(('edges', -1), edge(MUG, 'inside', MUG)), f'A ring of INSIDE: {MUG} in {MUG};'),
 ]
