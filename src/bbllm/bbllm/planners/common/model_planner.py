@@ -77,16 +77,13 @@ class PromptHistory:
 
     def text(self, fits: Callable[[str], bool] | None = None) -> str:
         """Return the text within the budget if possible, the newest round always in full."""
-        text = self.write()
-        if self._is_short(text, fits):
-            return text
         older = range(1, max(1, self.n_rounds))
-        ways = [*((n, 0) for n in older), *((len(older), n) for n in older)]
+        ways = [(0, 0), *((n, 0) for n in older), *((len(older), n) for n in older)]
         for in_short, left_out in ways:
             text = self.write(in_short, left_out)
-            if self._is_short(text, fits):
+            if (self.budget is None or len(text) <= self.budget) and (fits is None or fits(text)):
                 break
-        if self.n_rounds > 1 and self.on_short is not None:
+        if in_short and self.on_short is not None:
             warn, self.on_short = self.on_short, None
             room = f'the {self.budget} characters there are for it'
             if self.budget is None or len(self.write()) <= self.budget:
@@ -104,10 +101,6 @@ class PromptHistory:
         length = len(self.text(fits))
         self.budget = length // 2
         return len(self.text(fits)) < length
-
-    def _is_short(self, text: str, fits: Callable[[str], bool] | None) -> bool:
-        in_budget = self.budget is None or len(text) <= self.budget
-        return in_budget and (fits is None or fits(text))
 
 
 def budget_for(model: ChatModel, chosen: int | None = None) -> int | None:

@@ -25,24 +25,6 @@ class Policy(str, Enum):
     """One in a hand, else the nearest."""
 
 
-def ground(
-    word: str, scene: Scene, policy: Policy, rng: Random, *, context: EpisodeContext
-) -> str | None:
-    """
-    Return the name of the object that a word means, None if there is none.
-
-    The word is a class, such as `salmon`, or a name. A choice is an event, because it affects
-    whether a plan works as much as the plan does.
-    """
-    names = meant_by(word, scene.names)
-    if not names:
-        return None
-    name = choose(names, scene, policy, rng)
-    if name != word:
-        context.emit(WordGrounded(word, name, policy=policy.value, among=len(names)))
-    return name
-
-
 def choose(names: Sequence[str], scene: Scene, policy: Policy, rng: Random) -> str:
     """Return one of the names, of which there is at least one."""
     if policy is Policy.RANDOM:
@@ -173,6 +155,18 @@ class Referents:
         )
         return check_call(SkillCall(skill.name, args), scene)
 
+    def ground(self, word: str, scene: Scene) -> str | None:
+        """
+        Return the name of the object that a word means, None if there is none.
+
+        The word is a class, such as `salmon`, or a name. A choice is an event, because it affects
+        whether a plan works as much as the plan does.
+        """
+        if not (names := meant_by(word, scene.names)):
+            return None
+        name = choose(names, scene, self.policy, self.rng)
+        return self._grounded(word, name, self.policy.value, len(names))
+
     def _object(self, i: int, skill: Skill, word: str, call: SkillCall, scene: Scene) -> str:
         names = meant_by(word, scene.names)
         if skill.name in PUTTING and i == 0:
@@ -180,22 +174,16 @@ class Referents:
                 chosen = choose(held, scene, self.policy, self.rng)
                 return self._grounded(word, chosen, 'held', len(held))
             if names and not self.put_unheld:
-                raise CallError(
-                    call,
-                    Code.NOT_HOLDING,
-                    f'{word[:60]} is not in a hand, so {call.skill} can put it nowhere; it has to '
-                    'be grabbed before.',
-                )
-            if not self.put_unheld:
-                raise _unknown(word, call, scene)
-        if skill.name not in GOING and self.found in names:
-            assert self.found is not None
+                why = f'so {call.skill} can put it nowhere; it has to be grabbed before.'
+                raise CallError(call, Code.NOT_HOLDING, f'{word[:60]} is not in a hand, {why}')
+        if skill.name not in GOING and self.found and self.found in names:
             return self._grounded(word, self.found, 'found', len(names))
-        name = ground(word, scene, self.policy, self.rng, context=self.context)
-        if name is None:
+        if (name := self.ground(word, scene)) is None:
             if plain(word) in map(plain, lost_names(scene)):
                 return word  # `check_call` reports where it was last seen
-            raise _unknown(word, call, scene)
+            near = ', '.join(nearest_first(word, classes(scene))[:NAMES_LISTED])
+            why = f'There is no {word[:60]!r} in the scene. The nearest names: {near}.'
+            raise CallError(call, Code.UNKNOWN_OBJECT, why)
         if skill.name in GOING:
             self.found = name
         return name
@@ -238,9 +226,3 @@ def carry_out(
 def _names(param: str, word: str) -> bool:
     """Return whether an argument names an object: seconds and poses do not."""
     return param != 'seconds' and not (param == 'target' and looks_like_pose(word))
-
-
-def _unknown(word: str, call: SkillCall, scene: Scene) -> CallError:
-    near = ', '.join(nearest_first(word, classes(scene))[:NAMES_LISTED])
-    why = f'There is no {word[:60]!r} in the scene. The nearest names: {near}.'
-    return CallError(call, Code.UNKNOWN_OBJECT, why)

@@ -3,7 +3,6 @@
 import queue
 import threading
 import traceback
-from collections import Counter
 from collections.abc import Callable, Container
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -189,10 +188,10 @@ class StateKeeper:
         self._lock = threading.Lock()
         self._state = OpenState()
         self._at_fault = False
-        self._to_clear = 0
-        """How many requests to forget all are pending."""
-        self._to_forget: Counter[str] = Counter()
-        """How many requests to forget each lost object are pending."""
+        self._n_to_forget = 0
+        """How many requests to forget lost objects, or all, are pending."""
+        self._dropped = False
+        """Whether the last estimate included what was to be forgotten."""
         self._lost: frozenset[str] = frozenset()
         self._resting = MotionDetector()
         self._busy: frozenset[str] = frozenset()
@@ -230,9 +229,9 @@ class StateKeeper:
             gone, self._lost = lost - self._lost, lost
             self._scene = scene
             if gone:
-                self._to_forget.update(gone)
                 self._state = _without(self._state, gone)
-                self._news.put(partial(self._lose, gone))
+                self._n_to_forget += 1
+                self._news.put(partial(self._forget, partial(self.experience.forget, gone)))
             if moved := self._resting.moved(self._state.attributes, scene, self._busy):
                 self._news.put(partial(self.experience.move, moved, newest=self._n_unseen))
             self._n_unseen = 0
@@ -244,8 +243,8 @@ class StateKeeper:
         """Forget all, for example after a reset of the table; return the previous beliefs."""
         with self._lock:
             forgotten, self._state = self._state, OpenState()
-            self._to_clear += 1
-            self._news.put(self._clear)
+            self._n_to_forget += 1
+            self._news.put(partial(self._forget, self.experience.clear))
         return forgotten
 
     def _run(self) -> None:
@@ -273,17 +272,11 @@ class StateKeeper:
         self.experience.sense(seen)
         return self.feels
 
-    def _lose(self, names: frozenset[str]) -> bool:
-        self.experience.forget(names)
+    def _forget(self, forget: Callable[[], None]) -> bool:
+        forget()
         with self._lock:
-            self._to_forget -= Counter(names)
-        return False
-
-    def _clear(self) -> bool:
-        self.experience.clear()
-        with self._lock:
-            self._to_clear -= 1
-        return False
+            self._n_to_forget -= 1
+            return self._dropped
 
     def _estimate(self) -> None:
         with self._lock:
@@ -294,12 +287,13 @@ class StateKeeper:
         except BbllmError as error:
             self.on_trouble(f'What is believed stays as it was: {error}')
             return
+        with self._lock:
+            self._dropped = self._n_to_forget > 0
+            if self._dropped:
+                return
+            self._state = new
         for line in refused_beliefs(state, new, scene):
             self.on_trouble(f'Left out is {line.text!r}: {line.why}')
-        with self._lock:
-            # The estimate still includes what was forgotten meanwhile.
-            if not self._to_clear:
-                self._state = _without(new, self._to_forget)
 
 
 def _without(state: OpenState, names: Container[str]) -> OpenState:
