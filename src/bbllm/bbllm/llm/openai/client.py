@@ -43,10 +43,13 @@ from bbllm.core.protocols import Message, Usage
 from bbllm.llm.openai.failures import Failure, OddReplyError, TooLateError, failure_of, with_models
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import Redactor
-from bbllm.llm.reply_text import mend
 
 if TYPE_CHECKING:
-    from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+    from openai.types.chat import (
+        ChatCompletion,
+        ChatCompletionChunk,
+        ChatCompletionMessageParam,
+    )
 
 T = TypeVar('T')
 Vectors = tuple[tuple[float, ...], ...]
@@ -353,14 +356,14 @@ def _serve(loop: asyncio.AbstractEventLoop, cleanup: AsyncExitStack) -> None:
     loop.close()
 
 
-def _piece(answer: ChatCompletionChunk | _Completion) -> Piece:
+def _piece(answer: ChatCompletionChunk | ChatCompletion) -> Piece:
     # Servers differ: the piece with the usage has no choice, the first may have no delta.
     choice = answer.choices[0] if answer.choices else None
-    delta = choice.delta if choice else None
+    part = getattr(choice, 'delta', None) or getattr(choice, 'message', None)
     used = answer.usage
     return Piece(
-        text=(delta.content or '') if delta else '',
-        refusal=(delta.refusal or '') if delta else '',
+        text=(part.content or '') if part else '',
+        refusal=(part.refusal or '') if part else '',
         finish=(choice.finish_reason or '') if choice else '',
         model=answer.model or '',
         usage=Usage(used.prompt_tokens or 0, used.completion_tokens or 0) if used else None,
@@ -369,16 +372,15 @@ def _piece(answer: ChatCompletionChunk | _Completion) -> Piece:
 
 def _whole(raw: bytes) -> Piece:
     """Read a reply that came in one piece, trusting nothing about its shape."""
+    from openai.types.chat import ChatCompletion
+
     try:
-        # Pydantic takes no JSON with half a character in it, which a model may well write.
-        text = mend(json.dumps(json.loads(raw), ensure_ascii=False))
-        completion = _Completion.model_validate_json(text)
-    except (ValueError, RecursionError):  # a ValidationError is a ValueError
-        completion = _Completion()
-    if not completion.choices:
+        answer = ChatCompletion.construct(**json.loads(raw))
+        _ = answer.choices[0]
+        piece = _piece(answer)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         said = _beginning(raw) or 'nothing'
-        raise OddReplyError(f'answered with something that is no reply: {said}')
-    piece = _piece(completion)
+        raise OddReplyError(f'answered with something that is no reply: {said}') from None
     # The answer was whole, so an unnamed end is a plain one.
     return replace(piece, finish=piece.finish or 'stop')
 
@@ -387,27 +389,8 @@ def _beginning(raw: bytes) -> str:
     return ' '.join(raw[:300].decode(errors='replace').split())
 
 
-class _Message(pydantic.BaseModel):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(pydantic.BaseModel):
-    delta: _Message = pydantic.Field(alias='message')
-    finish_reason: str | None = None
-
-
 class _Tokens(pydantic.BaseModel):
     prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-class _Completion(pydantic.BaseModel):
-    """As much of a reply in one piece as is used here."""
-
-    choices: list[_Choice] | None = None
-    model: str | None = None
-    usage: _Tokens | None = None
 
 
 # What fits into single precision, in which recordings keep it; none comes near.
