@@ -112,12 +112,6 @@ def test_what_stands_in_a_device_on_a_counter_is_on_the_counter_too() -> None:
     assert contradiction(elsewhere, {'milk': 1}, (), nested) == elsewhere
 
 
-def read(text: str) -> tuple[GoalPredicate, ...]:
-    goal = parse_goal(text, ('milk', 'table', 'fridge', 'shelf', 'microwave'))
-    assert goal is not None
-    return goal
-
-
 def test_a_ring_of_things_that_lie_in_each_other_ends() -> None:
     assert nested_places({'bag_1': ['box_2'], 'box_2': ['bag_1']}, class_of) == {
         frozenset({'bag', 'box'})

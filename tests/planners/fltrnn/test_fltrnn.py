@@ -25,9 +25,7 @@ from bbllm.core.protocols import Embeddings
 from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm.planners.fltrnn.baselines import PlanningOnly, PlanningReasoning
-from bbllm.planners.fltrnn.grammar import parse_calls
 from bbllm.planners.fltrnn.planner import FLTRNN, ROUNDS
 from bbllm.planners.fltrnn.prompting import SPLIT, WHOLE
 from bbllm.worlds.household.visibility import Visibility
@@ -284,46 +282,6 @@ def test_a_body_that_matches_by_embedding_lends_its_embedder_to_the_choice() -> 
     shown = re.findall(r'^# The goal: (.*)$', cells(model)[0], re.MULTILINE)
     assert 'rinse a glass' in shown[:3]
     assert embedder.texts.count('turnon_tv: 1') == 1
-
-
-WALK = "walk('tv(id:3)')"
-ON = "switchon('tv(id:3)')"
-
-
-@pytest.mark.parametrize(
-    'line',
-    [
-        "robot.grab('tv(id:3)')",
-        "Grab('tv(id:3)')",
-        "yield grab('tv(id:3)')",
-        "x = grab('tv(id:3)')",
-    ],
-)
-def test_what_has_the_form_of_a_call_is_never_taken_for_prose(line: str) -> None:
-    (found,) = parse_calls(f'{WALK}\n{line}\n# done').discarded
-
-    assert found.text == line
-    with pytest.raises(LostReplyError) as lost:
-        parse_calls(f'{line}\n# done')
-    assert [each.text for each in lost.value.discarded] == [line]
-
-
-@pytest.mark.parametrize(
-    'block',
-    [
-        f'if False:\n    {ON}',
-        f'for x in y:\n    {ON}',
-        f'if x: {ON}',
-        f'def helper(y):\n    {ON}',
-        f'def helper():\n    {ON}\ndef task():',
-        f'"""\n{ON}\n"""',
-    ],
-)
-def test_nothing_is_done_of_what_stands_in_a_block(block: str) -> None:
-    plan = parse_calls(f'{block}\n{WALK}\n# done')
-
-    assert [found.skill for found in plan.calls] == ['walk']
-    assert plan.has_blocks and any(ON in each.text for each in plan.discarded)
 
 
 @pytest.mark.parametrize('reply', ['# done', 'robot.grab(mug)\n# done'])

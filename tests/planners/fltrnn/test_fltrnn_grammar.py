@@ -40,7 +40,16 @@ def task():
 
 @pytest.mark.parametrize(
     'line',
-    ["grab('milk')", "grab('milk(id:3)') and then", 'open(fridge(id:x))', "grab('milk(id:3)',)"],
+    [
+        *(
+            "grab('milk')",
+            "grab('milk(id:3)') and then",
+            'open(fridge(id:x))',
+            "grab('milk(id:3)',)",
+        ),
+        *("robot.grab('tv(id:3)')", "Grab('tv(id:3)')", "yield grab('tv(id:3)')"),
+        "x = grab('tv(id:3)')",
+    ],
 )
 def test_what_only_looks_like_a_call_is_left_out_with_what_would_do(line: str) -> None:
     plan = parse_calls(f"walk('milk(id:3)')\n{line}")
@@ -48,6 +57,9 @@ def test_what_only_looks_like_a_call_is_left_out_with_what_would_do(line: str) -
     assert len(plan.calls) == 1
     ((text, why),) = ((line.text, line.why) for line in plan.discarded)
     assert text == line and "putin('milk(id:21)'" in why
+    with pytest.raises(LostReplyError) as lost:
+        parse_calls(f'{line}\n# done')
+    assert [each.text for each in lost.value.discarded] == [line]
 
 
 def test_a_line_of_ten_thousand_characters_is_left_out_and_told_of_in_short() -> None:
@@ -159,6 +171,21 @@ def test_of_several_functions_the_task_is_the_plan_and_a_helper_before_it_is_not
 
     assert found == ['walk(tv_2)']
     assert calls('def watch():', f'    {WALK}', 'def again():', f'    {OPEN}') == ['walk(tv_2)']
+
+
+@pytest.mark.parametrize(
+    'block',
+    [
+        *(f'if False:\n    {OPEN}', f'for x in y:\n    {OPEN}', f'if x: {OPEN}'),
+        *(f'def helper(y):\n    {OPEN}', f'def helper():\n    {OPEN}\ndef task():'),
+        f'"""\n{OPEN}\n"""',
+    ],
+)
+def test_nothing_is_done_of_what_stands_in_a_block(block: str) -> None:
+    plan = parse_calls(f'{block}\n{WALK}\n# done')
+
+    assert [found.skill for found in plan.calls] == ['walk']
+    assert plan.has_blocks and any(OPEN in each.text for each in plan.discarded)
 
 
 def test_a_block_goes_on_behind_an_empty_line_and_ends_where_the_indent_does() -> None:

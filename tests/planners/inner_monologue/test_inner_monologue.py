@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from chosen import chosen
-from made_scenes import made_scene
 from monologue_player import monologuist, taken, told
 from small_house import SmallHouse
 from symbolic_table import Diary
@@ -14,7 +13,7 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.naming import class_of
 from bbllm.core.text import without_delimiters
-from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status, Task
+from bbllm.core.types import Skill, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.low_level_plan import LowLevelCall
 from bbllm.planners.common.observation_text import GONE, NOTHING_NEW, ShortNames, changes
@@ -208,21 +207,6 @@ def test_only_what_is_new_is_told_of_a_scene() -> None:
     assert changes({'': ['red_cube cube 1 2 3']}, {'': ['red_cube 4']}) == 'red_cube 4'
 
 
-ACTIONS_HELD = (Skill('move', ('object',)),)
-DONE = Outcome(call=SkillCall('walk', ('mug_3',)), status=Status.SUCCEEDED)
-FAILED = Outcome(call=DONE.call, status=Status.FAILED, code=Code.PRECONDITION)
-
-
-def seen(*facts: str) -> Scene:
-    return made_scene('character_2 mug_3', 'mug_3 affords grabbable', *facts)
-
-
-def monologue(window: int | None = None) -> Monologue:
-    names = ShortNames()
-    names.see(seen())
-    return Monologue(names, seen(), window)
-
-
 def test_who_walks_about_in_a_house_that_is_in_sight_is_told_of_nothing_gone() -> None:
     world, names = HouseholdWorld('studio'), ShortNames()
     names.see(world.observe())
@@ -241,8 +225,8 @@ def test_who_walks_about_in_a_house_that_is_in_sight_is_told_of_nothing_gone() -
 def test_of_lines_behind_the_action_some_are_told_and_the_others_counted() -> None:
     imagined = '\n'.join(f'Robot thought: {i}' for i in range(EXTRA_LISTED + 3))
 
-    few = parse_next('Robot action: move(mug1)\nSuccess: yes', ACTIONS_HELD)
-    many = parse_next(f'Robot action: move(mug1)\n{imagined}', ACTIONS_HELD)
+    few = parse_next('Robot action: move(mug1)\nSuccess: yes', ACTIONS)
+    many = parse_next(f'Robot action: move(mug1)\n{imagined}', ACTIONS)
 
     assert few.extra == ('Success: yes',)
     assert len(many.extra) == EXTRA_LISTED + 1

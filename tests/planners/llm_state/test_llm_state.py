@@ -200,17 +200,6 @@ def test_what_a_person_says_stands_in_the_prompts_of_all_plans_from_then_on() ->
     assert said == [False, True, True]
 
 
-TASK_HELD = Task('t', 'put a salmon\nin the fridge')
-
-
-def play_held(model: ScriptedModel, **options: str) -> Episode:
-    run = EpisodeRun(TASK_HELD, planner='llm_state', brain='b', body='b')
-    return run.execute(
-        LLMState(run.model(model, 'brain'), NOBODY, options=chosen('llm_state', **options)),
-        SmallHouse(),
-    )
-
-
 def salmon_is_hot(plans: list[str]) -> ScriptedModel:
     """Return a model to which the salmon matters, and which holds it for hot."""
     return roles(
@@ -229,7 +218,7 @@ def test_what_an_ablation_leaves_out_is_believed_of_no_estimator_that_says_it_al
 ) -> None:
     model = salmon_is_hot(['done'])
 
-    play_held(model, **options)
+    play(model, SmallHouse(), **options)
 
     (policy,) = prompts_of(model, 'policy')
     assert ('salmon1: hot' in policy, 'So far so' in policy) == (hot, summary)
@@ -244,22 +233,11 @@ def test_a_summary_without_quotes_ends_with_its_line_whatever_stands_behind_the_
     )
 
 
-TASK_REPLIES = Task('t', 'put salmon1 in the fridge')
-
-
-def play_replies(replies: list[str], **limits: int) -> Episode:
-    run = EpisodeRun(TASK_REPLIES, planner='p', brain='b', body='b', limits=Limits(**limits))
-    planner = LLMState(
-        run.model(ScriptedModel(replies), 'brain'),
-        NOBODY,
-        options=chosen('llm_state', states='no'),
-    )
-    return run.execute(planner, SmallHouse())
-
-
 def test_plans_that_only_wait_end_it_with_a_reason_before_the_limit_of_plans() -> None:
     wait = '1. wait()\n2. wait()'
-    episode = play_replies([wait, wait, '1. wait()\n2. move(fridge1)', *[wait] * 20], steps=10)
+    model = ScriptedModel([wait, wait, '1. wait()\n2. move(fridge1)', *[wait] * 20])
+
+    episode = play(model, SmallHouse(), steps=10, states='no')
 
     assert episode.ending is Ending.GAVE_UP
     assert 'In 3 rounds in a row' in episode.message
