@@ -24,8 +24,7 @@ from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.program import Call, ProgramCondition
 from bbllm.planners.common.prompting import PlanFailure, Prompts, declared
-from bbllm.planners.fltrnn.demonstrations import Demonstration
-from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
+from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm
 from bbllm.planners.inner_monologue.planner import Monologue, next_prompt
 from bbllm.planners.llm_pop.fine_tuned import HISTORY as FT_HISTORY
 from bbllm.planners.llm_pop.fine_tuned import FtRound, Question, ft_prompt

@@ -20,9 +20,13 @@ from bbllm.planners.fltrnn.context_selection import (
     ContextSelector,
     mentions,
 )
-from bbllm.planners.fltrnn.demonstrations import chooser, household_demonstrations
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
+from bbllm.planners.fltrnn.prompting import (
+    FLTRNNPrompts,
+    ShortTerm,
+    chooser,
+    household_demonstrations,
+)
 from bbllm.worlds.household.world import HouseholdWorld
 
 HOUSES = ('cottage', 'family_flat', 'old_house', 'shared_flat', 'studio', 'townhouse')

@@ -169,10 +169,7 @@ def _lists(scene: Scene, names: ShortNames, moved: Sequence[str] = ()) -> Observ
     if scene.domain != HOUSEHOLD:
         return {'': environment(scene).split('\n')}
     around = scene_graph(scene)
-    affords: dict[str, set[str]] = {}
-    for fact in scene.facts:
-        if fact.predicate == 'affords':
-            affords.setdefault(fact.subject, set()).add(fact.object)
+    affords = around.affords
     listed = [
         name
         for name in names.by_first_sight(scene.names)

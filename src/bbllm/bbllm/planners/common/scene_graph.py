@@ -43,6 +43,8 @@ class SceneGraph:
     """States of each object, for example `('closed', 'off')`."""
     placed: tuple[tuple[str, str, str], ...]
     """(object, `inside` or `on`, its place)."""
+    affords: Mapping[str, frozenset[str]]
+    """Affordances of each object that has some, for example `{'grabbable'}`."""
 
     @property
     def hidden(self) -> frozenset[str]:
@@ -72,11 +74,14 @@ def scene_graph(scene: Scene) -> SceneGraph:
     close, held, placed = set(), [], []
     rooms: dict[str, str] = {}
     states: dict[str, tuple[str, ...]] = {}
+    affords: dict[str, frozenset[str]] = {}
     for fact in scene.facts:
         if fact.predicate == 'is':
             states[fact.subject] = (*states.get(fact.subject, ()), fact.object)
         elif fact.predicate in BETWEEN_OBJECTS:
             placed.append((fact.subject, fact.predicate, fact.object))
+        elif fact.predicate == 'affords':
+            affords[fact.subject] = affords.get(fact.subject, frozenset()) | {fact.object}
         elif fact.predicate == 'in_room':
             rooms[fact.subject] = fact.object
         elif fact.predicate == 'held_by' and character in (None, fact.object):
@@ -90,6 +95,7 @@ def scene_graph(scene: Scene) -> SceneGraph:
         rooms=rooms,
         states=states,
         placed=tuple(placed),
+        affords=affords,
     )
 
 

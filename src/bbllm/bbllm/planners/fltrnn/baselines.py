@@ -12,14 +12,15 @@ from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.fltrnn.context_selection import LONGEST_IN_WORDS, ContextSelector
-from bbllm.planners.fltrnn.demonstrations import (
-    DEMONSTRATIONS,
-    Demonstration,
-    household_demonstrations,
-)
 from bbllm.planners.fltrnn.grammar import ask_plan
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
+from bbllm.planners.fltrnn.prompting import (
+    DEMONSTRATIONS,
+    Demonstration,
+    FLTRNNPrompts,
+    ShortTerm,
+    household_demonstrations,
+)
 from bbllm.planners.fltrnn.sub_goals import Goal, embedder_of, read_goal
 
 PROMPTS = FLTRNNPrompts(rule_thoughts=False, long_memory=False)

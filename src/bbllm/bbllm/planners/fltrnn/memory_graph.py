@@ -64,7 +64,7 @@ class MemoryGraph:
         self._rooms: set[str] = set()
         self._room_of: dict[str, str] = {}
         self._states: dict[str, set[str]] = {}
-        self._affords: dict[str, set[str]] = {}
+        self._affords: dict[str, frozenset[str]] = {}
         self._places: dict[str, tuple[tuple[str, str], ...]] = {}
         self.held: tuple[str, ...] = ()
         """Objects in a hand."""
@@ -84,7 +84,7 @@ class MemoryGraph:
             self.here = around.rooms.get(around.character)
         for name in new:
             self._states[name] = set(around.states.get(name, ()))
-            self._affords[name] = set()
+            self._affords[name] = around.affords.get(name, frozenset())
             self._places[name] = ()
             if name in around.rooms:
                 self._room_of[name] = around.rooms[name]
@@ -95,9 +95,6 @@ class MemoryGraph:
             seats = [other for who, how, other in around.placed if (who, how) == (me, 'on')]
             self.seat = next(iter(seats), None)
         self.held += tuple(name for name in around.held if name in new)
-        for fact in scene.facts:
-            if fact.predicate == 'affords' and fact.subject in new:
-                self._affords[fact.subject].add(fact.object)
 
     @property
     def names(self) -> tuple[str, ...]:

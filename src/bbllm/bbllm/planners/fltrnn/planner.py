@@ -16,10 +16,9 @@ from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine
 from bbllm.planners.fltrnn.context_selection import ContextSelector
-from bbllm.planners.fltrnn.demonstrations import Demonstration, chooser
 from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.prompting import FLTRNNPrompts, ShortTerm
+from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm, chooser
 from bbllm.planners.fltrnn.sub_goals import Goal, ask_sub_goals, embedder_of, read_goal
 
 ROUNDS = 3

@@ -1,7 +1,7 @@
 """Sub-goals of a goal: the request for them, and the correction of omissions and inventions."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.errors import GaveUpError, ParseError
@@ -120,79 +120,62 @@ def decompose(
     in words can be split in any way, into predicates of existing classes, or words; without
     classes, not all is in sight, so that any may exist.
     """
-    known = _Known(goal.predicates, classes)
-    parts = [part for text in texts if (part := known.read(text)) is not None]
-    if goal.predicates:
-        parts = known.complete(parts, goal.predicates)
-    if not parts:
-        known.fault(goal.text, 'has no part that could be worked on')
-        parts = [goal]
-    return parts, known.faults
+    faults: list[RejectedLine] = []
+    wanted = {_what(predicate): predicate.count for predicate in goal.predicates}
+    so_far: dict[_What, int] = {}
+    known = {word for item in goal.predicates for word in (item.thing, item.place) if word}
+    known.update(classes or ())
 
+    def fault(text: str, why: str, *, refused: bool = True) -> None:
+        faults.append(RejectedLine(text, why, refused=refused))
 
-class _Known:
-    """Reads the parts of one goal in order, and collects their faults."""
+    def kept(predicate: GoalPredicate) -> Iterator[GoalPredicate]:
+        """Yield a predicate unless it is invented."""
+        what = _what(predicate)
+        strange = {predicate.thing, predicate.place} - known - {''}
+        if not wanted:
+            if strange and classes is not None:
+                fault(str(predicate), f'names {min(strange)}, of which there is none')
+            else:
+                yield predicate
+        elif what not in wanted:
+            fault(str(predicate), 'is not in the goal')
+        else:
+            before, limit = so_far.get(what, 0), wanted[what]
+            if before >= limit or predicate.count > limit:
+                fault(str(predicate), f'is more than the goal wants, which is {limit}')
+            if before < limit:
+                # A second part with one more milk is reached with two.
+                so_far[what] = min(before + predicate.count, limit)
+                yield replace(predicate, count=so_far[what])
 
-    def __init__(self, goal: Sequence[GoalPredicate], classes: Collection[str] | None):
-        self.faults: list[RejectedLine] = []
-        self._in_words = not goal
-        self._all_known = classes is not None
-        self._classes = set(classes or ())
-        self._wanted = {_what(predicate): predicate.count for predicate in goal}
-        self._so_far: dict[_What, int] = {}
-        self._classes |= {word for item in goal for word in (item.thing, item.place) if word}
-
-    def read(self, text: str) -> Goal | None:
-        """Return a part without invented predicates; None if it is empty then."""
+    parts: list[Goal] = []
+    for text in texts:
         try:
-            predicates = parse_goal(text, self._classes)
+            predicates = parse_goal(text, known)
         except ParseError as error:
-            self.fault(text, f'cannot be read. {error}', refused=False)
-            return None
-        if predicates is None:
-            if self._in_words and len(text) <= MAX_SENTENCE:
-                return Goal(text)
-            why = 'is no part of the goal, which is predicates'
-            if self._in_words:
-                why = f'has {len(text)} characters, of {MAX_SENTENCE}'
-            self.fault(text[:80], why)
-            return None
-        kept = [item for predicate in predicates if (item := self._kept(predicate)) is not None]
-        return Goal(goal_text(kept), tuple(kept)) if kept else None
-
-    def complete(self, parts: Sequence[Goal], goal: Sequence[GoalPredicate]) -> list[Goal]:
-        """Return the parts, with omitted predicates of the goal as one more part per object."""
-        omitted: dict[str, list[GoalPredicate]] = {}
-        for predicate in goal:
-            if self._so_far.get(_what(predicate), 0) < predicate.count:
-                self.fault(str(predicate), 'is in the goal, and in no part of it')
-                # The contents of a microwave, and that it is closed and on, belong together.
-                omitted.setdefault(predicate.place or predicate.thing, []).append(predicate)
-        return [*parts, *(Goal(goal_text(items), tuple(items)) for items in omitted.values())]
-
-    def fault(self, text: str, why: str, *, refused: bool = True) -> None:
-        self.faults.append(RejectedLine(text, why, refused=refused))
-
-    def _kept(self, predicate: GoalPredicate) -> GoalPredicate | None:
-        if self._in_words:
-            strange = {predicate.thing, predicate.place} - self._classes - {''}
-            if strange and self._all_known:
-                self.fault(str(predicate), f'names {min(strange)}, of which there is none')
-                return None
-            return predicate
-        wanted = self._wanted.get(_what(predicate))
-        if wanted is None:
-            self.fault(str(predicate), 'is not in the goal')
-            return None
-        before = self._so_far.get(_what(predicate), 0)
-        if before >= wanted or predicate.count > wanted:
-            self.fault(str(predicate), f'is more than the goal wants, which is {wanted}')
-            if before >= wanted:
-                return None
-        # A second part with one more milk is reached with two.
-        count = min(before + predicate.count, wanted)
-        self._so_far[_what(predicate)] = count
-        return replace(predicate, count=count)
+            fault(text, f'cannot be read. {error}', refused=False)
+            continue
+        if predicates is not None:
+            chosen = tuple(item for predicate in predicates for item in kept(predicate))
+            parts += [Goal(goal_text(chosen), chosen)] if chosen else []
+        elif wanted:
+            fault(text[:80], 'is no part of the goal, which is predicates')
+        elif len(text) > MAX_SENTENCE:
+            fault(text[:80], f'has {len(text)} characters, of {MAX_SENTENCE}')
+        else:
+            parts.append(Goal(text))
+    omitted: dict[str, list[GoalPredicate]] = {}
+    for predicate in goal.predicates:
+        if so_far.get(_what(predicate), 0) < predicate.count:
+            fault(str(predicate), 'is in the goal, and in no part of it')
+            # The contents of a microwave, and that it is closed and on, belong together.
+            omitted.setdefault(predicate.place or predicate.thing, []).append(predicate)
+    parts += [Goal(goal_text(items), tuple(items)) for items in omitted.values()]
+    if not parts:
+        fault(goal.text, 'has no part that could be worked on')
+        parts = [goal]
+    return parts, faults
 
 
 def _what(predicate: GoalPredicate) -> _What:

@@ -23,7 +23,7 @@ from bbllm.planners.common.matching import (
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Call, Policy, Referents, carry_out
-from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
+from bbllm.planners.common.scene_graph import HOUSEHOLD, classes, scene_graph
 from bbllm.planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
 from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
 
@@ -51,9 +51,8 @@ class Actions:
         house = scene.domain == HOUSEHOLD
         self._names = classes(scene) if house else list(scene.names)
         self._affords: dict[str, set[str]] = {}
-        for fact in scene.facts:
-            if fact.predicate == 'affords':
-                self._affords.setdefault(class_of(fact.subject), set()).add(fact.object)
+        for name, words in scene_graph(scene).affords.items():
+            self._affords.setdefault(class_of(name), set()).update(words)
         stays = (*UNTAKABLE, Kind.CONTAINER)
         fixed = [item.name for item in scene.objects if item.kind in stays]
         self._untakable = frozenset() if house else frozenset(fixed)
