@@ -9,6 +9,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / 'src' / 'bbllm' / 'bbllm'
 ROOMS = (
     'core',
+    'files',
     'llm',
     'llm/openai',
     'llm/recording',

@@ -41,8 +41,8 @@ from pydantic import (
 from bbllm.core.errors import SceneFileError
 from bbllm.core.naming import color_fault, name_fault, quoted
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.files.yaml_files import FileRecord, YamlFiles, explain
 from bbllm.sim.object_models import OBJECT_MODELS
-from bbllm.sim.yaml_files import FileRecord, YamlFiles, explain
 from bbllm.skills.grasps import in_tool_frame
 from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z, yaw_pose
 

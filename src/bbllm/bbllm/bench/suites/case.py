@@ -7,8 +7,8 @@ from typing import Any
 from bbllm.bench.suites.goals import Goal, Needs
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
 from bbllm.core.events import Limits
+from bbllm.files.yaml_files import FileRecord
 from bbllm.sim.scene_file import SceneFile
-from bbllm.sim.yaml_files import FileRecord
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode

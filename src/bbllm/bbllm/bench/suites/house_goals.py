@@ -26,7 +26,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from bbllm.sim.yaml_files import FileRecord
+from bbllm.files.yaml_files import FileRecord
 from bbllm.worlds.household.derived import HEATED, TOASTED, WASHED, WORDS
 from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
 

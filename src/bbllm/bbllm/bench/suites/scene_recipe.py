@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from bbllm.bench.suites.goals import Ordered
+from bbllm.files.yaml_files import FileRecord
 from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import (
     DEFAULT_SIZE_M,
@@ -20,7 +21,6 @@ from bbllm.sim.scene_file import (
     ForceNoise,
     TableSpec,
 )
-from bbllm.sim.yaml_files import FileRecord
 
 CUBE_COLORS = (
     'red', 'orange', 'yellow', 'green', 'blue', 'purple', 'aqua', 'white', 'pink', 'navy', 'lime',

@@ -28,8 +28,8 @@ from bbllm.bench.suites.task_spec import KNOWN_ONLY, AnyGoal, SuiteFileError, Ta
 from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.core.records import canonical
+from bbllm.files.yaml_files import FileRecord, WordsLoader, YamlFiles, explain
 from bbllm.sim.scene_file import Name, SceneFile, load_scene
-from bbllm.sim.yaml_files import FileRecord, WordsLoader, YamlFiles, explain
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
 from bbllm.worlds.household.visibility import SeenWord

@@ -10,8 +10,8 @@ from bbllm.bench.suites.goals import NEEDING, Goal, Needs
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.scene_recipe import Recipe
 from bbllm.core.errors import ConfigError
+from bbllm.files.yaml_files import FileRecord
 from bbllm.sim.scene_file import Name
-from bbllm.sim.yaml_files import FileRecord
 from bbllm.worlds.household.constraints import Constraint
 
 AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, StrictInt, ValidationError
 
 from bbllm.core.errors import ConfigError
-from bbllm.sim.yaml_files import explain
+from bbllm.files.yaml_files import explain
 from bbllm.worlds.household.vocabulary import (
     CHARACTER,
     ROOMS,

@@ -32,7 +32,7 @@ import yaml
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir
-from bbllm.sim.yaml_files import WordsLoader, YamlFiles
+from bbllm.files.yaml_files import WordsLoader, YamlFiles
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.vocabulary import (
     CHARACTER,

@@ -25,8 +25,8 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose, SceneObject
+from bbllm.files.yaml_files import FileRecord, YamlFiles, explain
 from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, Length, Name
-from bbllm.sim.yaml_files import FileRecord, YamlFiles, explain
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.scene.transforms import multiply
 
