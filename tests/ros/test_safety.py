@@ -58,7 +58,7 @@ def test_the_executor_refuses_what_the_file_forbids_and_nothing_moves(
 @pytest.mark.parametrize(
     ('text', 'says'),
     [
-        ('tcp_sped: {max_m_s: 1}', 'unknown key `tcp_sped`. Did you mean `tcp_speed`?'),
+        ('tcp_sped: {max_m_s: 1}', "unknown field 'tcp_sped'; did you mean 'tcp_speed'?"),
         ('contact_force: {max_n: 12}', 'A lift_cap_n of 5.1 N or less would do'),
     ],
 )

@@ -8,21 +8,18 @@ which a motion is refused. `load_envelope` reads the file (config/safety.yaml by
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import numpy as np
-import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
 from bbllm.arm.driver import ContactLimits
 from bbllm.arm.obstacles import Obstacle, ObstacleShape
-from bbllm.core.errors import ConfigError
-from bbllm.core.paths import config_dir, is_yaml_path
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.files.yaml_files import FileRecord, UniqueKeysLoader, YamlFiles, explain
 
 KEEP_OUT_PREFIX = 'keep_out/'
 """Before the name of a box among obstacles, so that it is never taken for an object."""
@@ -53,8 +50,8 @@ class SafetyRule(str, Enum):
 Point = tuple[float, float, float]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra='forbid', frozen=True, allow_inf_nan=False)
+class _Section(FileRecord):
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
 
 class _Corners(_Section):
@@ -68,7 +65,7 @@ class _Corners(_Section):
         for axis, low, high in zip('xyz', self.min_m, self.max_m, strict=True):
             if not low < high:
                 raise ValueError(
-                    f'must have {axis} of min_m below that of max_m: {low:g} is not below {high:g}'
+                    f'{axis} of min_m must be below that of max_m: {low:g} is not below {high:g}'
                 )
         return self
 
@@ -151,7 +148,7 @@ class StaleScene(_Section):
 
 def _plain(name: str) -> str:
     if not name.isidentifier():
-        raise ValueError('must be one word, like laptop or left_wall')
+        raise ValueError('the name must be one word, like laptop or left_wall')
     return name
 
 
@@ -178,7 +175,7 @@ def _no_twins(boxes: tuple[KeepOut, ...]) -> tuple[KeepOut, ...]:
     names = [box.name for box in boxes]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f'must give every box a name of its own: {name} stands there twice')
+            raise ValueError(f'keep_out must name every box differently: {name} is there twice')
     return boxes
 
 
@@ -210,123 +207,29 @@ def refusal(rule: SafetyRule, activity: str, why: str) -> str:
     return f'the safety rule {rule.value} forbids {activity}: {why}.'
 
 
-DEFAULT = 'safety'
+FILES = YamlFiles(
+    'safety',
+    fields=', '.join(SafetyEnvelope.model_fields),
+    error=ConfigError,
+    loader=UniqueKeysLoader,
+    pattern='safety*.yaml',
+)
 
 
 def load_envelope(name_or_path: str | Path = '') -> SafetyEnvelope:
     """Read a file by its path or its name in the config folder; raises ConfigError."""
-    name = str(name_or_path) or DEFAULT
-    by_path = isinstance(name_or_path, Path) or is_yaml_path(name)
-    path = Path(name).expanduser() if by_path else _shipped(name)
     try:
-        text = path.read_text('utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
-        raise ConfigError(f'Cannot read the safety file {path}: {reason}.') from None
+        text, path = FILES.read(str(name_or_path) or 'safety')
+    except UnknownNameError as error:
+        raise ConfigError(f'{error} Any other safety file is named by its path.') from error
     return parse_envelope(text, str(path))
 
 
 def parse_envelope(text: str, source: str) -> SafetyEnvelope:
     """Parse a file's text; raises ConfigError, which calls the file *source*."""
-    try:
-        data: object = yaml.load(text, _NoTwins)  # a safe one, with a check more
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = '' if mark is None else f', line {mark.line + 1}'
-        raise ConfigError(f'{source}{where}: {error.problem or "it is not YAML"}.') from None
-    except yaml.YAMLError:
-        raise ConfigError(f'{source}: it holds characters that YAML does not allow.') from None
-    rules = ', '.join(SafetyEnvelope.model_fields)
-    if not isinstance(data, dict):
-        # An empty file is more likely a mistake than the wish for every default.
-        raise ConfigError(f'{source} holds no safety envelope. It takes the rules {rules}.')
+    # An empty file is more likely a mistake than the wish for every default.
+    data = FILES.parse(text, source)
     try:
         return SafetyEnvelope.model_validate(data)
     except ValidationError as error:
-        errors = error.errors(include_url=False, include_context=False)
-        # A misspelt key is also a missing one; the first is what helps.
-        unknown = [item for item in errors if item['type'] in _UNKNOWN]
-        problem = _explain((unknown or errors)[0])
-    raise ConfigError(f'{source}: {problem}')
-
-
-def _shipped(name: str) -> Path:
-    path = config_dir() / f'{name}.yaml'
-    if path.exists():
-        return path
-    known = sorted(item.stem for item in config_dir().glob('safety*.yaml'))
-    raise ConfigError(
-        f'There is no safety file named {name!r}. Known: {", ".join(known)}; any other one is '
-        f'named by its path, ending in .yaml.'
-    )
-
-
-class _NoTwins(yaml.SafeLoader):
-    """Of two keys alike YAML takes the last one, without a word."""
-
-    def construct_mapping(
-        self, node: yaml.MappingNode, deep: bool = False
-    ) -> dict[object, object]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise yaml.MarkedYAMLError(
-                    problem='a list or a mapping stands there as a key; a key is one word',
-                    problem_mark=key.start_mark,
-                )
-            if key.value in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f'`{key.value}` stands there twice', problem_mark=key.start_mark
-                )
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
-_UNKNOWN = ('extra_forbidden', 'invalid_key')
-"""Kinds of errors at a key that no section has; the second: it is not even a word."""
-
-
-def _explain(error: ErrorDetails) -> str:
-    path = [str(part) for part in error['loc']]
-    place = '.'.join(path)
-    if error['type'] in _UNKNOWN:
-        *section, name = path
-        known = _known_keys(section)
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f' Did you mean `{close[0]}`?' if close else ''
-        return f'unknown key `{place}`.{hint} Known: {", ".join(known)}.'
-    if error['type'] == 'missing':
-        return f'`{place}` is missing.'
-    if error['type'] == 'model_type':
-        wanted = f'should have keys of its own: {", ".join(_known_keys(path))}'
-    elif error['type'] == 'tuple_type':
-        wanted = 'should be a list'
-    else:
-        wanted = _reason(error['msg'])
-    return f'`{place}` {wanted}{_instead(error["input"])}.'
-
-
-def _reason(message: str) -> str:
-    """Return pydantic's message without its internal terms."""
-    for start in ('Value error, ', 'Input ', 'Tuple '):
-        message = message.removeprefix(start)
-    message = message.partition(', unable to')[0].replace(' after validation', '')
-    return message[0].lower() + message[1:]
-
-
-def _instead(given: object) -> str:
-    if isinstance(given, (dict, list)):
-        return ''
-    return f', not {"null" if given is None else repr(given)}'
-
-
-def _known_keys(section: list[str]) -> list[str]:
-    """Return the keys that a section of the file may have; positions in lists are numbers."""
-    if section[:1] == ['keep_out']:
-        return list(KeepOut.model_fields)
-    model: type[BaseModel] = SafetyEnvelope
-    for name in section:
-        kind = model.model_fields[name].annotation
-        kinds = [one for one in (kind, *get_args(kind)) if isinstance(one, type)]  # X, or X | None
-        model = next((one for one in kinds if issubclass(one, BaseModel)), Workspace)
-    return list(model.model_fields)
+        raise ConfigError(f'{source}: {explain(error, data)}') from error

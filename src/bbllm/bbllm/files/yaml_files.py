@@ -22,12 +22,28 @@ class WordsLoader(yaml.SafeLoader):
     }
 
 
+class UniqueKeysLoader(yaml.SafeLoader):
+    """Refuses a key that is there twice, of which YAML takes the last one without a word."""
+
+    def construct_mapping(
+        self, node: yaml.MappingNode, deep: bool = False
+    ) -> dict[object, object]:
+        seen: set[object] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f'{key.value!r} stands there twice', problem_mark=key.start_mark
+                )
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else key)
+        return super().construct_mapping(node, deep)
+
+
 class YamlFiles:
     """
     The files of one kind: those that come with the project, by name, and a user's, by path.
 
-    *kind* is for example `scene`; the files are in the folder `<kind>s` of the configuration.
-    *fields* are those of a file, for errors of the class *error*.
+    *kind* is for example `scene`; the files match *pattern* in the configuration, by default all
+    in the folder `<kind>s`. *fields* are those of a file, for errors of the class *error*.
     """
 
     def __init__(
@@ -37,22 +53,24 @@ class YamlFiles:
         fields: str,
         error: type[ConfigError],
         loader: type[yaml.SafeLoader] = yaml.SafeLoader,
+        pattern: str = '',
     ):
         self._kind, self._fields, self._error, self._loader = kind, fields, error, loader
+        self._pattern = pattern or f'{kind}s/*.yaml'
 
     def names(self) -> tuple[str, ...]:
         """Return the names of those that come with the project."""
-        return tuple(sorted(path.stem for path in self._folder().glob('*.yaml')))
+        return tuple(sorted(self._paths()))
 
     def read(self, name_or_path: str | Path) -> tuple[str, Path]:
         """Return text and path of a file; raises UnknownNameError, or the class that was given."""
         text = str(name_or_path)
         if isinstance(name_or_path, Path) or is_yaml_path(text):
             path = Path(name_or_path).expanduser()
-        elif text in self.names():
-            path = self._folder() / f'{text}.yaml'
+        elif text in (shipped := self._paths()):
+            path = shipped[text]
         else:
-            raise UnknownNameError(self._kind, text, self.names())
+            raise UnknownNameError(self._kind, text, shipped)
         try:
             return path.read_text('utf-8'), path
         except (OSError, UnicodeDecodeError) as error:
@@ -75,8 +93,8 @@ class YamlFiles:
             )
         return data
 
-    def _folder(self) -> Path:
-        return config_dir() / f'{self._kind}s'
+    def _paths(self) -> dict[str, Path]:
+        return {path.stem: path for path in config_dir().glob(self._pattern)}
 
 
 class FileRecord(BaseModel):
