@@ -14,26 +14,24 @@ The folder of a data set: what is in it survives the death of the process that m
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import pydantic
-
-from bbllm.bench.log.store import (
+from bbllm.bench.log.files import (
     LOCK,
-    SESSIONS,
-    append_line,
-    cannot_write,
+    JsonLines,
+    claim_folder,
     cut_torn_line,
     locked,
     read_json,
-    read_lines,
     write_atomically,
 )
+from bbllm.bench.log.store import SESSIONS, Session
 from bbllm.core.errors import ConfigError, ParseError
+from bbllm.core.records import from_json, to_json
 from benchmarks.finetuning.collected import Collected, EpisodeNote
 from benchmarks.finetuning.pairs import Pair, split_prompt
 from benchmarks.finetuning.paraphrases import Wordings
@@ -47,7 +45,6 @@ PAIRS = 'pairs.jsonl'
 CARD = 'card.json'
 CARD_PAGE = 'card.md'
 FORMS = 'alpaca.json, chat.jsonl or pairs.jsonl, as `bbllm data generate` writes them'
-T = TypeVar('T')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,21 +75,6 @@ class Begun:
     """How many of its lines were not kept, by why."""
 
 
-class _Message(pydantic.BaseModel):
-    role: str
-    content: str
-
-
-class _Chat(pydantic.BaseModel):
-    messages: list[_Message]
-
-
-_BEGUN = pydantic.TypeAdapter(Begun)
-_NOTE = pydantic.TypeAdapter(EpisodeNote)
-_PAIR = pydantic.TypeAdapter(Pair)
-_PAIRS = pydantic.TypeAdapter(list[Pair])
-
-
 class DataFolder(AbstractContextManager['DataFolder']):
     """
     A data set on disk, locked as long as it is open.
@@ -107,21 +89,14 @@ class DataFolder(AbstractContextManager['DataFolder']):
 
     def __init__(self, path: Path):
         self.path = path
-        there = [name for name in (ALPACA, CHAT, PAIRS, CARD) if (path / name).exists()]
-        if there and not (path / SETTINGS).exists():
-            raise ConfigError(
-                f'{path} holds a data set ({", ".join(there)}) without {SETTINGS}, so that it '
-                'cannot be gone on with. Name another --out.'
-            )
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._lock = locked(path / LOCK)
-        except OSError as error:
-            raise cannot_write(path, error) from error
+        claim_folder(path, SETTINGS, 'a data set')
+        self._lock = locked(path / LOCK)
+        self._pairs = JsonLines(path / PAIRS, Pair)
+        self._notes = JsonLines(path / EPISODES, EpisodeNote)
+        self._sessions = JsonLines(path / SESSIONS, Session)
+        self._earlier = self._sessions.read()
         self._started_s = time.time()
-        self._clock_s = time.monotonic()
         self._played = 0
-        self._earlier: list[dict[str, float]] = read_lines(path / SESSIONS)
 
     def __exit__(self, *error: object) -> None:
         self._lock.close()
@@ -129,8 +104,8 @@ class DataFolder(AbstractContextManager['DataFolder']):
     @property
     def wall_s(self) -> float:
         """How long was worked on it, this time included."""
-        earlier_s = sum(item['ended_s'] - item['started_s'] for item in self._earlier)
-        return earlier_s + time.monotonic() - self._clock_s
+        earlier_s = sum(session.wall_s for session in self._earlier)
+        return earlier_s + time.time() - self._started_s
 
     def begin(
         self, asked: DataSettings, ask: Callable[[], Wordings | None]
@@ -164,7 +139,7 @@ class DataFolder(AbstractContextManager['DataFolder']):
                 kept=words.kept,
                 refused=dict(words.refused),
             )
-        write_atomically(self.path / SETTINGS, _pretty(asdict(begun), indent=2))
+        write_atomically(self.path / SETTINGS, _pretty(to_json(begun)))
         return begun, tasks
 
     def _check_same(self, was: DataSettings, now: DataSettings) -> None:
@@ -186,8 +161,9 @@ class DataFolder(AbstractContextManager['DataFolder']):
         Raises:
             ConfigError: A file is not what was written.
         """
-        notes = _read(self.path / EPISODES, _NOTE)
-        pairs = _read(self.path / PAIRS, _PAIR)
+        for path in (self._notes.path, self._pairs.path):
+            cut_torn_line(path)
+        notes, pairs = self._notes.read(), self._pairs.read()
         wanted = sum(note.pairs for note in notes)
         if wanted > len(pairs):
             raise ConfigError(
@@ -196,7 +172,7 @@ class DataFolder(AbstractContextManager['DataFolder']):
             )
         if wanted < len(pairs):
             # Their episode was not told any more, so it is played again.
-            write_atomically(self.path / PAIRS, _lines(map(asdict, pairs[:wanted])))
+            self._pairs.write(pairs[:wanted])
         found, start = Collected(), 0
         for note in notes:
             found.add(note, pairs[start : start + note.pairs])
@@ -211,15 +187,13 @@ class DataFolder(AbstractContextManager['DataFolder']):
             ConfigError: The disk takes no more; what is there stays whole.
         """
         if pairs:
-            append_line(self.path / PAIRS, _lines(map(asdict, pairs)))
-        append_line(self.path / EPISODES, _lines([asdict(note)]))
+            self._pairs.append(pairs)
+        self._notes.append([note])
         self._played += 1
         # After every episode, so that a session that is killed has an end too.
-        ended_s = self._started_s + time.monotonic() - self._clock_s
-        session = {'started_s': self._started_s, 'ended_s': ended_s, 'episodes': self._played}
+        session = Session(started_s=self._started_s, ended_s=time.time(), episodes=self._played)
         # Written often, and worth no wait for the disk.
-        text = _lines([*self._earlier, session])
-        write_atomically(self.path / SESSIONS, text, durable=False)
+        self._sessions.write([*self._earlier, session], durable=False)
 
 
 def read_begun(path: Path) -> Begun | None:
@@ -232,11 +206,11 @@ def read_begun(path: Path) -> Begun | None:
     if not (path / SETTINGS).exists():
         return None
     try:
-        return _BEGUN.validate_python(read_json(path / SETTINGS))
-    except pydantic.ValidationError as error:
+        return from_json(Begun, read_json(path / SETTINGS))
+    except ValueError as error:
         raise ConfigError(
             f'{path / SETTINGS} is not that of a data set that this version of bbllm can go on '
-            f'with ({": ".join(_first_fault(error))}). Name another --out.'
+            f'with ({error}). Name another --out.'
         ) from None
 
 
@@ -260,7 +234,7 @@ def write_pairs(pairs: Sequence[Pair], folder: Path) -> None:
     """Write the files with pairs; raises ConfigError where the folder cannot be written."""
     forms = ('instruction', 'input', 'output')
     alpaca = [{name: getattr(pair, name) for name in forms} for pair in pairs]
-    chats = (
+    chats = [
         {
             'messages': [
                 {'role': 'user', 'content': pair.prompt},
@@ -268,10 +242,11 @@ def write_pairs(pairs: Sequence[Pair], folder: Path) -> None:
             ]
         }
         for pair in pairs
-    )
+    ]
     write_atomically(folder / ALPACA, _pretty(alpaca))
-    write_atomically(folder / CHAT, _lines(chats))
-    write_atomically(folder / PAIRS, _lines(map(asdict, pairs)))
+    lines = (json.dumps(chat, ensure_ascii=False) + '\n' for chat in chats)
+    write_atomically(folder / CHAT, ''.join(lines))
+    JsonLines(folder / PAIRS, Pair).write(pairs)
 
 
 def write_card(card: Mapping[str, Any], page: str, folder: Path) -> None:
@@ -285,63 +260,32 @@ def read_pairs(path: Path) -> list[Pair]:
     Read any of the three files with pairs.
 
     Raises:
-        ConfigError: It cannot be read, or is none of them; names the first line that is not.
+        ConfigError: It cannot be read, or is none of them.
     """
     try:
         text = path.read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, 'strerror', None) or 'it is not text'
         raise ConfigError(f'Cannot read {path}: {reason}.') from None
-    if text.lstrip().startswith('['):
-        try:
-            return _PAIRS.validate_json(text)
-        except pydantic.ValidationError as error:
-            where, what = _first_fault(error)
-            raise ConfigError(
-                f'{path} is a list, but entry {where} will not do ({what}). It must be {FORMS}.'
-            ) from None
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
-        raise ConfigError(f'{path} is empty. It must be {FORMS}.')
-    return [_read_line(line, f'Line {i} of {path}') for i, line in enumerate(lines, start=1)]
-
-
-def _read_line(line: str, where: str) -> Pair:
     try:
-        if '"messages"' in line[:40]:
-            asked, answered = _Chat.model_validate_json(line).messages
-            instruction, given = split_prompt(asked.content)
-            return Pair(instruction=instruction, input=given, output=answered.content)
-        return _PAIR.validate_json(line)
-    except (ParseError, ValueError):  # pydantic's errors and too many messages are ValueErrors
-        raise ConfigError(f'{where} is no pair. The file must be {FORMS}.') from None
-
-
-def _read(path: Path, adapter: pydantic.TypeAdapter[T]) -> list[T]:
-    if not path.exists():
-        return []
-    cut_torn_line(path)
-    found = []
-    for number, line in enumerate(path.read_text(encoding='utf-8').split('\n')[:-1], start=1):
-        try:
-            found.append(adapter.validate_json(line))
-        except pydantic.ValidationError as error:
-            raise ConfigError(
-                f'{path}, line {number} is not what was written ({_first_fault(error)[1]}). '
-                'Put the file back as it was, or name another --out.'
-            ) from None
+        if text.lstrip().startswith('['):
+            return [_read_pair(entry) for entry in json.loads(text)]
+        found = [_read_pair(json.loads(line)) for line in text.splitlines() if line.strip()]
+    except (ParseError, ValueError) as error:
+        raise ConfigError(f'{path} has what is no pair ({error}). It must be {FORMS}.') from None
+    if not found:
+        raise ConfigError(f'{path} is empty. It must be {FORMS}.')
     return found
 
 
-def _first_fault(error: pydantic.ValidationError) -> tuple[str, str]:
-    """Return where the first fault is, and what it is."""
-    fault = error.errors()[0]
-    return '.'.join(map(str, fault['loc'])), fault['msg']
+def _read_pair(data: Any) -> Pair:
+    """Return a pair of any form; raises ParseError or ValueError."""
+    if isinstance(data, dict) and 'messages' in data:
+        asked, answered = (message['content'] for message in data['messages'])
+        instruction, given = split_prompt(asked)
+        data = {'instruction': instruction, 'input': given, 'output': answered}
+    return from_json(Pair, data)
 
 
-def _lines(items: Iterable[object]) -> str:
-    return ''.join(json.dumps(item, ensure_ascii=False) + '\n' for item in items)
-
-
-def _pretty(data: object, indent: int = 1) -> str:
-    return json.dumps(data, ensure_ascii=False, indent=indent) + '\n'
+def _pretty(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=1) + '\n'

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import product
 
 from bbllm.bench.suites.goals import Needs
-from benchmarks.finetuning import paraphrase_filters as say
 
 NOUNS = ('block', 'cube')
 """Words that # stands for."""
@@ -48,10 +47,6 @@ class Kind:
     """Whether the blocks' weights are told apart by hand."""
     fixed: int = 0
     """How many blocks are fixed to the table."""
-    says: tuple[str, ...] = ()
-    """Patterns that a sentence must have, each of them, to ask for it; for lower case."""
-    never: tuple[str, ...] = ()
-    """Patterns that none of its sentences has: they ask for something else, or the opposite."""
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -91,37 +86,22 @@ _TO_CORNERS = (
 )
 _KEEP = '{ and keep it in the hand| and hold it up| and do not put it down}'
 
-_ONLY_A_TOWER = (say.NO_CORNER, say.NO_HAND, say.NO_DOWN, say.NO_TABLE)
-_NOT_IN_CORNERS = (
-    say.NO_SAME, say.NO_PART, say.NO_WEIGHT, say.NO_STUCK, say.NO_MIDDLE, say.NO_TOWER,
-)  # fmt: skip
-_NOT_HELD = (
-    say.NO_LIGHT, say.NO_OTHER_RANK, say.NO_OTHER, say.NO_SETTING_DOWN, say.NO_CORNER,
-    say.NO_STUCK, say.NO_TOWER,
-)  # fmt: skip
-
 KINDS = (
     Kind(
         name='stack',
         goal={**_TOWER, 'height': 2},
         patterns=_STACK,
-        says=(say.STACKED,),
-        never=(say.NO_WEIGHT, say.NO_STUCK, *_ONLY_A_TOWER),
     ),
     Kind(
         name='stack_unlike',
         goal={**_TOWER, 'height': 2},
         patterns=tuple(f'{_DIFFER} {pattern}' for pattern in _STACK),
         differ=True,
-        says=(say.STACKED, say.WEIGHT, say.DIFFER),
-        never=(say.NO_ORDER, say.NO_SAME, say.NO_STUCK, *_ONLY_A_TOWER),
     ),
     Kind(
         name='corners',
         goal=_CORNERS,
         patterns=_TO_CORNERS,
-        says=(say.CORNER, say.EACH, say.DIFFERENT),
-        never=_NOT_IN_CORNERS,
     ),
     Kind(
         name='hold_heavier',
@@ -129,8 +109,6 @@ KINDS = (
         patterns=('{Pick up|Lift|Take} the heavier {#|of the two #s}' + _KEEP + '.',),
         needs='weights',
         differ=True,
-        says=(say.LIFT, say.HEAVIER),
-        never=_NOT_HELD,
     ),
     Kind(
         name='lighter_on_heavier',
@@ -143,8 +121,6 @@ KINDS = (
         ),
         needs='weights',
         differ=True,
-        says=(say.STACKED, say.LIGHT_UP),
-        never=(*say.HEAVY_UP, say.NO_STUCK, *_ONLY_A_TOWER),
     ),
     Kind(
         name='movable_to_corner',
@@ -155,8 +131,6 @@ KINDS = (
         ),
         needs='movable',
         fixed=1,
-        says=(say.CORNER, say.STUCK, say.FREE),
-        never=(*say.FIXED_MOVED, say.NO_WEIGHT, say.NO_MIDDLE, say.NO_ALL_OF_THEM),
     ),
     Kind(
         name='movable_on_fixed',
@@ -168,8 +142,6 @@ KINDS = (
         ),
         needs='movable',
         fixed=1,
-        says=(say.STACKED, say.STUCK),
-        never=(*say.FIXED_UP, say.NO_WEIGHT, say.NO_CORNER, say.NO_DOWN, say.NO_TABLE),
     ),
     Kind(
         name='tower_of_three',
@@ -179,10 +151,6 @@ KINDS = (
             '{Build|Make} {a tower|one pile} of {the|all} three #s.',
         ),
         blocks=3,
-        says=(say.STACKED, say.THREE_OR_ALL),
-        never=(
-            say.NO_WEIGHT, say.NO_STUCK, *_ONLY_A_TOWER, say.NO_PART, say.NO_TWO, say.NO_SECOND,
-        ),
     ),
     Kind(
         name='two_of_three',
@@ -192,16 +160,12 @@ KINDS = (
             '{Put|Set|Place} any of the three #s on another one.',
         ),
         blocks=3,
-        says=(say.STACKED, say.THREE, say.TWO_OF),
-        never=(say.NO_WEIGHT, say.NO_STUCK, *_ONLY_A_TOWER, say.NO_ALL, say.NO_THIRD),
     ),
     Kind(
         name='three_corners',
         goal=_CORNERS,
         patterns=_TO_CORNERS,
         blocks=3,
-        says=(say.CORNER, say.EACH, say.DIFFERENT),
-        never=(*_NOT_IN_CORNERS, say.NO_TWO),
     ),
     Kind(
         name='hold_heaviest',
@@ -210,8 +174,6 @@ KINDS = (
         blocks=3,
         needs='weights',
         differ=True,
-        says=(say.LIFT, say.HEAVIEST),
-        never=_NOT_HELD,
     ),
     Kind(
         name='tower_by_weight',
@@ -225,8 +187,6 @@ KINDS = (
         blocks=3,
         needs='weights',
         differ=True,
-        says=(say.STACKED, say.WEIGHT, say.LIGHT_UP),
-        never=(*say.HEAVY_UP, say.NO_STUCK, *_ONLY_A_TOWER, say.NO_TWO, say.NO_SECOND),
     ),
     Kind(
         name='movables_to_corners',
@@ -240,11 +200,6 @@ KINDS = (
         blocks=3,
         needs='movable',
         fixed=1,
-        says=(say.CORNER, say.STUCK, say.OTHERS, say.DIFFERENT),
-        never=(
-            *say.FIXED_MOVED, say.NO_WEIGHT, say.NO_MIDDLE, say.NO_ALL_OF_THEM, say.NO_SAME,
-            say.NO_FREE_ONE,
-        ),
     ),
     Kind(
         name='tower_on_fixed',
@@ -256,10 +211,5 @@ KINDS = (
         blocks=3,
         needs='movable',
         fixed=1,
-        says=(say.STACKED, say.STUCK, say.OTHERS_OR_ALL),
-        never=(
-            *say.FIXED_UP, say.NO_WEIGHT, say.NO_CORNER, say.NO_DOWN, say.NO_TABLE, say.NO_LIMIT,
-            say.NO_SECOND, say.NO_FREE_ONE,
-        ),
     ),
 )  # fmt: skip

@@ -1,8 +1,13 @@
-"""Sentences that a language model makes up for tasks; only those that ask for them are kept."""
+"""
+Sentences that a language model makes up for tasks; only those that ask for them are kept.
+
+A sentence is kept if it is whole and new, names nothing that is not there, and if the model,
+asked afresh which of all tasks it asks for, names the task that it was made up for.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import jinja2
@@ -11,7 +16,6 @@ from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel, Message
 from benchmarks.finetuning.kinds import KINDS, Kind
-from benchmarks.finetuning.paraphrase_filters import ASKS, NEVER
 from benchmarks.finetuning.tasks import fresh
 
 MOST_CHARACTERS = 240
@@ -26,6 +30,7 @@ ELSEWHERE = frozenset({
 NUMBERS = {'two': 2, 'both': 2, 'three': 3, 'four': 4, 'five': 5, 'six': 6}
 _SENTENCE = re.compile(r"[A-Z][A-Za-z ,.!;'-]*[.!]")
 _LISTED = re.compile(r'\s*(?:[-*•]|\d{1,3}[.):])\s*')
+_SORTED = re.compile(r'^\W*(\d+)\W+(\d+)\W*$', re.MULTILINE)
 
 
 @dataclass
@@ -47,7 +52,7 @@ def ask_wordings(
     on_kind: Callable[[], None] = lambda: None,
 ) -> Wordings:
     """
-    Have a model make up sentences for every kind of task, asked once for each.
+    Have a model make up sentences for every kind of task, and sort them; asked twice for each.
 
     Raises:
         ConfigError: Nothing that it said can be used.
@@ -58,16 +63,19 @@ def ask_wordings(
         known: set[str] = set()
         for sentence in kind.sentences:
             fresh(sentence, kind, known)
-        reply = model.complete([Message('user', _prompt(kind, per_kind))]).text
+        reply = _ask(model, 'paraphrases.md.j2', kind, count=per_kind)
         lines = [_LISTED.sub('', line, count=1).strip(' "\'`*') for line in reply.splitlines()]
-        kept: list[str] = []
+        new: list[str] = []
         for line in filter(None, lines):
             fault = fault_of(line, kind) or ('' if fresh(line, kind, known) else 'a duplicate')
             if fault:
                 found.refused[fault] += 1
             else:
-                kept.append(line)
-        found.kept[kind.name] = tuple(kept)
+                new.append(line)
+        kept = _asking_for(model, kind, new)
+        if len(kept) < len(new):
+            found.refused['asks for something else'] += len(new) - len(kept)
+        found.kept[kind.name] = kept
         on_kind()
     if not any(found.kept.values()):
         raise ConfigError(
@@ -78,11 +86,7 @@ def ask_wordings(
 
 
 def fault_of(sentence: str, kind: Kind) -> str:
-    """
-    Say why a sentence does not ask for a task of that kind; '' where nothing speaks against it.
-
-    It goes by words and their order (paraphrase_filters), not by what is meant.
-    """
+    """Return why a sentence cannot be about the blocks of a kind; '' where it can."""
     words = re.findall(r'[a-z]+', sentence.lower())
     if len(sentence) > MOST_CHARACTERS or len(words) < 3:
         return f'not of 3 words to {MOST_CHARACTERS} characters'
@@ -94,15 +98,22 @@ def fault_of(sentence: str, kind: Kind) -> str:
         return 'names what is not there'
     if any(NUMBERS.get(word, 0) > kind.blocks for word in words):
         return 'counts more blocks than there are'
-    lower = sentence.lower()
-    if not all(re.search(pattern, lower) for pattern in ('block|cube', ASKS, *kind.says)):
-        return 'does not say what matters'
-    if any(re.search(pattern, lower) for pattern in (*NEVER, *kind.never)):
-        return 'asks for something else'
     return ''
 
 
-def _prompt(kind: Kind, count: int) -> str:
+def _asking_for(model: ChatModel, kind: Kind, sentences: Sequence[str]) -> tuple[str, ...]:
+    """Return those sentences that the model takes for sentences of that kind."""
+    if not sentences:
+        return ()
+    choices = [other for other in KINDS if other.blocks == kind.blocks]
+    tasks = [other.sentences[0] for other in choices]
+    reply = _ask(model, 'sorting.md.j2', kind, tasks=tasks, sentences=sentences)
+    said = {int(sentence): int(task) for sentence, task in _SORTED.findall(reply)}
+    wanted = choices.index(kind) + 1
+    return tuple(text for i, text in enumerate(sentences, start=1) if said.get(i) == wanted)
+
+
+def _ask(model: ChatModel, template: str, kind: Kind, **values: object) -> str:
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader('benchmarks.finetuning', ''),
         undefined=jinja2.StrictUndefined,
@@ -110,9 +121,9 @@ def _prompt(kind: Kind, count: int) -> str:
         autoescape=False,  # the output is read by a model, not by a browser
     )
     own = kind.sentences
-    step = max(1, len(own) // EXAMPLES)
-    return templates.get_template('paraphrases.md.j2').render(
+    prompt = templates.get_template(template).render(
         blocks='three' if kind.blocks == 3 else 'two',
-        count=count,
-        examples=own[::step][:EXAMPLES],
+        examples=own[:: max(1, len(own) // EXAMPLES)][:EXAMPLES],
+        **values,
     )
+    return model.complete([Message('user', prompt)]).text

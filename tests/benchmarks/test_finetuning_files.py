@@ -83,16 +83,16 @@ def test_a_file_reads_back(name: str, pairs: list[Pair], tmp_path: Path) -> None
     ('text', 'why'),
     [
         ('', 'is empty'),
-        ('{"a": 1}', 'Line 1 of .* is no pair'),
-        ('{"messages": [{"role": "user", "content": "Hello"}]}', 'Line 1 of .* is no pair'),
+        ('{"a": 1}', 'what is no pair'),
+        ('{"messages": [{"role": "user", "content": "Hello"}]}', 'what is no pair'),
         (
             '{"messages": [{"role": "user", "content": "Hello"}, '
             '{"role": "assistant", "content": "Hello"}]}',
             'is no pair',
         ),
-        ('[{"instruction": "Do it."}]', 'entry 0.input will not do'),
-        ('[1, 2', 'is a list, but'),
-        ('\x00\ufffd', 'is no pair'),
+        ('[{"instruction": "Do it."}]', "missing 2 required .*'input' and 'output'"),
+        ('[1, 2', 'what is no pair'),
+        ('\x00\ufffd', 'what is no pair'),
     ],
 )
 def test_a_file_of_another_form_is_refused_with_what_would_do(

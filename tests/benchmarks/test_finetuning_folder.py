@@ -120,8 +120,8 @@ def test_what_was_half_written_is_played_again(tmp_path: Path) -> None:
     ('name', 'text', 'why'),
     [
         (PAIRS, '', 'has 0 pairs, but episodes.jsonl tells of 4'),
-        (PAIRS, '{"instruction": 1}\n', 'line 1 is not what was written'),
-        (EPISODES, 'Buy milk.\n', 'line 1 is not what was written'),
+        (PAIRS, '{"instruction": 1}\n', 'line 1 is no '),
+        (EPISODES, 'Buy milk.\n', 'line 1 is no '),
     ],
 )
 def test_files_that_somebody_changed_are_refused(
@@ -134,7 +134,7 @@ def test_files_that_somebody_changed_are_refused(
     with pytest.raises(ConfigError, match=why) as error:
         work(tmp_path / 'set', Here())
 
-    assert str(error.value).endswith('name another --out.')
+    assert 'or name another' in str(error.value)
 
 
 def begin(path: Path, asked: DataSettings, wordings: Wordings | None = None) -> Begun:

@@ -21,7 +21,6 @@ from benchmarks.finetuning.tasks import (
 
 EVERY_KIND = pytest.mark.parametrize('kind', KINDS, ids=lambda kind: kind.name)
 LIGHTER = next(kind for kind in KINDS if kind.name == 'lighter_on_heavier')
-ON_FIXED = next(kind for kind in KINDS if kind.name == 'movable_on_fixed')
 
 
 @EVERY_KIND
@@ -79,12 +78,11 @@ def test_a_number_of_tasks_is_held_to_what_a_model_could_add_before_it_is_asked(
         ('Put the light red block on the heavier one.', LIGHTER, 'names a colour'),
         ('Put the lighter block into the cups.', LIGHTER, 'names what is not there'),
         ('Put the lightest of three blocks on the heaviest.', LIGHTER, 'counts more blocks'),
-        ('Put one block on the other one.', LIGHTER, 'does not say what matters'),
-        ('One block is immovable. Put the other on it.', ON_FIXED, ''),
-        ('Put one block on the other one.', ON_FIXED, 'does not say what matters'),
     ],
 )
-def test_what_a_model_makes_up_is_held_to_its_kind(sentence: str, kind: Kind, fault: str) -> None:
+def test_what_a_model_makes_up_is_about_the_blocks_that_there_are(
+    sentence: str, kind: Kind, fault: str
+) -> None:
     assert fault_of(sentence, kind).startswith(fault)
     assert bool(fault_of(sentence, kind)) is bool(fault)
 
@@ -96,25 +94,30 @@ def test_a_models_sentences_come_first_and_what_cannot_be_used_is_counted() -> N
             '- Weigh the blocks and let the light one rest on the heavy one!',
             '* Set the lighter cube on the heavier one.',
             'Put the lighter block into a cup.',
+            'Put the heavier block on the lighter one.',
             '',
         ]
     )
-    model = ScriptedModel([reply])
+    model = ScriptedModel([reply, '1: 5\n2: 0'])
 
     found = ask_wordings(model, 4, kinds=[LIGHTER])
 
     assert found.kept == {
         'lighter_on_heavier': ('Weigh the blocks and let the light one rest on the heavy one.',)
     }
-    assert found.refused == {'a duplicate': 2, 'names what is not there': 1}
+    assert found.refused == {
+        'a duplicate': 2,
+        'names what is not there': 1,
+        'asks for something else': 1,
+    }
     tasks = generate_tasks(len(KINDS), 0, more=found.kept)
     assert [task.instruction for task in tasks if task.kind is LIGHTER] == [
         *found.kept['lighter_on_heavier']
     ]
 
 
-def test_a_model_is_asked_once_for_each_kind_with_examples_of_it() -> None:
-    def answer(request: Request) -> str:
+def test_a_model_is_asked_for_each_kind_with_examples_and_sorts_what_it_wrote() -> None:
+    def write(request: Request) -> str:
         assert 'Write 7 sentences' in request.prompt
         return next(
             line.removeprefix('- ').replace('.', ', please.', 1)
@@ -122,9 +125,21 @@ def test_a_model_is_asked_once_for_each_kind_with_examples_of_it() -> None:
             if line.startswith('- ')
         )
 
-    model = ScriptedModel([answer] * len(KINDS))
+    def sort(request: Request) -> str:
+        *tasks, said = re.findall(r'^(\d+)\. (.*)$', request.prompt, re.MULTILINE)
+        plain = said[1].replace(', please', '')
+        return f'1: {next(number for number, task in tasks if task == plain)}'
+
+    model = ScriptedModel([write, sort] * len(KINDS))
 
     found = ask_wordings(model, 7)
 
-    assert len(model.requests) == len(KINDS)
+    assert len(model.requests) == 2 * len(KINDS)
     assert all(len(kept) == 1 for kept in found.kept.values())
+
+
+def test_a_sentence_that_is_sorted_elsewhere_or_not_at_all_is_refused() -> None:
+    said = 'Weigh the blocks and let the light one rest on the heavy one.'
+    for sorted_as in ('1: 1', '1: 0', '2: 5', 'All of them.'):
+        with pytest.raises(ConfigError, match='None of the 1 lines'):
+            ask_wordings(ScriptedModel([said, sorted_as]), 1, kinds=[LIGHTER])

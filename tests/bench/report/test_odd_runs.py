@@ -137,7 +137,7 @@ def test_broken_results_are_named_and_leave_the_old_report(tmp_path: Path) -> No
     with (folder / 'results.jsonl').open('a') as file:
         file.write('{"key": 3}\n')
 
-    with pytest.raises(ConfigError, match='line 9 is no result'):
+    with pytest.raises(ConfigError, match='line 9 is no EpisodeResult'):
         write_report(folder)
     assert path.read_bytes() == old
     assert not list(folder.glob('.tmp*'))

@@ -9,7 +9,8 @@ from bbllm.bench.compare.figures import PlannerComparison, PlannerResults, compa
 from bbllm.bench.compare.plots import growth_figure
 from bbllm.bench.compare.run import COMPARE, PlannerRun
 from bbllm.bench.compare.text import markdown
-from bbllm.bench.log.store import cannot_write, read_run, write_atomically
+from bbllm.bench.log.files import write_atomically
+from bbllm.bench.log.store import read_run
 from bbllm.bench.oracle.notices import roles_of, stand_ins
 from bbllm.bench.report.plots import to_png, to_svg
 from bbllm.bench.scorers.scoring import earlier_lines
@@ -52,10 +53,7 @@ def compare_folder(
     write_atomically(folder / COMPARE, json.dumps(data.model_dump(), indent=2) + '\n')
     write_atomically(folder / TABLES, markdown(data, PICTURES[:1]))
     write_atomically(folder / PICTURES[0], to_svg(figure, data.suite))
-    try:
-        (folder / PICTURES[1]).write_bytes(to_png(figure))
-    except OSError as error:
-        raise cannot_write(folder / PICTURES[1], error) from error
+    write_atomically(folder / PICTURES[1], to_png(figure))
     return data
 
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Protocol
 
 from bbllm.bench.compare.choice import Contender
+from bbllm.bench.log.files import claim_folder, write_atomically
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.store import RunFolder, cannot_write
+from bbllm.bench.log.store import RunFolder
 from bbllm.bench.report.write import finish
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
 from bbllm.bench.runner.runner import begin, run_bench
 from bbllm.bench.runner.workers import Workers
-from bbllm.core.errors import ConfigError
 
 COMPARE = 'compare.json'
 
@@ -91,18 +91,10 @@ def claim(folder: Path) -> None:
     Raises:
         ConfigError: It cannot be made, or has other content.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        others = sorted(item.name for item in folder.iterdir())
-        if others and COMPARE not in others:
-            raise ConfigError(
-                f'{folder} is no folder of a comparison: it holds something else, {others[0]!r}, '
-                f'and no {COMPARE}. Name a new folder: --out.'
-            )
+    claim_folder(folder, COMPARE, 'a comparison')
+    if not (folder / COMPARE).exists():
         # Whoever is stopped before the first figures can go on in it.
-        (folder / COMPARE).touch()
-    except OSError as error:
-        raise cannot_write(folder, error) from error
+        write_atomically(folder / COMPARE, '')
 
 
 def _stands(contenders: Sequence[Contender], folder: Path) -> dict[str, RunProgress]:

@@ -1,12 +1,8 @@
 """What the bench keeps of one episode: one line of `results.jsonl`."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from bbllm.core.errors import ConfigError
-from bbllm.core.records import from_json
 from bbllm.core.types import SceneObject
 
 TWO_AT_ONCE = 'two_at_once'
@@ -148,32 +144,3 @@ class EpisodeResult:
     def lost(self) -> bool:
         """Whether infrastructure failed, so that it is no evidence about planner and model."""
         return self.verdict == 'lost'
-
-
-def read_results(path: Path) -> dict[EpisodeKey, EpisodeResult]:
-    """
-    Read results in the order in which their episodes ended; none where there is no file.
-
-    What follows the last line break is being written, or was cut by a crash, and is left out.
-
-    Raises:
-        ConfigError: The file cannot be read, or a line is no result.
-    """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError(f'Cannot read {path}: {error.strerror}.') from error
-    whole = data[: data.rfind(b'\n') + 1].decode(errors='replace')
-    found: dict[EpisodeKey, EpisodeResult] = {}
-    for number, line in enumerate(whole.split('\n'), start=1):
-        if not line.strip():
-            continue
-        try:
-            result = from_json(EpisodeResult, json.loads(line))
-        except ValueError as error:
-            raise ConfigError(f'{path}, line {number} is no result: {error}') from error
-        # The first one counts: whatever was written a second time came later.
-        found.setdefault(result.key, result)
-    return found

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import jinja2
 
+from bbllm.bench.log.files import write_atomically
 from bbllm.bench.log.run_settings import RunSettings
-from bbllm.bench.log.store import SUMMARY, RunFolder, SavedRun, read_run, write_atomically
+from bbllm.bench.log.store import SUMMARY, RunFolder, SavedRun, read_run
 from bbllm.bench.metrics.metrics import METRICS, PAIRED
 from bbllm.bench.report import head, plots, tables, words
 from bbllm.bench.report.gallery import figures_of, information_of, make_gallery

@@ -5,16 +5,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.log.run_settings import RunSettings
-from bbllm.bench.log.store import (
-    SETTINGS,
-    append_line,
-    cannot_write,
+from bbllm.bench.log.files import (
+    append_text,
     cut_torn_line,
     read_json,
+    whole_lines,
     write_atomically,
 )
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.log.run_settings import RunSettings
+from bbllm.bench.log.store import SETTINGS
 from bbllm.core.errors import ConfigError, ReplayError
 
 
@@ -36,21 +36,16 @@ class RunRecording:
                 f'The recording {path} of this run is gone, so a replay could not repeat it. Put '
                 'it back, or begin anew in another folder: --out.'
             )
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
-            cut_torn_line(path)
-        except OSError as error:
-            raise cannot_write(path, error) from error
+        cut_torn_line(path)
         lines = list(_lines(path))
         kept = [line for name, line in lines if name in episodes]
-        if len(kept) < len(lines):
+        if len(kept) < len(lines) or not path.exists():
             write_atomically(path, ''.join(kept))
 
     def add(self, text: str) -> None:
         """Append the lines of one episode; raises ConfigError where the disk takes no more."""
         if text:
-            append_line(self.path, text)
+            append_text(self.path, text)
 
 
 def refuse_existing(path: Path) -> None:
@@ -135,12 +130,7 @@ def hash_of(path: Path) -> str:
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the name of the episode and the line; leaves out a last line that was torn."""
-    try:
-        text = path.read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, 'strerror', None) or 'it is not text'
-        raise ReplayError(f'Cannot read the recording {path}: {reason}.') from None
-    for number, line in enumerate(text.split('\n')[:-1], start=1):
+    for number, line in enumerate(whole_lines(path), start=1):
         try:
             name = json.loads(line).get('episode', '')
         except (ValueError, AttributeError):

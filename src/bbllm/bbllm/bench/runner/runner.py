@@ -9,9 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
+from bbllm.bench.log.files import write_atomically
 from bbllm.bench.log.results import NO_CASE, EpisodeKey, EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings, join
-from bbllm.bench.log.store import RunFolder, Session, cannot_write, write_atomically
+from bbllm.bench.log.store import RunFolder, Session
 from bbllm.bench.runner.conversations import RunRecording
 from bbllm.bench.runner.failure_policy import FailurePolicy
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
@@ -209,10 +210,6 @@ class _Session:
 
     def _fault(self, answer: Failed) -> Path:
         path = self.folder.path / FAULTS / f'{answer.key.name}.txt'
-        try:
-            path.parent.mkdir(exist_ok=True)
-        except OSError as error:
-            raise cannot_write(path, error) from error
         write_atomically(path, answer.trace)
         return path
 

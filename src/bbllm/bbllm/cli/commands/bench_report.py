@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.log.store import SUMMARY, read_run, write_atomically
+from bbllm.bench.log.files import write_atomically
+from bbllm.bench.log.store import SUMMARY, read_run
 from bbllm.bench.report.plots import feedback_png
 from bbllm.bench.report.summary import closing_line, summarize_run, summary_text
 from bbllm.bench.report.write import write_report
