@@ -3,9 +3,8 @@
 
 Both run the same scripts in the same random houses, in one process and in turns; the report is
 printed, written as JSON and drawn. Lines at which the original breaks off are left out. Outside of
-the timed part, the answers of both are compared twice: with the original sorting the ends of edges
-by id, so that nothing is left to chance, and with the original as it is, which in some places
-takes the first element of a Python set.
+the timed part, the answers of both are compared, with the original sorting the ends of edges by
+id: as it is, it takes the first element of a Python set in some places.
 """
 
 from __future__ import annotations
@@ -121,16 +120,15 @@ def measure(job: Job, rounds: int) -> SpeedFigures:
     for _ in range(rounds):
         original.append(_time(job, _original_steps))
         ours.append(_time(job, _our_steps, least_s=LEAST_S))
-    in_order, as_it_is = compare(job, in_order=True), compare(job, in_order=False)
+    compared = compare(job)
     return SpeedFigures(
         mode=job.mode.value,
         nodes=len(job.house['nodes']),
         edges=len(job.house['edges']),
-        steps=in_order.lines,
-        done=in_order.done,
-        alike=in_order.alike,
-        alike_as_it_is=as_it_is.alike,
-        first_other=in_order.first_other,
+        steps=compared.lines,
+        done=compared.done,
+        alike=compared.alike,
+        first_other=compared.first_other,
         ours=Rate.of(ours),
         original=Rate.of(original),
     )
@@ -179,16 +177,11 @@ class Comparison:
     """The first line of which they do not, with both answers; empty where there is none."""
 
 
-def compare(job: Job, *, in_order: bool) -> Comparison:
-    """
-    Give both each line and look whether they say the same.
-
-    With *in_order* the original, too, takes the lowest id where it takes the first of several;
-    else what comes first in a Python set, and ours cannot know what that is.
-    """
+def compare(job: Job) -> Comparison:
+    """Give both each line and look whether they say the same."""
     found = Comparison()
     for script in job.scripts:
-        original = Original(job.house, fresh=job.mode is Mode.FRESH, in_order=in_order)
+        original = Original(job.house, fresh=job.mode is Mode.FRESH, in_order=True)
         household = Household(Graph.from_dict(job.house, strict=False), mode=job.mode)
         for text in script:
             theirs, ours = original.step(text), household.step(parse_line(text))
@@ -294,8 +287,6 @@ class SpeedFigures:
     """Lines that succeeded."""
     alike: int
     """Lines of which both said the same, the ends of edges by id in the original."""
-    alike_as_it_is: int
-    """The same with the original as it is: it may take another one first out of a Python set."""
     ours: Rate
     original: Rate
     first_other: str = ''
@@ -379,7 +370,8 @@ def print_report(report: SpeedReport, console: Console) -> None:
     )
     title = f'Household and VirtualHome 2.3.0, seed {report.seed}'
     console.print(table_of(title, columns, rows, caption))
-    for text in (*_agreement(report), *_growth(report)):
+    console.print(_agreement(report), highlight=False)
+    for text in _growth(report):
         console.print(text, highlight=False)
     loads = {
         item.nodes: f'{item.nodes} nodes {item.ours.load_s * 1e3:.1f} / '
@@ -390,24 +382,16 @@ def print_report(report: SpeedReport, console: Console) -> None:
     console.print(machine_text(report.machine))
 
 
-def _agreement(report: SpeedReport) -> Iterator[str]:
-    """Say whether both came to the same, and what the lines are at which they did not."""
+def _agreement(report: SpeedReport) -> str:
+    """Return whether both came to the same, and the first line at which they did not."""
     lines, alike = (sum(getattr(i, n) for i in report.figures) for n in ('steps', 'alike'))
     first = next((item.first_other for item in report.figures if item.first_other), '')
-    if alike < lines:
-        yield (
-            f'[red]{lines - alike} of {lines} lines come out otherwise though nothing was left to '
-            f'chance: a fault of the household.[/] The first: {escape(first)}'
-        )
-    else:
-        yield f'Both say the same of all {lines} lines, the ends of edges by id in the original.'
-    by_order = alike - sum(item.alike_as_it_is for item in report.figures)
-    if by_order > 0:
-        yield (
-            f'As it is timed, {by_order} of them come out otherwise: there the original goes by '
-            'what comes first in a Python set (where a thing was grabbed from, of several), and '
-            'the household by the lowest id.'
-        )
+    if alike == lines:
+        return f'Both say the same of all {lines} lines.'
+    return (
+        f'[red]{lines - alike} of {lines} lines come out otherwise: a fault of the household.[/] '
+        f'The first: {escape(first)}'
+    )
 
 
 def _growth(report: SpeedReport) -> Iterator[str]:

@@ -7,7 +7,7 @@ runs on nothing, so that it does not depend on what any simulator makes of it.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bbllm.worlds.household.vocabulary import Action
@@ -19,9 +19,64 @@ NONSENSE = 0.25
 """Share of the lines that belong to no habit."""
 FOCUS = 12
 """How many things a script is mostly about, so that its lines have to do with each other."""
-LETS_GO = ('DROP', 'RELEASE', 'PUTOBJBACK', 'PUTBACK', 'PUTIN', 'PUTON')
 SPOILED = 0.04
 """How often a line is left out, is about another thing, or has a wrong name."""
+FREE, PERHAPS_FREE = 'FREE', 'FREE?'
+"""In place of a line: to let go of all that is in the hands, always or half of the time."""
+LET_GO = 'DROP|RELEASE|RELEASE|PUTOBJBACK'
+LETS_GO = ('DROP', 'RELEASE', 'PUTOBJBACK', 'PUTBACK', 'PUTIN', 'PUTON')
+
+ROLES: Mapping[str, frozenset[str]] = {
+    role: frozenset(words.split())
+    for role, words in {
+        'portable': 'GRABBABLE water child',
+        'surface': 'SURFACES',
+        'box': 'CAN_OPEN desk window',
+        'device': 'HAS_SWITCH HAS_PLUG',
+        'seat': 'SITTABLE',
+        'bed': 'LIEABLE',
+        'seen': 'LOOKABLE',
+        'clothes': 'CLOTHES',
+        'drink': 'DRINKABLE POURABLE',
+        'cup': 'RECIPIENT face sponge',
+        'food': 'EATABLE',
+        'knife': 'knife cutting_knife',
+        'book': 'READABLE',
+        'movable': 'MOVABLE button chair curtain',
+        'soft': 'CLOTHES check dish_soap food_lemon rag sponge towel',
+        'person': 'PERSON',
+    }.items()
+}
+"""Properties and class names, one of which fits a thing for a role; any other role is anything."""
+
+HABITS: Mapping[str, int] = {
+    'FREE?; WALK|RUN|FIND portable; GRAB portable; WALK|FIND surface; '
+    'PUTBACK|PUTIN|PUTBACK portable surface': 2,
+    'FREE?; FIND portable; GRAB portable; WALK box; OPEN box; PUTIN portable box; CLOSE box': 1,
+    'FREE?; WALK box; SWITCHOFF|TOUCH box; OPEN box; FIND portable; GRAB portable; '
+    'WALK|TOUCH any; PUTOBJBACK|DROP|RELEASE|PUTOBJBACK portable': 2,
+    'FIND device; PLUGIN|PLUGOUT device; SWITCHON device; TYPE device; SWITCHOFF device': 1,
+    'FIND device; SWITCHOFF device; PLUGOUT device; PLUGIN device; SWITCHON device': 1,
+    'WALK seat; SIT seat; LOOKAT|POINTAT|TURNTO seen; WATCH seen; STANDUP|SLEEP|WAKEUP|STANDUP': 1,
+    'FIND seen; TURNTO seen; WATCH|LOOKAT|POINTAT|LOOKAT_SHORT|LOOKAT_LONG|WATCH seen': 2,
+    'WALK bed; LIE bed; SLEEP|WAKEUP; STANDUP': 1,
+    'FREE?; FIND portable; GRAB portable; WALK any; WASH|RINSE|SCRUB|WIPE|WIPE any': 2,
+    'FREE; FIND clothes; GRAB clothes; PUTON clothes; PUTOFF|FIND|GRAB clothes': 1,
+    'FREE; FIND drink; GRAB drink; FIND|WALK cup; POUR drink cup; DRINK cup': 1,
+    'FREE; FIND drink; GRAB drink; DRINK drink': 1,
+    'FREE; FIND knife; GRAB knife; WALK food; CUT|CUT|EAT food; EAT food': 3,
+    'FREE; FIND book; GRAB book; READ book': 1,
+    'FREE; FIND soft; SQUEEZE soft': 1,
+    'FREE?; WALK|FIND movable; PUSH|PULL|MOVE|TOUCH movable': 2,
+    'FREE?; WALK|FIND any; PUSH|PULL|MOVE|TOUCH any': 1,
+    'GREET person': 1,
+    'FREE': 1,
+}
+"""
+How often each is drawn: those that are rarely done to the end, more often.
+
+A line is a word of several and the roles of things; a role is the same thing in all lines.
+"""
 
 
 def draw_script(dice: random.Random, house: House, length: int) -> tuple[str, ...]:
@@ -44,18 +99,35 @@ class _Writer:
         found: list[str] = []
         while len(found) < length:
             if self.dice.random() < NONSENSE:
-                found.append(self.nonsense())
+                action = self.dice.choice(list(Action))
+                found.append(self.line(action.value, [self.any() for _ in range(action.arity)]))
                 continue
-            for word, *things in self.dice.choice(HABITS)(self):
+            (habit,) = self.dice.choices([*HABITS], [*HABITS.values()])
+            for word, things in self.habit(habit):
                 luck = self.dice.random()
                 if luck < SPOILED:
                     continue
                 if things and luck < 2 * SPOILED:
                     things = [*things[:-1], self.any()]
-                found.append(self.line(word, *things))
+                found.append(self.line(word, things))
         return found[:length]
 
-    def line(self, word: str, *things: Thing) -> str:
+    def habit(self, text: str) -> Iterator[tuple[str, list[Thing]]]:
+        """Yield the words of a habit, each with its things."""
+        cast: dict[str, Thing] = {}
+        for line in text.split('; '):
+            if line in (FREE, PERHAPS_FREE):
+                free = line == FREE or self.dice.random() < 0.5
+                for thing in tuple(self.grabbed) if free else ():
+                    yield self.dice.choice(LET_GO.split('|')), [thing]
+                continue
+            words, *roles = line.split()
+            for role in roles:
+                if role not in cast:
+                    cast[role] = self.fit(role)
+            yield self.dice.choice(words.split('|')), [cast[role] for role in roles]
+
+    def line(self, word: str, things: list[Thing]) -> str:
         if word == 'GRAB':
             self.grabbed.append(things[0])
         elif word in LETS_GO and things[0] in self.grabbed:
@@ -66,10 +138,6 @@ class _Writer:
         named = ''.join(f' <{name}> ({thing["id"]})' for name, thing in zip(names, things))
         return f'[{word}]{named}'
 
-    def nonsense(self) -> str:
-        action = self.dice.choice(list(Action))
-        return self.line(action.value, *(self.any() for _ in range(action.arity)))
-
     def any(self) -> Thing:
         """Return anything, once in a while something that there is not."""
         luck = self.dice.random()
@@ -77,158 +145,14 @@ class _Writer:
             return {'class_name': 'unicorn', 'id': self.highest + self.dice.randint(1, 9)}
         return self.dice.choice(self.focus if luck < 0.8 else self.nodes)
 
-    def fit(self, *properties: str, names: Sequence[str] = ()) -> Thing:
-        """Return something with one of these properties or names, rather from the focus."""
-
-        def fits(node: Thing) -> bool:
-            return node['class_name'] in names or any(p in node['properties'] for p in properties)
-
+    def fit(self, role: str) -> Thing:
+        """Return something that is fit for a role, rather from the focus."""
+        wanted = ROLES.get(role, frozenset())
         places = (self.focus, self.nodes) if self.dice.random() < 0.7 else (self.nodes,)
         for nodes in places:
-            found = [node for node in nodes if fits(node)]
+            found = [
+                n for n in nodes if not wanted.isdisjoint((n['class_name'], *n['properties']))
+            ]
             if found:
                 return self.dice.choice(found)
         return self.any()
-
-    def pick(self, *words: str) -> str:
-        return self.dice.choice(words)
-
-
-Lines = Iterator[tuple[Any, ...]]
-"""Each is a word and the things after it."""
-
-
-def _fetch(w: _Writer) -> Lines:
-    thing, place = w.fit('GRABBABLE', names=('water', 'child')), w.fit('SURFACES', 'CAN_OPEN')
-    yield from _free_hands(w, 0.5)
-    yield (w.pick('WALK', 'RUN', 'FIND'), thing)
-    yield ('GRAB', thing)
-    yield (w.pick('WALK', 'FIND'), place)
-    if 'CAN_OPEN' in place['properties'] and w.dice.random() < 0.7:
-        yield ('OPEN', place)
-        yield ('PUTIN', thing, place)
-        yield ('CLOSE', place)
-    else:
-        yield (w.pick('PUTBACK', 'PUTIN', 'PUTBACK'), thing, place)
-
-
-def _fetch_from_inside(w: _Writer) -> Lines:
-    box, thing = w.fit('CAN_OPEN', names=('desk', 'window')), w.fit('GRABBABLE')
-    yield from _free_hands(w, 0.5)
-    yield ('WALK', box)
-    yield (w.pick('SWITCHOFF', 'TOUCH'), box)
-    yield ('OPEN', box)
-    yield ('FIND', thing)
-    yield ('GRAB', thing)
-    yield (w.pick('WALK', 'TOUCH'), w.any())
-    yield (w.pick('PUTOBJBACK', 'DROP', 'RELEASE', 'PUTOBJBACK'), thing)
-
-
-def _switch(w: _Writer) -> Lines:
-    device = w.fit('HAS_SWITCH', 'HAS_PLUG')
-    yield ('FIND', device)
-    words = ['SWITCHON', 'SWITCHOFF', 'PLUGIN', 'PLUGOUT', 'SWITCHON', 'TYPE']
-    w.dice.shuffle(words)
-    for word in words[: w.dice.randint(2, 5)]:
-        yield (word, device)
-
-
-def _sit(w: _Writer) -> Lines:
-    seat, seen = w.fit('SITTABLE'), w.fit('LOOKABLE')
-    yield ('WALK', seat)
-    yield ('SIT', seat)
-    yield (w.pick('LOOKAT', 'POINTAT', 'TURNTO'), seen)
-    yield ('WATCH', seen)
-    yield (w.pick('STANDUP', 'SLEEP', 'WAKEUP', 'STANDUP'),)
-
-
-def _watch(w: _Writer) -> Lines:
-    seen = w.fit('LOOKABLE')
-    yield ('FIND', seen)
-    yield ('TURNTO', seen)
-    yield (w.pick('WATCH', 'LOOKAT', 'POINTAT', 'LOOKAT_SHORT', 'LOOKAT_LONG', 'WATCH'), seen)
-
-
-def _lie(w: _Writer) -> Lines:
-    bed = w.fit('LIEABLE')
-    yield ('WALK', bed)
-    yield ('LIE', bed)
-    yield (w.pick('SLEEP', 'WAKEUP'),)
-    yield ('STANDUP',)
-
-
-def _clean(w: _Writer) -> Lines:
-    thing, rag = w.any(), w.fit('GRABBABLE')
-    yield from _free_hands(w, 0.5)
-    yield ('FIND', rag)
-    yield ('GRAB', rag)
-    yield ('WALK', thing)
-    yield (w.pick('WASH', 'RINSE', 'SCRUB', 'WIPE', 'WIPE'), thing)
-
-
-def _dress(w: _Writer) -> Lines:
-    clothes = w.fit('CLOTHES')
-    yield from _free_hands(w)
-    yield ('FIND', clothes)
-    yield ('GRAB', clothes)
-    yield ('PUTON', clothes)
-    yield (w.pick('PUTOFF', 'FIND', 'GRAB'), clothes)
-
-
-def _drink(w: _Writer) -> Lines:
-    drink, cup = w.fit('DRINKABLE', 'POURABLE'), w.fit('RECIPIENT', names=('face', 'sponge'))
-    yield from _free_hands(w)
-    yield ('FIND', drink)
-    yield ('GRAB', drink)
-    yield (w.pick('FIND', 'WALK'), cup)
-    yield ('POUR', drink, cup)
-    yield ('DRINK', w.dice.choice((drink, cup)))
-
-
-def _eat(w: _Writer) -> Lines:
-    food, knife = w.fit('EATABLE'), w.fit(names=('knife', 'cutting_knife'))
-    yield from _free_hands(w)
-    yield ('FIND', knife)
-    yield ('GRAB', knife)
-    yield ('WALK', food)
-    yield (w.pick('CUT', 'CUT', 'EAT'), food)
-    yield ('EAT', w.dice.choice((food, w.fit('SURFACES'))))
-
-
-def _read(w: _Writer) -> Lines:
-    book = w.fit('READABLE')
-    yield from _free_hands(w)
-    yield ('FIND', book)
-    yield ('GRAB', book)
-    yield ('READ', book)
-
-
-def _handle(w: _Writer) -> Lines:
-    thing = w.dice.choice((w.fit('MOVABLE', names=('button', 'chair', 'curtain')), w.any()))
-    yield from _free_hands(w, 0.7)
-    yield (w.pick('WALK', 'FIND'), thing)
-    yield (w.pick('PUSH', 'PULL', 'MOVE', 'TOUCH'), thing)
-
-
-def _squeeze(w: _Writer) -> Lines:
-    thing = w.fit('CLOTHES', names=('check', 'dish_soap', 'food_lemon', 'rag', 'sponge', 'towel'))
-    yield from _free_hands(w)
-    yield ('FIND', thing)
-    yield ('SQUEEZE', thing)
-
-
-def _greet(w: _Writer) -> Lines:
-    yield ('GREET', w.fit('PERSON'))
-
-
-def _free_hands(w: _Writer, chance: float = 1.0) -> Lines:
-    for thing in tuple(w.grabbed) if w.dice.random() < chance else ():
-        yield (w.pick('DROP', 'RELEASE', 'RELEASE', 'PUTOBJBACK'), thing)
-
-
-HABITS = (
-    *(_fetch, _fetch, _fetch, _fetch_from_inside, _fetch_from_inside, _switch, _switch, _sit),
-    *(_watch, _watch, _lie, _clean, _clean, _dress, _drink, _drink, _eat, _eat, _eat, _read),
-    *(_squeeze, _handle, _handle, _handle, _greet, _free_hands),
-)
-"""Those that are rarely done to the end are drawn more often."""
