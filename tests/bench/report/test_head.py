@@ -1,6 +1,5 @@
 """Who made a run, and how it can be made again."""
 
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +7,8 @@ import made_up
 import pytest
 
 from bbllm.bench.log.store import SavedRun, Session
-from bbllm.bench.report.head import command_of, date_of, head_of, notices_of
+from bbllm.bench.report.head import date_of, head_of, notices_of, settings_of
 from bbllm.bench.report.summary import summarize_run
-from bbllm.cli.commands.bench_suite import suite
-from bbllm.cli.support.lazy import command_of as typer_command
 
 
 def notices(models: dict[str, list[str]] | None = None, **settings: Any) -> tuple[str, ...]:
@@ -61,33 +58,8 @@ def test_date_of_a_run_in_sessions_names_first_and_last_day() -> None:
     assert date_of([first, last]) == '2001-09-09 to 2001-09-11'
 
 
-def test_command_names_only_options_that_there_are() -> None:
-    settings = made_up.make_settings(
-        limits={'steps': 50, 'model_calls': 20, 'tokens': 9000, 'wall_s': 60.0},
-        replay='a file.jsonl',
-    )
-    known = {name for param in typer_command(suite).params for name in param.opts}
-    said = shlex.split(command_of(settings))
+def test_all_settings_are_listed_by_their_path() -> None:
+    shown = settings_of(made_up.make_settings(limits={'steps': 50}))
 
-    assert said[:3] == ['bbllm', 'bench', 'tabletop']
-    assert {part for part in said if part.startswith('--')} <= known
-    assert said[said.index('--k') + 1] == '0,1,2,3'
-    assert said[said.index('--replay') + 1] == 'a file.jsonl'
-    assert said[said.index('--timeout') + 1] == '60.0'
-
-
-def test_command_asks_for_models_by_the_names_that_were_said() -> None:
-    llm = {'brain': {'provider': 'openai', 'model': 'm-1'}, 'body': {'provider': 'offline'}}
-    said = shlex.split(command_of(made_up.make_settings(body='offline (text)', llm=llm)))
-
-    assert said[said.index('--brain') + 1] == 'm-1'
-    assert said[said.index('--body') + 1] == 'offline'
-
-
-def test_command_names_tasks_only_where_they_are_not_the_whole_suite() -> None:
-    from bbllm.bench.suites.suite import load_suite
-
-    whole = [{'name': task.name} for task in load_suite('tabletop').tasks]
-
-    assert '--tasks' not in command_of(made_up.make_settings(tasks=whole))
-    assert f'--tasks {whole[1]["name"]} ' in command_of(made_up.make_settings(tasks=whole[1:2]))
+    assert (shown['limits.steps'], shown['ks'], shown['replay']) == ('50', '0, 1, 2, 3', 'none')
+    assert shown['llm.brain.model'] == 'some-large-model'

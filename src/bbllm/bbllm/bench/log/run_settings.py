@@ -10,7 +10,7 @@ from bbllm.bench.log.results import EpisodeKey
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
 
-MAY_DIFFER = ('machine', 'replay', 'versions.commit')
+MAY_DIFFER = ('machine', 'replay', 'versions.commit', 'command')
 """What changes no episode: where it is made, how a recording's file is called."""
 MAY_GROW = ('ks', 'trials', 'tasks')
 """More episodes change nothing about those that are there."""
@@ -65,6 +65,8 @@ class RunSettings(BaseModel):
     replay: str | None = None
     """The recording that answered instead of models."""
     replay_sha256: str | None = None
+    command: str = ''
+    """What was typed last, for a shell; empty for a run that no command line began."""
 
     @property
     def keys(self) -> tuple[EpisodeKey, ...]:
@@ -105,7 +107,7 @@ def read_settings(data: object, source: str) -> RunSettings:
 def _differences(was: RunSettings, now: RunSettings) -> Iterator[str]:
     """Yield what keeps results of both settings from standing in one folder."""
     free = (*MAY_DIFFER, *MAY_GROW)
-    old, new = (dict(_flat(item.model_dump(mode='json'))) for item in (was, now))
+    old, new = (dict(flat(item.model_dump(mode='json'))) for item in (was, now))
     for name in dict.fromkeys((*old, *new)):
         is_free = any(name == each or name.startswith(f'{each}.') for each in free)
         if old.get(name) != new.get(name) and not is_free:
@@ -125,10 +127,11 @@ def _differences(was: RunSettings, now: RunSettings) -> Iterator[str]:
 
 
 def _change(name: str, was: object, now: object) -> str:
-    return f'{name}: was {_show(was)}, is {_show(now)}'
+    return f'{name}: was {show(was)}, is {show(now)}'
 
 
-def _show(value: object) -> str:
+def show(value: object) -> str:
+    """Return a setting in words."""
     if isinstance(value, list | tuple):
         return ', '.join(map(str, value)) or 'none'
     return 'none' if value is None else str(value)
@@ -152,13 +155,14 @@ def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
         )
     # What the folder says of machine and commit belongs to the episodes that are there.
     grown = {'ks': tuple(sorted(now.ks)), 'trials': now.trials, 'tasks': now.tasks}
-    return was.model_copy(update=grown)
+    return was.model_copy(update={**grown, 'command': now.command})
 
 
-def _flat(data: Mapping[str, object], place: str = '') -> Iterator[tuple[str, object]]:
+def flat(data: Mapping[str, object], place: str = '') -> Iterator[tuple[str, object]]:
+    """Yield all values of nested mappings, by their path."""
     for key, value in data.items():
         name = f'{place}.{key}' if place else key
         if isinstance(value, Mapping):
-            yield from _flat(value, name)
+            yield from flat(value, name)
         else:
             yield name, value

@@ -1,21 +1,13 @@
-"""Who made the run: names, plain notices about stand-ins, the command that makes it again."""
+"""Who made the run: names, plain notices about stand-ins, all settings."""
 
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 
-from bbllm.bench.log.run_settings import RunSettings
+from bbllm.bench.log.run_settings import RunSettings, flat, show
 from bbllm.bench.log.store import SavedRun, Session
 from bbllm.bench.oracle.notices import notices_about, roles_of, stand_ins
 from bbllm.bench.report import words
 from bbllm.bench.report.summary import RunSummary
-from bbllm.bench.suites.suite import list_suites, load_suite
-from bbllm.core.errors import BbllmError
-from bbllm.core.events import Limits
-from bbllm.core.registry import provider_names
-
-BUILT_IN = ('lexical', *provider_names())
-"""Providers that have no models to choose from."""
 
 
 def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -67,71 +59,12 @@ def date_of(sessions: Sequence[Session]) -> str:
     return f'{first} to {last}'
 
 
-def command_of(settings: RunSettings) -> str:
-    """Return the command that makes such a run again."""
-    usual, limits = Limits(), settings.limits
-    matched = settings.mapping == 'embedding'
-    # A recording names its own models.
-    asks = not settings.replay
-    options = {
-        '--planner': settings.planner,
-        '--brain': (_model_option(settings, 'brain') or settings.brain) if asks else None,
-        '--body': _model_option(settings, 'embeddings' if matched else 'body') if asks else None,
-        '--mapping': settings.mapping,
-        '--world': settings.world,
-        '--k': ','.join(map(str, settings.ks)),
-        '--trials': settings.trials,
-        '--seed': settings.seed,
-        '--tasks': _tasks_option(settings),
-        '--limit-steps': limits.steps if limits.steps != usual.steps else None,
-        '--limit-model-calls': (
-            limits.model_calls if limits.model_calls != usual.model_calls else None
-        ),
-        '--limit-tokens': limits.tokens if limits.tokens != usual.tokens else None,
-        '--timeout': limits.wall_s if limits.wall_s != usual.wall_s else None,
-        '--replay': settings.replay,
+def settings_of(settings: RunSettings) -> dict[str, str]:
+    """Return all settings but the tasks, which the page lists, by their path."""
+    return {
+        name: show(value)
+        for name, value in flat(settings.model_dump(mode='json', exclude={'tasks'}))
     }
-    given = [(name, str(value)) for name, value in options.items() if value not in (None, '')]
-    command = ['bbllm', 'bench', settings.suite, *(part for pair in given for part in pair)]
-    return shlex.join([*command, '--out', 'DIR'])
-
-
-def _model_option(settings: RunSettings, role: str) -> str | None:
-    section = settings.llm.get(role, {})
-    provider = section.get('provider')
-    return provider if provider in BUILT_IN else section.get('model')
-
-
-def _tasks_option(settings: RunSettings) -> str:
-    """Return the tasks that were chosen, '' where it was the whole suite as it is now."""
-    chosen = [task.name for task in settings.tasks]
-    try:
-        # By its name only: a path out of a settings file is not opened.
-        known = settings.suite in list_suites()
-        whole = load_suite(settings.suite).tasks if known else ()
-    except BbllmError:
-        whole = ()  # no suites on this machine: then the names are better than nothing
-    return '' if chosen == [task.name for task in whole] else ','.join(chosen)
-
-
-def flat(settings: Mapping[str, object], place: str = '') -> dict[str, str]:
-    """Return all settings in full, nested ones by their path."""
-    entries: dict[str, str] = {}
-    for key, value in settings.items():
-        name = f'{place}.{key}' if place else str(key)
-        if isinstance(value, Mapping) and value:
-            entries |= flat(value, name)
-        elif isinstance(value, Sequence) and not isinstance(value, str) and value:
-            if all(isinstance(item, (str, int, float)) for item in value):
-                entries[name] = words.listed(value)
-            else:
-                for index, item in enumerate(value):
-                    inner = item if isinstance(item, Mapping) else {'': item}
-                    entries |= flat(inner, f'{name}[{index}]')
-        else:
-            empty = value is None or value == '' or value in ({}, [])
-            entries[name] = words.NONE if empty else str(value)
-    return entries
 
 
 def _model(name: str, served: Sequence[str]) -> str:

@@ -45,15 +45,20 @@ class CountRow:
     total: int
 
 
-def episode_map(
-    results: Iterable[EpisodeResult], tasks: Sequence[str], trials: Sequence[int], k: int
-) -> tuple[HeatRow, ...]:
-    """Return verdict and GCR of every episode of one K: a row for each task."""
+def episode_maps(
+    results: Iterable[EpisodeResult],
+    tasks: Sequence[str],
+    trials: Sequence[int],
+    ks: Sequence[int],
+) -> list[tuple[int, tuple[HeatRow, ...]]]:
+    """Return verdict and GCR of every episode: for each K, a row for each task."""
     known = {result.key: result for result in results}
-    return tuple(
-        (task, tuple(_episode_cell(known.get(EpisodeKey(task, t, k)), t, k) for t in trials))
-        for task in tasks
-    )
+
+    def row(task: str, k: int) -> HeatRow:
+        keys = [EpisodeKey(task, trial, k) for trial in trials]
+        return task, tuple(_episode_cell(known.get(key), key.trial, k) for key in keys)
+
+    return [(k, tuple(row(task, k) for task in tasks)) for k in ks]
 
 
 def by_name(groups: Sequence[Mapping[str, int]]) -> tuple[CountRow, ...]:

@@ -64,8 +64,7 @@ def write_report(folder: Path) -> Path:
 
 def render(run: SavedRun, summary: RunSummary) -> str:
     """Return the page."""
-    settings, groups = run.settings, summary.by_k
-    names = [task.name for task in settings.tasks]
+    settings = run.settings
     ks = sorted({*settings.ks, *(result.key.k for result in run.results)})
     trials = sorted({*range(settings.trials), *(result.key.trial for result in run.results)})
     labels = {task.name: task.label for task in settings.tasks}
@@ -73,35 +72,22 @@ def render(run: SavedRun, summary: RunSummary) -> str:
     shown = {key for pair in pairs for key in pair.shown()}
     template = _environment().get_template('report.html.j2')
     return template.render(
-        suite=settings.suite,
-        tasks=names,
+        run=run,
+        settings=settings,
+        summary=summary,
+        top=summary.top,
+        by_k=summary.by_k,
+        tasks=[*labels],
         title=lambda name: words.titled(labels[name], name),
         ks=ks,
         trials=trials,
-        head=head.head_of(run, summary.models),
-        notices=head.notices_of(settings, summary),
-        top=summary.top,
         rates=plots.rates_of(summary.top),
-        false_success=any(sums.needing or sums.false_success for sums in groups),
-        ruled=summary.is_ruled,
-        rules=tables.by_name([sums.broken_rules for sums in groups]),
-        by_k=groups,
-        per_minute=summary.episodes_per_minute,
-        currency=summary.currency or '',
+        false_success=any(sums.needing or sums.false_success for sums in summary.by_k),
         no_cost=_no_cost(settings, summary),
-        plot_over_k=plots.over_k(summary),
-        plot_by_task=plots.by_task(summary),
-        episode_maps=[(k, tables.episode_map(run.results, names, trials, k)) for k in ks],
         one_map=len(trials) * len(ks) <= COLUMNS,
-        codes=tables.by_name([sums.codes for sums in groups]),
-        errors=tables.errors(groups),
-        endings=tables.endings(run.results),
-        verdicts=tables.VERDICTS,
         pairs=pairs,
         compared=[METRICS[key] for key in PAIRED if key in shown],
         gallery=make_gallery(run),
-        settings=head.flat(settings.model_dump(mode='json')),
-        command=head.command_of(settings),
     )
 
 
@@ -116,7 +102,13 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        words=words, METRICS=METRICS, information_of=information_of, figures_of=figures_of
+        head=head,
+        tables=tables,
+        plots=plots,
+        words=words,
+        METRICS=METRICS,
+        information_of=information_of,
+        figures_of=figures_of,
     )
     return environment
 

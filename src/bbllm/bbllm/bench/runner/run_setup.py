@@ -1,6 +1,8 @@
 """From what a person asked for to what a run needs; finds every mistake before anything starts."""
 
 import fnmatch
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -152,6 +154,7 @@ def _settings(
         record=_place(request.record, folder),
         replay=str(request.replay) if request.replay is not None else None,
         replay_sha256=hash_of(request.replay) if request.replay is not None else None,
+        command=shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
     )
 
 
