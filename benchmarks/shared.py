@@ -1,27 +1,28 @@
 """What the benchmarks share: progress, tables, result files and calls in several processes."""
 
-import json
 import math
 import multiprocessing
 import signal
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from itertools import starmap
 from pathlib import Path
 from typing import Any, TypeVar
 
-import matplotlib as mpl
 import numpy as np
+import pydantic_core
 import typer
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
+from bbllm.bench.log.files import write_atomically
+from bbllm.bench.report.plots import new_figure, to_png, to_svg
 from bbllm.cli.views.output import PlainConsole
-from bbllm.core.errors import ConfigError
 
-INK, GRID, BLUE, ORANGE = '#22262b', '#d9dce0', '#2f6db3', '#c2571a'
+INK, BLUE, ORANGE = '#22262b', '#2f6db3', '#c2571a'
 Result = TypeVar('Result')
 _Bar = TypeVar('_Bar', bound='TrialBar')
 
@@ -75,55 +76,27 @@ def machine_text(machine: Mapping[str, str]) -> str:
     return ', '.join(f'{key} {value}' for key, value in machine.items())
 
 
-def write_json(path: Path, data: Mapping[str, Any]) -> None:
+def write_json(path: Path, report: object) -> None:
     """Write a report as JSON, with null for values that are not a number."""
-    path.write_text(json.dumps(_plain(data), indent=2) + '\n', 'utf-8')
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    data = pydantic_core.to_json(report, indent=2, inf_nan_mode='null')
+    write_atomically(path, data + b'\n')
 
 
 @contextmanager
-def new_figure(title: str, subtitle: str) -> Iterator[tuple[Figure, Axes]]:
+def new_chart(title: str, subtitle: str) -> Iterator[tuple[Figure, Axes]]:
     """Yield a chart with its axes; its style applies while the context is open."""
-    style: dict[Any, Any] = {
-        **{'font.size': 9, 'axes.edgecolor': GRID, 'text.parse_math': False},
-        **{'axes.spines.top': False, 'axes.spines.right': False},
-    }
-    with mpl.rc_context(style):
-        figure = Figure(figsize=(6, 3.7), layout='constrained')
+    with new_figure(432, 266) as figure:
+        figure.set_layout_engine('constrained')
         axes = figure.subplots()
-        axes.grid(axis='y', color=GRID)
-        axes.set_title(subtitle, loc='left', fontsize=8)
+        axes.set_title(subtitle, loc='left', fontsize=9)
         figure.suptitle(title, x=0.01, ha='left', fontsize=11, fontweight='bold')
         yield figure, axes
 
 
-def write_figure(figure: Figure, folder: Path, name: str) -> None:
+def write_chart(figure: Figure, folder: Path, name: str) -> None:
     """Write a chart as SVG and PNG."""
-    with mpl.rc_context({'svg.hashsalt': name, 'svg.fonttype': 'none'}):
-        figure.savefig(folder / f'{name}.svg', metadata={'Date': None})
-    figure.savefig(folder / f'{name}.png', dpi=150)
-
-
-def make_folder(folder: Path) -> None:
-    """
-    Create the folder of a report; call this before a long measurement.
-
-    Raises:
-        ConfigError: The folder cannot be created.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(
-            f'The folder {folder} cannot be made ({error.strerror}); give --out one that can.'
-        ) from error
+    write_atomically(folder / f'{name}.svg', to_svg(figure, name))
+    write_atomically(folder / f'{name}.png', to_png(figure))
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
@@ -142,25 +115,33 @@ def exit_unless(good: bool) -> None:
         raise typer.Exit(1)
 
 
-def results_of(
-    function: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], processes: int
-) -> Generator[Result, None, None]:
+def run_trials(
+    function: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], processes: int, every: int
+) -> list[Result]:
     """
-    Yield the results of a module's function for all jobs, in the order of completion.
+    Return the results of a module's function for all jobs, in their order, under a progress bar.
 
-    If the caller stops early, jobs that have not started are dropped. The worker processes ignore
-    Ctrl-C, which a terminal sends to all of them: the caller decides what to do. With one process,
-    all run in this one.
+    With one process, all run in this one.
     """
+    found: list[Result] = []
+    with TrialBar(len(jobs), every=every) as bar:
+        for result in _results(function, jobs, processes):
+            found.append(result)
+            bar.advance(f'{len(found)} of {len(jobs)} trials')
+    return found
+
+
+def _results(
+    function: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], processes: int
+) -> Iterator[Result]:
     if processes == 1:
-        for job in jobs:
-            yield function(*job)
+        yield from starmap(function, jobs)
         return
-    # Spawned, not forked: MuJoCo and NumPy may have threads already.
+    # Spawned, not forked: MuJoCo and NumPy may have threads already. Ctrl-C, which a terminal
+    # sends to all processes, is for this one to handle.
     context = multiprocessing.get_context('spawn')
     pool = ProcessPoolExecutor(processes, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
     try:
-        for future in as_completed([pool.submit(function, *job) for job in jobs]):
-            yield future.result()
+        yield from pool.map(function, *zip(*jobs, strict=True))
     finally:
         pool.shutdown(cancel_futures=True)

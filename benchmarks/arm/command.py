@@ -43,11 +43,10 @@ from benchmarks.arm.trials import (
     run_trial,
 )
 from benchmarks.shared import (
-    TrialBar,
     machine_text,
     number,
     percentile,
-    results_of,
+    run_trials,
     table_of,
     write_json,
 )
@@ -160,12 +159,7 @@ def run_arm_bench(
         for kind, count in counts.items()
         for index in range(count)
     ]
-    trials: list[Trial] = []
-    with TrialBar(len(jobs), every=20) as bar:
-        for trial in results_of(run_trial, jobs, processes):
-            trials.append(trial)
-            bar.advance(f'{len(trials)} of {len(jobs)} trials')
-    trials.sort(key=lambda trial: trial.seed)
+    trials = run_trials(run_trial, jobs, processes, every=20)
     return ArmReport(
         machine=describe_machine(),
         seed=seed,

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import jinja2
+
 from bbllm.bench.log.versions import describe_machine, find_versions
 from benchmarks.finetuning.collected import Collected
 from benchmarks.finetuning.collecting import BRAIN, K
@@ -69,50 +71,16 @@ def make_card(
 
 def card_page(card: Mapping[str, Any]) -> str:
     """Return the card as a page of Markdown."""
-    refused = [
-        f'| {rule} | {count} | {_cell(card["refused_examples"].get(rule, ""))} |'
-        for rule, count in card['refused_by_rule'].items()
-    ]
-    lines = [
-        f'# {card["pairs"]} pairs for `{card["planner"]}`',
-        '',
-        *([f'Ended early: {card["ended_early"]}', ''] if card['ended_early'] else []),
-        card['notice'],
-        '',
-        card['frames'],
-        '',
-        f'Made by `{card["command"]}` on {card["made"]}, in {card["wall_s"]:.0f} s.',
-        '',
-        '| | |',
-        '|---|---|',
-        f'| pairs | {card["pairs"]}, of which {card["pairs_of_starred_tasks"]} are of tasks that '
-        'need to find something out |',
-        f'| by question | {_counts(card["pairs_by_question"])} |',
-        f'| by tag | {_counts(card["pairs_by_tag"])} |',
-        f'| refused | {card["refused"]} of {card["exchanges"]} exchanges '
-        f'({card["refused_share"]:.1%}) |',
-        f'| episodes | {card["episodes"]}: {_counts(card["episodes_by_ending"])} |',
-        f'| tasks | {len(card["tasks"])}, {card["starred_share"]:.0%} with a star; on tables: '
-        f'{_counts(card["tables_of_a_task"])} |',
-        f'| sentences | {card["wordings"]}'
-        + (f'; refused: {_counts(card["wordings_refused"])}' if card['wordings_refused'] else '')
-        + ' |',
-        f'| seed | {card["seed"]} |',
-        f'| versions | {_counts(card["versions"])} |',
-        f'| machine | {_counts(card["machine"])} |',
-        '',
-        '## Refused',
-        '',
-        *(['| why | how many | the first |', '|---|---|---|', *refused] if refused else ['None.']),
-        '',
-        '## Tasks',
-        '',
-        'A star marks those that nobody can do without finding something out. Tags and stars are '
-        'in no prompt.',
-        '',
-        *(f'* `{task}`' for task in card['tasks']),
-    ]
-    return '\n'.join(lines) + '\n'
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader('benchmarks.finetuning', ''),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # the output is Markdown
+    )
+    templates.globals['counts'] = _counts
+    return templates.get_template('card.md.j2').render(card)
 
 
 def _question(pair: Pair) -> str:
@@ -129,7 +97,3 @@ def _tags(pairs: Sequence[Pair]) -> Counter[str]:
 
 def _counts(values: Mapping[str, object]) -> str:
     return ', '.join(f'{name} {value}' for name, value in values.items()) or 'none'
-
-
-def _cell(text: str) -> str:
-    return text.replace('|', '\\|')

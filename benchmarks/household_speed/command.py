@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.markup import escape
 
+from bbllm.bench.log.files import claim_folder
 from bbllm.bench.log.versions import describe_machine
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError
@@ -38,10 +39,9 @@ from benchmarks.shared import (
     ORANGE,
     TrialBar,
     machine_text,
-    make_folder,
-    new_figure,
+    new_chart,
     table_of,
-    write_figure,
+    write_chart,
     write_json,
 )
 
@@ -217,11 +217,11 @@ def household_speed(
     """Measure how many steps a second the household does, and VirtualHome 2.3.0 beside it."""
     sizes = _sizes(nodes)
     load_original()  # before minutes of work, not after
-    make_folder(out)
+    claim_folder(out, f'{NAME}.json', 'this benchmark')
     console = PlainConsole(stderr=as_json, markup=True)
     report = run_speed_bench(sizes, scripts, seed, rounds=rounds)
     write_json(out / f'{NAME}.json', report.as_json())
-    write_figure(figure_of(report), out, NAME)
+    write_chart(figure_of(report), out, NAME)
     if as_json:
         typer.echo((out / f'{NAME}.json').read_text('utf-8'), nl=False)
     else:
@@ -406,7 +406,7 @@ def _growth(report: SpeedReport) -> Iterator[str]:
 
 def figure_of(report: SpeedReport) -> Figure:
     """Return the chart of steps per second over the size of the house, both logarithmic."""
-    with new_figure(
+    with new_chart(
         'Steps per second',
         'full: the household;  dashed: VirtualHome 2.3.0, same scripts and houses',
     ) as (figure, axes):

@@ -11,8 +11,7 @@ import math
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -22,11 +21,10 @@ import typer
 from matplotlib.figure import Figure
 from rich.console import Console
 
+from bbllm.bench.log.files import claim_folder
 from bbllm.bench.log.intervals import Estimate, rate_of
 from bbllm.bench.log.versions import describe_machine
 from bbllm.cli.support.options import JsonOption
-from bbllm.cli.support.supervision import interrupts
-from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.sim.scene_file import FORCE_NOISE_N
@@ -35,14 +33,13 @@ from benchmarks.mass_discrimination.trials import Lift, MassTrial, run_trial
 from benchmarks.shared import (
     BLUE,
     INK,
-    TrialBar,
+    exit_unless,
     machine_text,
-    make_folder,
-    new_figure,
+    new_chart,
     percentile,
-    results_of,
+    run_trials,
     table_of,
-    write_figure,
+    write_chart,
     write_json,
 )
 
@@ -81,8 +78,6 @@ def weigh(
     """
     Measure how well the arm tells which of two cubes is heavier, and how long that takes.
 
-    After Ctrl-C, the report covers the trials made until then.
-
     Exit code: 0 when every pair of masses was weighed in a trial at least;
     1 when one was in none; 2 for input that cannot be used; 130 after Ctrl-C.
 
@@ -91,24 +86,15 @@ def weigh(
       bbllm bench weigh
       bbllm bench weigh --trials 10 --noise 0.5 --out noisy
     """
-    make_folder(out)
-    with interrupts() as counter, TrialBar(trials * len(HEAVIER_KG), every=10) as bar:
-        report = run_mass_bench(
-            trials,
-            seed,
-            noise_n=noise,
-            processes=jobs or os.cpu_count() or 1,
-            on_trial=lambda done, total: bar.advance(f'{done} of {total} trials'),
-            should_stop=lambda: counter.count > 0,
-        )
+    claim_folder(out, f'{NAME}.json', 'this benchmark')
+    report = run_mass_bench(trials, seed, noise_n=noise, processes=jobs or os.cpu_count() or 1)
     output = Output(json)
     print_report(report, output.console)
     write_json(out / f'{NAME}.json', report.as_json())
-    write_figure(figure_of(report), out, NAME)
+    write_chart(figure_of(report), out, NAME)
     output.print_line(f'{report.wall_s:.0f} s; written to {out}')
     output.result({**report.as_json(), 'folder': str(out)})
-    if counter.count or not report.all_weighed:
-        raise typer.Exit(INTERRUPTED if counter.count else FAILED)
+    exit_unless(all(item.error.n for item in report.figures))
 
 
 def run_mass_bench(
@@ -117,11 +103,9 @@ def run_mass_bench(
     *,
     noise_n: float = FORCE_NOISE_N,
     processes: int = 1,
-    on_trial: Callable[[int, int], object] = lambda done, total: None,
-    should_stop: Callable[[], bool] = lambda: False,
 ) -> MassReport:
     """
-    Run all trials, or those made until `should_stop`, asked after every trial, returns true.
+    Run all trials.
 
     *noise_n* is the standard deviation of a reading of the force, and of the bias of a trial [N].
     """
@@ -131,14 +115,7 @@ def run_mass_bench(
         for index in range(trials)
         for pair, heavy_kg in enumerate(HEAVIER_KG)
     ]
-    found: list[MassTrial] = []
-    with closing(results_of(run_trial, jobs, processes)) as results:
-        for trial in results:
-            found.append(trial)
-            on_trial(len(found), len(jobs))
-            if should_stop():
-                break
-    found.sort(key=lambda trial: trial.seed)
+    found = run_trials(run_trial, jobs, processes, every=10)
     lifts = [lift for trial in found for lift in trial.lifts]
     lift_s, lift_wall_s, scatter_n = times_of(lifts)
     return MassReport(
@@ -201,11 +178,6 @@ class MassReport:
     """Wall time of the same, median [s]."""
     wall_s: float
     """Of the whole run [s]."""
-
-    @property
-    def all_weighed(self) -> bool:
-        """Whether of every pair of masses there is a trial in which both cubes were weighed."""
-        return all(item.error.n for item in self.figures)
 
     def as_json(self) -> dict[str, object]:
         """Return plain values for a JSON file; None for what nothing was measured of."""
@@ -283,10 +255,6 @@ def print_report(report: MassReport, console: Console) -> None:
             '95 %, Wilson. By noise alone: expected from the scatter of the readings.',
         )
     )
-    made = sum(item.error.n + len(item.failures) for item in report.figures)
-    wanted = report.planned * len(report.figures)
-    if made < wanted:
-        console.print(f'{made} of {wanted} trials were made.', style='yellow')
     if report.lifts:
         console.print(_lift_line(report))
     for item in report.figures:
@@ -310,7 +278,7 @@ def figure_of(report: MassReport) -> Figure:
     light_kg = report.light_kg
     trials = max((item.error.n for item in report.figures), default=0)
     ratios = [1.0, *(item.ratio for item in report.figures)]
-    with new_figure(
+    with new_chart(
         f'Error rate of "which is heavier", beside {light_kg:g} kg',
         f'{trials} trials each, 95 % interval;  dashed: by the noise of the readings alone',
     ) as (figure, axes):
