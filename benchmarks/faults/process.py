@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -82,18 +82,21 @@ class ProcessFault:
     delay_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessFaultResult:
-    """What became of it."""
+    """What became of it, as the client of the stack saw it, and how that is judged."""
 
     trial: ProcessFault
+    episode_id: str
+    struck: bool
+    """Whether the fault came before the task was over."""
     told_s: float
     """From the fault to the end of the episode, wall clock [s]."""
     ending: str
     message: str
-    named: bool
     at_rest: bool
-    journal_whole: bool
+    named: bool = False
+    journal_whole: bool = False
 
     @property
     def good(self) -> bool:
@@ -195,7 +198,7 @@ def run_on_node(trial: ProcessFault, stack: Stack, watch: Watch) -> ProcessFault
         stack.respawn_dead()
     watch.client.wait_ready(NODES, READY_S, cancel=CancelToken(stack.check))
     watch.sim.reset()
-    return judge(trial, result)
+    return judge(result)
 
 
 def run_on_owner(trial: ProcessFault, environ: dict[str, str]) -> ProcessFaultResult:
@@ -228,22 +231,10 @@ def run_on_owner(trial: ProcessFault, environ: dict[str, str]) -> ProcessFaultRe
         time.sleep(0.05)
     if any(map(_lives, nodes)):
         raise WorldError(f'{trial}: nodes are left: {[pid for pid in nodes if _lives(pid)]}')
-    return judge(trial, result)
+    return judge(result)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the client of a trial saw."""
-
-    episode_id: str
-    struck: bool
-    told_s: float
-    ending: Ending
-    message: str
-    at_rest: bool
-
-
-def _run_task(trial: ProcessFault, watch: Watch, begin: Callable[[], None]) -> Seen:
+def _run_task(trial: ProcessFault, watch: Watch, begin: Callable[[], None]) -> ProcessFaultResult:
     """Give the task, begin the fault at its moment, and wait for the end and for rest."""
     struck_s: list[float] = []
 
@@ -269,20 +260,21 @@ def _run_task(trial: ProcessFault, watch: Watch, begin: Callable[[], None]) -> S
     timer.cancel()
     if timer.ident is not None:
         timer.join()
-    return Seen(
+    return ProcessFaultResult(
+        trial=trial,
         episode_id=episode_id,
         struck=bool(struck_s),
         told_s=ended_s - struck_s[0] if struck_s else 0.0,
-        ending=ending,
+        ending=ending.name,
         message=message,
         at_rest=watch.comes_to_rest(),
     )
 
 
-def judge(trial: ProcessFault, seen: Seen) -> ProcessFaultResult:
+def judge(seen: ProcessFaultResult) -> ProcessFaultResult:
     """Judge a trial once the fault was taken back: a planner that goes on ends its episode."""
+    trial, whole = seen.trial, False
     deadline_s = time.monotonic() + JOURNAL_S
-    whole = False
     while not whole and time.monotonic() < deadline_s:
         try:
             journal = read_episode(_journal(seen.episode_id))
@@ -297,18 +289,10 @@ def judge(trial: ProcessFault, seen: Seen) -> ProcessFaultResult:
     usual = not seen.struck or (not node and trial.manner is not Manner.KILL)
     name = trial.target if node else ''
     if usual:
-        named = seen.ending is Ending.FINISHED
+        named = seen.ending == Ending.FINISHED.name
     else:
         named = bool(seen.message) and name in seen.message
-    return ProcessFaultResult(
-        trial=trial,
-        told_s=seen.told_s,
-        ending=seen.ending.name,
-        message=seen.message,
-        named=named,
-        at_rest=seen.at_rest,
-        journal_whole=whole,
-    )
+    return replace(seen, named=named, journal_whole=whole)
 
 
 def _journal(episode_id: str) -> Path:

@@ -90,7 +90,7 @@ def test_a_file_reads_back(name: str, pairs: list[Pair], tmp_path: Path) -> None
             '{"role": "assistant", "content": "Hello"}]}',
             'is no pair',
         ),
-        ('[{"instruction": "Do it."}]', "missing 2 required .*'input' and 'output'"),
+        ('[{"instruction": "Do it."}]', 'what is no pair'),
         ('[1, 2', 'what is no pair'),
         ('\x00\ufffd', 'what is no pair'),
     ],

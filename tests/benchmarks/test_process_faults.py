@@ -14,7 +14,6 @@ from benchmarks.faults.process import (
     Manner,
     ProcessFault,
     ProcessFaultResult,
-    Seen,
     draw_trials,
     judge,
     run_trials,
@@ -24,16 +23,18 @@ START = EpisodeStarted(episode_id='e', task='t', planner='p', brain='b', body='c
 GONE = 'The node body_mapper has gone: its process 7 has ended.'
 
 
-def seen(episode_id: str, message: str = GONE, **more: object) -> Seen:
-    given = {
-        'episode_id': episode_id,
-        'struck': True,
-        'told_s': 1.0,
-        'ending': Ending.WORLD_FAILED,
-        'message': message,
-        'at_rest': True,
-    }
-    return Seen(**{**given, **more})  # type: ignore[arg-type]  # of several types
+def seen(
+    episode_id: str, target: str = 'body_mapper', told_s: float = 1.0, at_rest: bool = True
+) -> ProcessFaultResult:
+    return ProcessFaultResult(
+        trial=ProcessFault(target, Manner.KILL, 1.0),
+        episode_id=episode_id,
+        struck=True,
+        told_s=told_s,
+        ending=Ending.WORLD_FAILED.name,
+        message=GONE,
+        at_rest=at_rest,
+    )
 
 
 @pytest.fixture
@@ -60,12 +61,10 @@ def test_trials_are_drawn_by_a_seed_and_those_of_owners_come_last() -> None:
 def test_trial_is_good_where_the_node_is_named_in_time_and_all_is_at_rest_and_whole(
     episode: str,
 ) -> None:
-    trial = ProcessFault('body_mapper', Manner.KILL, 1.0)
-
-    assert judge(trial, seen(episode)).good
-    assert not judge(ProcessFault('mujoco_sim', Manner.KILL, 1.0), seen(episode)).good
-    assert not judge(trial, seen(episode, told_s=LIMIT_S[Manner.KILL] + 0.1)).good
-    assert not judge(trial, seen(episode, at_rest=False)).good
+    assert judge(seen(episode)).good
+    assert not judge(seen(episode, 'mujoco_sim')).good
+    assert not judge(seen(episode, told_s=LIMIT_S[Manner.KILL] + 0.1)).good
+    assert not judge(seen(episode, at_rest=False)).good
 
 
 @pytest.mark.ros
