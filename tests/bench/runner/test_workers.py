@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from multiprocessing import Pipe
 from pathlib import Path
 
 import fake_play
@@ -127,6 +128,26 @@ def is_running(pid: str) -> bool:
         return ') Z ' not in Path(f'/proc/{pid}/stat').read_text()
     except OSError:
         return False
+
+
+def test_worker_whose_parent_went_during_its_start_ends(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, '-c', ''])
+    gone.wait()
+    scratch = tmp_path / 'scratch'
+    scratch.mkdir()
+    ours, theirs = Pipe()
+    with ours, theirs:
+        command = [sys.executable, '-m', 'bbllm.bench.runner.worker_process']
+        worker = subprocess.Popen(
+            [*command, str(theirs.fileno()), str(scratch), str(gone.pid)],
+            pass_fds=[theirs.fileno()],
+        )
+
+        try:
+            assert worker.wait(WAIT_S) == 1
+        finally:
+            worker.kill()
+    assert not scratch.exists()
 
 
 def test_workers_leave_ctrl_c_to_their_parent(two: LocalWorkers) -> None:

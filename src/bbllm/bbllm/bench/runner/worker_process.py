@@ -1,9 +1,9 @@
 """
-`python -m bbllm.bench.runner.worker_process FD SCRATCH`: plays the episodes from a pipe.
+`python -m bbllm.bench.runner.worker_process FD SCRATCH PARENT`: plays the episodes from a pipe.
 
 The first message is where modules are, the second the function that plays; every further one is
-an EpisodeSpec, which an Answer follows. The process ends with its parent, however that ended, and
-then removes SCRATCH, the folder for temporary files.
+an EpisodeSpec, which an Answer follows. The process ends with the process PARENT, however that
+ended, and then removes SCRATCH, the folder for temporary files.
 """
 
 import faulthandler
@@ -21,13 +21,13 @@ LOOK_S = 0.5
 
 def main() -> None:
     """Play until the parent is gone."""
-    descriptor, scratch = int(sys.argv[1]), sys.argv[2]
+    descriptor, scratch, parent = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     # What a player starts must not hold the pipe open when this process has gone.
     os.set_inheritable(descriptor, False)
-    watch = threading.Thread(target=_end_with_parent, args=(os.getppid(), scratch), daemon=True)
+    watch = threading.Thread(target=_end_with_parent, args=(parent, scratch), daemon=True)
     watch.start()
     pipe = Connection(descriptor)
     try:

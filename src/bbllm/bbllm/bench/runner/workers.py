@@ -140,7 +140,8 @@ class LocalWorkers(Workers):
                 raise ConfigError('The workers were closed.')
             try:
                 process = subprocess.Popen(
-                    [*command, self._scratch.name],
+                    # Its parent may have gone before it could ask for the number.
+                    [*command, self._scratch.name, str(os.getpid())],
                     env={**worker_environment(), 'TMPDIR': self._scratch.name},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
