@@ -185,7 +185,7 @@ def test_arguments_are_parameters_of_their_nodes() -> None:
 
     for node, names in [*ARGUMENTS.items(), *REAL_ARGUMENTS.items()]:
         parameters = {PARAMETERS.get(name, name) for name in names}
-        assert parameters <= set(NODE_PARAMS[node].__dataclass_fields__)
+        assert parameters <= set(NODE_PARAMS[node].model_fields)
 
 
 @pytest.fixture
@@ -236,7 +236,7 @@ def test_name_of_the_hand_reaches_all_who_use_it() -> None:
     given = {name: default_of(argument) for name, argument in arguments_of(NODES_ONLY).items()} | {
         'gripper_node': 'fr3_gripper'
     }
-    users = [node for node, record in NODE_PARAMS.items() if hasattr(record, 'gripper')]
+    users = [node for node, record in NODE_PARAMS.items() if 'gripper' in record.model_fields]
     nodes = {n.node_executable: n for n in description_of(NODES_ONLY) if hasattr(n, 'cmd')}
 
     told = {node: parameters_of(nodes[node], **given)['gripper'] for node in users}

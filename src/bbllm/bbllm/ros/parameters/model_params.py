@@ -1,7 +1,6 @@
 """From a node's parameters to its language models."""
 
 from pathlib import Path
-from typing import TypeAlias
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel
@@ -9,13 +8,7 @@ from bbllm.core.registry import PlannerSpec, find_provider, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
 from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, models_for
-from bbllm.ros.rclpy_support.params import (
-    BodyMapperParams,
-    BrainPlannerParams,
-    StateEstimatorParams,
-)
-
-ModelParams: TypeAlias = BrainPlannerParams | BodyMapperParams
+from bbllm.ros.rclpy_support.params import BrainPlannerParams, ModelParams, StateEstimatorParams
 
 
 def models_of(params: ModelParams) -> Models:

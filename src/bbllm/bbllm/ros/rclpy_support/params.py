@@ -1,20 +1,21 @@
 """
-Parameters of nodes: one record for each node, one line for each parameter.
+Parameters of nodes: one model for each node, one line for each parameter.
 
-A field's metadata becomes its ParameterDescriptor; the files in config/params have values only. A
-parameter is read when its node is configured, so it can be changed while the node is unconfigured
-or inactive. A dynamic one can be changed while the node is active and at rest, too. What a person
-relies on when they approve motion is fixed: it needs a new start of the node.
+A field becomes a ParameterDescriptor; the files in config/params have values only. A parameter is
+read when its node is configured, so it can be changed while the node is unconfigured or inactive.
+A dynamic one can be changed while the node is active and at rest, too. What a person relies on
+when they approve motion is fixed: it needs a new start of the node.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import enum
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from bbllm.core.errors import ConfigError
 
@@ -23,18 +24,12 @@ if TYPE_CHECKING:
     from rclpy.node import Node
     from rclpy.parameter import Parameter
 
-T = TypeVar('T')
-
 OF_EVERY_NODE = ('autostart', 'use_sim_time', 'qos_overrides', 'start_type_description_service')
 
 CLOCK_IS_FIXED = (  # half of a graph would stay behind
     'use_sim_time can be set at the start only, of all nodes together: start the stack again, '
     'for example with the launch argument use_sim_time'
 )
-LLM_CONFIG = 'File that describes the models; empty: config/llm.yaml.'
-OVERRIDE = 'Provider or model of the {}, instead of what the file says; empty: as it says.'
-RECORD = 'File that keeps the whole conversation; empty: none.'
-REPLAY = 'Recording that answers instead of a model; empty: none.'
 
 
 class Change(enum.Enum):
@@ -56,16 +51,36 @@ def param(
     *,
     change: Change = Change.INACTIVE,
 ) -> Any:
-    metadata = {'description': description, 'low': low, 'high': high, 'change': change}
-    return dataclasses.field(default=default, metadata=metadata)
+    told: Any = {'low': low, 'high': high, 'change': change}
+    return Field(default, description=description, ge=low, le=high, json_schema_extra=told)
 
 
 live = partial(param, change=Change.AT_REST)
 fixed = partial(param, change=Change.FIXED)
 
 
-@dataclass(frozen=True)
-class BrainPlannerParams:
+class NodeParams(BaseModel):
+    """Values of a node's parameters; an int stands for a float, and no other type for another."""
+
+    model_config = ConfigDict(strict=True, extra='forbid', frozen=True)
+
+
+class ModelParams(NodeParams):
+    """Which language models a node uses."""
+
+    llm_config: str = param('', 'File that describes the models; empty: config/llm.yaml.')
+    brain: str = param(
+        '', 'Provider or model of the Brain, instead of what the file says; empty: as it says.'
+    )
+    body: str = param('', 'The same of the Body.')
+    record: str = param('', 'File that keeps the whole conversation; empty: none.')
+    replay: str = param('', 'Recording that answers instead of a model; empty: none.')
+
+
+P = TypeVar('P', bound=NodeParams)
+
+
+class BrainPlannerParams(ModelParams):
     """Parameters of `brain_planner`."""
 
     planner: str = param(
@@ -74,11 +89,6 @@ class BrainPlannerParams:
         '`prog_prompt:check=graph,grounding=nearest`.',
     )
     feedback_loops: int = live(3, 'Feedback loops of an episode, K in the paper.', 0, 100)
-    llm_config: str = param('', LLM_CONFIG)
-    brain: str = param('', OVERRIDE.format('Brain'))
-    body: str = param('', OVERRIDE.format('Body'))
-    record: str = param('', RECORD)
-    replay: str = param('', REPLAY)
     controller: str = param('fr3_arm_controller', 'Controller that is told to hold in need.')
     step_limit: int = live(200, 'Calls that an episode may execute; 0: no limit.', 0, 100_000)
     model_call_limit: int = live(
@@ -95,24 +105,17 @@ class BrainPlannerParams:
     episodes_folder: str = param('', 'Where journals go; empty: $XDG_STATE_HOME/bbllm/episodes.')
 
 
-@dataclass(frozen=True)
-class BodyMapperParams:
+class BodyMapperParams(ModelParams):
     """Parameters of `body_mapper`."""
 
-    llm_config: str = param('', LLM_CONFIG)
-    brain: str = param('', OVERRIDE.format('Brain'))
-    body: str = param('', OVERRIDE.format('Body'))
     mapping: str = param(
         'auto',
         'How steps become calls: auto, text, schema or embedding; with embedding, `body` names '
         'the embedding model, or is lexical.',
     )
-    record: str = param('', RECORD)
-    replay: str = param('', REPLAY)
 
 
-@dataclass(frozen=True)
-class StateEstimatorParams:
+class StateEstimatorParams(NodeParams):
     """Parameters of `state_estimator`."""
 
     max_age_s: float = param(
@@ -172,12 +175,13 @@ class StateEstimatorParams:
     collision_objects: bool = param(
         False, 'Publish objects on collision_object for MoveIt; needs moveit_msgs.'
     )
-    llm_config: str = param('', LLM_CONFIG)
-    model: str = param('', OVERRIDE.format('open state (open_state:=model)'))
+    llm_config: str = param('', 'As that of the planner.')
+    model: str = param(
+        '', 'Provider or model that estimates with open_state:=model; empty: Brain.'
+    )
 
 
-@dataclass(frozen=True)
-class Fr3ExecutorParams:
+class Fr3ExecutorParams(NodeParams):
     """Parameters of `fr3_executor`."""
 
     controller: str = param('fr3_arm_controller', 'Joint trajectory controller of the arm.')
@@ -212,8 +216,7 @@ class Fr3ExecutorParams:
     )
 
 
-@dataclass(frozen=True)
-class MujocoSimParams:
+class MujocoSimParams(NodeParams):
     """Parameters of `mujoco_sim`."""
 
     scene: str = param('tabletop', 'File in config/scenes without extension, or a path.')
@@ -231,8 +234,7 @@ class MujocoSimParams:
     homed: bool = param(True, 'The hand was homed already; otherwise it knows no width yet.')
 
 
-@dataclass(frozen=True)
-class TaskMenuParams:
+class TaskMenuParams(NodeParams):
     """Parameters of `task_menu`."""
 
     suite: str = param('tabletop', 'Suite whose tasks the menu offers: its name, or a path.')
@@ -242,7 +244,7 @@ class TaskMenuParams:
     )
 
 
-NODE_PARAMS: dict[str, type] = {
+NODE_PARAMS: Mapping[str, type[NodeParams]] = {
     'brain_planner': BrainPlannerParams,
     'body_mapper': BodyMapperParams,
     'state_estimator': StateEstimatorParams,
@@ -252,116 +254,101 @@ NODE_PARAMS: dict[str, type] = {
 }
 
 
-class Parameters(Generic[T]):
+def checked(node: str, cls: type[P], given: Mapping[str, object]) -> P:
+    """
+    Return the parameters of a node, with defaults for those that are not *given*.
+
+    Raises ConfigError with what a parameter is, or those that there are.
+    """
+    try:
+        return cls.model_validate(given)
+    except ValidationError as error:
+        name = str(error.errors()[0]['loc'][0])
+    if name not in cls.model_fields:
+        known = ', '.join(sorted(cls.model_fields))
+        raise ConfigError(f'{node} has no parameter {name!r}. Known: {known}.')
+    item = cls.model_fields[name]
+    low, high = _told(item)['low'], _told(item)['high']
+    between = '' if low is None else f' Between {low:g} and {high:g}.'
+    raise ConfigError(
+        f'{node}: the parameter {name} cannot be {given[name]!r}. It is: {item.description}'
+        f'{between} For example {item.default!r}.'
+    )
+
+
+def _told(item: FieldInfo) -> Any:
+    """Return what `param` was told of a field: low, high and change."""
+    return item.json_schema_extra
+
+
+class Parameters(Generic[P]):
     """
     The parameters of a node as one record *cls*, which follows their changes.
 
     *refuse* returns why a parameter cannot be changed now (empty where it can) by its name, and
-    whether it can be changed while the node is active. Raises ConfigError for a wrong value, and
-    for a parameter that the node does not have.
+    whether it can be changed while the node is active. Raises ConfigError as `checked`.
     """
 
-    def __init__(self, node: Node, cls: type[T], refuse: Callable[[str, bool], str]):
-        self.on_change: Callable[[T], None] = lambda _: None
+    def __init__(self, node: Node, cls: type[P], refuse: Callable[[str, bool], str]):
+        self.on_change: Callable[[P], None] = lambda _: None
         """Called with the new record after a change."""
-        self._refuse = refuse
-        self._fields = {item.name: item for item in dataclasses.fields(cls)}  # type: ignore[arg-type]  # T is one of the records
-        self.values = cls(**{name: _declare(node, item) for name, item in self._fields.items()})
-        _refuse_unknown(node, set(self._fields))
+        self._node, self._cls, self._refuse = node.get_name(), cls, refuse
+        # rclpy keeps what came from files and the command line here, and offers no other way. A
+        # misspelt one is otherwise ignored without a word.
+        given = {
+            name: override.value
+            for name, override in node._parameter_overrides.items()
+            if not name.startswith(OF_EVERY_NODE)
+        }
+        self.values = checked(self._node, cls, given)
+        for name, item in cls.model_fields.items():
+            value = getattr(self.values, name)
+            node.declare_parameter(name, value, _descriptor(item), ignore_override=True)
         self._sim_time = node.get_parameter('use_sim_time').value
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._take)
 
     def _check(self, changes: list[Parameter]) -> SetParametersResult:
         from rcl_interfaces.msg import SetParametersResult
-        from rclpy.exceptions import InvalidParameterValueException
 
         for change in changes:
-            if change.name == 'use_sim_time' and change.value != self._sim_time:
-                return SetParametersResult(successful=False, reason=CLOCK_IS_FIXED)
-            item = self._fields.get(change.name)
-            if item is None:
-                continue
-            reason = self._refuse(change.name, item.metadata['change'] is Change.AT_REST)
-            if not reason and isinstance(item.default, float):
-                try:
-                    _number(change.value, item)
-                except InvalidParameterValueException as error:
-                    reason = f'{error}'
-            if reason:
+            if reason := self._fault_of(change):
                 return SetParametersResult(successful=False, reason=reason)
         return SetParametersResult(successful=True)
 
+    def _fault_of(self, change: Parameter) -> str:
+        if change.name == 'use_sim_time' and change.value != self._sim_time:
+            return CLOCK_IS_FIXED
+        item = self._cls.model_fields.get(change.name)
+        if item is None:
+            return ''
+        if reason := self._refuse(change.name, _told(item)['change'] is Change.AT_REST):
+            return reason
+        try:
+            checked(self._node, self._cls, {change.name: change.value})
+        except ConfigError as error:
+            return str(error)
+        return ''
+
     def _take(self, changes: list[Parameter]) -> None:
-        mine = {
-            change.name: _number(change.value, self._fields[change.name])
-            if isinstance(self._fields[change.name].default, float)
-            else change.value
-            for change in changes
-            if change.name in self._fields
-        }
+        own = self._cls.model_fields
+        mine = {change.name: change.value for change in changes if change.name in own}
         if mine:
-            self.values = dataclasses.replace(self.values, **mine)  # type: ignore[type-var]  # as above
+            self.values = self._cls.model_validate({**self.values.model_dump(), **mine})
             self.on_change(self.values)
 
 
-def _declare(node: Node, item: dataclasses.Field[Any]) -> Any:
-    from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
-
-    try:
-        value = node.declare_parameter(item.name, item.default, _descriptor(item)).value
-        return _number(value, item) if isinstance(item.default, float) else value
-    except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-        # The exception of a wrong type repeats the name at its end.
-        reason = str(error).removesuffix(f': {item.name}').rstrip('.')
-        raise unusable(node.get_name(), item, f'used: {reason}') from error
-
-
-def _descriptor(item: dataclasses.Field[Any]) -> Any:
+def _descriptor(item: FieldInfo) -> Any:
     from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 
-    meta = item.metadata
+    low, high, change = _told(item).values()
     descriptor = ParameterDescriptor(
-        description=meta['description'], read_only=meta['change'] is Change.FIXED
+        description=item.description, read_only=change is Change.FIXED
     )
     if isinstance(item.default, float):
-        # People write speed:=0 where ROS wants 0.0; `_number` sees to the type instead.
+        # People write speed:=0 where ROS wants 0.0; `checked` sees to the type instead.
         descriptor.dynamic_typing = True
-        bounds = FloatingPointRange(from_value=float(meta['low']), to_value=float(meta['high']))
-        descriptor.floating_point_range = [bounds]
-    elif meta['low'] is not None:
-        descriptor.integer_range = [IntegerRange(from_value=meta['low'], to_value=meta['high'])]
+        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    elif low is not None:
+        descriptor.integer_range = [IntegerRange(from_value=low, to_value=high)]
     return descriptor
-
-
-def _number(value: Any, item: dataclasses.Field[Any]) -> float:
-    from rclpy.exceptions import InvalidParameterValueException
-
-    low, high = item.metadata['low'], item.metadata['high']
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidParameterValueException(item.name, value, 'it is no number')
-    if not low <= value <= high:
-        raise InvalidParameterValueException(item.name, value, f'{value:g} is out of bounds')
-    return float(value)
-
-
-def unusable(node: str, item: dataclasses.Field[Any], why: str) -> ConfigError:
-    """Return the error of a parameter's value, with what the parameter is."""
-    low, high = item.metadata['low'], item.metadata['high']
-    bounds = '' if low is None else f' Between {low:g} and {high:g}.'
-    return ConfigError(
-        f'{node}: the parameter {item.name} cannot be {why}. It is: '
-        f'{item.metadata["description"]}{bounds} For example {item.default!r}.'
-    )
-
-
-def _refuse_unknown(node: Node, known: set[str]) -> None:
-    """A misspelt parameter is otherwise ignored without a word."""
-    # rclpy keeps what came from files and the command line here, and offers no other way.
-    given = set(node._parameter_overrides)
-    ours = {name for name in given if not name.startswith(OF_EVERY_NODE)}
-    if ours - known:
-        name = sorted(ours - known)[0]
-        raise ConfigError(
-            f'{node.get_name()} has no parameter {name!r}. Known: {", ".join(sorted(known))}.'
-        )

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import fields
 from itertools import count
 from pathlib import Path
 
@@ -238,7 +237,7 @@ def arguments_of(node: str, simulated: bool) -> tuple[str, ...]:
 def declare_arguments(*nodes: str, simulated: bool = False) -> list[DeclareLaunchArgument]:
     found: dict[str, DeclareLaunchArgument] = {}
     for node in nodes:
-        kinds = {field.name: field for field in fields(NODE_PARAMS[node])}
+        fields = NODE_PARAMS[node].model_fields
         values = node_values(node, simulated=simulated)
         for name in arguments_of(node, simulated):
             parameter = PARAMETERS.get(name, name)
@@ -247,7 +246,7 @@ def declare_arguments(*nodes: str, simulated: bool = False) -> list[DeclareLaunc
                 DeclareLaunchArgument(
                     name,
                     default_value=_text(values[parameter]),
-                    description=kinds[parameter].metadata['description'],
+                    description=fields[parameter].description,
                     choices=CHOICES.get(name),
                 ),
             )

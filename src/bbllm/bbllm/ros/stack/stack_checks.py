@@ -4,7 +4,6 @@ Checks the parameters of a stack before any of its nodes starts.
 `bbllm up` and the launch files use it. Needs no ROS.
 """
 
-import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -21,18 +20,11 @@ from bbllm.ros.parameters.model_params import (
     models_of_body,
     planner_and_models,
 )
-from bbllm.ros.rclpy_support.params import NODE_PARAMS, unusable
+from bbllm.ros.rclpy_support.params import NODE_PARAMS, checked
 from bbllm.ros.stack.stack import SIMULATED, Value, params_file
 from bbllm.sim.render import need_display
 from bbllm.sim.scene_file import load_scene
 from bbllm.worlds.perception.sources import read_sources
-
-PARSED: Mapping[type, Callable[[str], Value]] = {
-    bool: lambda text: {'true': True, 'false': False}[text.lower()],
-    int: int,
-    float: float,
-    str: str,
-}
 
 
 def check_params(
@@ -45,10 +37,7 @@ def check_params(
     """
     for node in nodes:
         values = {**node_values(node, simulated=simulated), **given.get(node, {})}
-        record = NODE_PARAMS[node]
-        fields = {item.name: item for item in dataclasses.fields(record)}
-        checked = {name: _checked(node, fields[name], value) for name, value in values.items()}
-        CHECKS[node](record(**checked))
+        CHECKS[node](checked(node, NODE_PARAMS[node], values))
 
 
 def node_values(node: str, *, simulated: bool) -> dict[str, Value]:
@@ -59,23 +48,13 @@ def node_values(node: str, *, simulated: bool) -> dict[str, Value]:
 
 
 def value_of_text(node: str, name: str, text: str) -> Value:
-    """Return the value of a parameter from its text in a launch argument; raises ConfigError."""
-    (item,) = (item for item in dataclasses.fields(NODE_PARAMS[node]) if item.name == name)
+    """Return the value that the text of a launch argument has, as launch_ros reads it."""
+    if isinstance(NODE_PARAMS[node].model_fields[name].default, str):
+        return text
     try:
-        kind: Callable[[str], Value] = PARSED[type(item.default)]
-        return kind(text)
-    except (KeyError, ValueError):
-        raise unusable(node, item, repr(text)) from None
-
-
-def _checked(node: str, item: dataclasses.Field[Any], value: Value) -> Value:
-    meta = item.metadata
-    kind: type = type(item.default)
-    number = kind in (int, float)
-    if number and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value) if kind is float else value
-    if type(value) is not kind or (number and not meta['low'] <= value <= meta['high']):
-        raise unusable(node, item, repr(value))
+        value: Value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
     return value
 
 
