@@ -47,10 +47,10 @@ def test_processes_with_other_folders_for_temporary_files_meet_nobody_either(
 def test_a_folder_that_is_full_is_told_as_what_has_to_be_freed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path, mode: str) -> None:
+    def full(path: Path, *_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    monkeypatch.setattr(Path, 'open', full)
+    monkeypatch.setattr(os, 'open', full)
 
     told = rf'No space left on device\); free space in {tmp_path}\.'
     with pytest.raises(ConfigError, match=told), own_domain():

@@ -7,30 +7,30 @@ import sys
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.rclpy_support.domains import NameLock, check_names_free
+from bbllm.ros.rclpy_support.domains import check_names_free, lock_name
 
 DOMAIN = 230
 """No test of ROS uses it."""
 HOLD = """
 import sys
-from bbllm.ros.rclpy_support.domains import NameLock
-lock = NameLock(sys.argv[1], '/held', 230)
+from bbllm.ros.rclpy_support.domains import lock_name
+lock = lock_name(sys.argv[1], '/held', 230)
 print('held', flush=True)
 sys.stdin.read()
 """
 
 
 def test_name_is_taken_until_the_lock_is_closed() -> None:
-    lock = NameLock('node_a', '/here', DOMAIN)
+    lock = lock_name('node_a', '/here', DOMAIN)
 
     with pytest.raises(
         ConfigError, match=rf'node_a runs already.*/here \(process {os.getpid()}\)'
     ):
-        NameLock('node_a', 'here/', DOMAIN)
+        lock_name('node_a', 'here/', DOMAIN)
     check_names_free(['node_a'], 'elsewhere', DOMAIN)
     check_names_free(['node_a'], 'here', DOMAIN + 1)
     check_names_free(['node_b'], 'here', DOMAIN)
-    lock.close()
+    os.close(lock)
 
     check_names_free(['node_a'], 'here', DOMAIN)
 

@@ -48,73 +48,64 @@ def own_domain() -> Iterator[int]:
     Random, since nodes of the last one may still be about to end. Raises ConfigError where all are
     taken, or the folder for temporary files cannot be written.
     """
-    folder = lock_folder()
     for domain in random.sample(DOMAINS, len(DOMAINS)):
-        path = folder / f'bbllm-domain-{domain}.lock'
         try:
-            lock = path.open('a')
-        except PermissionError:
-            continue  # another user's
-        except OSError as error:
-            raise _unwritable(path, error) from error
-        with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
+            lock = _lock(f'bbllm-domain-{domain}.lock')
+        except BlockingIOError:
+            continue
+        try:
             yield domain
-            return
+        finally:
+            os.close(lock)
+        return
     raise ConfigError(
         f'All {len(DOMAINS)} ROS domains are taken by other episodes of this machine; '
         'run fewer at once: --jobs.'
     )
 
 
-class NameLock:
-    """The lock of one node name; released when its process ends."""
+def lock_name(name: str, namespace: str, domain: int) -> int:
+    """
+    Lock the name of a node until the file that is returned is closed, or the process ends.
 
-    def __init__(self, name: str, namespace: str, domain: int):
-        """Take the lock; raises ConfigError with the process that has it."""
-        self._file = _open(name, namespace, domain)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            owner = os.pread(self._file, 32, 0).decode('ascii', 'replace').strip()
-            self.close()
-            raise ConfigError(_taken(name, namespace, domain, owner)) from None
-        with suppress(OSError):  # the file of another user: it can be locked, but not written
-            os.ftruncate(self._file, 0)
-            os.pwrite(self._file, str(os.getpid()).encode(), 0)
-
-    def close(self) -> None:
-        os.close(self._file)
+    Raises ConfigError with the process that has it.
+    """
+    place = namespace.strip('/')
+    try:
+        return _lock(f'bbllm-node-{domain}-{place.replace("/", ".")}-{name}.lock')
+    except BlockingIOError as taken:
+        raise ConfigError(
+            f'The node {name} runs already in ROS domain {domain} under /{place} (process '
+            f'{taken}). Use that stack with `bbllm run`, end it, or start this one with another '
+            'namespace or another ROS_DOMAIN_ID.'
+        ) from None
 
 
 def check_names_free(names: Iterable[str], namespace: str, domain: int) -> None:
     """Raise ConfigError where a running process has one of these names."""
     for name in names:
-        NameLock(name, namespace, domain).close()
+        os.close(lock_name(name, namespace, domain))
 
 
-def _open(name: str, namespace: str, domain: int) -> int:
-    place = namespace.strip('/').replace('/', '.')
-    path = lock_folder() / f'bbllm-node-{domain}-{place}-{name}.lock'
+def _lock(file_name: str) -> int:
+    """Open and lock a file; raises BlockingIOError with the process that has locked it."""
+    path = lock_folder() / file_name
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except PermissionError:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except PermissionError:  # another user's: it can be locked, but not written
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> ConfigError:
-    why = f'{path} cannot be written ({error.strerror})'
-    return ConfigError(f'{why}; free space in {path.parent}.')
-
-
-def _taken(name: str, namespace: str, domain: int, owner: str) -> str:
-    return (
-        f'The node {name} runs already in ROS domain {domain} under /{namespace.strip("/")} '
-        f'(process {owner or "unknown"}). Use that stack with `bbllm run`, end it, or start this '
-        'one with another namespace or another ROS_DOMAIN_ID.'
-    )
+        raise ConfigError(
+            f'{path} cannot be written ({error.strerror}); free space in {path.parent}.'
+        ) from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        owner = os.pread(file, 32, 0).decode('ascii', 'replace').strip()
+        os.close(file)
+        raise BlockingIOError(owner or 'unknown') from None
+    with suppress(OSError):
+        os.ftruncate(file, 0)
+        os.pwrite(file, str(os.getpid()).encode(), 0)
+    return file

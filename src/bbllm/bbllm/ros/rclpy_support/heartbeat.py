@@ -67,44 +67,31 @@ class Heartbeat:
             self._publisher.publish(beat)
 
 
-class HeartbeatListener:
-    """Feeds the beats of all nodes to a `Liveness`."""
+def listen(node: Node) -> Liveness:
+    """Return the liveness of all nodes, by the beats that a node receives from now on."""
+    liveness = Liveness()
 
-    def __init__(self, node: Node, liveness: Liveness):
-        self._liveness = liveness
-        # One turn after the other: two that waited for a thread would count as two of listening.
-        group = MutuallyExclusiveCallbackGroup()
-        self._beats = node.create_subscription(
-            String, TOPIC, self._hear, QOS, callback_group=group
-        )
-        liveness.take_waiting = self.take_waiting
-        # By the executor that beats come through: where that is kept waiting, so are its turns.
-        steady_timer(node, PERIOD_S, self.turn, group)
+    def hear(beat: String) -> None:
+        liveness.hear(beat.data)
 
-    def take_waiting(self) -> bool:
+    def take_waiting() -> bool:
         """Take in all beats that wait; returns whether the node still exists."""
         try:
-            take_all(self._beats, self._hear)
+            take_all(beats, hear)
         except InvalidHandle:
             return False
         return True
 
-    def turn(self) -> None:
-        """
-        Take in all beats that wait, then count one more period in which no others came.
+    def turn() -> None:
+        # A round of an executor takes one beat only, so a listener whose rounds are long would
+        # fall behind, and blame those who sent them.
+        if take_waiting():
+            liveness.turn()
 
-        A round of an executor takes one beat only, so a listener whose rounds are long would fall
-        behind, and blame those who sent them.
-        """
-        if self.take_waiting():
-            self._liveness.turn()
-
-    def _hear(self, beat: String) -> None:
-        self._liveness.hear(beat.data)
-
-
-def listen(node: Node) -> Liveness:
-    """Return the liveness of all nodes, by the beats that a node receives from now on."""
-    liveness = Liveness()
-    HeartbeatListener(node, liveness)
+    # One turn after the other: two that waited for a thread would count as two of listening.
+    group = MutuallyExclusiveCallbackGroup()
+    beats = node.create_subscription(String, TOPIC, hear, QOS, callback_group=group)
+    liveness.take_waiting = take_waiting
+    # By the executor that beats come through: where that is kept waiting, so are its turns.
+    steady_timer(node, PERIOD_S, turn, group)
     return liveness

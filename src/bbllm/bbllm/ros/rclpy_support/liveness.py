@@ -6,10 +6,11 @@ one that is kept waiting itself receives none. So silence is counted in turns of
 by the clock, and where the silent one runs on this machine its process is checked. Needs no ROS.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from bbllm.core.errors import DuplicateNodeError, LostNodeError
 from bbllm.ros.rclpy_support.peer_process import PeerProcess, ProcessState
@@ -36,6 +37,27 @@ class _Life:
     last_turn: int
 
 
+@dataclass(slots=True)
+class _Record:
+    """What was heard of the nodes of one name."""
+
+    lives: dict[str, _Life] = field(default_factory=dict)
+    """By word, one entry for each start."""
+    newest: str = ''
+    """The life that beat last."""
+    left: str = ''
+    """Why it ends, if it has sent its last beat."""
+    anew_s: float = -math.inf
+    """When a life began that was not the first [s]."""
+
+    @property
+    def process(self) -> PeerProcess | None:
+        return self.lives[self.newest].process
+
+    def silence_s(self, turns: int) -> float:
+        return (turns - self.lives[self.newest].last_turn) * PERIOD_S
+
+
 class Liveness:
     """Keeps which nodes beat, and how long ago by its turns; any thread may use it."""
 
@@ -47,40 +69,33 @@ class Liveness:
         self._now_s = now_s
         self._state_of = state_of
         self._lock = threading.Lock()
-        self._silence_s: dict[str, float] = {}
-        self._processes: dict[str, PeerProcess | None] = {}
-        self._lives: dict[str, dict[str, _Life]] = {}
-        self._left: dict[str, str] = {}
+        self._records: dict[str, _Record] = {}
         self._turns = 0
         self.take_waiting: Callable[[], object] = lambda: None
         """Takes in the beats that wait at the listener."""
         self._hurried = False
-        self._anew_s: dict[str, float] = {}
         self._deaf_s = 0.0
-        self._checked_s = float('inf')
+        self._checked_s = math.inf
 
     def hear(self, beat: str) -> None:
         """Take in a beat: name of a node, word of its life, its process or why it ends."""
         name, _, rest = beat.partition(' ')
         word, _, process = rest.partition(' ')
         with self._lock:
-            lives = self._lives.setdefault(name, {})
+            record = self._records.get(name, _Record())
+            life = record.lives.get(word)
             if process.startswith(LEAVES):
-                if word in lives and lives[word].last_turn == max(
-                    x.last_turn for x in lives.values()
-                ):
-                    self._left[name] = process.removeprefix(LEAVES)
+                if life and life.last_turn == record.lives[record.newest].last_turn:
+                    record.left = process.removeprefix(LEAVES)
                 return
-            peer = PeerProcess.parse(process)
-            if word in lives:
-                lives[word].last_turn = self._turns
-            else:
-                if lives:
-                    self._anew_s[name] = self._now_s()
-                lives[word] = _Life(peer, self._turns, self._turns)
-            self._left.pop(name, None)
-            self._silence_s[name] = 0.0
-            self._processes[name] = peer
+            if life is None:
+                if record.lives:
+                    record.anew_s = self._now_s()
+                life = _Life(PeerProcess.parse(process), self._turns, self._turns)
+            life.last_turn = self._turns
+            record.lives[word] = life
+            record.newest, record.left = word, ''
+            self._records[name] = record
 
     def turn(self) -> None:
         """
@@ -91,12 +106,11 @@ class Liveness:
         with self._lock:
             self._deaf_s = 0.0
             self._turns += 1
-            for name in self._silence_s:
-                self._silence_s[name] += PERIOD_S
 
     def alive(self, name: str) -> bool:
         with self._lock:
-            return self._silence_s.get(name, QUIET_S) < QUIET_S
+            record = self._records.get(name)
+            return record is not None and record.silence_s(self._turns) < QUIET_S
 
     def others(self, name: str, own: Collection[str]) -> list[PeerProcess | None]:
         """
@@ -104,15 +118,10 @@ class Liveness:
 
         They beat within `QUIET_S` and have not ended; None for each unknown process.
         """
-        with self._lock:
-            lives = dict(self._lives.get(name, {}))
-            turns = self._turns
         return [
             life.process
-            for word, life in lives.items()
-            if word not in own
-            and (turns - life.last_turn) * PERIOD_S < QUIET_S
-            and (life.process is None or self._state_of(life.process) is not ProcessState.GONE)
+            for word, life in self._beating(name).items()
+            if word not in own and not self._has_ended(life.process)
         ]
 
     def check_unique(self, names: Iterable[str]) -> None:
@@ -122,16 +131,8 @@ class Liveness:
         Both have to beat for longer than `QUIET_S`: the last beats of a process that was started
         anew are no second one.
         """
-        with self._lock:
-            turns = self._turns
-            known = {name: list(self._lives.get(name, {}).values()) for name in names}
-        for name, lives in known.items():
-            beating = [
-                life
-                for life in lives
-                if (turns - life.last_turn) * PERIOD_S < QUIET_S
-                and (turns - life.first_turn) * PERIOD_S > QUIET_S
-            ]
+        for name in names:
+            beating = self._beating(name, since_s=QUIET_S).values()
             if len(beating) > 1:
                 numbers = ' and '.join(
                     f'process {life.process.number}' if life.process else 'an unknown process'
@@ -142,6 +143,17 @@ class Liveness:
                     'End one of the two stacks, or start it with another namespace.'
                 )
 
+    def _beating(self, name: str, since_s: float = -math.inf) -> dict[str, _Life]:
+        """Return the lives of a name that beat within `QUIET_S`, and for longer than a time."""
+        with self._lock:
+            lives = self._records.get(name, _Record()).lives
+            return {
+                word: life
+                for word, life in lives.items()
+                if (self._turns - life.last_turn) * PERIOD_S < QUIET_S
+                and (self._turns - life.first_turn) * PERIOD_S > since_s
+            }
+
     def check_serving(self, names: Iterable[str]) -> None:
         """
         Raise LostNodeError where the last process that beat serves no more.
@@ -150,26 +162,20 @@ class Liveness:
         first beat.
         """
         self.check(names)
-        with self._lock:
-            known = {name: self._processes[name] for name in names if name in self._processes}
-            left = dict(self._left)
-        for name, process in known.items():
-            if name in left:
-                raise LostNodeError(f'The node {name} has gone: {left[name]}. {AGAIN}')
-            if self._has_ended(process):
-                raise LostNodeError(_ended(name, process))
+        for name, _, record in self._known(names):
+            if record.left:
+                raise LostNodeError(f'The node {name} has gone: {record.left}. {AGAIN}')
+            if self._has_ended(record.process):
+                raise LostNodeError(_ended(name, record.process))
 
     def has_ended(self, name: str) -> bool:
-        with self._lock:
-            process = self._processes.get(name)
-        return self._has_ended(process)
+        return any(self._has_ended(record.process) for _, _, record in self._known([name]))
 
     def hurry(self) -> None:
         """Check for processes that have ended at once from now on, before `QUIET_S` is over."""
-        with self._lock:
-            self._hurried = True
+        self._hurried = True
 
-    def check(self, names: Iterable[str], since_s: float = float('inf')) -> None:
+    def check(self, names: Iterable[str], since_s: float = math.inf) -> None:
         """
         Raise LostNodeError for the first node that has gone, or began anew since a time [s].
 
@@ -177,28 +183,28 @@ class Liveness:
         """
         if self._hurried:
             self.take_waiting()  # the last beat of a process that has ended
-        with self._lock:
-            self._notice_deafness()
-            known = {
-                name: (self._silence_s[name], self._processes[name])
-                for name in names
-                if name in self._silence_s
-            }
-            anew = {name for name in known if self._anew_s.get(name, float('-inf')) > since_s}
-            left = dict(self._left)
+        self._notice_deafness()
         # The longest silence first: where one node takes others along, it is the one to name.
-        silent_first = sorted(known.items(), key=lambda item: -item[1][0])
-        for name, (silence_s, process) in silent_first:
-            if name in anew:
+        for name, silence_s, record in sorted(self._known(names), key=lambda item: -item[1]):
+            if record.anew_s > since_s:
                 raise LostNodeError(
                     f'The node {name} has gone and was started anew: what it was about is lost.'
                 )
-            if name in left and silence_s >= QUIET_S:
-                raise LostNodeError(f'The node {name} has gone: {left[name]}. {AGAIN}')
+            if record.left and silence_s >= QUIET_S:
+                raise LostNodeError(f'The node {name} has gone: {record.left}. {AGAIN}')
             if silence_s >= QUIET_S:
-                self._judge(name, silence_s, process)
-            elif self._hurried and name not in left and self._has_ended(process):
-                raise LostNodeError(_ended(name, process))
+                self._judge(name, silence_s, record.process)
+            elif self._hurried and not record.left and self._has_ended(record.process):
+                raise LostNodeError(_ended(name, record.process))
+
+    def _known(self, names: Iterable[str]) -> list[tuple[str, float, _Record]]:
+        """Return names that ever beat, with their silence [s] and a copy of their record."""
+        with self._lock:
+            return [
+                (name, record.silence_s(self._turns), replace(record, lives=dict(record.lives)))
+                for name in names
+                if (record := self._records.get(name)) is not None
+            ]
 
     def _judge(self, name: str, silence_s: float, process: PeerProcess | None) -> None:
         state = ProcessState.UNKNOWN if process is None else self._state_of(process)
@@ -229,10 +235,12 @@ class Liveness:
         Counted by checks no further apart than a period: a process that was kept waiting as a
         whole is not deaf.
         """
-        now_s = self._now_s()
-        self._deaf_s += min(max(now_s - self._checked_s, 0.0), PERIOD_S)
-        self._checked_s = now_s
-        if self._deaf_s >= HANGS_S:
+        with self._lock:
+            now_s = self._now_s()
+            self._deaf_s += min(max(now_s - self._checked_s, 0.0), PERIOD_S)
+            self._checked_s = now_s
+            deaf = self._deaf_s >= HANGS_S
+        if deaf:
             raise LostNodeError(
                 'This process hears no other node any more: the thread that listens has ended or '
                 'is kept busy. Start it again.'

@@ -31,7 +31,7 @@ from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.text import escape_hidden
 from bbllm.ros.rclpy_support.dds_boundary import bound_process
 from bbllm.ros.rclpy_support.diagnostics import Diagnostics, PlainLogger
-from bbllm.ros.rclpy_support.domains import NameLock, domain_of
+from bbllm.ros.rclpy_support.domains import domain_of, lock_name
 from bbllm.ros.rclpy_support.entities import destroy_since, entities_of, leave_graph, steady_timer
 from bbllm.ros.rclpy_support.heartbeat import Heartbeat, listen
 from bbllm.ros.rclpy_support.liveness import PERIOD_S
@@ -258,7 +258,7 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
     code = 0
     try:
         node = make()
-        _ = NameLock(node.get_name(), node.get_namespace(), node.context.get_domain_id())
+        lock_name(node.get_name(), node.get_namespace(), node.context.get_domain_id())
         with _spun(node, threads):
             if node.get_parameter('autostart').value:
                 node.autostart()
