@@ -19,7 +19,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 
 from bbllm.ros.convert.records import LATCHED
-from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Subscribing
+from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
 
 MANAGER = 'controller_manager'
 HARDWARE = 'FrankaHardwareInterface'
@@ -39,7 +39,7 @@ LOOK_S = 0.05
 class ActivityFeed:
     """Listens to the controller manager, and asks it."""
 
-    def __init__(self, node: Node, poller: Subscribing):
+    def __init__(self, node: Node, poller: Poller):
         self._news = threading.Condition()
         self._states: dict[str, str] | None = None
         self._hardware = HARDWARE

@@ -14,7 +14,7 @@ from bbllm.ros.convert.arm import force_from_wrench
 from bbllm.ros.convert.records import BEST_EFFORT, stamp_from_msg
 from bbllm.ros.driver.activity_feed import STATE_BROADCASTER
 from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Subscribing
+from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
 from bbllm.worlds.scene.hand_force import Force, ForceFilter
 
 TOPIC = f'{STATE_BROADCASTER}/external_wrench_in_base_frame'
@@ -28,7 +28,7 @@ SILENT_S = 2.0
 class ForceFeed:
     """Subscribes to the wrench, and keeps what was felt while the arm rested."""
 
-    def __init__(self, node: Node, poller: Subscribing, joints: JointFeed):
+    def __init__(self, node: Node, poller: Poller, joints: JointFeed):
         self._joints = joints
         self._filter = ForceFilter()
         self._latest = LatestMessage(
@@ -58,7 +58,7 @@ class ForceFeed:
 class PullFeed:
     """Subscribes to the wrench for what it is along the vertical, also while the arm moves."""
 
-    def __init__(self, poller: Subscribing):
+    def __init__(self, poller: Poller):
         self.meter = ForceEstimator()
         poller.subscribe(WrenchStamped, TOPIC, self._hear, BEST_EFFORT)
 

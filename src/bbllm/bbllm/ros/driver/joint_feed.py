@@ -24,7 +24,7 @@ from bbllm.core.errors import LostNodeError, SceneError
 from bbllm.ros.convert.arm import arm_from_msg, width_from_msg
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.activity_feed import ActivityFeed
-from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Subscribing
+from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
 from bbllm.skills.grasps import Hand
 
 ARM_TOPIC = 'franka/joint_states'
@@ -50,7 +50,7 @@ MANAGER_S = 4.0
 class JointFeed:
     """Listens to the joint states of arm and hand."""
 
-    def __init__(self, node: Node, poller: Subscribing, gripper: str, timeout_s: float):
+    def __init__(self, node: Node, poller: Poller, gripper: str, timeout_s: float):
         self._timeout_s = timeout_s
         self._news = threading.Condition()
         self._states: deque[JointState] = deque(maxlen=KEPT)

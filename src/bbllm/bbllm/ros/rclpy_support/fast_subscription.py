@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import CallbackGroup
@@ -82,14 +82,6 @@ class Poller:
             self._node.fail(f'fault in reading a topic:\n{traceback.format_exc()}')
 
 
-class Subscribing(Protocol):
-    """What feeds need of a `Poller`."""
-
-    def subscribe(
-        self, kind: Any, topic: str, hear: Callable[[Any], None], qos: QoSProfile | int
-    ) -> None: ...
-
-
 class LatestMessage(Generic[M]):
     """
     The newest message of a topic: its age by the wall clock, its publisher, and waits for news.
@@ -102,7 +94,7 @@ class LatestMessage(Generic[M]):
     def __init__(
         self,
         node: Node,
-        poller: Subscribing,
+        poller: Poller,
         kind: type[M],
         topic: str,
         qos: QoSProfile | int = 1,

@@ -21,18 +21,6 @@ from bbllm.worlds.scene.transforms import compose
 from bbllm.worlds.tabletop.menu import Menu, MenuItem, Numbers
 from bbllm.worlds.tabletop.status import Mood
 
-COLORS: dict[str, tuple[float, float, float]] = {
-    'red': (0.85, 0.15, 0.15),
-    'green': (0.15, 0.65, 0.25),
-    'blue': (0.15, 0.35, 0.85),
-    'yellow': (0.95, 0.80, 0.15),
-    'orange': (0.95, 0.55, 0.10),
-    'purple': (0.55, 0.25, 0.70),
-    'aqua': (0.20, 0.80, 0.80),
-    'white': (0.95, 0.95, 0.95),
-    'black': (0.10, 0.10, 0.10),
-    'burlywood': (0.87, 0.72, 0.53),
-}
 TEXT_M = 0.025
 """Height of letters [m]."""
 PLAN_AT_M = (0.3, 0.0, 0.9)
@@ -181,7 +169,7 @@ def _clear() -> msgs.Marker:
 
 
 def _color(name: str, alpha: float = 1.0) -> ColorRGBA:
-    r, g, b = COLORS.get(name) or (int(color_of(name)[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    r, g, b = (int(color_of(name)[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return ColorRGBA(r=r, g=g, b=b, a=alpha)
 
 

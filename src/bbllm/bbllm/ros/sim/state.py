@@ -1,18 +1,21 @@
 """The state broadcaster of the simulated robot: `robot_state` and its convenience topics."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-from franka_msgs.msg import FrankaRobotState
+from franka_msgs.msg import CollisionIndicators, Elbow, Errors, FrankaRobotState
 from geometry_msgs import msg as geometry
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState as JointStateMsg
+from std_msgs.msg import Header
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.ros.convert.arm import BASE_FRAME
-from bbllm.ros.convert.records import BEST_EFFORT, header, stamp_to_msg, vector_to_msg
+from bbllm.core.types import Pose
+from bbllm.ros.convert.arm import BASE_FRAME, joint_state_to_msg
+from bbllm.ros.convert.records import BEST_EFFORT, header, pose_to_msg, vector_to_msg
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.controllers.manager import STATE_BROADCASTER
 from bbllm.sim.reading import RobotReading, quat_xyzw, read_robot, read_wrenches, tool_load
@@ -21,26 +24,8 @@ from bbllm.sim.robot_settings import Load, joined
 FLANGE_FRAME = 'fr3_link8'
 TOOL_FRAME = 'fr3_hand_tcp'
 NEWEST = QoSProfile(depth=1)
-FRAMES = {
-    BASE_FRAME: (
-        'measured_joint_state',
-        'desired_joint_state',
-        'measured_joint_motor_state',
-        'tau_ext_hat_filtered',
-        'o_f_ext_hat_k',
-        'o_t_ee',
-        'o_t_ee_d',
-        'o_t_ee_c',
-        'o_dp_ee_d',
-        'o_dp_ee_c',
-        'o_ddp_ee_c',
-    ),
-    FLANGE_FRAME: ('f_t_ee', 'inertia_load'),
-    TOOL_FRAME: ('k_f_ext_hat_k', 'ee_t_k', 'inertia_ee', 'inertia_total'),
-}
-"""Frame of each part of the state, as the driver writes it with a hand mounted."""
 WRENCHES = ('k_f_ext_hat_k', 'o_f_ext_hat_k')
-ZEROS = [0.0] * N_JOINTS
+ZEROS = np.zeros(N_JOINTS)
 
 
 class SimState:
@@ -95,103 +80,85 @@ class SimState:
         told = {'k_f_ext_hat_k': (TOOL_FRAME, k_f_ext), 'o_f_ext_hat_k': (BASE_FRAME, o_f_ext)}
         for to, part in wanted:
             frame, values = told[part]
-            head = header(self._loop.stamp_s(sim_s), frame)
-            to.publish(geometry.WrenchStamped(header=head, wrench=_wrench(values)))
+            to.publish(_wrench(header(self._loop.stamp_s(sim_s), frame), values))
 
 
 def state_to_msg(reading: RobotReading, tool: Load, stamp_s: float) -> FrankaRobotState:
     """
-    Write a reading as the driver does.
+    Write a reading as the driver does, in the frames that it has with a hand mounted.
 
     What a controller of torques leaves at zero there is zero here too: twist, acceleration and
     elbow of Cartesian motions, and the derivative of the torque.
     """
-    msg = FrankaRobotState()
-    _write_headers(msg, stamp_s)
-    _write_joints(msg, reading)
-    _write_indicators(msg.collision_indicators, reading)
-    msg.elbow.position = list(reading.elbow)
-    msg.elbow.desired_position = msg.elbow.commanded_position = list(reading.elbow_d)
-    msg.k_f_ext_hat_k.wrench = _wrench(reading.k_f_ext)
-    msg.o_f_ext_hat_k.wrench = _wrench(reading.o_f_ext)
-    for whole, part in (
-        (msg.inertia_ee, tool),
-        (msg.inertia_load, reading.load),
-        (msg.inertia_total, joined(tool, reading.load)),
-    ):
-        whole.inertia = _inertia(part)
-    for pose, T in (
-        (msg.o_t_ee, reading.o_t_ee),
-        (msg.o_t_ee_d, reading.o_t_ee_d),
-        (msg.o_t_ee_c, reading.o_t_ee_d),
-        (msg.f_t_ee, reading.f_t_ee),
-        (msg.ee_t_k, reading.ee_t_k),
-    ):
-        x, y, z = T[:3, 3].tolist()
-        quat = quat_xyzw(T)
-        pose.pose = geometry.Pose(
-            position=geometry.Point(x=x, y=y, z=z),
-            orientation=geometry.Quaternion(x=quat[0], y=quat[1], z=quat[2], w=quat[3]),
-        )
-    msg.o_dp_ee_d.twist = geometry.Twist(
-        linear=vector_to_msg(reading.o_dp_ee_d[:3]), angular=vector_to_msg(reading.o_dp_ee_d[3:])
+    joints = partial(joint_state_to_msg, ARM_JOINTS, stamp_s=stamp_s)
+    base, flange, hand = (
+        header(stamp_s, frame) for frame in (BASE_FRAME, FLANGE_FRAME, TOOL_FRAME)
     )
-    msg.time = reading.stamp_s
-    msg.control_command_success_rate = 1.0
-    msg.robot_mode = int(reading.mode)
-    for errors, names in (
-        (msg.current_errors, reading.errors),
-        (msg.last_motion_errors, reading.last_errors),
-    ):
-        for name in names:
-            setattr(errors, name, True)
-    return msg
+    both = joined(tool, reading.load)
+    desired = list(reading.elbow_d)
+    return FrankaRobotState(
+        header=header(stamp_s, ''),
+        collision_indicators=_indicators(reading),
+        measured_joint_state=joints(reading.q, reading.dq, reading.torque_nm),
+        desired_joint_state=joints(reading.q_d, reading.dq_d, reading.torque_d_nm),
+        measured_joint_motor_state=joints(reading.q, reading.dq, ZEROS),
+        tau_ext_hat_filtered=joints(ZEROS, ZEROS, reading.external_torque_nm),
+        ddq_d=reading.ddq_d,
+        elbow=Elbow(
+            position=list(reading.elbow), desired_position=desired, commanded_position=desired
+        ),
+        k_f_ext_hat_k=_wrench(hand, reading.k_f_ext),
+        o_f_ext_hat_k=_wrench(base, reading.o_f_ext),
+        inertia_ee=geometry.InertiaStamped(header=hand, inertia=_inertia(tool)),
+        inertia_load=geometry.InertiaStamped(header=flange, inertia=_inertia(reading.load)),
+        inertia_total=geometry.InertiaStamped(header=hand, inertia=_inertia(both)),
+        o_t_ee=_pose(base, reading.o_t_ee),
+        o_t_ee_d=_pose(base, reading.o_t_ee_d),
+        o_t_ee_c=_pose(base, reading.o_t_ee_d),
+        f_t_ee=_pose(flange, reading.f_t_ee),
+        ee_t_k=_pose(hand, reading.ee_t_k),
+        o_dp_ee_d=geometry.TwistStamped(
+            header=base,
+            twist=geometry.Twist(
+                linear=vector_to_msg(reading.o_dp_ee_d[:3]),
+                angular=vector_to_msg(reading.o_dp_ee_d[3:]),
+            ),
+        ),
+        o_dp_ee_c=geometry.TwistStamped(header=base),
+        o_ddp_ee_c=geometry.AccelStamped(header=base),
+        time=reading.stamp_s,
+        control_command_success_rate=1.0,
+        robot_mode=int(reading.mode),
+        current_errors=Errors(**dict.fromkeys(reading.errors, True)),
+        last_motion_errors=Errors(**dict.fromkeys(reading.last_errors, True)),
+    )
 
 
-def _write_joints(msg: FrankaRobotState, reading: RobotReading) -> None:
-    for part, values in (
-        (msg.measured_joint_state, (reading.q, reading.dq, reading.torque_nm)),
-        (msg.desired_joint_state, (reading.q_d, reading.dq_d, reading.torque_d_nm)),
-        (msg.measured_joint_motor_state, (reading.q, reading.dq, np.zeros(N_JOINTS))),
-    ):
-        part.name = list(ARM_JOINTS)
-        part.position, part.velocity, part.effort = (value.tolist() for value in values)
-    external = msg.tau_ext_hat_filtered
-    external.name, external.position, external.velocity = list(ARM_JOINTS), ZEROS, ZEROS
-    external.effort = reading.external_torque_nm.tolist()
-    msg.ddq_d = reading.ddq_d
-
-
-def _write_headers(msg: FrankaRobotState, stamp_s: float) -> None:
-    stamp = stamp_to_msg(stamp_s)
-    msg.header.stamp = stamp
-    for frame, parts in FRAMES.items():
-        for part in parts:
-            head = getattr(msg, part).header
-            head.stamp, head.frame_id = stamp, frame
-
-
-def _write_indicators(msg: Any, reading: RobotReading) -> None:
+def _indicators(reading: RobotReading) -> CollisionIndicators:
+    parts: dict[str, Any] = {}
     for kind, flags in (('contact', reading.contacts), ('collision', reading.collisions)):
         numbers = flags.astype(float).tolist()
-        setattr(msg, f'is_joint_{kind}', numbers[:7])
-        setattr(msg, f'is_cartesian_linear_{kind}', vector_to_msg(numbers[7:10]))
-        setattr(msg, f'is_cartesian_angular_{kind}', vector_to_msg(numbers[10:]))
+        parts[f'is_joint_{kind}'] = numbers[:7]
+        parts[f'is_cartesian_linear_{kind}'] = vector_to_msg(numbers[7:10])
+        parts[f'is_cartesian_angular_{kind}'] = vector_to_msg(numbers[10:])
+    return CollisionIndicators(**parts)
 
 
-def _wrench(values: Array) -> geometry.Wrench:
-    return geometry.Wrench(force=vector_to_msg(values[:3]), torque=vector_to_msg(values[3:]))
+def _pose(head: Header, T: Array) -> geometry.PoseStamped:
+    (x, y, z), (qx, qy, qz, qw) = T[:3, 3].tolist(), quat_xyzw(T)
+    pose = Pose(position_m=(x, y, z), quat_xyzw=(qx, qy, qz, qw))
+    return geometry.PoseStamped(header=head, pose=pose_to_msg(pose))
+
+
+def _wrench(head: Header, values: Array) -> geometry.WrenchStamped:
+    force, torque = vector_to_msg(values[:3]), vector_to_msg(values[3:])
+    return geometry.WrenchStamped(header=head, wrench=geometry.Wrench(force=force, torque=torque))
 
 
 def _inertia(load: Load) -> geometry.Inertia:
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = load.inertia_kg_m2.tolist()
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = load.inertia_kg_m2.tolist()
     return geometry.Inertia(
         m=float(load.mass_kg),
         com=vector_to_msg(load.centre_m),
-        ixx=xx,
-        ixy=xy,
-        ixz=xz,
-        iyy=yy,
-        iyz=yz,
-        izz=zz,
+        **{'ixx': ixx, 'ixy': ixy, 'ixz': ixz, 'iyy': iyy, 'iyz': iyz, 'izz': izz},
     )
