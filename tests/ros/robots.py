@@ -94,17 +94,23 @@ class Robot:
             self._taken_s[bytes(info.goal_id.uuid)] = stamp_from_msg(info.stamp)
 
 
-def request_of(stack: Running, kind: RequestKind = RequestKind.PLAN) -> ApprovalRequest:
-    """Wait until something of a kind is asked for."""
-    until(lambda: _asked(stack, kind), f'request of kind {kind.value}')
-    request = stack.client.approvals.waiting
+def request_of(
+    stack: Running,
+    kind: RequestKind = RequestKind.PLAN,
+    *,
+    after: ApprovalRequest | None = None,
+) -> ApprovalRequest:
+    """Wait until something of a kind is asked for that is not what was asked before."""
+    approvals = stack.client.approvals
+
+    def asked() -> bool:
+        request = approvals.waiting
+        return request is not None and request.kind is kind and request != after
+
+    until(asked, f'request of kind {kind.value}')
+    request = approvals.waiting
     assert request is not None
     return request
-
-
-def _asked(stack: Running, kind: RequestKind) -> bool:
-    request = stack.client.approvals.waiting
-    return request is not None and request.kind is kind
 
 
 def nothing_waits(stack: Running) -> None:

@@ -1,10 +1,13 @@
 """Nothing moves before a person has allowed it: real processes, judged at the robot."""
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from asking import BODY, PICK_PLACE, TASK, YES, end, models
+from diagnostic_msgs.msg import DiagnosticArray
 from fake_server import FakeServer
 from robots import Robot, nothing_waits, request_of
 from stacks import Background, Running, inject, log_of, until
@@ -75,7 +78,7 @@ def test_brain_hears_why_a_plan_was_denied_and_the_repaired_plan_is_asked_for_an
     stack.client.approvals.answer(first.hash, Answer(granted=False, reason=reason, by='ann'))
 
     stack.wait_for(EventKind.PLAN, 2)
-    second = request_of(stack)
+    second = request_of(stack, after=first)
     outcome = stack.wait_for(EventKind.OUTCOME).data
     assert (outcome.status.name, outcome.code.name) == ('REJECTED', 'NOT_APPROVED')
     assert outcome.message == f'A person did not approve this plan: {reason}.'
@@ -201,6 +204,25 @@ def bring_back(stack: Running, robot: Robot) -> None:
     by_hand.activate(ARM)
 
 
+@contextmanager
+def stops_counted(stack: Running) -> Iterator[list[int]]:
+    """Yield how often the executor has seen the robot stop, as its diagnostics say."""
+    counts: list[int] = []
+
+    def hear(message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name.endswith('/fr3_executor'):
+                values = {item.key: item.value for item in status.values}
+                counts.append(int(values['stops of the robot']))
+
+    node = stack.client.node
+    subscription = node.create_subscription(DiagnosticArray, '/diagnostics', hear, 100)
+    try:
+        yield counts
+    finally:
+        node.destroy_subscription(subscription)
+
+
 def test_user_stop_takes_back_what_was_approved_and_nothing_moves_before_two_more_answers(
     stack: Running, robot: Robot, server: FakeServer
 ) -> None:
@@ -261,7 +283,7 @@ def test_what_is_left_of_a_cancelled_plan_moves_nothing_for_whoever_sends_it_aft
     # The executor may hear of the end of the episode only while it looks at the call.
     assert again.code in (Code.NOT_APPROVED, Code.CANCELLED)
     assert robot.stood_still()
-    assert stack.client.approvals.waiting is None
+    nothing_waits(stack)
 
     later = replay(stack, first.episode_id, steps, SkillCall('pick', ('blue_cube',))).result()
 
@@ -279,9 +301,14 @@ def test_plan_is_asked_for_again_when_others_bring_the_robot_back_from_a_user_st
     first = request_of(stack)
     stack.client.approvals.answer(first.hash, YES)
     assert begun.result().succeeded
-    inject(stack, 'user_stop')
-    until(lambda: robot.feed.fresh is False, 'stop of the robot')
+    with stops_counted(stack) as stops:
+        until(lambda: stops, 'diagnostics of the executor')
+        before = stops[-1]
+        inject(stack, 'user_stop')
+        # What counts is that the executor has seen it, not that this client has.
+        until(lambda: stops[-1] > before, 'stop of the robot as the executor sees it')
     inject(stack, 'user_stop', clear=True)
+    until(lambda: robot.feed.stopped, 'stop of the robot')
     bring_back(stack, robot)
     robot.begin()
 

@@ -79,7 +79,7 @@ def wait_for(
 
 
 def need_server(
-    ready: Callable[[], bool],
+    ready: Callable[[], object],
     what: str,
     timeout_s: float = SERVE_S,
     *,

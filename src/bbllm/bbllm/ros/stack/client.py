@@ -23,7 +23,13 @@ from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.records import EVENTS, from_msg, to_msg
-from bbllm.ros.rclpy_support.calls import ANSWER_S, ActionCall, ServiceCall, not_begun
+from bbllm.ros.rclpy_support.calls import (
+    ANSWER_S,
+    ActionCall,
+    ServiceCall,
+    need_server,
+    not_begun,
+)
 from bbllm.ros.rclpy_support.heartbeat import listen
 from bbllm.ros.rclpy_support.own_nodes import OwnNodes, join_stack
 from bbllm.ros.stack.discovery import SEE_THERE, no_stack
@@ -213,6 +219,8 @@ class StackClient(AbstractContextManager['StackClient']):
         return tasks or skills
 
     def say(self, text: str) -> None:
+        """Send a person's words once `brain_planner` is joined; LostNodeError without it."""
+        need_server(self._voice.get_subscription_count, 'brain_planner (human_feedback)')
         self._voice.publish(String(data=text))
 
     @property
