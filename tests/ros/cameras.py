@@ -9,7 +9,6 @@ from typing import Any
 
 from bbllm_interfaces.msg import Detection, Detections, ObjectStates
 from geometry_msgs.msg import TransformStamped
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
@@ -17,6 +16,7 @@ from bbllm.arm.kinematics import forward
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.ros.convert.arm import arm_from_msg
 from bbllm.ros.convert.records import (
+    LATCHED,
     WORLD_FRAME,
     objects_from_msg,
     pose_to_msg,
@@ -34,7 +34,6 @@ LENS = Pose(position_m=(0.0, 0.03, 0.01), quat_xyzw=normalized((-0.5, 0.5, -0.5,
 HOUSING, OPTICAL = 'camera_link', 'camera_color_optical_frame'
 HAND_COVERS_M = 0.08
 """What is this near to the TCP, seen from above, the camera does not see [m]."""
-STATIC = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Camera:
@@ -75,7 +74,7 @@ class Camera:
         self._own = OwnNodes(args=[], domain_id=int(os.environ['ROS_DOMAIN_ID']))
         self.node = self._own.join('camera', '/bbllm')
         self._publish = self._publisher()
-        static = self.node.create_publisher(TFMessage, 'tf_static', STATIC)
+        static = self.node.create_publisher(TFMessage, 'tf_static', LATCHED)
         links = [(WORLD_FRAME, HOUSING, MOUNT), (HOUSING, OPTICAL, LENS)]
         static.publish(TFMessage(transforms=[transform_to_msg(*link, 0.0) for link in links]))
         self.node.create_subscription(ObjectStates, 'objects', self._hear, 1)

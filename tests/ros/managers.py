@@ -1,10 +1,17 @@
 """A controller manager that answers as a test has it, and the node and topics around it."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
-from controller_manager_msgs.msg import ControllerState, HardwareComponentState
+from controller_manager_msgs.msg import (
+    ControllerManagerActivity,
+    ControllerState,
+    HardwareComponentState,
+    NamedLifecycleState,
+)
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
+from lifecycle_msgs.msg import State
 from rclpy.task import Future
 
 CONTROLLERS = ('joint_state_broadcaster', 'fr3_arm_controller')
@@ -49,6 +56,30 @@ class Manager:
         part = HardwareComponentState(name='left_FrankaHardwareInterface')
         part.state.label = 'active' if self.state == 'active' else 'unconfigured'
         return ListHardwareComponents.Response(component=[part])
+
+
+def activity(state: str, hardware: str = '') -> ControllerManagerActivity:
+    """Return what a manager tells of the broadcaster of joints, and of its hardware if named."""
+
+    def listed(*names: str) -> list[NamedLifecycleState]:
+        return [NamedLifecycleState(name=name, state=State(label=state)) for name in names if name]
+
+    return ControllerManagerActivity(
+        controllers=listed(CONTROLLERS[0]), hardware_components=listed(hardware)
+    )
+
+
+class Once(threading.Condition):
+    """Calls something as soon as somebody waits for it, the first time."""
+
+    def __init__(self, call: Callable[[], object]):
+        super().__init__()
+        self._calls = [call]
+
+    def wait(self, timeout: float | None = None) -> bool:
+        while self._calls:
+            self._calls.pop()()
+        return super().wait(timeout)
 
 
 class Topics:

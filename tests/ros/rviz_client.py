@@ -5,7 +5,6 @@ from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from stacks import until
 from visualization_msgs.msg import (
     InteractiveMarker,
@@ -15,7 +14,7 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+from bbllm.ros.convert.records import LATCHED
 
 
 class RvizClient:

@@ -3,9 +3,7 @@
 from typing import Any
 
 import pytest
-from controller_manager_msgs.msg import ControllerManagerActivity, NamedLifecycleState
-from lifecycle_msgs.msg import State
-from managers import EVERYTHING, Manager, Topics
+from managers import EVERYTHING, Manager, Topics, activity
 
 from bbllm.ros.driver import activity_feed
 from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, ActivityFeed
@@ -84,13 +82,8 @@ def test_answer_on_its_way_when_the_manager_tells_something_newer_is_not_believe
 ) -> None:
     manager.late = older = []
     feed.ask()
-    down = State(id=State.PRIMARY_STATE_INACTIVE, label='inactive')
 
-    topics.hear['controller_manager/activity'](
-        ControllerManagerActivity(
-            controllers=[NamedLifecycleState(name=JOINT_BROADCASTER, state=down)]
-        )
-    )
+    topics.hear['controller_manager/activity'](activity('inactive'))
     for answer in older:
         answer()
 

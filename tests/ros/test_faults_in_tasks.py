@@ -13,6 +13,7 @@ from bbllm.ros.stack.client import StackClient, TaskResult
 from benchmarks.faults.person import BenchPerson
 
 pytestmark = pytest.mark.ros
+SLOW = pytest.mark.slow
 
 TASK = 'put the red cube on location_B'
 MOVING_RAD_S = 0.1
@@ -82,35 +83,28 @@ def at_start(client: StackClient) -> bool:
 
 
 @pytest.mark.parametrize(
-    ('fault', 'codes'),
+    ('fault', 'when', 'codes'),
     [
-        ('reflex', ['REFLEX']),
-        ('user_stop', ['USER_STOP']),
-        pytest.param('communication_loss', ['COMMUNICATION_LOSS'], marks=pytest.mark.slow),
-        pytest.param('joint_limit', ['JOINT_LIMIT'], marks=pytest.mark.slow),
-        pytest.param('gripper_fail', ['GRIPPER_FAILED'], marks=pytest.mark.slow),
-        ('gripper_miss', ['GRASP_FAILED']),
+        ('reflex', 'pick', ['REFLEX']),
+        ('reflex', 'place', ['REFLEX']),  # with the cube in the hand
+        ('user_stop', 'pick', ['USER_STOP']),
+        pytest.param('communication_loss', 'pick', ['COMMUNICATION_LOSS'], marks=SLOW),
+        pytest.param('joint_limit', 'pick', ['JOINT_LIMIT'], marks=SLOW),
+        pytest.param('gripper_fail', 'pick', ['GRIPPER_FAILED'], marks=SLOW),
+        ('gripper_miss', 'pick', ['GRASP_FAILED']),
     ],
 )
 def test_task_is_finished_after_a_fault_in_its_middle(
-    bench: Bench, fault: str, codes: list[str]
+    bench: Bench, fault: str, when: str, codes: list[str]
 ) -> None:
-    result = bench.run(fault)
+    result = bench.run(fault, when=when)
 
     assert result.ending is Ending.FINISHED, result.message
     assert bench.codes == codes
     assert bench.running.client.scene().has('red_cube', 'on', 'location_B')
 
 
-def test_task_is_finished_after_a_reflex_with_the_cube_in_the_hand(bench: Bench) -> None:
-    result = bench.run('reflex', when='place')
-
-    assert result.ending is Ending.FINISHED, result.message
-    assert bench.codes == ['REFLEX']
-    assert bench.running.client.scene().has('red_cube', 'on', 'location_B')
-
-
-@pytest.mark.slow
+@SLOW
 def test_task_is_finished_after_a_goal_that_did_not_end(bench: Bench) -> None:
     task = bench.begin('endless_goal')
     until(lambda: bench.codes, 'a call that failed')
@@ -132,7 +126,7 @@ def test_task_ends_where_nobody_lets_the_robot_go_on(bench: Bench) -> None:
     assert task.result(180.0).ending is Ending.CANCELLED
 
 
-@pytest.mark.slow
+@SLOW
 def test_task_ends_with_the_name_of_a_driver_that_hangs(bench: Bench) -> None:
     result = bench.run('driver_hang')
 

@@ -4,9 +4,7 @@ import threading
 from typing import Any
 
 import pytest
-from controller_manager_msgs.msg import ControllerManagerActivity, NamedLifecycleState
-from lifecycle_msgs.msg import State
-from managers import EVERYTHING, Topics
+from managers import EVERYTHING, Once, Topics, activity
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.core.errors import LostNodeError, SceneError
@@ -46,15 +44,7 @@ def test_a_state_that_comes_late_is_waited_for(feed: JointFeed, topics: Topics) 
     topics.hear[ARM_TOPIC](arm(1.0, 0.1))
     late = threading.Thread(target=lambda: topics.hear[ARM_TOPIC](arm(1.2, 0.3)))
 
-    class Notified(threading.Condition):
-        """Lets the late state come once somebody waits for it."""
-
-        def wait(self, timeout: float | None = None) -> bool:
-            if not late.ident:
-                late.start()
-            return super().wait(timeout)
-
-    feed._news = feed._arm.news = Notified()
+    feed._news = feed._arm.news = Once(late.start)
 
     state = feed.at(1.2, wait_s=30.0)
 
@@ -88,14 +78,7 @@ def test_a_state_that_has_come_and_was_not_read_yet_shows_that_the_driver_lives(
     monkeypatch.setattr(joint_feed, 'READ_S', 30.0)
     late = threading.Thread(target=lambda: topics.hear[ARM_TOPIC](arm(1.2, 0.3)))
 
-    class Notified(threading.Condition):
-        """Lets the state be read once somebody waits for it."""
-
-        def wait(self, timeout: float | None = None) -> bool:
-            late.start()
-            return super().wait(timeout)
-
-    old._news = old._arm.news = Notified()
+    old._news = old._arm.news = Once(late.start)
 
     old.check()
 
@@ -156,16 +139,8 @@ def test_a_hand_that_falls_silent_is_lost_also_while_the_robot_is_stopped(
 
 
 def test_what_the_manager_tells_by_itself_counts_at_once(old: JointFeed, topics: Topics) -> None:
-    down = State(id=State.PRIMARY_STATE_UNCONFIGURED, label='unconfigured')
-
-    topics.hear['controller_manager/activity'](
-        ControllerManagerActivity(
-            controllers=[NamedLifecycleState(name='joint_state_broadcaster', state=down)],
-            hardware_components=[
-                NamedLifecycleState(name='left_FrankaHardwareInterface', state=down)
-            ],
-        )
-    )
+    told = activity('unconfigured', 'left_FrankaHardwareInterface')
+    topics.hear['controller_manager/activity'](told)
 
     assert old.stopped
     assert old.activity.hardware == 'left_FrankaHardwareInterface'

@@ -5,17 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from bbllm_interfaces.srv import ResetSim
 from controller_manager_msgs.srv import SwitchController
-from drivers import driver_of
+from drivers import move
 from franka_msgs.msg import FrankaRobotState
 from stacks import Running, started, until
 
-from bbllm.arm.driver import GoalStatus, JointTrajectory, Tolerances
+from bbllm.arm.driver import GoalStatus, Tolerances
 from bbllm.arm.force_estimator import SilentForceError
-from bbllm.arm.limits import Q_READY
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.ros.driver.activity_feed import STATE_BROADCASTER
 from bbllm.ros.driver.ros_driver import RosDriver
@@ -65,31 +62,10 @@ def sim(ros_domain: int) -> Iterator[Running]:
         yield running
 
 
-@pytest.fixture
-def driver(sim: Running) -> RosDriver:
-    driver = driver_of(sim)
-    assert sim.ask(ResetSim, 'sim/reset').success
-    driver.wait_fresh(10.0)
-    until(lambda: np.allclose(driver.joint_state().position_rad, Q_READY, atol=0.01), 'start')
-    driver.begin()
-    return driver
-
-
-def turn(driver: RosDriver, by_rad: float, duration_s: float) -> JointTrajectory:
-    start = driver.joint_state().position_rad
-    zero = np.zeros((2, 7))
-    return JointTrajectory(
-        time_s=np.array([0.0, duration_s]),
-        position_rad=np.array([start, start + np.array([by_rad] + [0.0] * 6)]),
-        velocity_rad_s=zero,
-        acceleration_rad_s2=zero,
-    )
-
-
 def test_a_motion_ends_where_what_it_looks_out_for_is_so_and_is_cancelled_once(
     driver: RosDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trajectory = turn(driver, 0.8, 8.0)
+    trajectory = move(driver, 0.8, 8.0)
     looks: list[str] = []
 
     def turned() -> bool:
@@ -119,7 +95,7 @@ def test_a_motion_ends_where_what_it_looks_out_for_is_so_and_is_cancelled_once(
 def test_a_motion_that_is_to_end_before_it_was_sent_is_cancelled_once_it_is(
     driver: RosDriver,
 ) -> None:
-    result = driver.follow(turn(driver, 0.8, 8.0), Tolerances(), stop_condition=lambda: True)
+    result = driver.follow(move(driver, 0.8, 8.0), Tolerances(), stop_condition=lambda: True)
 
     assert result.status is GoalStatus.CANCELED
     assert driver.joint_state().position_rad[0] < 0.2
@@ -135,7 +111,7 @@ def test_a_force_that_stays_away_after_a_motion_is_silent_and_not_unknown(
         deactivate_controllers=[STATE_BROADCASTER],
         strictness=SwitchController.Request.STRICT,
     ).ok
-    assert driver.follow(turn(driver, 0.05, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
+    assert driver.follow(move(driver, 0.05, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
 
     with pytest.raises(SilentForceError, match='external_wrench_in_base_frame has told no force'):
         driver.vertical_force_n(settled=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asking import served_by
+from asking import BODY_MARK, models, served_by
 from fake_server import FakeServer, Handler, says, status
 from stacks import Running, started, until
 
@@ -12,23 +12,8 @@ from bbllm.core.events import Ending, EventKind
 
 pytestmark = pytest.mark.ros
 
-BODY_MARK = '<rob0>'
 PLAN = '0: wait for 20 seconds\n1: return to base\n2: Done'
-
-
-def answers(brain: list[str]) -> Any:
-    """Play both models: the Brain says these replies in turn, the Body maps what it is asked."""
-
-    def behave(handler: Handler, body: dict[str, Any]) -> None:
-        prompt = body['messages'][0]['content']
-        if BODY_MARK not in prompt:
-            says(brain.pop(0) if len(brain) > 1 else brain[0])(handler, body)
-        elif 'wait for' in prompt.rpartition('Step')[2]:
-            says('<rob0>[wait] <1>')(handler, body)
-        else:
-            says('<rob0>[return_to_base]')(handler, body)
-
-    return behave
+BODY = {'wait for': '<rob0>[wait] <1>', 'return': '<rob0>[return_to_base]'}
 
 
 @pytest.fixture(scope='module')
@@ -50,7 +35,7 @@ def prompts(server: FakeServer) -> list[str]:
 def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
     stack: Running, server: FakeServer
 ) -> None:
-    server.will(answers(['0: wait for 1 seconds\n1: wait for 1 seconds\n2: Done', PLAN]))
+    server.will(models(['0: wait for 1 seconds\n1: wait for 1 seconds\n2: Done', PLAN], BODY))
     server.bodies.clear()
     task = stack.begin('wait twice')
     stack.wait_for(EventKind.CALL)
@@ -70,7 +55,7 @@ def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
 def test_calls_of_the_body_are_on_the_account_of_the_episode(
     stack: Running, server: FakeServer
 ) -> None:
-    server.will(answers(['0: return to base\n1: Done']))
+    server.will(models(['0: return to base\n1: Done'], BODY))
     stack.events.clear()
 
     result = stack.run('go home')
