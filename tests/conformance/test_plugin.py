@@ -19,7 +19,7 @@ from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
 from bbllm.sim import faults
 from franka_driver_conformance import plugin
 from franka_driver_conformance.__main__ import CHECKS, PLUGIN
-from franka_driver_conformance.checks.test_frames import read_description
+from franka_driver_conformance.checks.test_frames import Description
 from franka_driver_conformance.checks.test_parameters import THRESHOLDS
 from franka_driver_conformance.expectations import CheckFailedError, close
 from franka_driver_conformance.recording import Recording
@@ -156,7 +156,7 @@ def test_description_gives_poses_of_links() -> None:
     joints = joint.format('j1', 'revolute', 'base', 'arm')
     joints += joint.format('j2', 'fixed', 'arm', 'tool')
 
-    description = read_description(f'<robot name="r">{links}{joints}</robot>')
+    description = Description(f'<robot name="r">{links}{joints}</robot>')
 
     assert description.root == 'base'
     assert description.types(('j1', 'j2')) == ['revolute', 'fixed']

@@ -195,22 +195,22 @@ class DriverClient:
 
     def wait(self, future: Any, what: str, timeout_s: float | None = None) -> Any:
         """Serve callbacks until a future is done and return its result, or raise."""
-        limit_s = self.patience_s if timeout_s is None else timeout_s
-        deadline_s = time.monotonic() + limit_s
-        while not future.done() and time.monotonic() < deadline_s:
-            with interrupt_afterwards():
-                self._executor.spin_until_future_complete(future, POLL_S)
-        if not future.done():
-            future.cancel()
-            raise CheckFailedError(f'{what} within {limit_s:g} s', 'none')
+        try:
+            self.wait_until(future.done, what, timeout_s)
+        finally:
+            if not future.done():
+                future.cancel()
         return future.result()
 
-    def wait_until(self, holds: Callable[[], Any], what: str) -> None:
+    def wait_until(
+        self, holds: Callable[[], Any], what: str, timeout_s: float | None = None
+    ) -> None:
         """Serve callbacks until a condition holds, or raise CheckFailedError."""
-        deadline_s = time.monotonic() + self.patience_s
+        limit_s = self.patience_s if timeout_s is None else timeout_s
+        deadline_s = time.monotonic() + limit_s
         while not holds():
             if time.monotonic() > deadline_s:
-                raise CheckFailedError(f'{what} within {self.patience_s:g} s', 'none')
+                raise CheckFailedError(f'{what} within {limit_s:g} s', 'none')
             with interrupt_afterwards():
                 self._executor.spin_once(timeout_sec=POLL_S)
 

@@ -212,31 +212,27 @@ SIX = [0.0] * 6
 CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     'no-joints-are-rejected': ({'joint_names': []}, {}),
     'unknown-joints-are-rejected': ({'joint_names': [*ARM_JOINTS[:6], 'panda_joint7']}, {}),
+    'six-joints-are-rejected': ({'joint_names': list(ARM_JOINTS[:6])}, {'velocities': SIX}),
     'no-points-are-rejected': ({'points': []}, {}),
+    'missing-positions-are-rejected': ({}, {}),
     'speed-at-the-end-is-rejected': ({}, {'velocities': [*SIX, CREEP_RAD_S]}),
     'missing-velocities-are-rejected': ({}, {'velocities': SIX}),
     'missing-accelerations-are-rejected': ({}, {'accelerations': SIX}),
 }
+SIX_POSITIONS = ('six-joints-are-rejected', 'missing-positions-are-rejected')
 
 
-@pytest.mark.parametrize(('fields', 'of_point'), CHANGES.values(), ids=CHANGES)
-def test_rejected(arm: Arm, fields: dict[str, Any], of_point: dict[str, Any]) -> None:
+@pytest.mark.parametrize('check', CHANGES)
+def test_rejected(arm: Arm, check: str) -> None:
     goal = arm.stay()
+    fields, of_point = CHANGES[check]
+    point = goal.trajectory.points[0]
+    if check in SIX_POSITIONS:
+        point.positions = point.positions[:6]
     for name, value in of_point.items():
-        setattr(goal.trajectory.points[0], name, value)
+        setattr(point, name, value)
     for name, value in fields.items():
         setattr(goal.trajectory, name, value)
-    expect_rejected(arm, goal)
-
-
-@pytest.mark.parametrize(
-    'joints', [6, 7], ids=['six-joints-are-rejected', 'missing-positions-are-rejected']
-)
-def test_six_positions(arm: Arm, joints: int) -> None:
-    goal = arm.stay()
-    point = goal.trajectory.points[0]
-    goal.trajectory.joint_names = list(ARM_JOINTS[:joints])
-    point.positions, point.velocities = point.positions[:6], [0.0] * joints
     expect_rejected(arm, goal)
 
 
