@@ -1,13 +1,17 @@
-"""Clients that are closed are gone for everybody else at once."""
+"""What is closed has left the graph at once; a goal outlives its node without a fault."""
 
 import gc
 from collections.abc import Iterator
 
 import pytest
+from bbllm_interfaces.action import ExecuteSkill
 from members import member
+from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.node import Node
 from stacks import until
+from std_srvs.srv import Trigger
 
+from bbllm.ros.rclpy_support.entities import leave_graph, unless_destroyed
 from bbllm.ros.stack.client import StackClient
 from franka_driver_conformance.client import DriverClient
 
@@ -35,3 +39,17 @@ def test_client_that_is_closed_has_left_the_graph(
     client.close()
 
     until(lambda: node not in witness.get_node_names(), 'leaving')
+
+
+def test_goal_whose_node_was_destroyed_while_it_waited_is_no_fault(ros_domain: int) -> None:
+    with member('served') as node:
+        client = node.create_client(Trigger, 'gone')
+        run = unless_destroyed(node, ExecuteSkill, lambda _: client.service_is_ready())
+        assert run(None) is False
+        node.destroy_client(client)
+        with pytest.raises(InvalidHandle):
+            run(None)
+
+        leave_graph(node)
+
+        assert run(None) == ExecuteSkill.Result()

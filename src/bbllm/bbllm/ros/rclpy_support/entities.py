@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any
 
+from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import CallbackGroup
@@ -46,12 +47,39 @@ def serve_action(
         node,
         kind,
         name,
-        run,
+        unless_destroyed(node, kind, run),
         cancel_callback=cancel,
         callback_group=group,
         result_timeout=RESULT_TIMEOUT_S,
         **callbacks,
     )
+
+
+def unless_destroyed(node: Node, kind: Any, run: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """
+    Return what runs a goal, and gives an empty result where its node was destroyed meanwhile.
+
+    A process that ends waits for its goals a little only; one that still waits for an answer then
+    is no fault, and no client would see its result.
+    """
+
+    def run_goal(goal: Any) -> Any:
+        try:
+            return run(goal)
+        except InvalidHandle:
+            if _exists(node):
+                raise
+            return kind.Result()
+
+    return run_goal
+
+
+def _exists(node: Node) -> bool:
+    try:
+        with node.handle:
+            return True
+    except InvalidHandle:
+        return False
 
 
 def serve_services(
