@@ -31,8 +31,8 @@ def readings(loop: SimLoop, count: int = 400) -> np.ndarray:
 
 
 def made(scene: str, **given: object) -> SimLoop:
-    params = {'seed': MujocoSimParams.seed, 'force_noise_n': MujocoSimParams.force_noise_n}
-    return SimLoop(scene, speed=1.0, **{**params, **given})  # type: ignore[arg-type]  # a dict
+    params = MujocoSimParams().model_dump(include={'seed', 'force_noise_n'})
+    return SimLoop(scene, speed=1.0, **{**params, **given})
 
 
 def test_without_being_asked_forces_are_as_noisy_as_the_scene_says(scene: str) -> None:
