@@ -83,12 +83,9 @@ def show(
     _print_episode(record, output)
     pictures = Pictures(drawn_before(path))
     if draw or (draw is None and not pictures.paths):
-        try:
-            pictures = write_pictures(record, path)
-        except ConfigError as error:
-            if draw:
-                raise
-            pictures = Pictures((), (str(error),))
+        pictures = write_pictures(record, path)
+        if draw and not pictures.paths:
+            raise ConfigError(pictures.hints[0])
     for picture in pictures.paths:
         output.print_path('picture', picture)
     output.print_path('journal', path)

@@ -14,7 +14,7 @@ from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, rendering_of, write_pictures
-from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.errors import BbllmError
 from bbllm.core.events import Ending, Episode
 from bbllm.core.journal import JournalWriter, read_episode, summarize
 from bbllm.core.paths import episodes_dir
@@ -59,7 +59,7 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
         with view:
             episode, interrupted = supervise(run, lambda: execute(stage.world))
         if interrupted:
-            # Whoever pressed Ctrl-C wants to go. An episode that hangs is on record.
+            # An episode that hangs is on record.
             return Ran(episode or read_episode(journal.path), journal.path, interrupted)
         assert episode is not None  # only one that was interrupted can hang
         settled, video = None, None
@@ -70,9 +70,6 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
             # Where nothing moved, a rendering would show nothing that the drawing does not.
             if episode.robot_s and not options.house:
                 stage.render(rendering_of(journal.path))
-        except BbllmError as error:
-            hints.append(str(error))
-        try:
             video = _save_video(stage, options, output)
         except BbllmError as error:
             hints.append(str(error))
@@ -96,7 +93,10 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
     *finding* is what a check of the result found, as a sentence. Exits with 0 only where the
     episode finished and that check passed.
     """
-    pictures = _draw(ran, finding)
+    # Whoever pressed Ctrl-C wants to go.
+    pictures = Pictures((), (f'Nothing was drawn; `bbllm show {ran.journal.stem}` does it.',))
+    if not ran.interrupted:
+        pictures = write_pictures(ran.episode, ran.journal, finding)
     if finding:
         style = 'bold green' if passed else 'bold red'
         output.print()
@@ -122,14 +122,3 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
     if ran.interrupted and ran.episode.ending is Ending.CANCELLED:
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(0 if ran.episode.ending is Ending.FINISHED and passed else FAILED)
-
-
-def _draw(ran: Ran, finding: str) -> Pictures:
-    """Draw the episode, unless Ctrl-C ended it."""
-    if ran.interrupted:
-        return Pictures((), (f'Nothing was drawn; `bbllm show {ran.journal.stem}` does it.',))
-    try:
-        return write_pictures(ran.episode, ran.journal, finding)
-    except ConfigError as error:
-        # The episode has ended and has its result; a picture is not worth its exit code.
-        return Pictures((), (str(error),))

@@ -41,26 +41,17 @@ def drawn_before(journal: Path) -> tuple[Path, ...]:
 
 
 def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures:
-    """
-    Write the drawing as SVG and PNG beside the journal; a rendering that is there is named too.
-
-    Raises:
-        ConfigError: A picture cannot be written; names the file and why.
-    """
-    scenes = scenes_of(episode)
-    before, after = scenes.get('before'), scenes.get('after')
-    if before is None:
-        return Pictures((), ('There is no picture: the record holds no scene.',))
-    far = _far_away(before) or (after and _far_away(after))
-    if far:
-        return Pictures((), (f'There is no picture: {far} lies or reaches beyond {FAR_M:g} m.',))
-    drawn: dict[Path, bytes] = {}
+    """Write the drawing as SVG and PNG beside the journal; a rendering that is there is named."""
     try:
-        page = _draw(episode, check, before, after)
-        drawn[journal.with_suffix('.svg')] = to_svg(page).encode(errors='replace')
+        page = _draw(episode, check)
         # A house of a thousand objects would take most of a minute at the usual size.
         scale = 2.0 if page.width * page.height < LARGE_PX else 1.0
-        drawn[journal.with_suffix('.png')] = to_png(page, scale)
+        drawn = {
+            journal.with_suffix('.svg'): to_svg(page).encode(errors='replace'),
+            journal.with_suffix('.png'): to_png(page, scale),
+        }
+    except ConfigError as error:
+        return Pictures((), (f'There is no picture: {error}.',))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         # Of a damaged journal: the values are of the right type, and make no sense together.
         text = f'There is no picture: the scenes on record cannot be drawn ({error}).'
@@ -69,10 +60,11 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
         try:
             write_whole(path, data)
         except OSError as error:
-            raise ConfigError(
+            text = (
                 f'The picture {path} cannot be written ({error.strerror or error}); `bbllm show '
                 f'{path.stem} --draw` draws it once that is mended.'
-            ) from error
+            )
+            return Pictures((), (text,))
     rendering = rendering_of(journal)
     return Pictures((*drawn, *((rendering,) if rendering.exists() else ())))
 
@@ -83,15 +75,15 @@ def scenes_of(episode: Episode) -> dict[str, Scene]:
     return {data.moment: escape_texts(data.scene) for data in recorded}
 
 
-def _far_away(scene: Scene) -> str:
-    """Return the name of an object too far away to be drawn, empty if there is none."""
-    for item in scene.objects:
+def _draw(episode: Episode, check: str) -> Page:
+    """Draw an episode; raises ConfigError where that makes no sense."""
+    scenes = scenes_of(episode)
+    before, after = scenes.get('before'), scenes.get('after')
+    if before is None:
+        raise ConfigError('the record holds no scene')
+    for item in (item for scene in scenes.values() for item in scene.objects):
         if any(abs(value) > FAR_M for value in (*item.pose.position_m, *item.size_m)):
-            return item.name
-    return ''
-
-
-def _draw(episode: Episode, check: str, before: Scene, after: Scene | None) -> Page:
+            raise ConfigError(f'{item.name} lies or reaches beyond {FAR_M:g} m')
     # The clock of a house counts steps, which are the calls.
     timed = before.domain != 'household'
     details = [
