@@ -27,7 +27,7 @@ class Stage:
     settle: Callable[[], Scene]
     """Lets time pass until nothing moves, and returns the scene."""
     render: Callable[[Path], None]
-    """Draws the world as it is now into a PNG file; raises BbllmError where it cannot."""
+    """Draws a table as it is now into a PNG file; raises BbllmError where it cannot."""
     recorder: VideoRecorder | None = None
     """What a video is drawn from, where one is asked for."""
 
@@ -95,8 +95,4 @@ def _household(options: EpisodeOptions) -> Stage:
         visibility=visibility_of(options.visibility),
         seed=options.seed,
     )
-
-    def render(path: Path) -> None:
-        raise ConfigError(f'A household is symbols, so there is no {path.name} to draw.')
-
-    return Stage(world, lambda: world.time_s, world.observe, render)
+    return Stage(world, lambda: world.time_s, world.observe, lambda path: None)

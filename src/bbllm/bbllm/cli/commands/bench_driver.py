@@ -10,14 +10,13 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from pathlib import Path
 
 import typer
 
 from bbllm.api.ros_environment import choose_domain, need_ros
 from bbllm.cli.support.options import JsonOption, domain_option
-from bbllm.cli.support.requests import flag, option
+from bbllm.cli.support.requests import flag, flag_of, option
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
@@ -106,7 +105,7 @@ def driver(request: DriverRequest) -> None:
         namespace = NAMESPACE if sim else REAL_NAMESPACE
     folder = request.out or state_dir() / 'driver-checks' / time.strftime('%Y%m%d-%H%M%S')
     words = _words(request, namespace, folder)
-    check: Callable[[], None] = _no_check
+    checks: list[Callable[[], None]] = []
     with ExitStack() as stack:
         choose_domain(request.domain)
         if sim:
@@ -117,9 +116,9 @@ def driver(request: DriverRequest) -> None:
             if request.domain is None:
                 choose_domain(stack.enter_context(own_domain()))
             config = StackConfig(nodes=('mujoco_sim',), namespace=namespace)
-            check = stack.enter_context(Stack(config)).check
+            checks.append(stack.enter_context(Stack(config)).check)
             words += [f'--await-driver={START_S}']
-        code = _run(words, check, to_stderr=request.json)
+        code = _run(words, checks, to_stderr=request.json)
     file = folder / 'driver-checks.json'
     if file.exists():
         report = json.loads(file.read_text('utf-8'))
@@ -132,11 +131,7 @@ def driver(request: DriverRequest) -> None:
 
 def _words(request: DriverRequest, namespace: str, folder: Path) -> list[str]:
     sim = request.sim
-    allowed = {
-        '--allow-motion': request.allow_motion,
-        '--allow-hand': request.allow_hand,
-        '--yes': request.yes,
-    }
+    switches = ('allow_motion', 'allow_hand', 'yes')
     return [
         PACKAGE,
         f'--robot-namespace={namespace}',
@@ -145,13 +140,13 @@ def _words(request: DriverRequest, namespace: str, folder: Path) -> list[str]:
         f'--robot-gripper={request.gripper}',
         *(f'--check={pattern}' for pattern in request.only or ()),
         *([f'--record-messages={request.record}'] if request.record else []),
-        *(flag for flag, said in allowed.items() if said or sim),
+        *(flag_of(name) for name in switches if sim or getattr(request, name)),
         f'--provoke={Provoke.sim.value if sim else request.provoke.value}',
     ]
 
 
-def _run(words: list[str], check: Callable[[], None], *, to_stderr: bool) -> int:
-    """Run the checks in a separate process; *check* raises when the simulator has died."""
+def _run(words: list[str], checks: list[Callable[[], None]], *, to_stderr: bool) -> int:
+    """Run the checks in a separate process; *checks* raise when the simulator has died."""
     from bbllm.ros.rclpy_support.dds_boundary import bound_process
 
     bound_process()
@@ -159,22 +154,15 @@ def _run(words: list[str], check: Callable[[], None], *, to_stderr: bool) -> int
     process = subprocess.Popen(command, stdout=sys.stderr if to_stderr else None)
     try:
         while process.poll() is None:
-            check()
+            for check in checks:
+                check()
             time.sleep(POLL_S)
     except BaseException:
-        _end(process)
+        # It cancels the goal that executes. 0 sends nothing: on a terminal, Ctrl-C has reached it.
+        for number in (0, signal.SIGINT, signal.SIGKILL):
+            process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(END_S)
+                break
         raise
     return CODES.get(process.returncode, FAILED)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the checks in a way that lets them cancel the goal that executes."""
-    for end in (_no_check, partial(process.send_signal, signal.SIGINT), process.kill):
-        end()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(END_S)  # on a terminal, Ctrl-C has reached it already
-            return
-
-
-def _no_check() -> None:
-    """Do nothing: only a simulator that was started here is watched."""

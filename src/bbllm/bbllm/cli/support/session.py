@@ -68,7 +68,7 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
         try:
             settled = stage.settle()
             # Where nothing moved, a rendering would show nothing that the drawing does not.
-            if episode.robot_s and not options.house:
+            if episode.robot_s:
                 stage.render(rendering_of(journal.path))
             video = _save_video(stage, options, output)
         except BbllmError as error:
