@@ -21,11 +21,13 @@ from bbllm.cli.checks.machine import (
 from bbllm.cli.checks.real_machine import (
     DRIVER,
     MESSAGES,
+    RoundTrips,
     check_messages,
     check_safety,
     judge_network,
+    measure,
+    trips_of,
 )
-from bbllm.cli.checks.round_trips import RoundTrips, measure, trips_of
 from bbllm.cli.commands import doctor
 
 Command = Callable[..., Result]
