@@ -25,6 +25,8 @@ from bbllm.cli.views.progress import StepRow, StepState, counts_text
 from bbllm.cli.views.rich_view import LiveView, plan_lines, print_progress
 from bbllm.core.events import (
     ApprovalAnswered,
+    Ending,
+    EpisodeEnded,
     Event,
     EventKind,
     ModelCall,
@@ -99,6 +101,14 @@ def test_live_view_shows_states_causes_and_counts() -> None:
     assert f'↳ {FAR} (planned anew)' in text
     assert '·   1 pick d' in text
     assert '2 calls · 1 repair' in text
+
+
+def test_live_view_ends_with_how_it_ended() -> None:
+    ended = event(EpisodeEnded(ending=Ending.FINISHED, message=''))
+
+    text = screen((STARTED, PLAN, *REPAIRED, ended))
+
+    assert 'FINISHED' in text.splitlines()[-2]
 
 
 def test_live_view_of_a_long_plan_fits_the_terminal_and_shows_the_current_step() -> None:

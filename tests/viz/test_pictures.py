@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from bbllm.cli.views.picture_files import write_pictures
-from bbllm.core.events import EpisodeStarted, Event, SceneRecorded
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import episode_of
 from bbllm.core.types import (
     Fact,
@@ -196,6 +196,15 @@ def test_an_episode_without_an_end_is_drawn_with_its_start_alone(tmp_path: Path)
     assert {path.name for path in pictures.paths} == {'e1.svg', 'e1.png'}
     assert '>before<' in svg
     assert '>after<' not in svg
+    assert '>INTERRUPTED<' in svg
+
+
+def test_a_picture_says_how_an_episode_ended(tmp_path: Path) -> None:
+    ended = Event(2.0, EpisodeEnded(ending=Ending.FINISHED, message=''))
+
+    write_pictures(episode_of((*events(scene()), ended)), tmp_path / 'e1.jsonl')
+
+    assert '>FINISHED<' in (tmp_path / 'e1.svg').read_text()
 
 
 def test_a_thing_on_its_edge_and_one_of_no_size_are_drawn() -> None:

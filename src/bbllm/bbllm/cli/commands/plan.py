@@ -115,5 +115,4 @@ def _print(episode: Episode, progress: Progress, first_round: bool, output: Outp
             'dim',
         )
     elif episode.ending is not Ending.FINISHED:
-        ending = episode.ending.name if episode.ending else ''
-        output.print(f'{ending}: {episode.message}', style='bold red')
+        output.print(f'{summarize(episode)["ending"]}: {episode.message}', style='bold red')

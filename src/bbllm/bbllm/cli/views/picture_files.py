@@ -96,8 +96,8 @@ def _draw(episode: Episode, check: str) -> Page:
     ]
     caption = Caption(
         task=episode.task.instruction,
-        ending=episode.ending.name if episode.ending else 'INTERRUPTED',
-        message=episode.message if episode.ending else '',
+        ending='INTERRUPTED' if episode.ending is None else episode.ending.name,
+        message='' if episode.ending is None else episode.message,
         details=' · '.join(details),
         episode_id=episode.id,
         check=check,

@@ -86,10 +86,11 @@ class LiveView:
         mark = frame.plain if isinstance(frame, Text) else '▶'
         above = head(episode)
         n_above = len(console.render_lines(above, options))
-        height = None if episode.ending else console.height - n_above - FOOT_LINES
+        over = episode.ending is not None
+        height = None if over else console.height - n_above - FOOT_LINES
         yield above
         yield Group(*plan_lines(progress.rows, options.max_width, mark, height))
-        if episode.ending:
+        if over:
             yield foot(ending_text(episode), episode, episode.robot_s, episode.wall_s)
             return
         robot_s = progress.robot_s
