@@ -162,7 +162,7 @@ def test_a_safety_file_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
 
     assert check_safety().level is Level.OK
     finding = check_safety(str(path))
-    assert (finding.level, 'Did you mean `tcp_speed`' in finding.text) == (Level.FAIL, True)
+    assert (finding.level, "did you mean 'tcp_speed'" in finding.text) == (Level.FAIL, True)
 
 
 def trips(*times_ms: float, sent: int | None = None) -> RoundTrips:
