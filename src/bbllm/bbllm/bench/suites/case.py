@@ -37,10 +37,6 @@ class HouseStart(FileRecord):
         return Graph.from_dict(self.graph, strict=False)
 
 
-class WrongWorldError(TypeError):
-    """A case of one world was given to what plays or judges another."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """What one trial of one task starts from; equal for every planner, model and K."""
@@ -74,24 +70,20 @@ class Case:
 
     @property
     def table(self) -> SceneFile:
-        if isinstance(self.scene, SceneFile):
-            return self.scene
-        raise WrongWorldError(f'The task {self.task} of {self.suite} has a house, and no table.')
-
-    @property
-    def table_goal(self) -> Goal:
-        if isinstance(self.goal, HouseholdGoal | FinalStateGoal):
-            raise WrongWorldError(f'The goal of {self.task} is one of a house, not of a table.')
-        return self.goal
+        assert isinstance(self.scene, SceneFile), f'{self.task} is played in a house'
+        return self.scene
 
     @property
     def house(self) -> HouseStart:
-        if isinstance(self.scene, HouseStart):
-            return self.scene
-        raise WrongWorldError(f'The task {self.task} of {self.suite} has a table, and no house.')
+        assert isinstance(self.scene, HouseStart), f'{self.task} is played on a table'
+        return self.scene
+
+    @property
+    def table_goal(self) -> Goal:
+        assert not isinstance(self.goal, HouseholdGoal | FinalStateGoal)
+        return self.goal
 
     @property
     def house_goal(self) -> HouseholdGoal | FinalStateGoal:
-        if isinstance(self.goal, HouseholdGoal | FinalStateGoal):
-            return self.goal
-        raise WrongWorldError(f'The goal of {self.task} is one of a table, not of a house.')
+        assert isinstance(self.goal, HouseholdGoal | FinalStateGoal)
+        return self.goal

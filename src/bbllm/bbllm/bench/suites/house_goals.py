@@ -33,6 +33,11 @@ from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
 ANYTHING = 'anything'
 """Stands for the class of all that can be grabbed."""
+FORMS = (
+    'write one of {thing: salmon, inside: fridge}, {thing: book, on: sofa}, {thing: tv, is: on}, '
+    '{thing: toast, is: toasted, on: table}, {held: toothbrush}, {person: sitting, on: sofa}; '
+    'room goes with a thing, and by with what is heated, washed or toasted by it'
+)
 ClassName = Annotated[str, Field(pattern=r'^[A-Za-z]\w*$', max_length=64)]
 
 
@@ -69,31 +74,16 @@ class HouseCondition(FileRecord):
     @model_validator(mode='after')
     def _says_one_thing(self) -> HouseCondition:
         thing, held, person = self.thing, self.held, self.person
-        said = {name for name in ('inside', 'on', 'is_') if getattr(self, name)}
-        fault = ''
-        if sum(map(bool, (thing, held, person))) != 1:
-            fault = (
-                'a condition speaks of one of thing, held and person: {thing: salmon, inside: '
-                'fridge}, {held: toothbrush}, {person: sitting, on: sofa}'
-            )
-        elif thing and (not said or {'inside', 'on'} <= said):
-            fault = (
-                f'give one of inside, on and is for the thing {thing}, or is beside a place, '
-                f'as in {{thing: {thing}, on: kitchentable}}'
-            )
-        elif self.room and not thing:
-            fault = f'room goes with a thing, as in {{thing: tv, is: on, room: {self.room}}}'
-        elif self.by and self.is_ not in (HEATED, WASHED, TOASTED):
-            fault = (
-                'by names the device beside what it makes of a thing (heated, washed, toasted), '
-                f'as in {{thing: milk, is: heated, by: {self.by}}}'
-            )
-        elif held and said:
-            fault = f'what is held is nowhere else; write {{held: {held}}}'
-        elif person and (said - {'on'} or self.count > 1):
-            fault = f'of a person only what it is on can be said: {{person: {person}, on: sofa}}'
-        if fault:
-            raise ValueError(fault)
+        facts = {name for name in ('inside', 'on', 'is_') if getattr(self, name)}
+        fits = sum(map(bool, (thing, held, person))) == 1 and not {'inside', 'on'} <= facts
+        if not (
+            fits
+            and (bool(facts) if thing else not self.room)
+            and not (held and facts)
+            and not (person and (facts - {'on'} or self.count > 1))
+            and (not self.by or self.is_ in (HEATED, WASHED, TOASTED))
+        ):
+            raise ValueError(f'{str(self)!r} is no condition; {FORMS}')
         return self
 
     @property

@@ -1,13 +1,13 @@
 """The houses of a suite, checked against what its tasks require."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from pathlib import Path
 
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.house_predicates import OPPOSITES, clashing
-from bbllm.bench.suites.household import HouseView, judge_household
+from bbllm.bench.suites.household import HouseView, lying
 from bbllm.bench.suites.task_spec import SuiteFileError, TaskSpec
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
@@ -16,7 +16,7 @@ from bbllm.worlds.household.constraints import faults_of_constraints
 from bbllm.worlds.household.derived import WORDS, can_become
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
-from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Property, State
+from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Property, Relation, State
 
 HouseGoal = HouseholdGoal | FinalStateGoal
 
@@ -64,25 +64,24 @@ def faults_of(
     goal: HouseGoal, at_first: Sequence[HouseCondition], houses: Iterable[House]
 ) -> list[str]:
     """Return what a task speaks of and its houses lack, with the nearest; empty where nothing."""
-    faults = [fault for condition in at_first if (fault := _no_start(condition))]
+    faults = [f'at_first: {each}: {START}' for each in at_first if not _can_be_arranged(each)]
     conditions = goal.all if isinstance(goal, HouseholdGoal) else ()
     for house in houses:
         there = Counter(node.class_name for node in house.graph.nodes.values())
-        for condition in at_first:
-            name = condition.thing or ''
-            if there[name]:  # what is missing of them is added
-                there[name] = max(there[name], condition.count)
-        for condition in (*conditions, *at_first):
-            for name in condition.classes:
-                if name not in there:
-                    wrong = UnknownNameError(f'class of things in {house.name}', name, there)
-                    faults.append(f'{condition}: {wrong}'.rstrip('.'))
-            what = condition.thing or condition.held
-            if what and what in there and not condition.not_ and there[what] < condition.count:
-                faults.append(f'{condition}: {house.name} has only {there[what]} {what}')
-        faults += [fault for each in conditions if (fault := _never(each, at_first, house, there))]
-        faults += [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
-        # Two that contradict each other are told of where each by itself can come to hold.
+        unknown = [
+            f'{condition}: {UnknownNameError(f"class of things in {house.name}", name, there)}'
+            for condition in (*conditions, *at_first)
+            for name in condition.classes
+            if name not in there
+        ]
+        faults += [fault.rstrip('.') for fault in unknown]
+        if unknown:
+            continue
+        for each in at_first:  # what is missing of them is added
+            there[str(each.thing)] = max(there[str(each.thing)], each.count)
+        never = [fault for each in conditions if (fault := _never(each, at_first, house, there))]
+        faults += never + [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
+        # Two that contradict each other are reported where each by itself can come to hold.
         if isinstance(goal, HouseholdGoal) and not faults:
             faults += _contradiction(goal, house, there)
     return list(dict.fromkeys(faults))
@@ -94,57 +93,46 @@ def _never(
     house: House,
     there: Mapping[str, int],
 ) -> str:
-    """Return why a condition of a goal can never be met in a house, '' if it can."""
-    graph, view = house.graph, HouseView(house.graph, frozenset())
-    if condition.person and condition.on in there and not condition.not_:
+    """Return that too few objects of a house can come to be as a goal wants, '' if enough can."""
+    view = HouseView(house.graph, frozenset())
+    what = condition.thing or condition.held or (condition.on if condition.person else None)
+    if condition.not_ or what in (None, ANYTHING):
+        return ''
+    ids = view.of_class(str(what))
+    ids += ids[:1] * (there.get(str(what), 0) - len(ids))  # what a start adds is like the first
+    able = sum(_can_meet(condition, each, at_first, view) for each in ids)
+    able -= what == condition.place and not condition.person  # one is at the bottom
+    if able >= condition.count:
+        return ''
+    return f'{condition}: of {len(ids)} {what} in {house.name} {max(able, 0)} can come to be so'
+
+
+def _can_meet(
+    condition: HouseCondition,
+    node_id: int,
+    at_first: Sequence[HouseCondition],
+    view: HouseView,
+) -> bool:
+    """Whether an object can come to meet a condition, by what actions and devices do."""
+    graph = view.graph
+    if condition.person:
         wanted = Property.SITTABLE if condition.person == 'sitting' else Property.LIEABLE
-        seats = view.of_class(str(condition.on))
-        if not any(wanted in graph.nodes[each].properties for each in seats):
-            return (
-                f'{condition}: nobody can do so on a {condition.on} of {house.name}; name a '
-                f'thing with the property {wanted.name}'
-            )
-    what = condition.thing or condition.held
-    if condition.not_ or what is None or there.get(what, 0) < condition.count:
-        return ''  # the last is told already
-    if what == condition.place and there[what] <= condition.count:
-        return (
-            f'{condition}: nothing can be in or on itself, and {house.name} has only '
-            f'{there[what]} {what}; name another place'
-        )
-    ids = view.of_class(what)
-    ids += ids[:1] * (there[what] - len(ids))  # what is missing at the start is like the first
-    for able, need, hint in _able(condition, ids, at_first, graph):
-        if able < condition.count:
-            return f'{condition}: {able or "no"} {what} of {house.name} {need}; {hint}'
-    return ''
-
-
-def _able(
-    condition: HouseCondition, ids: Sequence[int], at_first: Sequence[HouseCondition], graph: Graph
-) -> Iterator[tuple[int, str, str]]:
-    """Yield for each part of a condition how many objects can come to it, what, and a hint."""
+        return wanted in graph.nodes[node_id].properties
     others = [each for each in at_first if each.thing == condition.thing]
-    # A start may put anything anywhere.
-    anywhere = any(each.place for each in others)
-    can_move = {each for each in ids if anywhere or can_go(graph, each)}
-    portable = 'name a thing with the property GRABBABLE'
-    if condition.held:
-        yield sum(can_be_held(graph, each) for each in ids), 'can be grabbed', portable
-    if condition.is_:
-        given = {each.is_ for each in others if each.is_}
-        by = f' by {condition.by}' if condition.by else ''
-        able = sum(can_be(graph, each, condition.is_, given, condition.by) for each in ids)
-        yield able, f'can come to be {condition.is_}{by}', 'name another'
-    if condition.place:
-        placed = condition.model_copy(update={'is_': None, 'by': None})
-        goal = HouseholdGoal(kind='household', all=(placed,))
-        if not judge_household(goal, graph, frozenset()).passed:
-            yield sum(each in can_move for each in ids), 'can be carried anywhere', portable
-    if condition.room:
-        here = {*HouseView(graph, frozenset()).objects_of(condition), *can_move}
-        able = sum(each in here for each in ids)
-        yield able, f'is in the {condition.room} or can be carried there', 'name another'
+    can_move = any(each.place for each in others) or can_go(graph, node_id)
+    given = {each.is_ for each in others if each.is_}
+    word, place = condition.is_, condition.place
+    relation = Relation.INSIDE if condition.inside else Relation.ON
+    return (
+        (not condition.held or can_be_held(graph, node_id))
+        and (not word or can_be(graph, node_id, word, given, condition.by))
+        and (not place or can_move or node_id in lying(graph, relation, view.of_class(place)))
+        and (
+            condition.room is None
+            or can_move
+            or graph.room_of(node_id) in view.of_class(condition.room)
+        )
+    )
 
 
 def _contradiction(goal: HouseholdGoal, house: House, there: Mapping[str, int]) -> list[str]:
@@ -153,42 +141,34 @@ def _contradiction(goal: HouseholdGoal, house: House, there: Mapping[str, int]) 
     if found is None:
         return []
     what = found[0].thing or found[0].held or ''
-    one = what in goal.same
-    few = f'since `same` asks for one {what}' if one else f'which has only {there[what]} {what}'
-    told, both = ' and '.join(map(str, found)), 'both' if len(found) == 2 else 'all'
-    never = f'{told}: {both} can never hold at once in {house.name}'
-    return [f'{never}, {few}; leave one of them out, or count less']
+    few = f'`same` asks for one {what}' if what in goal.same else f'it has {there[what]} {what}'
+    return [f'{" and ".join(map(str, found))}: never hold at once in {house.name}, since {few}']
 
 
 def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
     """Return which state objects of a class cannot have at the start, '' where they can."""
-    word = condition.is_
-    if not word or word in WORDS or condition.thing is None:
-        return ''
-    ids = HouseView(house.graph, frozenset()).of_class(condition.thing)
-    if all(fits(house.graph, each, word) for each in ids):
+    word, graph = condition.is_, house.graph
+    named = [node.id for node in graph.nodes.values() if node.class_name == condition.thing]
+    if not word or word in WORDS or all(fits(graph, each, word) for each in named):
         return ''
     return f'at_first: {condition}: not every {condition.thing} of {house.name} can be {word}'
 
 
-def _no_start(condition: HouseCondition) -> str:
-    """Return why a condition cannot be arranged at the start, '' if it can."""
-    if condition.thing and condition.thing == condition.place:
-        return f'at_first: {condition}: a {condition.thing} cannot be in or on itself'
-    if condition.thing == ANYTHING:
-        cleared = condition.on and condition.not_ and condition.count == 1
-        said = bool(cleared and not (condition.is_ or condition.room))
-    else:
-        one = not (condition.is_ and condition.place) and not condition.room
-        said = bool(condition.thing) and not condition.not_ and one
-    if said and condition.is_ not in WORDS and (condition.place or condition.count == 1):
-        return ''
-    return (
-        f'at_first: {condition}: only things in or on others, and their states can be arranged, '
-        'each for all things of a class: {thing: salmon, on: kitchencounter}, {thing: '
-        'lightswitch, is: on}, {thing: anything, on: kitchentable, not: true} (a surface that is '
-        'empty)'
-    )
+START = (
+    'only things in or on others, and their states can be arranged, each for all things of a '
+    'class: {thing: salmon, on: kitchencounter}, {thing: lightswitch, is: on}, {thing: anything, '
+    'on: kitchentable, not: true} (a surface that is empty)'
+)
+
+
+def _can_be_arranged(condition: HouseCondition) -> bool:
+    """Whether the start of a trial can be made so."""
+    thing, place, state = condition.thing, condition.place, condition.is_
+    if thing is None or condition.room or state in WORDS or (state and place) or thing == place:
+        return False
+    if thing == ANYTHING:
+        return bool(condition.on and condition.not_ and condition.count == 1)
+    return not condition.not_ and bool(place or condition.count == 1)
 
 
 # --- what objects of a house can become -------------------------------------------------------

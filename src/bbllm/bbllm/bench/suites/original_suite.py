@@ -116,34 +116,29 @@ def read_set(folder: Path, name: str) -> OriginalSet:
     )
 
 
-def _strings(data: Any, where: str) -> tuple[set[str], set[str]]:
+def _strings(data: Any) -> tuple[set[str], set[str]]:
     """Return relations and states by class, as the published program writes them."""
-    try:
-        # Of nodes with the same id the last one counts.
-        classes = {node['id']: node['class_name'] for node in data['nodes']}
-        return {
-            f'{classes[edge["from_id"]]} {edge["relation_type"]} {classes[edge["to_id"]]}'
-            for edge in data['edges']
-        }, {f'{n["class_name"]} {word}' for n in data['nodes'] for word in n['states']}
-    except (KeyError, TypeError) as error:
-        raise ConfigError(
-            f'{where}: a line is no graph of nodes and edges ({error!r}).'
-        ) from error
+    # Of nodes with the same id the last one counts.
+    classes = {node['id']: node['class_name'] for node in data['nodes']}
+    return {
+        f'{classes[edge["from_id"]]} {edge["relation_type"]} {classes[edge["to_id"]]}'
+        for edge in data['edges']
+    }, {f'{n["class_name"]} {word}' for n in data['nodes'] for word in n['states']}
 
 
 def _task(name: str, first: Any, final: Any, where: str) -> OriginalTask:
-    relations, states = _strings(final, f'{where}: {name}')
-    old_relations, old_states = _strings(first, f'{where}: {name}, at first')
-    # What devices have done is kept aside by the original, and no graph of ours has such states.
-    nodes = [
-        {**node, 'states': [word for word in node['states'] if word.lower() not in WORDS]}
-        for node in first['nodes']
-    ]
     try:
-        # As the original reads them: what is there twice is its affair.
+        relations, states = _strings(final)
+        old_relations, old_states = _strings(first)
+        # What devices have done is kept aside by the original, and no graph of ours has such
+        # states. As there, what is there twice is no fault.
+        nodes = [
+            {**node, 'states': [word for word in node['states'] if word.lower() not in WORDS]}
+            for node in first['nodes']
+        ]
         before = Graph.from_dict({**first, 'nodes': nodes}, strict=False)
-    except GraphError as error:
-        raise ConfigError(f'{where}: {name}, at first: {error}') from error
+    except (KeyError, TypeError, GraphError) as error:
+        raise ConfigError(f'{where}: {name}: a line is no graph ({error!r}).') from error
     goal = FinalStateGoal(
         kind='final_state',
         relations=tuple(sorted(relations - old_relations)),
@@ -179,29 +174,21 @@ def _firsts(
 
 def _tasks(path: Path) -> list[str]:
     tasks = _lines(path)
-    for number, data in enumerate(tasks, start=1):
-        if not isinstance(data, Mapping) or len(data) != 1:
-            raise ConfigError(
-                f'{path}, line {number} is no task; one is written {{"watch tv": {{...}}}}.'
-            )
+    if not all(isinstance(data, Mapping) and len(data) == 1 for data in tasks):
+        raise ConfigError(f'{path}: a line is no task, which is written {{"watch tv": {{...}}}}.')
     return [str(*data) for data in tasks]
 
 
 def _lines(path: Path) -> list[Any]:
     try:
-        text = path.read_text('utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
-        raise ConfigError(f'{path} cannot be read: {reason}. {WHERE_TO_GET}') from error
-    if text.startswith('version https://git-lfs'):
-        raise ConfigError(
-            f'{path} is a pointer of Git LFS and not the file itself; run `git lfs pull` in that '
-            'clone.'
-        )
-    try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [json.loads(line) for line in path.read_text('utf-8').splitlines() if line.strip()]
+    except OSError as error:
+        raise ConfigError(f'{path} cannot be read: {error.strerror}. {WHERE_TO_GET}') from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f'{path} is not one JSON object a line: {error}.') from error
+        raise ConfigError(
+            f'{path} is not one JSON object a line: {error}. If it is a pointer of Git LFS, run '
+            '`git lfs pull` in that clone.'
+        ) from error
 
 
 # --- the suite --------------------------------------------------------------------------------

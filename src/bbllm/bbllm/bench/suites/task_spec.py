@@ -70,25 +70,21 @@ class TaskSpec(FileRecord):
 
     @model_validator(mode='after')
     def _one_kind_of_table(self) -> TaskSpec:
-        if self.houses:
-            if self.scene is not None or self.generate is not None:
-                raise ValueError('a task in houses has neither scene nor generate; leave them out')
-        elif (self.scene is None) == (self.generate is None):
-            raise ValueError('give either scene (a fixed one) or generate, and not both')
-        elif self.at_first:
-            raise ValueError('at_first arranges a house; give houses, or leave it out')
-        elif self.constraints or self.start_seed is not None:
-            raise ValueError('constraints and start_seed are of a house; give houses, or neither')
-        if self.earlier and (self.houses or self.needs != 'none'):
-            raise ValueError(
-                'earlier goes with a task on a table that needs nothing to be found out; leave it '
-                'out'
-            )
+        if [bool(self.houses), self.scene is not None, self.generate is not None].count(True) != 1:
+            raise ValueError('give one of houses, scene (a fixed one) and generate')
         if bool(self.houses) is not isinstance(self.goal, HouseholdGoal | FinalStateGoal):
             where = 'in houses' if self.houses else 'on a table'
             raise ValueError(
                 f'the goal {self.goal.kind} cannot be that of a task {where}; houses go with the '
                 'goal household, scene and generate with all others'
+            )
+        only_in_houses = self.at_first or self.constraints or self.start_seed is not None
+        if only_in_houses and not self.houses:
+            raise ValueError('at_first, constraints and start_seed are for a task in houses')
+        if self.earlier and (self.houses or self.needs != 'none'):
+            raise ValueError(
+                'earlier goes with a task on a table that needs nothing to be found out; leave it '
+                'out'
             )
         if self.needs != 'none' and not isinstance(self.goal, NEEDING):
             raise ValueError(
