@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import yaw_pose
-from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
+from bbllm.worlds.perception.detections import Doubts, Picture
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
 from bbllm.worlds.scene.transforms import difference, multiply, normalized
 
@@ -73,7 +73,7 @@ class Detector:
     def pose(self) -> Pose | None:
         """Where the cube is, as far as the tracker tells."""
         track = self.tracker.tracks.get('cube')
-        return None if track is None else track.pose
+        return track.item.pose if track is not None and track.placed else None
 
     def settle(self, duration_s: float) -> None:
         """Let the cube rest."""
@@ -137,8 +137,8 @@ def main() -> None:
             )
 
 
-def _sighting(pose: Pose) -> Sighting:
-    return Sighting(name='cube', kind=Kind.CUBE, size_m=SIZE_M, color='', pose=pose)
+def _sighting(pose: Pose) -> SceneObject:
+    return SceneObject(name='cube', kind=Kind.CUBE, size_m=SIZE_M, color='', pose=pose)
 
 
 def _nothing(item: SceneObject) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector, yaw_pose
-from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
+from bbllm.worlds.perception.detections import Doubts, Picture
 from bbllm.worlds.perception.tracking import Hidden, ObjectTracker, TrackingParams
 
 PERIOD_S = 0.2
@@ -57,7 +57,7 @@ class Table:
                 Picture(
                     source=source,
                     stamp_s=self.now_s,
-                    sightings=tuple(sighting(*thing, yaw_deg) for thing in things),
+                    sightings=tuple(cube(name, *at, yaw_deg) for name, at in things),
                 ),
                 hidden,
             )
@@ -65,13 +65,8 @@ class Table:
 
     def place(self, name: str) -> Vector | None:
         track = self.tracker.tracks.get(name)
-        return None if track is None or track.pose is None else track.pose.position_m
+        return track.item.pose.position_m if track is not None and track.placed else None
 
     @property
     def lost(self) -> list[str]:
         return [item.name for item in self.tracker.lost]
-
-
-def sighting(name: str, at: Vector, yaw_deg: float = 0.0) -> Sighting:
-    pose = yaw_pose(at, math.radians(yaw_deg))
-    return Sighting(name=name, kind=Kind.CUBE, size_m=EDGES, color='red', pose=pose)

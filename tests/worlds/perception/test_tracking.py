@@ -85,7 +85,7 @@ def test_cube_that_flips_between_alike_orientations_stays_as_it_is() -> None:
     for quarter in (100.0, 190.0, -80.0, 10.0):
         table.show(('cube', HERE), yaw_deg=quarter)
 
-    pose = table.tracker.tracks['cube'].pose
+    pose = table.tracker.tracks['cube'].item.pose
     assert pose.quat_xyzw == pytest.approx(yaw_pose(HERE, math.radians(10.0)).quat_xyzw)
     assert table.tracker.undecided == ()
 

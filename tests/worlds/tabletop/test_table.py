@@ -7,8 +7,8 @@ from bbllm.core.errors import SceneError
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
-from bbllm.skills.shapes import Vector, yaw_pose
-from bbllm.worlds.perception.detections import Doubts, Picture, Sighting
+from bbllm.skills.shapes import Vector
+from bbllm.worlds.perception.detections import Doubts, Picture
 from bbllm.worlds.perception.grasp_tracker import GraspTracker
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
 from bbllm.worlds.scene.relations import build_scene
@@ -49,10 +49,7 @@ class World:
     def show(self, times: int = 1, camera_m: Vector | None = CEILING, /, **things: Vector) -> None:
         for _ in range(times):
             self.now_s += 0.2
-            seen = tuple(
-                Sighting(name=name, kind=Kind.CUBE, size_m=EDGES, color='', pose=yaw_pose(at, 0.0))
-                for name, at in things.items()
-            )
+            seen = tuple(cube(name, *at) for name, at in things.items())
             picture = Picture(
                 source='camera', stamp_s=self.now_s, sightings=seen, camera_m=camera_m
             )

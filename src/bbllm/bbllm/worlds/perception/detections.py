@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.naming import color_fault, name_fault, quoted
-from bbllm.core.types import MOVABLE, Kind, Pose, Quat
+from bbllm.core.types import MOVABLE, Kind, Pose, Quat, SceneObject
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.scene.catalogue import Catalogue
 from bbllm.worlds.scene.transforms import IDENTITY, FrameError, TransformTree, compose, normalized
@@ -43,19 +43,6 @@ class Detection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
-    """One object where it was seen."""
-
-    name: str
-    kind: Kind
-    size_m: Vector
-    color: str
-    pose: Pose
-    """World frame."""
-    confidence: float = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """The objects that one source saw at one moment."""
 
@@ -63,7 +50,8 @@ class Picture:
     """The source, for example a topic with the camera's frame."""
     stamp_s: float
     """When, on the world's clock [s]."""
-    sightings: tuple[Sighting, ...]
+    sightings: tuple[SceneObject, ...]
+    """Each object where it was seen, world frame."""
     camera_m: Vector | None = None
     """Position of the camera, world frame; None where that is unknown [m]."""
 
@@ -99,6 +87,13 @@ class SightingParams:
     """Pictures that come later after they were taken are left out [s]."""
 
 
+class _Doubtful(Exception):  # noqa: N818  # never leaves this module
+    """A picture or detection that is left out: a reason for counts, about what, and a sentence."""
+
+    def __init__(self, reason: str, about: str, text: str):
+        super().__init__(reason, about, text)
+
+
 class SightingReader:
     """Turns detections into pictures; *reserved* are the names of furniture and places."""
 
@@ -130,136 +125,117 @@ class SightingReader:
 
         Their poses are in *frame*; the picture was taken at *stamp_s*, on the world's clock [s].
         """
-        if not self._in_time(source, stamp_s, now_s):
-            return None
         try:
-            if not frame.strip():
-                raise FrameError(f'{source} does not say which frame its poses are in.')
-            T_world_frame = self._tree.lookup(WORLD_FRAME, frame, stamp_s)
-        except FrameError as error:
-            self._doubts.note('frame', f'{source} {frame}', f'{source} cannot be used: {error}')
+            self._check_time(source, stamp_s, now_s)
+            T_world_frame = self._frame(source, frame, stamp_s)
+        except _Doubtful as doubt:
+            self._doubts.note(*doubt.args)
             return None
-        found: dict[str, Sighting] = {}
+        found: dict[str, tuple[float, SceneObject]] = {}
         for detection in detections:
-            sighting = self._sighting(detection, T_world_frame, source)
-            if sighting is None:
+            try:
+                item = self._sighting(detection, T_world_frame, source)
+            except _Doubtful as doubt:
+                self._doubts.note(*doubt.args)
                 continue
-            other = found.get(sighting.name)
-            if other is not None:
-                text = f'{source} told of two things named {sighting.name} in one picture; '
+            rival = found.get(item.name)
+            if rival is not None:
+                text = f'{source} told of two things named {item.name} in one picture; '
                 self._doubts.note(
-                    'duplicate name', sighting.name, text + 'the one it is surer of is taken.'
+                    'duplicate name', item.name, text + 'the one it is surer of is taken.'
                 )
-            if other is None or sighting.confidence > other.confidence:
-                found[sighting.name] = sighting
+            if rival is None or detection.confidence > rival[0]:
+                found[item.name] = (detection.confidence, item)
         return Picture(
             source=f'{source} {frame}',
             stamp_s=stamp_s,
-            sightings=tuple(found.values()),
+            sightings=tuple(item for _, item in found.values()),
             camera_m=T_world_frame.position_m,
         )
 
-    def _in_time(self, source: str, stamp_s: float, now_s: float) -> bool:
+    def _check_time(self, source: str, stamp_s: float, now_s: float) -> None:
         if stamp_s <= 0.0:
-            reason, text = 'no stamp', 'have no stamp, so nobody knows when they were taken'
+            reason, text = 'no stamp', 'have no stamp, so nobody knows when they were taken.'
         elif stamp_s > now_s + AHEAD_S:
-            ahead = f'{stamp_s - now_s:.1f} s ahead of the robot'
-            reason, text = 'stamp in the future', f'are stamped {ahead}; are the clocks in step'
+            reason = 'stamp in the future'
+            text = f'are {stamp_s - now_s:.1f} s ahead of the robot; are the clocks in step?'
         elif stamp_s < now_s - self._params.max_delay_s:
-            late = f'{now_s - stamp_s:.1f} s late, and at most {self._params.max_delay_s:g} s'
-            reason, text = 'stamp in the past', f'come {late} will do; are the clocks in step'
+            reason, limit_s = 'stamp in the past', self._params.max_delay_s
+            text = f'are {now_s - stamp_s:.1f} s late, and at most {limit_s:g} s will do; are '
+            text += 'the clocks in step?'
         else:
-            return True
-        mark = '?' if 'clocks' in text else '.'
-        self._doubts.note(reason, source, f'Pictures of {source} are left out: they {text}{mark}')
-        return False
+            return
+        raise _Doubtful(reason, source, f'Pictures of {source} are left out: they {text}')
 
-    def _sighting(self, told: Detection, T_world_frame: Pose, source: str) -> Sighting | None:
+    def _frame(self, source: str, frame: str, stamp_s: float) -> Pose:
+        try:
+            if not frame.strip():
+                raise FrameError(f'{source} does not say which frame its poses are in.')
+            return self._tree.lookup(WORLD_FRAME, frame, stamp_s)
+        except FrameError as error:
+            text = f'{source} cannot be used: {error}'
+            raise _Doubtful('frame', f'{source} {frame}', text) from error
+
+    def _sighting(self, told: Detection, T_world_frame: Pose, source: str) -> SceneObject:
         tagged = self._catalogue.tagged(told.name)
         entry = tagged or self._catalogue.named(told.name)
         name = entry.name if entry is not None else told.name
-        doubt = self._doubt(told, name)
-        if doubt is not None:
+        if fault := name_fault(name) or color_fault(told.color):
+            # Told of once for each source: there is no end of such names.
+            text = f'Detections of {source} are left out: {fault}.'
+            raise _Doubtful('bad name', source, text)
+        if doubt := self._doubt(told, name):
             reason, text = doubt
-            named = reason != 'bad name'
-            # Names that break the rule are told of once for each source: there is no end of them.
-            about, whose = (name, name) if named else (source, source)
-            self._doubts.note(reason, about, f'Detections of {whose} {text}')
-            return None
-        kind, size_m = _kind(told), told.size_m
+            raise _Doubtful(reason, name, f'Detections of {name} are left out: {text}')
+        kind, size_m, color = _kind(told), told.size_m, told.color
         if entry is not None:
-            kind = kind or Kind(entry.kind)
+            kind, color = kind or Kind(entry.kind), color or entry.color
             size_m = size_m if all(size > 0 for size in size_m) else entry.size_m
         if kind is None or not all(0 < size < FARTHEST_M for size in size_m):
             known = ', '.join(self._catalogue.names) or 'none'
             text = f'{name} is left out: no catalogue says what it is, and its detector does not '
-            self._doubts.note(
-                'unknown name', name, f'{text}tell kind and size. The catalogue has: {known}.'
-            )
-            return None
+            text += f'tell kind and size. The catalogue has: {known}.'
+            raise _Doubtful('unknown name', name, text)
         tag = tagged.tag if tagged is not None else None
-        offset = tag.T_tag_centre if tag is not None else IDENTITY
-        pose = self._pose(name, told, T_world_frame, offset)
-        color = told.color or (entry.color if entry is not None else '')
-        if pose is None:
-            return None
-        return Sighting(
-            name=name, kind=kind, size_m=size_m, color=color, pose=pose, confidence=told.confidence
-        )
+        pose = self._pose(name, told, T_world_frame, tag.T_tag_centre if tag else IDENTITY)
+        return SceneObject(name=name, kind=kind, size_m=size_m, color=color, pose=pose)
 
     def _doubt(self, told: Detection, name: str) -> tuple[str, str] | None:
         """Return why a detection cannot be believed: a reason and the rest of a sentence."""
         least = self._params.min_confidence
-        fault = name_fault(name) or color_fault(told.color)
-        if fault:
-            return 'bad name', f'are left out: {fault}.'
         if name in self._reserved:
-            return 'reserved name', 'are left out: the scene file says where that is.'
+            return 'reserved name', 'the scene file says where that is.'
         if not told.confidence >= least:  # also true of nan
-            return 'low confidence', (
-                f'are left out where the detector is less sure than {least:g} (min_confidence); '
-                f'this time it was {told.confidence:.2f}.'
-            )
+            text = f'the detector is less sure than {least:g} (min_confidence), as with '
+            return 'low confidence', f'{text}{told.confidence:.2f}.'
         if not all(map(math.isfinite, (*told.position_m, *told.quat_xyzw))):
-            return 'no number', 'are left out where a pose is not made of finite numbers.'
+            return 'no number', 'a pose is not made of finite numbers.'
         if not any(told.position_m):
-            return 'zero pose', 'are left out where the position is 0 0 0: that is in the lens.'
+            return 'zero pose', 'the position is 0 0 0, which is in the lens.'
         if told.kind and _kind(told) not in MOVABLE:
-            return 'bad kind', (
-                f'are left out: {quoted(told.kind)} is no kind that is detected; those are '
-                f'{", ".join(sorted(kind.value for kind in MOVABLE))}.'
-            )
+            kinds = ', '.join(sorted(kind.value for kind in MOVABLE))
+            return 'bad kind', f'{quoted(told.kind)} is no kind that is detected, as {kinds} are.'
         return None
 
-    def _pose(self, name: str, told: Detection, T_world_frame: Pose, offset: Pose) -> Pose | None:
-        length = math.sqrt(sum(part * part for part in told.quat_xyzw))
-        if length < 1e-6:
-            self._doubts.note(
-                'no orientation',
-                name,
-                f'Detections of {name} tell no orientation; it is taken to stand upright, with '
-                'its sides along the axes of the robot.',
-            )
-            quat: Quat = (0.0, 0.0, 0.0, 1.0)
-        else:
-            if abs(length - 1.0) > ODD_LENGTH:
-                text = f'Detections of {name} have quaternions of length {length:.2f}; '
-                self._doubts.note('odd quaternion', name, text + 'they are scaled to 1.')
-            quat = normalized(told.quat_xyzw)
+    def _pose(self, name: str, told: Detection, T_world_frame: Pose, offset: Pose) -> Pose:
+        """Return the pose of the centre, world frame; upright where the detector has no turn."""
+        length = math.hypot(*told.quat_xyzw)
+        turned = length >= 1e-6
+        if not turned:
+            text = f'Detections of {name} tell no orientation; it is taken to stand upright, with '
+            self._doubts.note('no orientation', name, text + "its sides along the robot's axes.")
+        elif abs(length - 1.0) > ODD_LENGTH:
+            text = f'Detections of {name} have quaternions of length {length:.2f}; '
+            self._doubts.note('odd quaternion', name, text + 'they are scaled to 1.')
+        quat = normalized(told.quat_xyzw) if turned else IDENTITY.quat_xyzw
         seen = Pose(position_m=told.position_m, quat_xyzw=quat)
         pose = compose(T_world_frame, compose(seen, offset))
-        if length < 1e-6:
-            pose = Pose(position_m=pose.position_m)
         if any(abs(value) > FARTHEST_M for value in pose.position_m):
             x, y, z = pose.position_m
-            self._doubts.note(
-                'far away',
-                name,
-                f'Detections of {name} are left out where it would be at {x:.1f} {y:.1f} {z:.1f}: '
-                f'more than {FARTHEST_M:g} m from the base. Is the camera calibrated?',
-            )
-            return None
-        return pose
+            text = f'Detections of {name} are left out where it would be at {x:.1f} {y:.1f} '
+            text += f'{z:.1f}, more than {FARTHEST_M:g} m from the base. Is the camera calibrated?'
+            raise _Doubtful('far away', name, text)
+        return pose if turned else Pose(position_m=pose.position_m)
 
 
 def _kind(told: Detection) -> Kind | None:

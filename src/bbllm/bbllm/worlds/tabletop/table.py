@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bbllm.core.errors import SceneError
 from bbllm.core.observation import LostObject
@@ -16,7 +16,7 @@ from bbllm.skills.shapes import (
     rotation_of,
     top_z,
 )
-from bbllm.worlds.perception.detections import Picture, Sighting
+from bbllm.worlds.perception.detections import Picture
 from bbllm.worlds.perception.grasp_tracker import (
     GraspTracker,
     HandChange,
@@ -116,12 +116,7 @@ class ObservedTable:
         carried, held_at = self._carrying.name, self._carrying.pose_in(hand)
         if held_at is not None:
             kept = tuple(s for s in picture.sightings if not _in_hand(s, carried, held_at))
-            picture = Picture(
-                source=picture.source,
-                stamp_s=picture.stamp_s,
-                sightings=kept,
-                camera_m=picture.camera_m,
-            )
+            picture = replace(picture, sightings=kept)
         self._cameras[picture.source] = picture.camera_m
         known = self._known()
 
@@ -134,7 +129,7 @@ class ObservedTable:
     def all_hidden(self, source: str) -> bool:
         """Return whether there is something that a source has seen, and the arm hides it all."""
         seen = [track for track in self._tracker.tracks.values() if source in track.sources]
-        known = any(track.held or track.pose is not None for track in seen)
+        known = any(track.held or track.placed for track in seen)
         return known and not self.expected(source)
 
     def expected(self, source: str | None = None) -> tuple[str, ...]:
@@ -144,10 +139,10 @@ class ObservedTable:
             return ()
         known = self._known()
         return tuple(
-            track.name
+            track.item.name
             for track in self._placed()
             if any(
-                not self._is_hidden(_at(track), hand, self._cameras[name], known)
+                not self._is_hidden(track.item, hand, self._cameras[name], known)
                 for name in track.sources
                 if source in (None, name)
             )
@@ -157,9 +152,9 @@ class ObservedTable:
         """Return what could be seen and was in no picture since a time [s]."""
         visible = set(self.expected())
         return tuple(
-            track.name
+            track.item.name
             for track in self._placed()
-            if track.name in visible
+            if track.item.name in visible
             and all(self._tracker.looked_s(s) < not_before_s for s in track.sources)
         )
 
@@ -169,9 +164,9 @@ class ObservedTable:
         if hand is None:
             raise SceneError('The scene is empty: nothing was ever heard of the hand.')
         lost = self._tracker.lost
-        if lost and not any(track.held or track.pose is not None for track in tracks):
+        if lost and not any(track.held or track.placed for track in tracks):
             raise SceneError(_all_lost(lost, self._carrying.stamp_s))
-        estimated = frozenset(t.name for t in tracks if t.held or (t.pose and t.estimated))
+        estimated = frozenset(t.item.name for t in tracks if t.held or (t.placed and t.estimated))
         looks = [self.looked_s(s) for s in self.sources if self.expected(s)]
         return TableView(
             objects=(*self._fixed, *self._known(), *self._in_hand()),
@@ -183,17 +178,17 @@ class ObservedTable:
         )
 
     def _placed(self) -> list[Track]:
-        return [track for track in self._tracker.tracks.values() if track.pose is not None]
+        return [track for track in self._tracker.tracks.values() if track.placed]
 
     def _known(self) -> tuple[SceneObject, ...]:
         """Return the objects that stand somewhere."""
-        return tuple(_at(track) for track in self._placed())
+        return tuple(track.item for track in self._placed())
 
     def _in_hand(self) -> tuple[SceneObject, ...]:
         name, pose = self._carrying.name, self._carrying.pose
         if name is None or pose is None:
             return ()
-        return (self._tracker.tracks[name].as_object(pose),)
+        return (replace(self._tracker.tracks[name].item, pose=pose),)
 
     def _apply(self, event: HandEvent, stamp_s: float) -> None:
         tracker = self._tracker
@@ -202,7 +197,7 @@ class ObservedTable:
             return
         rests = None
         if event.change is HandChange.RELEASED:
-            item = tracker.tracks[event.name].as_object(event.pose)
+            item = replace(tracker.tracks[event.name].item, pose=event.pose)
             rests = rest_below(item, (*self._fixed, *self._known()))
         if rests is None:
             tracker.lose(event.name, event.pose, stamp_s)
@@ -223,12 +218,7 @@ class ObservedTable:
         return near_m <= self._hidden_m or any(_covers(other, item) for other in known)
 
 
-def _at(track: Track) -> SceneObject:
-    assert track.pose is not None  # only of tracks that are placed
-    return track.as_object(track.pose)
-
-
-def _in_hand(sighting: Sighting, carried: str | None, held_at: Pose) -> bool:
+def _in_hand(sighting: SceneObject, carried: str | None, held_at: Pose) -> bool:
     gap_m = math.dist(sighting.pose.position_m, held_at.position_m)
     return sighting.name == carried and gap_m <= CARRIED_M
 
