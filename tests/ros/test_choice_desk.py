@@ -137,7 +137,7 @@ def line(rviz: RvizClient, word: str) -> str:
     found: list[str] = []
 
     def look() -> bool:
-        found[:] = [title for title in rviz.titles(ROBOT) if title.startswith(f'{word}: ')]
+        found[:] = [title for title in rviz.titles(ROBOT.name) if title.startswith(f'{word}: ')]
         return bool(found)
 
     until(look, f'{word!r} in the menu of the robot')
@@ -145,7 +145,7 @@ def line(rviz: RvizClient, word: str) -> str:
 
 
 def numbers(rviz: RvizClient) -> set[int]:
-    return {entry.id for entry in rviz.markers[ROBOT].menu_entries}
+    return {entry.id for entry in rviz.markers[ROBOT.name].menu_entries}
 
 
 def outcomes(stack: Running) -> list[Event]:
@@ -159,17 +159,17 @@ def test_approved_plan_is_carried_out_and_the_line_goes(rviz: RvizClient, stack:
     assert 'right-click the base of the robot' in rviz.status
     assert outcomes(stack) == []
 
-    rviz.choose(ROBOT, title)
+    rviz.choose(ROBOT.name, title)
 
     assert task.result().ending.name == 'FINISHED'
-    until(lambda: title not in rviz.titles(ROBOT), 'end of the line that was answered')
+    until(lambda: title not in rviz.titles(ROBOT.name), 'end of the line that was answered')
     assert stack.client.scene().has('red_cube', 'on', 'location_B')
 
 
 def test_line_of_a_request_that_is_gone_approves_nothing(rviz: RvizClient, stack: Running) -> None:
     first = stack.begin('put the yellow cube on location_D', feedback_loops=0)
-    number = rviz.number(ROBOT, line(rviz, 'approve'))
-    rviz.choose(ROBOT, 'stop')
+    number = rviz.number(ROBOT.name, line(rviz, 'approve'))
+    rviz.choose(ROBOT.name, 'stop')
     assert first.result().ending.name == 'CANCELLED'
     until(lambda: number not in numbers(rviz), 'end of the line of a plan that was given up')
     until(lambda: STOPPED in rviz.status, 'the note that all has stopped')
@@ -177,9 +177,9 @@ def test_line_of_a_request_that_is_gone_approves_nothing(rviz: RvizClient, stack
     # Somebody still has the old menu open while another plan waits.
     second = stack.begin('put the yellow cube on location_E', feedback_loops=0)
     line(rviz, 'approve')
-    rviz.send(ROBOT, number)
+    rviz.send(ROBOT.name, number)
 
     until(lambda: 'the answer was not taken' in rviz.status, 'the refusal of an old answer')
     assert outcomes(stack) == []
-    rviz.choose(ROBOT, 'stop')
+    rviz.choose(ROBOT.name, 'stop')
     assert second.result().ending.name == 'CANCELLED'

@@ -93,7 +93,7 @@ def test_handle_of_a_menu_is_larger_than_its_thing_and_moves_with_it() -> None:
 
     (handle,) = marker.controls[0].markers
     assert handle.header.frame_id == ''  # relative to the interactive marker
-    assert handle.scale.x > menu.size_m[0]
+    assert handle.scale.x > menu.item.size_m[0]
     assert 0.0 < handle.color.a < 0.5
     assert [entry.title for entry in marker.menu_entries] == ['return to base', 'stop']
 

@@ -418,11 +418,11 @@ def _no_gap(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_every_thing_and_place_has_a_menu_and_so_has_the_robot(rviz: RvizClient) -> None:
     until(lambda: len(rviz.markers) > 1, 'menus of the scene')
 
-    assert {ROBOT, 'red_cube', 'black_cylinder', 'location_A'} <= set(rviz.markers)
+    assert {ROBOT.name, 'red_cube', 'black_cylinder', 'location_A'} <= set(rviz.markers)
     assert 'table' not in rviz.markers
     assert rviz.titles('azure_cube') == ['out of reach']
-    assert rviz.titles(ROBOT)[:2] == ['tasks', 'tasks > right side']
-    assert rviz.titles(ROBOT)[-2:] == ['return to base', 'stop']
+    assert rviz.titles(ROBOT.name)[:2] == ['tasks', 'tasks > right side']
+    assert rviz.titles(ROBOT.name)[-2:] == ['return to base', 'stop']
     for marker in rviz.markers.values():
         assert marker.header.frame_id == 'fr3_link0'
         assert [len(control.markers) for control in marker.controls] == [1]
@@ -463,7 +463,7 @@ def test_second_task_is_refused_in_words_and_stop_stops_the_first(
 
     rviz.choose('yellow_cube', 'pick up')
     until(lambda: 'refused: Another task is under way' in rviz.status, 'a refusal')
-    rviz.choose(ROBOT, 'stop')
+    rviz.choose(ROBOT.name, 'stop')
 
     assert task.result().ending.name == 'CANCELLED'
     until(lambda: 'ended: cancelled' in rviz.status, "'ended: cancelled' in the status")
@@ -471,7 +471,7 @@ def test_second_task_is_refused_in_words_and_stop_stops_the_first(
 
 
 def test_number_that_was_never_offered_does_nothing(rviz: RvizClient) -> None:
-    rviz.send(ROBOT, 4711)
+    rviz.send(ROBOT.name, 4711)
 
     until(lambda: 'there is no entry 4711' in rviz.status, 'a notice')
 
@@ -480,7 +480,7 @@ def test_stop_ends_a_call_that_belongs_to_no_task(rviz: RvizClient, running: Run
     call = Background(lambda: running.client.execute(SkillCall('wait', ('60',))))
     until(lambda: 'arm: waiting 60 s' in rviz.status, 'what the arm does in the status')
 
-    rviz.choose(ROBOT, 'stop')
+    rviz.choose(ROBOT.name, 'stop')
 
     assert call.result().code.name == 'CANCELLED'
     until(lambda: STOPPED in rviz.status, 'the note that all has stopped')

@@ -184,7 +184,10 @@ def test_picture_of_another_time_is_left_out(
 
 @pytest.mark.parametrize(
     ('frame', 'says'),
-    [('lens', "frame 'lens'. Known frames: camera, fr3_link0"), (' ', 'does not say which frame')],
+    [
+        ('lens', "'lens' is missing. Known frames: camera, fr3_link0"),
+        (' ', 'does not say which frame'),
+    ],
 )
 def test_picture_in_an_unknown_frame_is_left_out(reader: Reader, frame: str, says: str) -> None:
     assert reader.read(RED, frame=frame) is None

@@ -101,7 +101,7 @@ objects:
 @pytest.mark.parametrize(
     ('text', 'says'),
     [
-        ('objects: []', 'a catalogue lists at least one object'),
+        ('objects: []', 'at least 1 item'),
         ('description: nothing', "the field 'objects' is missing"),
         ('objects: [{name: a, kind: ball}]', r'objects\[0\] \(a\): kind'),
         ('objects: [{name: a, kind: cube, colour: red}]', "did you mean 'color'"),

@@ -103,35 +103,23 @@ def test_old_transforms_are_forgotten_and_the_newest_kept() -> None:
     assert tree.lookup('base', 'hand', 10.0 + 99.9).position_m[0] == pytest.approx(999.0)
 
 
-@pytest.mark.parametrize(
-    ('stamp_s', 'says'),
-    [(12.0, 'the newest transform is from 1.00 s ago'), (9.0, 'the oldest .* from 1.00 s later')],
-)
-def test_link_that_is_too_old_or_too_new_is_an_error_that_names_its_frames(
-    stamp_s: float, says: str
-) -> None:
+@pytest.mark.parametrize('stamp_s', [12.0, 9.0])
+def test_link_that_is_too_old_or_too_new_is_an_error_that_names_its_frames(stamp_s: float) -> None:
     tree = TransformTree()
     tree.add('base', 'hand', at(0.0), 10.0, False)
     tree.add('base', 'hand', at(1.0), 11.0, False)
 
-    with pytest.raises(FrameError, match=f'hand is in base .*{says}'):
+    with pytest.raises(FrameError, match=r'hand is in base .* transform is 1\.00 s from it'):
         tree.lookup('base', 'hand', stamp_s)
 
 
-def test_frame_that_nobody_told_of_is_named_with_those_that_are_known() -> None:
-    tree = TransformTree()
-    tree.add('fr3_link0', 'camera_link', at(1.0), 0.0, True)
-
-    with pytest.raises(FrameError, match=r"frame 'camera'\. Known frames: camera_link, fr3_link0"):
-        tree.lookup('fr3_link0', 'camera', 0.0)
-
-
-def test_two_trees_without_a_link_are_an_error_that_names_the_missing_one() -> None:
+def test_frames_that_nothing_joins_are_named_with_what_is_missing_and_known() -> None:
     tree = TransformTree()
     tree.add('camera_link', 'camera_optical', at(0.0), 0.0, True)
 
     with pytest.raises(
-        FrameError, match=r'camera_optical hangs on camera_link, .* from fr3_link0 to camera_link'
+        FrameError,
+        match=r"'fr3_link0' to 'camera_link' is missing. Known frames: camera_link, camera_o",
     ):
         tree.lookup('fr3_link0', 'camera_optical', 0.0)
 
@@ -150,7 +138,7 @@ def test_frame_that_gets_a_new_parent_leaves_the_old_one() -> None:
     tree.add('base', 'cup', at(1.0), 10.0, False)
     tree.add('hand', 'cup', at(0.0), 11.0, False)
 
-    with pytest.raises(FrameError, match='cup hangs on hand'):
+    with pytest.raises(FrameError, match="from 'base' to 'hand' is missing"):
         tree.lookup('base', 'cup', 10.0)
 
 

@@ -42,7 +42,7 @@ EMPTY_HAND = Fact('hand', 'is', 'empty')
 
 
 def menus_of(*facts: Fact) -> dict[str, Menu]:
-    return {menu.name: menu for menu in scene_menus(Scene(THINGS, (), (*SEEN, *facts), 1.0))}
+    return {menu.item.name: menu for menu in scene_menus(Scene(THINGS, (), (*SEEN, *facts), 1.0))}
 
 
 def said(entries: tuple[MenuItem, ...]) -> list[str]:
@@ -86,7 +86,7 @@ def test_menu_says_why_nothing_can_be_done() -> None:
     assert said(menus['location_H'].entries) == ['(out of reach)']
     assert said(menus['location_A'].entries) == ['(occupied)']
     covered = Scene(THINGS, (), SEEN[1:], 1.0)  # nobody says that the red cube is clear
-    (menu,) = [menu for menu in scene_menus(covered) if menu.name == 'red_cube']
+    (menu,) = [menu for menu in scene_menus(covered) if menu.item.name == 'red_cube']
     assert said(menu.entries) == ['(something stands on it)']
 
 
@@ -112,11 +112,11 @@ def test_number_stands_for_the_same_choice_for_ever() -> None:
         for named in ('one', 'two')
     )
 
-    number = numbers.of(first, (ROBOT,))
-    other = numbers.of(second, (ROBOT,))
+    number = numbers.of(first, (ROBOT.name,))
+    other = numbers.of(second, (ROBOT.name,))
 
     assert number != other
-    assert numbers.of(first, (ROBOT,)) == number
+    assert numbers.of(first, (ROBOT.name,)) == number
     assert numbers.choice(number) == first.choice
     assert numbers.choice(other) == second.choice
     assert numbers.choice(0) is None
@@ -127,8 +127,8 @@ def test_number_of_a_menu_from_before_a_restart_stands_for_nothing() -> None:
     deny = MenuItem(title='deny', choice=MenuChoice(kind=ChoiceKind.DENY, hash='one'))
     before, after = Numbers(), Numbers()
 
-    shown = [before.of(entry, (ROBOT,)) for entry in (stop, deny)]
-    now = [after.of(entry, (ROBOT,)) for entry in (deny, stop)]
+    shown = [before.of(entry, (ROBOT.name,)) for entry in (stop, deny)]
+    now = [after.of(entry, (ROBOT.name,)) for entry in (deny, stop)]
 
     # By chance they meet in one of 300 million restarts.
     assert not set(shown) & set(now)

@@ -60,10 +60,10 @@ def status_markers(lines: Sequence[str], mood: Mood) -> msgs.MarkerArray:
 
 
 def menu_marker(menu: Menu, numbers: Numbers) -> msgs.InteractiveMarker:
-    shape = msgs.Marker.CYLINDER if menu.kind is Kind.CYLINDER else msgs.Marker.CUBE
+    shape = msgs.Marker.CYLINDER if menu.item.kind is Kind.CYLINDER else msgs.Marker.CUBE
     handle = _marker('handle', 0, shape)
     handle.header.frame_id = ''  # the pose is relative to the interactive marker's
-    handle.scale = vector_to_msg([max(size * HANDLE, HANDLE_M) for size in menu.size_m])
+    handle.scale = vector_to_msg([max(size * HANDLE, HANDLE_M) for size in menu.item.size_m])
     handle.color = _color('white', GLASS)
     control = msgs.InteractiveMarkerControl(
         name='menu',
@@ -73,10 +73,10 @@ def menu_marker(menu: Menu, numbers: Numbers) -> msgs.InteractiveMarker:
     )
     return msgs.InteractiveMarker(
         header=header(0.0),
-        name=menu.name,
-        pose=pose_to_msg(menu.pose),
-        scale=max(menu.size_m),
-        menu_entries=list(_menu_entries(menu.entries, numbers, (menu.name,), 0)),
+        name=menu.item.name,
+        pose=pose_to_msg(menu.item.pose),
+        scale=max(menu.item.size_m),
+        menu_entries=list(_menu_entries(menu.entries, numbers, (menu.item.name,), 0)),
         controls=[control],
     )
 

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose, SceneObject
@@ -146,16 +146,7 @@ class CatalogueFile(FileRecord):
 
     name: str = ''
     description: str = ''
-    objects: tuple[CatalogueEntry, ...]
-
-    @field_validator('objects')
-    @classmethod
-    def _something_there_is(
-        cls, objects: tuple[CatalogueEntry, ...]
-    ) -> tuple[CatalogueEntry, ...]:
-        if not objects:
-            raise ValueError('a catalogue lists at least one object')
-        return objects
+    objects: Annotated[tuple[CatalogueEntry, ...], Field(min_length=1)]
 
 
 def load_catalogue(name_or_path: str | Path) -> Catalogue:

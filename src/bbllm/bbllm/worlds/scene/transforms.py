@@ -11,7 +11,7 @@ import bisect
 import itertools
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -94,12 +94,8 @@ def angle_between(a: Quat, b: Quat) -> float:
 def between(a: Pose, b: Pose, share: float) -> Pose:
     """Return the pose at a share of the way from *a* (0) to *b* (1)."""
     x, y, z = (p + share * (q - p) for p, q in zip(a.position_m, b.position_m, strict=True))
-    same = sum(p * q for p, q in zip(a.quat_xyzw, b.quat_xyzw, strict=True)) >= 0.0
-    sign = 1.0 if same else -1.0
-    mixed = [
-        (1.0 - share) * p + share * sign * q for p, q in zip(a.quat_xyzw, b.quat_xyzw, strict=True)
-    ]
-    return Pose(position_m=(x, y, z), quat_xyzw=normalized(mixed))
+    quat = mean((a.quat_xyzw, b.quat_xyzw), (1.0 - share, share))
+    return Pose(position_m=(x, y, z), quat_xyzw=quat)
 
 
 @dataclass(slots=True)
@@ -145,18 +141,11 @@ class TransformTree:
             link = self._links.get(child)
             if link is None or link.parent != parent or link.static or static:
                 link = self._links[child] = _Link(parent, static)
-            self._insert(link, pose, stamp_s)
-
-    def _insert(self, link: _Link, pose: Pose, stamp_s: float) -> None:
-        index = bisect.bisect_left(link.stamps_s, stamp_s)
-        if index < len(link.stamps_s) and link.stamps_s[index] == stamp_s:
-            link.poses[index] = pose
-            return
-        link.stamps_s.insert(index, stamp_s)
-        link.poses.insert(index, pose)
-        old = bisect.bisect_left(link.stamps_s, link.stamps_s[-1] - KEPT_S)
-        # In blocks: to shorten a list at every message would move it at every message.
-        if old > 100:
+            index = bisect.bisect_left(link.stamps_s, stamp_s)
+            again = link.stamps_s[index : index + 1] == [stamp_s]
+            link.stamps_s[index : index + again] = [stamp_s]
+            link.poses[index : index + again] = [pose]
+            old = bisect.bisect_left(link.stamps_s, link.stamps_s[-1] - KEPT_S)
             del link.stamps_s[:old], link.poses[:old]
 
     def lookup(self, target: str, source: str, stamp_s: float) -> Pose:
@@ -171,7 +160,12 @@ class TransformTree:
             up_target = self._way_up(target)
             common = next((frame for frame in up_source if frame in up_target), None)
             if common is None:
-                raise self._not_joined(target, source, up_source, up_target)
+                known = {*self._links, *(link.parent for link in self._links.values())}
+                names = ', '.join(sorted(known)[:20]) or 'none'
+                raise FrameError(
+                    f'Nothing joins {source!r} to {target!r}: a transform from {up_target[-1]!r} '
+                    f'to {up_source[-1]!r} is missing. Known frames: {names}.'
+                )
             in_common = self._climb(up_source[: up_source.index(common)], stamp_s)
             target_in_common = self._climb(up_target[: up_target.index(common)], stamp_s)
         return compose(inverse(target_in_common), in_common)
@@ -202,37 +196,18 @@ class TransformTree:
             return link.poses[-1]
         stamps_s = link.stamps_s
         index = bisect.bisect_left(stamps_s, stamp_s)
-        if index == len(stamps_s):
-            self._check_held(frame, link, stamp_s - stamps_s[-1], 'ago')
-            return link.poses[-1]
-        if index == 0:
-            self._check_held(frame, link, stamps_s[0] - stamp_s, 'later')
-            return link.poses[0]
-        span_s = stamps_s[index] - stamps_s[index - 1]
-        share = (stamp_s - stamps_s[index - 1]) / span_s
-        return between(link.poses[index - 1], link.poses[index], share)
-
-    def _check_held(self, frame: str, link: _Link, off_s: float, word: str) -> None:
+        if 0 < index < len(stamps_s):
+            span_s = stamps_s[index] - stamps_s[index - 1]
+            share = (stamp_s - stamps_s[index - 1]) / span_s
+            return between(link.poses[index - 1], link.poses[index], share)
+        nearest = min(index, len(stamps_s) - 1)
+        off_s = abs(stamps_s[nearest] - stamp_s)
         if off_s > HOLD_S:
-            which = 'newest' if word == 'ago' else 'oldest'
             raise FrameError(
-                f'Where {frame} is in {link.parent} is not known at that time: the {which} '
-                f'transform is from {off_s:.2f} s {word}, and at most {HOLD_S:g} s will do.'
+                f'Where {frame} is in {link.parent} is not known at that time: the nearest '
+                f'transform is {off_s:.2f} s from it, and at most {HOLD_S:g} s will do.'
             )
-
-    def _not_joined(
-        self, target: str, source: str, up_source: Sequence[str], up_target: Sequence[str]
-    ) -> FrameError:
-        known = {*self._links, *(link.parent for link in self._links.values())}
-        if source not in known:
-            names = ', '.join(sorted(known)[:20]) or 'none'
-            return FrameError(
-                f'No transform was ever heard of the frame {source!r}. Known frames: {names}.'
-            )
-        return FrameError(
-            f'Nothing joins {source} to {target}: {source} hangs on {up_source[-1]}, and {target} '
-            f'on {up_target[-1]}. A transform from {up_target[-1]} to {up_source[-1]} is missing.'
-        )
+        return link.poses[nearest]
 
 
 def plain_frame(name: str) -> str:
@@ -264,14 +239,14 @@ def difference(quat: Quat, reference: Quat, kind: Kind, size_m: Vector) -> float
     return angle_between(nearest_alike(quat, reference, kind, size_m), reference)
 
 
-def mean(quats: Sequence[Quat]) -> Quat:
+def mean(quats: Sequence[Quat], weights: Iterable[float] = itertools.repeat(1.0)) -> Quat:
     """Return the mean of orientations that are near to each other."""
     first = quats[0]
     sums = [0.0, 0.0, 0.0, 0.0]
-    for quat in quats:
+    for quat, weight in zip(quats, weights):
         sign = 1.0 if sum(p * q for p, q in zip(quat, first, strict=True)) >= 0.0 else -1.0
         for i, part in enumerate(quat):
-            sums[i] += sign * part
+            sums[i] += sign * weight * part
     return normalized(sums)
 
 

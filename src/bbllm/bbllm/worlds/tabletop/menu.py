@@ -17,10 +17,13 @@ from enum import Enum
 from bbllm.core.approval import ApprovalRequest
 from bbllm.core.types import MOVABLE, Kind, Pose, Scene, SceneObject
 
-ROBOT = 'robot base'
-"""Name of the menu beside the robot; no name of a scene has a space."""
-ROBOT_SIZE_M = (0.34, 0.34, 0.15)
-"""Extent of the upright cylinder around the robot's base that its menu hangs on [m]."""
+ROBOT = SceneObject(
+    name='robot base',
+    kind=Kind.CYLINDER,
+    pose=Pose(position_m=(0.0, 0.0, 0.075)),
+    size_m=(0.34, 0.34, 0.15),
+)
+"""What the menu beside the robot hangs on; no name of a scene has a space."""
 LONGEST = 60
 """Characters of a title."""
 MOST_FIRST = 2**30
@@ -61,25 +64,15 @@ class MenuItem:
 class Menu:
     """What can be chosen at one place."""
 
-    name: str
-    """Name of a scene object, or `ROBOT`."""
-    kind: Kind
-    pose: Pose
-    size_m: tuple[float, float, float]
-    """Full extent along its own axes [m]."""
+    item: SceneObject
+    """The object that it hangs on."""
     entries: tuple[MenuItem, ...]
 
 
 def scene_menus(scene: Scene) -> tuple[Menu, ...]:
     """Return a menu for every object and every place."""
     return tuple(
-        Menu(
-            name=item.name,
-            kind=item.kind,
-            pose=item.pose,
-            size_m=item.size_m,
-            entries=tuple(_entries(scene, item)),
-        )
+        Menu(item=item, entries=tuple(_entries(scene, item)))
         for item in scene.objects
         if item.kind in MOVABLE or item.kind is Kind.LOCATION
     )
@@ -97,13 +90,7 @@ def robot_menu(tasks: Mapping[str, str], waiting: ApprovalRequest | None) -> Men
         entries.append(MenuItem(title='tasks', entries=listed))
     entries.append(_task('return to base', 'return to base'))
     entries.append(MenuItem(title='stop', choice=MenuChoice(kind=ChoiceKind.STOP)))
-    return Menu(
-        name=ROBOT,
-        kind=Kind.CYLINDER,
-        pose=Pose(position_m=(0.0, 0.0, ROBOT_SIZE_M[2] / 2)),
-        size_m=ROBOT_SIZE_M,
-        entries=tuple(entries),
-    )
+    return Menu(item=ROBOT, entries=tuple(entries))
 
 
 class Numbers:
