@@ -24,7 +24,6 @@ from bbllm.core.journal import (
     find_journal,
     line_of,
     read_episode,
-    read_events,
     summarize,
 )
 from bbllm.core.types import (
@@ -88,7 +87,7 @@ def test_line_separators_within_a_text_do_not_end_a_line(tmp_path: Path) -> None
     said = Event(101.0, ModelReplied(role='brain', text='0: pick\u2028x\x0b\x85'))
     path = write(tmp_path, 'e1', [STARTED, said, EVENTS[-1]])
 
-    assert read_events(path)[1] == said
+    assert read_episode(path).events[1] == said
 
 
 def test_a_journal_that_breaks_off_in_a_line_is_read_up_to_there(tmp_path: Path) -> None:
@@ -106,8 +105,9 @@ def test_a_process_that_is_killed_leaves_every_event_it_wrote(tmp_path: Path) ->
     program = f"""
 import os, pathlib
 from bbllm.core.journal import JournalWriter
-from bbllm.core.events import Event, WarningRaised
+from bbllm.core.events import EpisodeStarted, Event, WarningRaised
 journal = JournalWriter(pathlib.Path({str(tmp_path)!r}), 'dies')
+journal(Event(0.0, EpisodeStarted(episode_id='e', task='t', planner='p', brain='b', body='c')))
 for number in range(50):
     journal(Event(0.0, WarningRaised(str(number))))
 os.kill(os.getpid(), 9)
@@ -115,7 +115,7 @@ os.kill(os.getpid(), 9)
     done = subprocess.run([sys.executable, '-c', program], check=False, timeout=60)
 
     assert done.returncode == -9
-    assert len(read_events(tmp_path / 'dies.jsonl')) == 50
+    assert len(read_episode(tmp_path / 'dies.jsonl').events) == 51
 
 
 def test_a_journal_is_never_overwritten(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_journal_is_never_overwritten(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match='e1'):
         JournalWriter(tmp_path, 'e1')
-    assert len(read_events(tmp_path / 'e1.jsonl')) == len(EVENTS)
+    assert len(read_episode(tmp_path / 'e1.jsonl').events) == len(EVENTS)
 
 
 def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
@@ -131,8 +131,8 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     line = line_of(STARTED).rstrip()
     path.write_text(f'{line}\n{{"kind": "dance", "stamp_s": 1.0, "data": {{}}}}\n{line}\n')
 
-    with pytest.raises(ConfigError, match=r'line 2.*dance'):
-        read_events(path)
+    with pytest.raises(ConfigError, match=r'Line 2 .*dance'):
+        read_episode(path)
 
 
 def test_an_episode_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,8 +113,7 @@ def end_journal(path: Path, ending: Ending, message: str) -> bool:
     Returns whether it was added: not where it has an end, is not here, or cannot be written.
     """
     with suppress(OSError, ConfigError):
-        events = read_events(path)
-        if events and not isinstance(events[-1].data, EpisodeEnded):
+        if read_episode(path).ending is None:
             line = line_of(Event(time.time(), EpisodeEnded(ending, message, 'LostNodeError')))
             with path.open('r+b') as file:
                 # A last line that was cut by the death of its writer stands for nothing.
@@ -125,30 +124,16 @@ def end_journal(path: Path, ending: Ending, message: str) -> bool:
     return False
 
 
-def read_events(path: Path) -> tuple[Event, ...]:
-    """
-    Read a journal; a last line that was cut by a crash is left out.
-
-    Raises ConfigError where the file is no journal; names the line.
-    """
-    events = []
-    for number, event in _parsed(path):
-        if isinstance(event, ValueError):
-            raise ConfigError(f'{path}, line {number} is no journal line: {event}')
-        events.append(event)
-    return tuple(events)
-
-
 def read_episode(path: Path) -> Episode:
     """
     Read a journal as one record; `ending` is None where it breaks off.
 
     Raises ConfigError where it cannot be read, or a line of it is no event; names the line.
     """
-    events = read_events(path)
-    if not events or not isinstance(events[0].data, EpisodeStarted):
-        raise ConfigError(f'{path} is no journal of an episode: it has no line of kind "started".')
-    return episode_of(events)
+    episode, faults = read_damaged(path)
+    if faults:
+        raise ConfigError(f'{path} is no journal of an episode. {faults[0]}')
+    return episode
 
 
 def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
@@ -157,12 +142,18 @@ def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
 
     Raises ConfigError where no line is an event.
     """
+    try:
+        text = path.read_text(encoding='utf-8', errors='replace')
+    except OSError as error:
+        raise ConfigError(f'{path} cannot be read ({error.strerror}).') from error
     events, faults = list[Event](), list[str]()
-    for number, event in _parsed(path):
-        if isinstance(event, ValueError):
-            faults.append(f'Line {number} cannot be read: {cut(str(event), FAULT_CHARACTERS)}')
-        else:
-            events.append(event)
+    # Not splitlines(): what people and models say may hold U+2028, which it takes for a line end.
+    # What follows the last line break was cut by a crash.
+    for number, line in enumerate(text.split('\n')[:-1], start=1):
+        try:
+            events.append(read_line(line))
+        except ValueError as error:
+            faults.append(f'Line {number} cannot be read: {cut(str(error), FAULT_CHARACTERS)}')
     if not events:
         why = f' {faults[0]}' if faults else ' It is empty.'
         raise ConfigError(f'{path} is no journal of an episode.{why}')
@@ -173,20 +164,6 @@ def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
         )
         events.insert(0, Event(events[0].stamp_s, start))
     return episode_of(events), tuple(faults)
-
-
-def _parsed(path: Path) -> Iterator[tuple[int, Event | ValueError]]:
-    """Yield each line by its number as an event, or why it is none; leave out a cut last one."""
-    try:
-        text = path.read_text(encoding='utf-8', errors='replace')
-    except OSError as error:
-        raise ConfigError(f'{path} cannot be read ({error.strerror}).') from error
-    # Not splitlines(): what people and models say may hold U+2028, which it takes for a line end.
-    for number, line in enumerate(text.split('\n')[:-1], start=1):
-        try:
-            yield number, read_line(line)
-        except ValueError as error:
-            yield number, error
 
 
 def episode_of(events: Iterable[Event]) -> Episode:

@@ -46,7 +46,7 @@ def from_json(cls: type[T], data: object) -> T:
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         place = '.'.join(map(str, (cls.__name__, *fault['loc'])))
-        raise ValueError(f'{place}: {fault["msg"]}, found {fault["input"]!r:.80}.') from error
+        raise ValueError(f'{place} is {fault["input"]!r:.80}: {fault["msg"]}.') from error
 
 
 _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)

@@ -21,27 +21,24 @@ An object on, inside or near another is close to it; everything in a room is ins
 as in VirtualHome's own graphs.
 """
 
+from __future__ import annotations
+
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir
 from bbllm.files.yaml_files import WordsLoader, YamlFiles
-from bbllm.worlds.household.graph import Graph, Node
-from bbllm.worlds.household.vocabulary import (
-    CHARACTER,
-    ROOMS,
-    Property,
-    Relation,
-    State,
-    known_word,
-)
+from bbllm.worlds.household.graph import Graph, Node, PropertyWord, StateWord
+from bbllm.worlds.household.vocabulary import CHARACTER, ROOMS, Property, Relation, State
 
 FOLLOWING: Mapping[Property, State] = {
     Property.CAN_OPEN: State.CLOSED,
@@ -62,49 +59,6 @@ class HouseFileError(ConfigError):
     """A house that cannot be built as it is described."""
 
 
-@dataclass(frozen=True, slots=True)
-class _HouseClass:
-    """One class of objects, rooms or people."""
-
-    category: str
-    properties: frozenset[Property]
-    states: frozenset[State]
-    """How one of it begins."""
-
-
-_Classes = Mapping[str, _HouseClass]
-
-
-@cache
-def _known_classes() -> _Classes:
-    path = config_dir() / 'house_classes.yaml'
-    return _parse_classes(yaml.safe_load(path.read_text('utf-8')), str(path))
-
-
-def _parse_classes(data: object, where: str) -> _Classes:
-    """Read classes, each `category[, properties[, states]]`, the words in small letters."""
-    if not isinstance(data, Mapping):
-        raise HouseFileError(f'{where} must map names of classes to lines such as `Food, eatable`')
-    return {str(name): _parse_class(str(name), line, where) for name, line in data.items()}
-
-
-def _parse_class(name: str, line: object, where: str) -> _HouseClass:
-    category, *words = [part.strip() for part in str(line).split(',')]
-    if not category or len(words) > 2:
-        raise HouseFileError(
-            f'{where}: {name} is {line!r}, which is not `category[, properties[, states]]`, as in '
-            '`Lamps, has_plug has_switch, on`.'
-        )
-    properties, states = [part.split() for part in (*words, '', '')[:2]]
-    try:
-        has = frozenset(known_word(Property, word) for word in properties)
-        given = [known_word(State, word) for word in states]
-    except ValueError as error:
-        raise HouseFileError(f'{where}: {name}: {error}') from None
-    first = frozenset(state for word, state in FOLLOWING.items() if word in has)
-    return _HouseClass(category, has, with_states(first, *given))
-
-
 def with_states(states: frozenset[State], *more: State) -> frozenset[State]:
     """Return states with some more, which take the place of their opposites."""
     for state in more:
@@ -112,171 +66,184 @@ def with_states(states: frozenset[State], *more: State) -> frozenset[State]:
     return states
 
 
-FIELDS = ('description', 'start', 'doors', 'rooms', 'classes')
+class _HouseClass(BaseModel):
+    """One class of objects, rooms or people: `category[, properties[, states]]`."""
+
+    category: Annotated[str, Field(min_length=1)]
+    properties: frozenset[PropertyWord]
+    states: frozenset[StateWord]
+    """How one of it begins."""
+
+    @model_validator(mode='before')
+    @classmethod
+    def _parse(cls, line: object) -> object:
+        category, *words = [part.strip() for part in str(line).split(',')]
+        if len(words) > 2:
+            raise ValueError(
+                f'{line!r} is not `category[, properties[, states]]`, as in '
+                '`Lamps, has_plug has_switch, on`'
+            )
+        properties, states = [part.split() for part in (*words, '', '')[:2]]
+        return {'category': category, 'properties': properties, 'states': states}
+
+    @model_validator(mode='after')
+    def _begin(self) -> _HouseClass:
+        first = frozenset(state for word, state in FOLLOWING.items() if word in self.properties)
+        self.states = with_states(first, *self.states)
+        return self
+
+
+class _Item(BaseModel):
+    """One object, or several that are alike, and what is around each."""
+
+    model_config = ConfigDict(extra='forbid')
+
+    name: str
+    count: int
+    on: list[_Item] = []
+    inside: list[_Item] = []
+    near: list[_Item] = []
+    facing: list[str] = []
+    states: Annotated[list[StateWord], Field(alias='is')] = []
+
+    @model_validator(mode='before')
+    @classmethod
+    def _parse(cls, item: object) -> object:
+        about: object = {}
+        if isinstance(item, Mapping) and len(item) == 1:
+            item, about = next(iter(item.items()))
+        match = _COUNTED.fullmatch(str(item))
+        if match is None or not isinstance(about, Mapping):
+            raise ValueError(
+                f'{str(item)[:80]!r} is no thing. One is written `chair`, `chair*4` or '
+                '`fridge: {inside: [milk]}`'
+            )
+        return {**about, 'name': match[1], 'count': match[2] or 1}
+
+
+class _HouseFile(BaseModel):
+    """The content of a house's file."""
+
+    model_config = ConfigDict(extra='forbid')
+
+    description: str = ''
+    start: str = ''
+    doors: list[tuple[str, str]] = []
+    rooms: Annotated[dict[str, list[_Item]], Field(min_length=1)]
+    classes: dict[str, _HouseClass] = {}
+
+
+FIELDS = tuple(_HouseFile.model_fields)
 ABOUT = ('on', 'inside', 'near', 'facing', 'is')
 MOST_THINGS = 10_000
 """Objects of a house at most; a slip such as chair*4000000 shall not fill the memory."""
-MOST_DEEP = 20
-"""How deep objects may be nested."""
 FIRST_THING = 100
 """Id of the first object; rooms and doors have lower ones, as in VirtualHome's graphs."""
 
-_AROUND = {'on': Relation.ON, 'inside': Relation.INSIDE, 'near': None}
 _COUNTED = re.compile(r'([A-Za-z]\w*)(?:\*([1-9]\d{0,4}))?')
+
+
+@cache
+def _known_classes() -> Mapping[str, _HouseClass]:
+    text = (config_dir() / 'house_classes.yaml').read_text('utf-8')
+    return TypeAdapter(dict[str, _HouseClass]).validate_python(yaml.safe_load(text))
 
 
 def build(data: Mapping[str, object], where: str) -> Graph:
     """Expand the content of a house's file; raises HouseFileError with what would have worked."""
-    _known_fields(data, FIELDS, where)
-    rooms = data.get('rooms')
-    if not isinstance(rooms, Mapping) or not rooms:
-        raise HouseFileError(
-            f'{where}: `rooms` must map at least one room to what is in it, as in '
-            '`kitchen: [floor, chair*4]`.'
-        )
-    added = _parse_classes(data.get('classes') or {}, f'{where}: classes')
-    builder = _Builder(where, {**_known_classes(), **added})
-    graph = builder.graph
-    for name in map(str, rooms):
-        builder.add_room(name)
-    graph.nodes[1] = Node(1, CHARACTER, category='Characters')
-    start = str(data.get('start') or next(iter(rooms)))
-    graph.add(1, Relation.INSIDE, builder.room_named(start, 'start'))
-    for pair in _list(data.get('doors'), f'{where}: doors'):
-        builder.add_door(pair)
-    for name, items in rooms.items():
-        builder.place(items, builder.rooms[str(name)], f'{where}: rooms: {name}')
-    builder.turn()
-    return graph
+    try:
+        return _Builder(_HouseFile.model_validate(data)).graph
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        why = fault['msg'].removeprefix('Value error, ')
+        if fault['type'] == 'extra_forbidden':
+            known = FIELDS if len(fault['loc']) == 1 else ABOUT
+            why = str(UnknownNameError('field', str(fault['loc'][-1]), known))
+        place = ': '.join(map(str, (where, *fault['loc'])))
+        raise HouseFileError(f'{place}: {why.rstrip(".")}.') from None
+    except (UnknownNameError, HouseFileError) as error:
+        raise HouseFileError(f'{where}: {error}') from None
 
 
-@dataclass
 class _Builder:
     """A graph that grows."""
 
-    where: str
-    classes: _Classes
-    graph: Graph = field(default_factory=Graph)
-    rooms: dict[str, int] = field(default_factory=dict)
-    facing: list[tuple[int, int, str, str]] = field(default_factory=list)
-    """Object, its room, the class that it faces, and the place in the file."""
-    next_id: int = FIRST_THING
+    def __init__(self, file: _HouseFile) -> None:
+        self.graph = Graph()
+        self._classes = {**_known_classes(), **file.classes}
+        self._rooms: dict[str, int] = {}
+        self._facing: list[tuple[int, int, str]] = []
+        """Object, its room, and the class that it faces."""
+        self._next_id = FIRST_THING
+        for name in file.rooms:
+            self._rooms[name] = room = len(self._rooms) + 2
+            if self._add(name, room).category != ROOMS:
+                rooms = [word for word, kind in self._classes.items() if kind.category == ROOMS]
+                raise HouseFileError(f'{name} is no room. Rooms: {", ".join(rooms)}.')
+        self.graph.nodes[1] = Node(1, CHARACTER, category='Characters')
+        self.graph.add(1, Relation.INSIDE, self._room(file.start or next(iter(file.rooms))))
+        for ends in file.doors:
+            door = self._add('door', len(self.graph.nodes) + 1).id
+            for end in ends:
+                self.graph.add(door, Relation.BETWEEN, self._room(end))
+            self.graph.add(door, Relation.INSIDE, self._room(ends[0]))
+        for name, items in file.rooms.items():
+            self._place(items, self._rooms[name])
+        for thing, room, name in self._facing:
+            self._turn(thing, room, name)
 
-    def add_room(self, name: str) -> None:
-        place = f'{self.where}: rooms'
-        if self._class(name, place).category != ROOMS:
-            known = [word for word, kind in self.classes.items() if kind.category == ROOMS]
-            raise HouseFileError(f'{place}: {name} is no room. Rooms: {", ".join(known)}.')
-        self.rooms[name] = self._node(name, len(self.rooms) + 2, place).id
+    def _room(self, name: str) -> int:
+        if name not in self._rooms:
+            raise UnknownNameError('room', name, self._rooms)
+        return self._rooms[name]
 
-    def room_named(self, name: str, field: str) -> int:
-        if name not in self.rooms:
-            wrong = UnknownNameError('room', name, self.rooms)
-            raise HouseFileError(f'{self.where}: {field}: {wrong}')
-        return self.rooms[name]
+    def _turn(self, thing: int, room: int, name: str) -> None:
+        """Let an object face the nearest one of a class in its room, once all exist."""
+        nodes = self.graph.nodes
+        inside = self.graph.sources(room, Relation.INSIDE)
+        there = [node_id for node_id in inside if nodes[node_id].class_name == name]
+        if not there:
+            raise HouseFileError(f'{nodes[thing]}: there is no {name} in the same room to face.')
+        nearest = min(there, key=lambda node_id: (abs(node_id - thing), node_id))
+        self.graph.add(thing, Relation.FACING, nearest)
 
-    def add_door(self, pair: object) -> None:
-        place = f'{self.where}: doors'
-        ends = _list(pair, place)
-        if len(ends) != 2:
-            raise HouseFileError(
-                f'{place}: {pair!r} is no pair of rooms, as in [kitchen, bedroom].'
-            )
-        rooms = [self.room_named(str(end), 'doors') for end in ends]
-        door = self._node('door', len(self.graph.nodes) + 1, self.where).id
-        for room in rooms:
-            self.graph.add(door, Relation.BETWEEN, room)
-        self.graph.add(door, Relation.INSIDE, rooms[0])
-
-    def turn(self) -> None:
-        """Add what objects face, once all objects exist."""
-        for thing, room, name, place in self.facing:
-            there = [
-                node_id
-                for node_id in self.graph.sources(room, Relation.INSIDE)
-                if self.graph.nodes[node_id].class_name == name
-            ]
-            if not there:
-                raise HouseFileError(f'{place}: there is no {name} in the same room to face.')
-            nearest = min(there, key=lambda node_id: (abs(node_id - thing), node_id))
-            self.graph.add(thing, Relation.FACING, nearest)
-
-    def place(self, items: object, room: int, place: str, deep: int = 0) -> list[int]:
+    def _place(self, items: Iterable[_Item], room: int) -> list[int]:
         """Put objects into a room; return those that stand for themselves there."""
-        if deep > MOST_DEEP:
-            raise HouseFileError(f'{place}: nested deeper than {MOST_DEEP}.')
         placed = []
-        for item in _list(items, place):
-            name, count, about = self._item(item, place)
-            here = f'{place}: {name}'
-            for _ in range(count):
-                thing = self._thing(name, here, about.get('is'))
+        for item in items:
+            for _ in range(item.count):
+                thing = self._thing(item)
                 placed.append(thing)
                 self.graph.add(thing, Relation.INSIDE, room)
-                for target in _list(about.get('facing'), here):
-                    self.facing.append((thing, room, str(target), here))
-                for word, relation in _AROUND.items():
-                    for other in self.place(about.get(word), room, f'{here}: {word}', deep + 1):
+                self._facing += [(thing, room, name) for name in item.facing]
+                for around, relation in (
+                    (item.on, Relation.ON),
+                    (item.inside, Relation.INSIDE),
+                    (item.near, None),
+                ):
+                    for other in self._place(around, room):
                         self.graph.add_both_ways(thing, Relation.CLOSE, (other,))
                         if relation is not None:
                             self.graph.add(other, relation, thing)
         return placed
 
-    def _item(self, item: object, place: str) -> tuple[str, int, Mapping[str, object]]:
-        about: object = None
-        if isinstance(item, Mapping) and len(item) == 1:
-            item, about = next(iter(item.items()))
-        about = about or {}
-        match = _COUNTED.fullmatch(str(item))
-        if match is None or not isinstance(about, Mapping):
-            raise HouseFileError(
-                f'{place}: {str(item)[:80]!r} is no thing. One is written `chair`, `chair*4` or '
-                '`fridge: {inside: [milk]}`.'
-            )
-        _known_fields(about, ABOUT, f'{place}: {match[1]}')
-        return match[1], int(match[2] or 1), about
-
-    def _thing(self, name: str, place: str, states: object) -> int:
-        if self.next_id - FIRST_THING >= MOST_THINGS:
-            raise HouseFileError(f'{self.where}: a house may hold {MOST_THINGS} things.')
-        node = self._node(name, self.next_id, place)
-        self.next_id += 1
-        try:
-            given = [known_word(State, word) for word in _list(states, place)]
-        except ValueError as error:
-            raise HouseFileError(f'{place}: {error}') from None
-        node.states = set(with_states(frozenset(node.states), *given))
+    def _thing(self, item: _Item) -> int:
+        if self._next_id - FIRST_THING >= MOST_THINGS:
+            raise HouseFileError(f'a house may hold {MOST_THINGS} things.')
+        node = self._add(item.name, self._next_id)
+        self._next_id += 1
+        node.states = set(with_states(frozenset(node.states), *item.states))
         return node.id
 
-    def _node(self, name: str, node_id: int, place: str) -> Node:
-        kind = self._class(name, place)
+    def _add(self, name: str, node_id: int) -> Node:
+        kind = self._classes.get(name)
+        if kind is None:
+            unknown = UnknownNameError('class of things', name, self._classes)
+            raise HouseFileError(f'{unknown} A house adds its own under `classes`.')
         node = self.graph.nodes[node_id] = Node(
             node_id, name, kind.category, properties=kind.properties, states=set(kind.states)
         )
         return node
-
-    def _class(self, name: str, place: str) -> _HouseClass:
-        if name not in self.classes:
-            raise HouseFileError(
-                f'{place}: {UnknownNameError("class of things", name, self.classes)} '
-                'A house adds its own under `classes`.'
-            )
-        return self.classes[name]
-
-
-def _list(value: object, place: str) -> Sequence[object]:
-    """Return a list as it is, nothing as an empty one."""
-    if value is None:
-        return ()
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return value
-    raise HouseFileError(f'{place}: {str(value)[:80]!r} is no list; write [{str(value)[:40]}].')
-
-
-def _known_fields(data: Mapping[str, object], known: Sequence[str], place: str) -> None:
-    for name in data:
-        if name not in known:
-            raise HouseFileError(f'{place}: {UnknownNameError("field", str(name), known)}')
 
 
 FILES = YamlFiles('house', fields=', '.join(FIELDS), error=HouseFileError, loader=WordsLoader)
