@@ -16,14 +16,15 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from bbllm.core.cancel import POLL_S, CancelToken
-from bbllm.core.errors import ApprovalError, ConfigError
+from bbllm.core.constants import OptionWord
+from bbllm.core.errors import ApprovalError
 from bbllm.core.types import Outcome, Plan, SkillCall
 
 SHORT = 12
 """How many characters of a hash people are shown."""
 
 
-class ApprovalMode(str, Enum):
+class ApprovalMode(OptionWord):
     """What a person has to allow."""
 
     NONE = 'none'
@@ -131,18 +132,6 @@ def single_hash(kind: RequestKind, *what: str) -> str:
     """
     text = json.dumps([kind.value, secrets.token_hex(16), *what])
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def approval_mode(name: str) -> ApprovalMode:
-    """Return a mode of approval by its name; raises ConfigError where there is none."""
-    try:
-        return ApprovalMode(name)
-    except ValueError as error:
-        names = ', '.join(mode.value for mode in ApprovalMode)
-        raise ConfigError(
-            f'fr3_executor knows no approval {name!r}. It may be: {names}. '
-            'For example approval:=plan.'
-        ) from error
 
 
 REMEMBERED = 100

@@ -2,8 +2,9 @@
 
 import re
 from enum import Enum
+from typing import NoReturn
 
-from bbllm.core.errors import ConfigError
+from bbllm.core.errors import ConfigError, UnknownNameError
 
 GRAVITY_M_S2 = 9.81
 """Standard gravity as in MuJoCo [m/s^2]."""
@@ -33,18 +34,18 @@ def checked_namespace(text: str) -> str:
     return name
 
 
-class OpenStateMode(str, Enum):
+class OptionWord(str, Enum):
+    """A word that an option takes; a look-up of another one raises UnknownNameError."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        kind = re.sub(r'\B([A-Z])', r' \1', cls.__name__).lower()
+        raise UnknownNameError(kind, str(value), [word.value for word in cls])
+
+
+class OpenStateMode(OptionWord):
     """Source of the open state; see docs/design/open-state.md."""
 
     OFF = 'off'
     RULES = 'rules'
     MODEL = 'model'
-
-
-def open_state_mode(name: str) -> OpenStateMode:
-    """Return a mode by its name; raises ConfigError where there is none."""
-    try:
-        return OpenStateMode(name)
-    except ValueError:
-        known = ', '.join(mode.value for mode in OpenStateMode)
-        raise ConfigError(f'There is no open_state {name!r}. Known: {known}.') from None

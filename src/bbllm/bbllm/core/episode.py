@@ -45,8 +45,9 @@ from bbllm.core.events import (
     SceneRecorded,
     StepBegun,
     StepFailed,
+    StepPassed,
     WarningRaised,
-    passed_steps,
+    steps_left,
 )
 from bbllm.core.journal import episode_of
 from bbllm.core.naming import scene_fault
@@ -66,7 +67,7 @@ from bbllm.core.protocols import (
     in_episode,
 )
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.text import cut, escape_line, hidden_fault, strip_hidden
+from bbllm.core.text import count_of, cut, escape_line, hidden_fault, strip_hidden
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Task
 
 NAMED_STEPS = 3
@@ -86,91 +87,20 @@ STOP_SELDOM_S = 0.05
 """How seldom that becomes; each pause is twice the one before [s]."""
 
 
-class Budget:
-    """Counts what an episode uses, and raises BudgetError where a limit is reached."""
-
-    def __init__(self, limits: Limits):
-        self.limits = limits
-        self._started_s = time.time()
-        self._calls = 0
-        self._model_calls = 0
-        self._tokens = 0
-
-    def spend_call(self) -> None:
-        """Take one call."""
-        _within('calls', self._calls, self.limits.steps)
-        self._calls += 1
-
-    def check_model_call(self) -> None:
-        """Raise when no more model calls or tokens are left."""
-        _within('model calls', self._model_calls, self.limits.model_calls)
-        _within('tokens', self._tokens, self.limits.tokens)
-
-    def add_model_call(self, tokens: int) -> None:
-        """Count a model call that was made, wherever it was made."""
-        self._model_calls += 1
-        self._tokens += tokens
-
-    def check_time(self) -> None:
-        """Raise when the wall time is used up."""
-        limit = self.limits.wall_s
-        if limit is not None and time.time() - self._started_s > limit:
-            raise BudgetError(f'The episode took longer than its {limit:g} s.')
-
-
 def _within(what: str, used: int, limit: int | None) -> None:
     if limit is not None and used >= limit:
         raise BudgetError(f'The limit of {limit} {what} is used up.')
 
 
-class EventRecorder:
-    """
-    Stamps, keeps and passes on events, from any thread.
-
-    It also counts plans and feedback loops, and keeps the failed steps of the plan in force.
-    """
-
-    def __init__(self, sinks: Sequence[EventSink]):
-        self.events: list[Event] = []
-        self.failed: dict[int, str] = {}
-        """Cause of each step of the plan in force that stays failed, by its index."""
-        self.broken: BbllmError | None = None
-        """What a sink raised; it receives no more events."""
-        self._sinks = list(sinks)
-        self._lock = threading.RLock()
-
-    def emit(self, data: EventData) -> None:
-        """Add an event to the record and pass it to every sink."""
-        with self._lock:
-            match data:
-                case PlanMade():
-                    self.failed = {i: why for i, why in self.failed.items() if i < data.start}
-                    data = replace(data, revision=self._count(PlanMade))
-                case RepairBegun():
-                    data = replace(data, loop=1 + self._count(RepairBegun))
-                case StepFailed():
-                    self.failed[data.index] = data.cause
-            event = Event(time.time(), data)
-            self.events.append(event)
-            for sink in tuple(self._sinks):
-                try:
-                    sink(event)
-                except BbllmError as error:
-                    # The other sinks still receive the rest; `check` ends the episode.
-                    self._sinks.remove(sink)
-                    self.broken = error
-
-    def check(self) -> None:
-        """Raise what a sink raised."""
-        if self.broken is not None:
-            raise self.broken
-
-    def _count(self, kind: type[EventData]) -> int:
-        return sum(isinstance(event.data, kind) for event in self.events)
+Kept = TypeVar('Kept', bound=EventData)
 
 
 class EpisodeRun:
-    """One episode under way; also the planner's EpisodeContext."""
+    """
+    One episode under way; also the planner's EpisodeContext.
+
+    Its record is also its account: what was used is counted from the events.
+    """
 
     def __init__(
         self,
@@ -184,9 +114,13 @@ class EpisodeRun:
         settings: Mapping[str, object] | None = None,
     ):
         self.task = task
-        self._budget = Budget(limits or Limits())
-        self._recorder = EventRecorder(sinks)
-        self.token = CancelToken(self._recorder.check, self._budget.check_time)
+        self.events: list[Event] = []
+        self._limits = limits or Limits()
+        self._started_s = time.time()
+        self._sinks = list(sinks)
+        self._broken: BbllmError | None = None
+        """What a sink raised; it receives no more events."""
+        self.token = CancelToken(self._check)
         """Ends waiting calls when the episode may not go on: CancelledError, BudgetError where the
         wall time is used up, ConfigError where the journal can no longer be written."""
         self._reported_done = False
@@ -202,7 +136,7 @@ class EpisodeRun:
             brain=brain,
             body=body,
             version=bbllm.__version__,
-            limits=self._budget.limits,
+            limits=self._limits,
             settings=dict(settings or {}),
         )
 
@@ -240,7 +174,7 @@ class EpisodeRun:
             for text in self.take_human_feedback():
                 self.warn(f'The episode ended before this was read: {text!r}')
             self.emit(EpisodeEnded(ending, message, error_type))
-        return episode_of(self._recorder.events)
+        return episode_of(self.events)
 
     def model(
         self, inner: ChatModel, role: str, check: Callable[[], object] | None = None
@@ -253,7 +187,7 @@ class EpisodeRun:
         situation = Situation(
             task=self.task,
             planner=self._start.planner,
-            events=lambda: tuple(self._recorder.events),
+            events=lambda: tuple(self.events),
         )
         return GuardedModel(self, in_episode(inner, situation), role, self.warn, check)
 
@@ -289,9 +223,6 @@ class EpisodeRun:
 
     def add_model_call(self, call: ModelCall) -> None:
         """Put a model call on the account and on record, also one made in another process."""
-        with self._lock:
-            # Where no server counts, the estimate does, so that a limit of tokens holds there too.
-            self._budget.add_model_call(call.size_tokens + call.completion_tokens)
         self.emit(call)
 
     def add_model_text(self, role: str, text: str) -> None:
@@ -304,7 +235,20 @@ class EpisodeRun:
         """Record an event and pass it to every sink; raises where a step may not begin."""
         if isinstance(data, StepBegun):
             self.token.raise_if_cancelled()
-        self._recorder.emit(data)
+        with self._lock:
+            if isinstance(data, PlanMade):
+                data = replace(data, revision=len(self._all(PlanMade)))
+            elif isinstance(data, RepairBegun):
+                data = replace(data, loop=1 + len(self._all(RepairBegun)))
+            event = Event(time.time(), data)
+            self.events.append(event)
+            for sink in tuple(self._sinks):
+                try:
+                    sink(event)
+                except BbllmError as error:
+                    # The other sinks still receive the rest; the token ends the episode.
+                    self._sinks.remove(sink)
+                    self._broken = error
 
     def warn(self, text: str) -> None:
         """Record information for people that changes nothing."""
@@ -334,12 +278,27 @@ class EpisodeRun:
     def spend_call(self) -> None:
         """Take one call from the budget; raises BudgetError or CancelledError."""
         self.token.raise_if_cancelled()
-        self._budget.spend_call()
+        _within('calls', len(self._all(SkillCall)), self._limits.steps)
 
     def spend_model_call(self) -> None:
         """Take one model call from the budget; raises BudgetError or CancelledError."""
         self.token.raise_if_cancelled()
-        self._budget.check_model_call()
+        calls = self._all(ModelCall)
+        _within('model calls', len(calls), self._limits.model_calls)
+        # Where no server counts, the estimate does, so that a limit of tokens holds there too.
+        tokens = sum(call.size_tokens + call.completion_tokens for call in calls)
+        _within('tokens', tokens, self._limits.tokens)
+
+    def _check(self) -> None:
+        """Raise what a sink raised, or BudgetError where the wall time is used up."""
+        if self._broken is not None:
+            raise self._broken
+        limit_s = self._limits.wall_s
+        if limit_s is not None and time.time() - self._started_s > limit_s:
+            raise BudgetError(f'The episode took longer than its {limit_s:g} s.')
+
+    def _all(self, kind: type[Kept]) -> list[Kept]:
+        return [event.data for event in self.events if isinstance(event.data, kind)]
 
     def _keep_stopping(self) -> None:
         # A stop that comes between the last check and the first motion of a call stops nothing.
@@ -350,38 +309,34 @@ class EpisodeRun:
 
     def _judge(self) -> tuple[Ending, str]:
         self.token.raise_if_cancelled()
-        events, failed = self._recorder.events, self._recorder.failed
-        done = any(isinstance(e.data, Outcome) and e.data.succeeded for e in events)
+        failed = list(steps_left(self.events, StepFailed).values())
         if failed:
-            index, cause = next(iter(failed.items()))
             more = f' ({len(failed)} steps in all)' if len(failed) > 1 else ''
-            return Ending.GAVE_UP, f'Step {index} stayed failed{more}: {cause}'
+            text = f'Step {failed[0].index} stayed failed{more}: {failed[0].cause}'
+            return Ending.GAVE_UP, text
         if self._reported_done:
             return Ending.FINISHED, ''
-        passed = passed_steps(events)
-        if not done:
+        passed = _passed_text(list(steps_left(self.events, StepPassed).values()))
+        if not any(outcome.succeeded for outcome in self._all(Outcome)):
             message = 'The plan ended without one step that the robot carried out.'
-            return Ending.GAVE_UP, ' '.join((message, _passed_text(passed))).rstrip()
-        if passed:
-            return Ending.PARTLY_DONE, _passed_text(passed)
-        return Ending.FINISHED, ''
+            return Ending.GAVE_UP, f'{message} {passed}'.rstrip()
+        return (Ending.PARTLY_DONE if passed else Ending.FINISHED), passed
 
     def _show_scene(self, world: World, moment: str) -> None:
         self.emit(SceneRecorded(moment, world.observe()))
 
 
-def _passed_text(passed: Mapping[int, str]) -> str:
+def _passed_text(passed: Sequence[StepPassed]) -> str:
     """Return a sentence that names the passed steps; empty where there are none."""
     if not passed:
         return ''
-    steps = list(passed.items())[:NAMED_STEPS]
-    named = [f'{i}: {cut(text, STEP_CHARACTERS)!r}' for i, text in steps]
+    named = [f'{s.index}: {cut(s.text, STEP_CHARACTERS)!r}' for s in passed[:NAMED_STEPS]]
     if len(passed) > NAMED_STEPS:
         named.append(f'and {len(passed) - NAMED_STEPS} more')
-    one = len(passed) == 1
+    were, it = ('was', 'it') if len(passed) == 1 else ('were', 'them')
     return (
-        f'{len(passed)} step{"" if one else "s"} of the plan {"was" if one else "were"} passed, '
-        f'because no action was found for {"it" if one else "them"}: {", ".join(named)}.'
+        f'{count_of(len(passed), "step")} of the plan {were} passed, because no action was found '
+        f'for {it}: {", ".join(named)}.'
     )
 
 

@@ -388,16 +388,19 @@ def assert_never(data: NoReturn) -> NoReturn:
     raise AssertionError(f'{type(data).__name__} is not an event')
 
 
-def passed_steps(events: Iterable[Event]) -> dict[int, str]:
-    """Return the texts of the passed steps of the plan in force, by their index."""
-    passed: dict[int, str] = {}
+_Left = TypeVar('_Left', StepPassed, StepFailed)
+
+
+def steps_left(events: Iterable[Event], kind: type[_Left]) -> dict[int, _Left]:
+    """Return the passed or failed steps of the plan in force, by their index."""
+    left: dict[int, _Left] = {}
     for event in events:
-        match event.data:
-            case PlanMade(start=start):
-                passed = {index: text for index, text in passed.items() if index < start}
-            case StepPassed(index, text):
-                passed[index] = text
-    return passed
+        if isinstance(event.data, PlanMade):
+            start = event.data.start
+            left = {index: step for index, step in left.items() if index < start}
+        elif isinstance(event.data, kind):
+            left[event.data.index] = event.data
+    return left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

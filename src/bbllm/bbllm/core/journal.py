@@ -28,7 +28,8 @@ from bbllm.core.events import (
     EventKind,
     ModelCall,
     RepairBegun,
-    passed_steps,
+    StepPassed,
+    steps_left,
 )
 from bbllm.core.records import from_json, to_json
 from bbllm.core.text import cut, json_text
@@ -187,7 +188,7 @@ def episode_of(events: Iterable[Event]) -> Episode:
         events=events,
         feedback_loops=sum(isinstance(event.data, RepairBegun) for event in events),
         steps=len(outcomes),
-        passed_steps=len(passed_steps(events)),
+        passed_steps=len(steps_left(events, StepPassed)),
         model_calls=tuple(event.data for event in events if isinstance(event.data, ModelCall)),
         wall_s=last.stamp_s - events[0].stamp_s,
         robot_s=sum(outcome.duration_s for outcome in outcomes),

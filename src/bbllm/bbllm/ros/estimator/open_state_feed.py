@@ -7,7 +7,7 @@ from bbllm_interfaces.msg import EpisodeEvent
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from std_srvs.srv import Trigger
 
-from bbllm.core.constants import OpenStateMode, open_state_mode
+from bbllm.core.constants import OpenStateMode
 from bbllm.core.protocols import ChatModel
 from bbllm.core.types import Scene
 from bbllm.planners.common.belief.belief_world import StateKeeper
@@ -44,7 +44,7 @@ class OpenStateFeed:
         self._node = node
         self._forgotten = OpenState()
         self._forgotten_s = -ANSWER_S
-        mode = open_state_mode(params.open_state)
+        mode = OpenStateMode(params.open_state)
         self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)
 
     def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:

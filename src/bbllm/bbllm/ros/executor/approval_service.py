@@ -14,7 +14,6 @@ from bbllm.core.approval import (
     ApprovalQueue,
     ApprovalRequest,
     RequestKind,
-    approval_mode,
 )
 from bbllm.core.errors import ApprovalError
 from bbllm.core.events import EpisodeStarted
@@ -57,7 +56,7 @@ class ApprovalService:
             on_answer=self._record,
         )
         self.gate = ApprovalGate(
-            self.queue.ask, observe, mode=approval_mode(params.approval), stops=stops
+            self.queue.ask, observe, mode=ApprovalMode(params.approval), stops=stops
         )
         self._waits = node.create_publisher(Approval, 'approval', LATCHED)
         self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)

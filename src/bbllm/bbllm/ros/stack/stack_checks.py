@@ -12,8 +12,8 @@ import yaml
 
 from bbllm.arm.envelope import load_envelope
 from bbllm.bench.suites.suite import load_suite
-from bbllm.core.approval import approval_mode
-from bbllm.core.constants import OpenStateMode, open_state_mode
+from bbllm.core.approval import ApprovalMode
+from bbllm.core.constants import OpenStateMode
 from bbllm.ros.parameters.model_params import (
     mapping_of,
     model_of_open_state,
@@ -59,13 +59,13 @@ def value_of_text(node: str, name: str, text: str) -> Value:
 
 
 def _check_executor(params: Any) -> None:
-    approval_mode(params.approval)
+    ApprovalMode(params.approval)
     load_envelope(params.safety)
 
 
 def _check_estimator(params: Any) -> None:
     read_sources(params.sources, params.scene, params.catalogue)
-    if open_state_mode(params.open_state) is OpenStateMode.MODEL:
+    if OpenStateMode(params.open_state) is OpenStateMode.MODEL:
         model_of_open_state(params)
 
 
