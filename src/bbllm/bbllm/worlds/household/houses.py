@@ -32,11 +32,11 @@ from pathlib import Path
 from typing import Annotated
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir
-from bbllm.files.yaml_files import WordsLoader, YamlFiles
+from bbllm.files.yaml_files import FileRecord, WordsLoader, YamlFiles, explain
 from bbllm.worlds.household.graph import Graph, Node, PropertyWord, StateWord
 from bbllm.worlds.household.vocabulary import CHARACTER, ROOMS, Property, Relation, State
 
@@ -93,18 +93,16 @@ class _HouseClass(BaseModel):
         return self
 
 
-class _Item(BaseModel):
+class _Item(FileRecord):
     """One object, or several that are alike, and what is around each."""
-
-    model_config = ConfigDict(extra='forbid')
 
     name: str
     count: int
-    on: list[_Item] = []
-    inside: list[_Item] = []
-    near: list[_Item] = []
-    facing: list[str] = []
-    states: Annotated[list[StateWord], Field(alias='is')] = []
+    on: tuple[_Item, ...] = ()
+    inside: tuple[_Item, ...] = ()
+    near: tuple[_Item, ...] = ()
+    facing: tuple[str, ...] = ()
+    states: Annotated[tuple[StateWord, ...], Field(alias='is')] = ()
 
     @model_validator(mode='before')
     @classmethod
@@ -121,20 +119,17 @@ class _Item(BaseModel):
         return {**about, 'name': match[1], 'count': match[2] or 1}
 
 
-class _HouseFile(BaseModel):
+class _HouseFile(FileRecord):
     """The content of a house's file."""
-
-    model_config = ConfigDict(extra='forbid')
 
     description: str = ''
     start: str = ''
-    doors: list[tuple[str, str]] = []
-    rooms: Annotated[dict[str, list[_Item]], Field(min_length=1)]
-    classes: dict[str, _HouseClass] = {}
+    doors: tuple[tuple[str, str], ...] = ()
+    rooms: Annotated[dict[str, tuple[_Item, ...]], Field(min_length=1)]
+    classes: dict[str, _HouseClass] = Field(default_factory=dict)
 
 
 FIELDS = tuple(_HouseFile.model_fields)
-ABOUT = ('on', 'inside', 'near', 'facing', 'is')
 MOST_THINGS = 10_000
 """Objects of a house at most; a slip such as chair*4000000 shall not fill the memory."""
 FIRST_THING = 100
@@ -154,13 +149,7 @@ def build(data: Mapping[str, object], where: str) -> Graph:
     try:
         return _Builder(_HouseFile.model_validate(data)).graph
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        why = fault['msg'].removeprefix('Value error, ')
-        if fault['type'] == 'extra_forbidden':
-            known = FIELDS if len(fault['loc']) == 1 else ABOUT
-            why = str(UnknownNameError('field', str(fault['loc'][-1]), known))
-        place = ': '.join(map(str, (where, *fault['loc'])))
-        raise HouseFileError(f'{place}: {why.rstrip(".")}.') from None
+        raise HouseFileError(f'{where}: {explain(error, data)}') from None
     except (UnknownNameError, HouseFileError) as error:
         raise HouseFileError(f'{where}: {error}') from None
 
