@@ -101,7 +101,7 @@ def test_a_house_of_ones_own_is_expanded(tmp_path: Path) -> None:
         ('rooms: {kitchen: [frige]}', "no class of things named 'frige'. Did you mean 'fridge'"),
         ('rooms: {fridge: [milk]}', 'fridge is no room. Rooms: bathroom'),
         ('rooms: {}', 'rooms = .* at least 1 item'),
-        ('rooms: {kitchen: fridge}', 'rooms: kitchen = .* valid list'),
+        ('rooms: {kitchen: fridge}', 'rooms: kitchen = .* should be a list'),
         ('rooms: {kitchen: [milk*0]}', r"'milk\*0' is no thing. One is written `chair`"),
         ('rooms: {kitchen: [{milk: {}, tv: {}}]}', 'is no thing'),
         ('rooms: {kitchen: [chair*20000]}', 'may hold 10000 things'),
