@@ -5,15 +5,14 @@ What blocks weigh and which are fixed is in no scene. It is learned from the for
 from failed lifts, that is, from the calls, outcomes and observations of the episode so far.
 """
 
-from __future__ import annotations
-
 import math
 import random
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 from statistics import fmean
-from typing import Literal, cast
+from typing import Literal
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.core.events import Event
@@ -68,22 +67,12 @@ class Decision:
     actions: Sequence[BlockAction] = ()
 
 
-@dataclass(slots=True)
-class _Deed:
-    action: BlockAction
-    done: bool
-    stuck: bool
-    """Whether the block did not rise."""
-    seen: Observed | None = None
-
-
-class _Past:
-    """A scene of blocks, what was done and felt before, and what that has shown."""
+class Blocks:
+    """What an episode has shown of blocks, and where they will be after the actions so far."""
 
     def __init__(self, scene: Scene, events: Sequence[Event]):
         blocks = [item for item in scene.objects if item.kind in MOVABLE]
         self.names = tuple(item.name for item in blocks)
-        self.half_m = {item.name: item.size_m[2] / 2 or 0.02 for item in blocks}
         self.corners = [
             (item.pose.position_m[0] + i * item.size_m[0] / 2,
              item.pose.position_m[1] + j * item.size_m[1] / 2)
@@ -92,44 +81,82 @@ class _Past:
             for i in (1, -1)
             for j in (1, -1)
         ]  # fmt: skip
-        self.now = observed(scene)
-        self.deeds = _deeds(events)
-        self.looks = [*(deed.seen for deed in self.deeds if deed.seen is not None), self.now]
         self.forces_n: dict[str, list[float]] = {}
         """Vertical force while a block was held, by block, a reading each [N]."""
         self.rose: set[str] = set()
         self.stuck: set[str] = set()
         """Blocks that were tried and did not rise."""
+        self.tries: Counter[str] = Counter()
+        """How often something was done with a block."""
+        self.begun = self.done = self.feels = False
+        """Whether anything was tried, has succeeded, and whether a force was ever measured."""
         self.held: str | None = None
-        for deed in self.deeds:
-            self._learn(deed)
+        self.actions: list[BlockAction] = []
+        self._half_m = {item.name: item.size_m[2] / 2 or 0.02 for item in blocks}
+        self._homes: dict[str, Point] = {}
+        """Where each block stood when it was first seen to stand."""
+        self._grips: dict[str, Observed] = {}
+        """What was seen last while a block was held."""
+        self._bad: list[Point] = []
+        """Where something could not be placed."""
+        outcome: Outcome | None = None
+        seen: Observed | None = None
+        for data in (event.data for event in events):
+            if isinstance(data, Outcome):
+                self._learn(outcome, seen)
+                outcome, seen = data, None
+            elif isinstance(data, Observed) and outcome is not None:
+                seen = data
+        self._learn(outcome, seen)
         self.stuck -= self.rose
-        if _measured(self.now):
-            self.held = self.held_in(self.now)
+        self._now = observed(scene)
+        self._see(self._now)
+        self._poses = dict(self._now.blocks)
+        # One that was never seen to stand was lifted straight up.
+        self._homes = {name: pose[:2] for name, pose in self._poses.items()} | self._homes
 
-    def held_in(self, look: Observed) -> str | None:
-        """Return the block between closed fingers."""
-        if look.eef is None or look.fingers_m is None or sum(look.fingers_m) >= OPEN_M:
-            return None
-        for name, pose in look.blocks.items():
-            aside_m = math.dist(pose[:2], look.eef[:2])
-            if aside_m <= HELD_ASIDE_M and abs(pose[2] - look.eef[2]) <= self.half_m[name] + 0.005:
-                return name
-        return None
+    # --- what was done and felt ---------------------------------------------------------------
 
-    def _learn(self, deed: _Deed) -> None:
-        action, seen = deed.action, deed.seen
-        if seen is not None and _measured(seen):
-            self.held = self.held_in(seen)
-        elif deed.done and action.verb in ('pick', 'place'):
-            self.held = action.name if action.verb == 'pick' else None
+    def _learn(self, outcome: Outcome | None, seen: Observed | None) -> None:
+        """Take in a call and what was seen after it."""
+        if outcome is None:
+            return
+        skill, arg = outcome.call.skill, (*outcome.call.args, '')[0]
+        self.begun = True
+        self.done |= outcome.succeeded
+        self.tries[arg] += 1
+        if outcome.succeeded and skill in ('pick', 'place'):
+            self.held = arg if skill == 'pick' else None
+        if seen is not None:
+            self._see(seen)
         if self.held is not None:
             self.rose.add(self.held)
             # A hand that moves feels its own motion too; it stands still after calls that end.
-            if seen is not None and seen.force_n is not None and deed.done:
+            if seen is not None and seen.force_n is not None and outcome.succeeded:
                 self.forces_n.setdefault(self.held, []).append(seen.force_n[2])
-        elif action.verb == 'pick' and action.name in self.names and deed.stuck:
-            self.stuck.add(action.name)
+        elif skill == 'pick' and arg in self.names and outcome.code is Code.WOULD_NOT_RISE:
+            self.stuck.add(arg)
+        if skill == 'place' and not outcome.succeeded and len(arg.split()) == 7:
+            x, y, *_ = map(float, arg.split())
+            self._bad.append((x, y))
+
+    def _see(self, look: Observed) -> None:
+        """Take in where blocks are, and which of them is between closed fingers."""
+        between = None
+        for name, pose in look.blocks.items() if look.eef and look.fingers_m else ():
+            assert look.eef is not None and look.fingers_m is not None  # the line above
+            aside_m = math.dist(pose[:2], look.eef[:2])
+            below_m = abs(pose[2] - look.eef[2])
+            if sum(look.fingers_m) < OPEN_M and aside_m <= HELD_ASIDE_M and between is None:
+                between = name if below_m <= self._half_m[name] + 0.005 else None
+        if look.eef is not None and look.fingers_m is not None:
+            self.held = between
+        if between is not None:
+            self._grips[between] = look
+        for name, pose in look.blocks.items():
+            if name != between:
+                self._homes.setdefault(name, pose[:2])
+        self.feels |= look.force_n is not None
 
     def force_n(self, name: str) -> float:
         """Return the mean of a block's readings: the heavier, the less; 0 without any [N]."""
@@ -138,12 +165,12 @@ class _Past:
     def unsure(self, *, only_heaviest: bool) -> list[str]:
         """Return the blocks that have to be weighed again to be put in order."""
         order = sorted(self.names, key=self.force_n)
-        pairs = combinations(order, 2)
         doubtful: set[str] = set()
-        for a, b in [(order[0], other) for other in order[1:]] if only_heaviest else pairs:
+        for a, b in combinations(order, 2):
             n_a, n_b = len(self.forces_n[a]), len(self.forces_n[b])
             doubt_n = CERTAIN_SDS * READING_SD_N * math.sqrt(1 / n_a + 1 / n_b)
-            if abs(self.force_n(a) - self.force_n(b)) < doubt_n:
+            matters = not only_heaviest or a == order[0]
+            if matters and abs(self.force_n(a) - self.force_n(b)) < doubt_n:
                 doubtful |= {a, b}
         few = [name for name in self.names if len(self.forces_n[name]) < MOST_READINGS]
         return [name for name in few if name in doubtful]
@@ -154,126 +181,51 @@ class _Past:
             return set(self.names) - self.stuck
         return self.rose if len(self.rose) >= len(self.names) - n_fixed else None
 
+    # --- where blocks are -------------------------------------------------------------------
 
-def _deeds(events: Sequence[Event]) -> list[_Deed]:
-    """Return the calls of an episode with their outcome and what was seen after it."""
-    found: list[_Deed] = []
-    for data in (event.data for event in events):
-        if isinstance(data, Outcome):
-            skill, args = data.call.skill, data.call.args
-            action = BlockAction(skill, args[0] if args else '')
-            numbers = args[0].split() if args else []
-            if skill in ('place', 'reach') and len(numbers) == 7:
-                action = BlockAction(skill, pose=cast(Seven, tuple(map(float, numbers))))
-            found.append(_Deed(action, data.succeeded, data.code is Code.WOULD_NOT_RISE))
-        elif isinstance(data, Observed) and found:
-            found[-1].seen = data
-    return found
+    def at(self, name: str) -> Point:
+        """Return where a block is, seen from above [m]."""
+        x, y, *_ = self._poses[name]
+        return x, y
 
+    def on(self, name: str, below: str) -> bool:
+        """Whether a block stands well on another."""
+        bottom_m = self._poses[name][2] - self._half_m[name]
+        return (
+            self.held not in (name, below)
+            and math.dist(self.at(name), self.at(below)) <= ON_ASIDE_M
+            and abs(bottom_m - self._top_m(below)) <= ON_HEIGHT_M
+        )
 
-def _measured(look: Observed) -> bool:
-    return look.eef is not None and look.fingers_m is not None
-
-
-def decide(scene: Scene, events: Sequence[Event], brief: GoalBrief) -> Decision:
-    """Return what to do next; the same history and goal give the same answer."""
-    past = _Past(scene, events)
-    table = _Table(past)
-    if not brief.gather:
-        return _guess(past, table, brief)
-    reason = ''
-    if brief.needs == 'weights':
-        reason = _weigh(past, brief, table)
-    elif brief.needs == 'movable':
-        reason = _try(past, brief, table)
-    if reason:
-        return Decision('gather', reason, table.actions)
-    order = sorted(past.names, key=past.force_n)
-    known, free = '', past.movable(brief.n_fixed)
-    if brief.needs == 'weights':
-        felt = ', '.join(f'{name} ({past.force_n(name):.2f} N)' for name in order)
-        known = f'From heavy to light: {felt}. '
-        if any(name not in past.forces_n for name in order):
-            known = 'No force is measured, so that this is a guess. '
-    elif brief.needs == 'movable' and free is not None:
-        fixed = [name for name in past.names if name not in free]
-        known = f'Movable: {_listed(sorted(free)) or "none"}. Fixed: {_listed(fixed) or "none"}. '
-    wanted = _lay_out(table, brief, order, free)
-    if not table.actions:
-        return Decision('done', f'{known}{wanted} That is so now.')
-    return Decision('act', f'{known}{wanted} It is not so yet.', table.actions)
-
-
-def _guess(past: _Past, table: _Table, brief: GoalBrief) -> Decision:
-    """Decide at random and all at once; the task counts as done after that."""
-    if past.deeds:
-        return Decision('done', 'The plan was carried out.')
-    order = list(past.names)
-    random.Random(f'{brief.seed}').shuffle(order)
-    wanted = _lay_out(table, brief, order, order[brief.n_fixed :])
-    return Decision('act', f'A guess: {wanted}', table.actions)
-
-
-def _weigh(past: _Past, brief: GoalBrief, table: _Table) -> str:
-    """Add what has to be weighed; return why, '' where every weight is known."""
-    new = [name for name in past.names if name not in past.forces_n]
-    tried = any(deed.done for deed in past.deeds)
-    if new and tried and all(look.force_n is None for look in past.looks):
-        return ''  # nothing measures forces here, so that more lifting would show nothing
-    for name in new:
-        table.pick(name)
-        table.empty_hand()
-    if new:
-        return f'Not known yet: the weight of {_listed(new)}. Each is lifted to feel it.'
-    close = past.unsure(only_heaviest=brief.goal == 'hold')
-    for name in close:
-        table.pick(name)
-        table.actions += [BlockAction('wait')] * READINGS_MORE
-        table.empty_hand()
-    felt = ', '.join(f'{name} {past.force_n(name):.2f} N' for name in close)
-    return f'The weights are too close, so they are felt again: {felt}.' if close else ''
-
-
-def _try(past: _Past, brief: GoalBrief, table: _Table) -> str:
-    """Add what has to be tried; return why, '' where it is known what can be moved."""
-    if past.movable(brief.n_fixed) is not None:
-        return ''
-    # Where too many did not rise, one of the tries has failed for another reason.
-    left = [name for name in past.names if name not in past.rose]
-    left.sort(key=[deed.action.name for deed in past.deeds].count)
-    for name in left[: max(1, len(left) - brief.n_fixed)]:
-        table.pick(name)
-    listed = _listed(left)
-    return f'Not known yet: what is fixed ({brief.n_fixed}). {listed} may be; lifting shows it.'
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ' and '.join(filter(None, (', '.join(names[:-1]), *names[-1:])))
-
-
-class _Table:
-    """The blocks as they are now, and as they will be after the actions so far."""
-
-    def __init__(self, past: _Past):
-        self._past = past
-        self._poses = dict(past.now.blocks)
-        self._homes: dict[str, Point] = {}
-        """Where each block stood when it was first seen to stand."""
-        for look in past.looks:
-            held = past.held_in(look)
-            for name, pose in look.blocks.items():
-                if name != held:
-                    self._homes.setdefault(name, pose[:2])
-        # One that was never seen to stand was lifted straight up.
-        self._homes = {n: self._homes.get(n, pose[:2]) for n, pose in past.now.blocks.items()}
-        self._bad = [
-            deed.action.pose[:2]
-            for deed in past.deeds
-            if deed.action.verb == 'place' and not deed.done and deed.action.pose is not None
+    def standing_on(self, below: str) -> list[str]:
+        """Return what rests on a block in any way, the highest first."""
+        half_m = self._half_m[below]
+        found = [
+            name
+            for name, pose in self._poses.items()
+            if name not in (below, self.held)
+            and math.dist(self.at(name), self.at(below)) < 2 * half_m
+            and pose[2] > self._poses[below][2] + half_m
         ]
-        self.corners = past.corners
-        self.held = past.held
-        self.actions: list[BlockAction] = []
+        return sorted(found, key=lambda name: -self._poses[name][2])
+
+    def low(self, name: str) -> bool:
+        """Whether a block stands on the table itself."""
+        return self.held != name and self._poses[name][2] <= 1.5 * self._half_m[name]
+
+    def failed(self, at: Point) -> bool:
+        """Whether placing something there has failed before."""
+        return any(math.dist(at, spot) < FAILED_SPOT_M for spot in self._bad)
+
+    def clear(self, at: Point, besides: Collection[str], apart_m: float = APART_M) -> bool:
+        """Whether there is room for a block at a place, some blocks aside."""
+        others = (name for name in self._poses if name not in besides and name != self.held)
+        return all(math.dist(at, self.at(name)) >= apart_m for name in others)
+
+    def _top_m(self, name: str) -> float:
+        return self._poses[name][2] + self._half_m[name]
+
+    # --- actions ----------------------------------------------------------------------------
 
     def pick(self, name: str) -> None:
         """Take a block; what is in the hand, or stands on the block, goes home before."""
@@ -290,26 +242,22 @@ class _Table:
         if self.held is not None:
             self.put_home(self.held)
 
-    def put(self, name: str, at: Point, bottom_m: float, *, like: str | None = None) -> None:
+    def put(self, name: str, at: Point, *, on: str | None = None) -> None:
         """Set a block down with its centre at a point [m], its edges along those of another."""
         self.pick(name)
-        yaw = _yaw(self._poses[like or name])
-        x, y, z = *at, bottom_m + self._past.half_m[name]
+        yaw = _yaw(self._poses[on or name])
+        x, y, z = *at, self._half_m[name] + (self._top_m(on) if on else 0.0)
         dx, dy, dz = self._in_hand(name, yaw)
         pose = (x + dx, y + dy, z + dz, math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
         self.actions.append(BlockAction('place', name, pose))
         self._poses[name] = (x, y, z, 0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2))
         self.held = None
 
-    def put_on(self, name: str, below: str) -> None:
-        """Set a block on another."""
-        self.put(name, self.at(below), self._top_m(below), like=below)
-
     def put_home(self, name: str) -> None:
         """Set a block down on the table, where it was at first, or where there is room."""
         home = self._homes[name]
         if self.clear(home, {name}, TOUCHING_M) and not self.failed(home):
-            self.put(name, home, 0.0)
+            self.put(name, home)
             return
         around = (
             (home[0] + radius_m * math.cos(turn), home[1] + radius_m * math.sin(turn))
@@ -318,59 +266,15 @@ class _Table:
         )
         spots = (*self._homes.values(), *around)
         free = (spot for spot in spots if self.clear(spot, {name}) and not self.failed(spot))
-        self.put(name, next(free, home), 0.0)
-
-    def at(self, name: str) -> Point:
-        """Return where a block is, seen from above [m]."""
-        x, y, *_ = self._poses[name]
-        return x, y
-
-    def on(self, name: str, below: str) -> bool:
-        """Whether a block stands well on another."""
-        bottom_m = self._poses[name][2] - self._past.half_m[name]
-        return (
-            self.held not in (name, below)
-            and math.dist(self.at(name), self.at(below)) <= ON_ASIDE_M
-            and abs(bottom_m - self._top_m(below)) <= ON_HEIGHT_M
-        )
-
-    def standing_on(self, below: str) -> list[str]:
-        """Return what rests on a block in any way, the highest first."""
-        half_m = self._past.half_m[below]
-        found = [
-            name
-            for name, pose in self._poses.items()
-            if name not in (below, self.held)
-            and math.dist(self.at(name), self.at(below)) < 2 * half_m
-            and pose[2] > self._poses[below][2] + half_m
-        ]
-        return sorted(found, key=lambda name: -self._poses[name][2])
-
-    def low(self, name: str) -> bool:
-        """Whether a block stands on the table itself."""
-        return self.held != name and self._poses[name][2] <= 1.5 * self._past.half_m[name]
-
-    def failed(self, at: Point) -> bool:
-        """Whether placing something there has failed before."""
-        return any(math.dist(at, spot) < FAILED_SPOT_M for spot in self._bad)
-
-    def clear(self, at: Point, besides: Collection[str], apart_m: float = APART_M) -> bool:
-        """Whether there is room for a block at a place, some blocks aside."""
-        others = (name for name in self._poses if name not in besides and name != self.held)
-        return all(math.dist(at, self.at(name)) >= apart_m for name in others)
-
-    def _top_m(self, name: str) -> float:
-        return self._poses[name][2] + self._past.half_m[name]
+        self.put(name, next(free, home))
 
     def _in_hand(self, name: str, yaw: float) -> tuple[float, float, float]:
         """Return from the centre of a block to the tool centre point that holds it [m]."""
-        looks = [one for one in self._past.looks if self._past.held_in(one) == name]
-        if not looks:
-            return 0.0, 0.0, max(0.0, self._past.half_m[name] - GRIP_BELOW_TOP_M)
-        held = looks[-1]
-        assert held.eef is not None  # only then is anything known to be held
+        held = self._grips.get(name)
+        if held is None or held.eef is None:
+            return 0.0, 0.0, max(0.0, self._half_m[name] - GRIP_BELOW_TOP_M)
         dx, dy, dz = (held.eef[axis] - held.blocks[name][axis] for axis in range(3))
-        if held is not self._past.now or self.actions:
+        if held is not self._now or self.actions:
             # The next grip will be another one; only its height will be the same.
             return 0.0, 0.0, dz
         turn = yaw - 2 * math.atan2(held.eef[4], held.eef[3])
@@ -385,77 +289,133 @@ def _yaw(pose: Seven) -> float:
     return math.remainder(yaw, math.pi / 2)
 
 
+# --- decisions --------------------------------------------------------------------------------
+
+
+def decide(scene: Scene, events: Sequence[Event], brief: GoalBrief) -> Decision:
+    """Return what to do next; the same history and goal give the same answer."""
+    blocks = Blocks(scene, events)
+    if not brief.gather:
+        return _guess(blocks, brief)
+    if brief.needs == 'weights':
+        missing, known = _weigh(blocks, brief)
+    else:
+        missing, known = _try(blocks, brief) if brief.needs == 'movable' else ('', '')
+    if missing:
+        return Decision('gather', missing, blocks.actions)
+    order = sorted(blocks.names, key=blocks.force_n)
+    wanted = _lay_out(blocks, brief, order, blocks.movable(brief.n_fixed))
+    if not blocks.actions:
+        return Decision('done', f'{known}{wanted} That is so now.')
+    return Decision('act', f'{known}{wanted} It is not so yet.', blocks.actions)
+
+
+def _guess(blocks: Blocks, brief: GoalBrief) -> Decision:
+    """Decide at random and all at once; the task counts as done after that."""
+    if blocks.begun:
+        return Decision('done', 'The plan was carried out.')
+    order = list(blocks.names)
+    random.Random(f'{brief.seed}').shuffle(order)
+    wanted = _lay_out(blocks, brief, order, order[brief.n_fixed :])
+    return Decision('act', f'A guess: {wanted}', blocks.actions)
+
+
+def _weigh(blocks: Blocks, brief: GoalBrief) -> tuple[str, str]:
+    """Add what has to be weighed; return why, '' where nothing has to be, and what is known."""
+    new = [name for name in blocks.names if name not in blocks.forces_n]
+    if new and blocks.done and not blocks.feels:
+        return '', 'No force is measured, so that this is a guess. '
+    for name in new:
+        blocks.pick(name)
+        blocks.empty_hand()
+    if new:
+        return f'Not known yet: the weight of {_listed(new)}. Each is lifted to feel it.', ''
+    close = blocks.unsure(only_heaviest=brief.goal == 'hold')
+    for name in close:
+        blocks.pick(name)
+        blocks.actions += [BlockAction('wait')] * READINGS_MORE
+        blocks.empty_hand()
+    felt = ', '.join(f'{name} {blocks.force_n(name):.2f} N' for name in close or blocks.names)
+    if close:
+        return f'The weights are too close, so they are felt again: {felt}.', ''
+    return '', f'The forces on the hand were: {felt}. '
+
+
+def _try(blocks: Blocks, brief: GoalBrief) -> tuple[str, str]:
+    """Add what has to be tried; return why, '' where nothing has to be, and what is known."""
+    free = blocks.movable(brief.n_fixed)
+    if free is not None:
+        fixed = [name for name in blocks.names if name not in free]
+        return '', f'Movable: {_listed(sorted(free))}. Fixed: {_listed(fixed)}. '
+    # Where too many did not rise, one of the tries has failed for another reason.
+    left = sorted((n for n in blocks.names if n not in blocks.rose), key=lambda n: blocks.tries[n])
+    for name in left[: max(1, len(left) - brief.n_fixed)]:
+        blocks.pick(name)
+    listed = _listed(left)
+    return (
+        f'Not known yet: what is fixed ({brief.n_fixed}). {listed} may be; lifting shows it.',
+        '',
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ', '.join(names) or 'none'
+
+
 # --- goals ------------------------------------------------------------------------------------
 
 
 def _lay_out(
-    table: _Table, brief: GoalBrief, heaviest_first: Sequence[str], movable: Collection[str] | None
+    blocks: Blocks,
+    brief: GoalBrief,
+    heaviest_first: Sequence[str],
+    movable: Collection[str] | None,
 ) -> str:
     """Add the actions that reach the goal, and return what it is."""
     free = [name for name in heaviest_first if movable is None or name in movable]
     if brief.goal == 'hold':
-        table.pick(free[0])
+        blocks.pick(free[0])
         return f'{free[0]} shall be in the hand.'
     if brief.goal == 'corners':
-        return _to_corners(table, sorted(free if brief.which == 'movable' else heaviest_first))
-    pile = list(heaviest_first)
-    if brief.order == 'any':
-        pile = _any_order(table, heaviest_first)
-    elif brief.order == 'on_fixed':
+        return _to_corners(blocks, sorted(free if brief.which == 'movable' else heaviest_first))
+    pile = list(blocks.names if brief.order == 'any' else heaviest_first)
+    if brief.order == 'on_fixed':
         pile = [name for name in heaviest_first if name not in free][:1] + free
-    return _build(table, pile[: brief.height])
+    return _build(blocks, pile[: brief.height])
 
 
-def _any_order(table: _Table, names: Sequence[str]) -> list[str]:
-    """Go on with the highest pile that stands, else with the block that is nearest to all."""
-    piles: list[list[str]] = []
-    for base in filter(table.low, names):
-        pile = [base]
-        while above := [n for n in names if n not in pile and table.on(n, pile[-1])]:
-            pile.append(above[0])
-        piles.append(pile)
-
-    def liking(pile: list[str]) -> tuple[int, float]:
-        way_m = math.fsum(math.dist(table.at(pile[0]), table.at(name)) for name in names)
-        return -len(pile), way_m
-
-    best = min(piles, key=liking, default=[])
-    return best + [name for name in names if name not in best]
-
-
-def _build(table: _Table, pile: Sequence[str]) -> str:
+def _build(blocks: Blocks, pile: Sequence[str]) -> str:
     """Make a pile, from the bottom up; what of it stands well is left alone."""
-    stands = 1
-    if not table.low(pile[0]):
-        table.put_home(pile[0])
-    while stands < len(pile) and table.on(pile[stands], pile[stands - 1]):
-        stands += 1
-    if stands < len(pile):
-        for name in table.standing_on(pile[stands - 1]):
-            table.put_home(name)
-    for below, name in zip(pile[stands - 1 :], pile[stands:], strict=False):
-        table.put_on(name, below)
+    if not blocks.low(pile[0]):
+        blocks.put_home(pile[0])
+    steps = [(name, below) for below, name in pairwise(pile)]
+    while steps and blocks.on(*steps[0]):
+        steps.pop(0)
+    for name in blocks.standing_on(steps[0][1]) if steps else ():
+        blocks.put_home(name)
+    for name, below in steps:
+        blocks.put(name, blocks.at(below), on=below)
     return f'{" on ".join(reversed(pile))}: that shall be the pile.'
 
 
-def _to_corners(table: _Table, names: Sequence[str]) -> str:
+def _to_corners(blocks: Blocks, names: Sequence[str]) -> str:
     """Send each block to a corner of its own, by the shortest ways in all."""
-    if len(names) > len(table.corners):
+    if len(names) > len(blocks.corners):
         return 'There are not as many corners as blocks.'
-    mid = [sum(corner[axis] for corner in table.corners) / 4 for axis in (0, 1)]
+    mid = [sum(corner[axis] for corner in blocks.corners) / 4 for axis in (0, 1)]
     spots = [
         (x - math.copysign(INSET_M, x - mid[0]), y - math.copysign(INSET_M, y - mid[1]))
-        for x, y in table.corners
+        for x, y in blocks.corners
     ]
-    good = [spot for spot in spots if not table.failed(spot)]
-    clear = [spot for spot in good if table.clear(spot, names)]
+    good = [spot for spot in spots if not blocks.failed(spot)]
+    clear = [spot for spot in good if blocks.clear(spot, names)]
     usable = next(some for some in (clear, good, spots) if len(some) >= len(names))
 
     def length_m(way: Sequence[Point]) -> float:
-        return math.fsum(math.dist(table.at(n), spot) for n, spot in zip(names, way, strict=True))
+        return math.fsum(math.dist(blocks.at(n), spot) for n, spot in zip(names, way, strict=True))
 
     best = min(permutations(usable, len(names)), key=length_m)
     for name, spot in zip(names, best, strict=True):
-        if not table.low(name) or math.dist(table.at(name), spot) > AT_CORNER_M:
-            table.put(name, spot, 0.0)
+        if not blocks.low(name) or math.dist(blocks.at(name), spot) > AT_CORNER_M:
+            blocks.put(name, spot)
     return f'{" and ".join(names)}: each in a corner of its own.'
