@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bbllm.core.skill_calls import CallError, check_call, parse_pose
 from bbllm.core.types import (
     Code,
+    Fact,
     HandReading,
     Kind,
     Outcome,
@@ -82,7 +83,10 @@ class FeltBlocks:
             position_m=(tx, ty, tz), quat_xyzw=(math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
         )
         hand = HandReading(tcp=tcp, width_m=EDGE_M if self.held else 0.08, force_n=force)
-        return Scene((_TABLE, *map(_item, self.cubes.items())), SKILLS, (), 0.0, hand)
+        facts = [Fact(name, 'on', self.on(name)) for name in self.cubes if name != self.held]
+        if self.held is not None:
+            facts.append(Fact(self.held, 'held_by', 'hand'))
+        return Scene((_TABLE, *map(_item, self.cubes.items())), SKILLS, tuple(facts), 0.0, hand)
 
     def execute(self, call: SkillCall) -> Outcome:
         try:

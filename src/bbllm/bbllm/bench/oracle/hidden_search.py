@@ -7,7 +7,6 @@ from failed lifts, that is, from the calls, outcomes and observations of the epi
 
 import math
 import random
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations
@@ -16,7 +15,7 @@ from typing import Literal
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.core.events import Event
-from bbllm.core.observation import Observed, Seven, observed
+from bbllm.core.observation import Observed, Seven
 from bbllm.core.types import MOVABLE, Code, Kind, Outcome, Scene
 
 Point = tuple[float, float]
@@ -29,12 +28,6 @@ MOST_READINGS = 9
 """Most readings of one block: with the first and two rounds of more, one of four is left."""
 READINGS_MORE = 3
 """How often a block is weighed again where two weights are too close."""
-HELD_ASIDE_M = 0.025
-"""How far a held block may be from the middle between the fingers [m]."""
-OPEN_M = 0.079
-"""Fingers this far apart hold nothing [m]."""
-ON_ASIDE_M, ON_HEIGHT_M = 0.015, 0.01
-"""How far a block may be from where it stands well on another, aside and in height [m]."""
 APART_M, TOUCHING_M = 0.09, 0.057
 """Distance of the centres of two blocks so that the fingers fit in, and at an old place [m]."""
 GRIP_BELOW_TOP_M = 0.008
@@ -81,82 +74,56 @@ class Blocks:
             for i in (1, -1)
             for j in (1, -1)
         ]  # fmt: skip
+        self.outcomes = [event.data for event in events if isinstance(event.data, Outcome)]
         self.forces_n: dict[str, list[float]] = {}
         """Vertical force while a block was held, by block, a reading each [N]."""
         self.rose: set[str] = set()
         self.stuck: set[str] = set()
         """Blocks that were tried and did not rise."""
-        self.tries: Counter[str] = Counter()
-        """How often something was done with a block."""
-        self.begun = self.done = self.feels = False
-        """Whether anything was tried, has succeeded, and whether a force was ever measured."""
         self.held: str | None = None
         self.actions: list[BlockAction] = []
-        self._half_m = {item.name: item.size_m[2] / 2 or 0.02 for item in blocks}
-        self._homes: dict[str, Point] = {}
-        """Where each block stood when it was first seen to stand."""
-        self._grips: dict[str, Observed] = {}
-        """What was seen last while a block was held."""
-        self._bad: list[Point] = []
+        self._failed: list[Point] = []
         """Where something could not be placed."""
-        outcome: Outcome | None = None
-        seen: Observed | None = None
+        self._homes: dict[str, Point] = {}
+        """Where each block was when it was first seen."""
+        looks = self._learn(events)
+        self.feels = any(look.force_n is not None for look in looks)
+        """Whether a force was ever measured."""
+        for name, pose in ((n, pose) for look in looks for n, pose in look.blocks.items()):
+            self._homes.setdefault(name, pose[:2])
+        self.stuck -= self.rose
+        self.held = scene.held
+        self._half_m = {item.name: item.size_m[2] / 2 or 0.02 for item in blocks}
+        self._at = {item.name: item.pose.position_m for item in blocks}
+        self._homes = {name: at[:2] for name, at in self._at.items()} | self._homes
+        self._on = {f.subject: f.object for f in scene.facts if f.predicate == 'on'}
+
+    def _learn(self, events: Sequence[Event]) -> list[Observed]:
+        """Take in what was done and felt, and return all that was seen."""
+        looks: list[Observed] = []
+        ended = False
         for data in (event.data for event in events):
             if isinstance(data, Outcome):
-                self._learn(outcome, seen)
-                outcome, seen = data, None
-            elif isinstance(data, Observed) and outcome is not None:
-                seen = data
-        self._learn(outcome, seen)
-        self.stuck -= self.rose
-        self._now = observed(scene)
-        self._see(self._now)
-        self._poses = dict(self._now.blocks)
-        # One that was never seen to stand was lifted straight up.
-        self._homes = {name: pose[:2] for name, pose in self._poses.items()} | self._homes
+                ended, arg = data.succeeded, (*data.call.args, '')[0]
+                match data.call.skill:
+                    case 'pick' if ended:
+                        self.held = arg
+                        self.rose.add(arg)
+                    case 'pick' if data.code is Code.WOULD_NOT_RISE:
+                        self.stuck.add(arg)
+                    case 'place' if ended:
+                        self.held = None
+                    case 'place' if len(arg.split()) == 7:
+                        x, y, *_ = map(float, arg.split())
+                        self._failed.append((x, y))
+            elif isinstance(data, Observed):
+                looks.append(data)
+                # A hand that moves feels its own motion too; it stands still after calls that end.
+                if ended and self.held is not None and data.force_n is not None:
+                    self.forces_n.setdefault(self.held, []).append(data.force_n[2])
+        return looks
 
-    # --- what was done and felt ---------------------------------------------------------------
-
-    def _learn(self, outcome: Outcome | None, seen: Observed | None) -> None:
-        """Take in a call and what was seen after it."""
-        if outcome is None:
-            return
-        skill, arg = outcome.call.skill, (*outcome.call.args, '')[0]
-        self.begun = True
-        self.done |= outcome.succeeded
-        self.tries[arg] += 1
-        if outcome.succeeded and skill in ('pick', 'place'):
-            self.held = arg if skill == 'pick' else None
-        if seen is not None:
-            self._see(seen)
-        if self.held is not None:
-            self.rose.add(self.held)
-            # A hand that moves feels its own motion too; it stands still after calls that end.
-            if seen is not None and seen.force_n is not None and outcome.succeeded:
-                self.forces_n.setdefault(self.held, []).append(seen.force_n[2])
-        elif skill == 'pick' and arg in self.names and outcome.code is Code.WOULD_NOT_RISE:
-            self.stuck.add(arg)
-        if skill == 'place' and not outcome.succeeded and len(arg.split()) == 7:
-            x, y, *_ = map(float, arg.split())
-            self._bad.append((x, y))
-
-    def _see(self, look: Observed) -> None:
-        """Take in where blocks are, and which of them is between closed fingers."""
-        between = None
-        for name, pose in look.blocks.items() if look.eef and look.fingers_m else ():
-            assert look.eef is not None and look.fingers_m is not None  # the line above
-            aside_m = math.dist(pose[:2], look.eef[:2])
-            below_m = abs(pose[2] - look.eef[2])
-            if sum(look.fingers_m) < OPEN_M and aside_m <= HELD_ASIDE_M and between is None:
-                between = name if below_m <= self._half_m[name] + 0.005 else None
-        if look.eef is not None and look.fingers_m is not None:
-            self.held = between
-        if between is not None:
-            self._grips[between] = look
-        for name, pose in look.blocks.items():
-            if name != between:
-                self._homes.setdefault(name, pose[:2])
-        self.feels |= look.force_n is not None
+    # --- what is known --------------------------------------------------------------------------
 
     def force_n(self, name: str) -> float:
         """Return the mean of a block's readings: the heavier, the less; 0 without any [N]."""
@@ -181,76 +148,55 @@ class Blocks:
             return set(self.names) - self.stuck
         return self.rose if len(self.rose) >= len(self.names) - n_fixed else None
 
-    # --- where blocks are -------------------------------------------------------------------
-
     def at(self, name: str) -> Point:
         """Return where a block is, seen from above [m]."""
-        x, y, *_ = self._poses[name]
+        x, y, _ = self._at[name]
         return x, y
 
-    def on(self, name: str, below: str) -> bool:
-        """Whether a block stands well on another."""
-        bottom_m = self._poses[name][2] - self._half_m[name]
-        return (
-            self.held not in (name, below)
-            and math.dist(self.at(name), self.at(below)) <= ON_ASIDE_M
-            and abs(bottom_m - self._top_m(below)) <= ON_HEIGHT_M
-        )
-
-    def standing_on(self, below: str) -> list[str]:
-        """Return what rests on a block in any way, the highest first."""
-        half_m = self._half_m[below]
-        found = [
-            name
-            for name, pose in self._poses.items()
-            if name not in (below, self.held)
-            and math.dist(self.at(name), self.at(below)) < 2 * half_m
-            and pose[2] > self._poses[below][2] + half_m
-        ]
-        return sorted(found, key=lambda name: -self._poses[name][2])
-
-    def low(self, name: str) -> bool:
-        """Whether a block stands on the table itself."""
-        return self.held != name and self._poses[name][2] <= 1.5 * self._half_m[name]
+    def below(self, name: str) -> str | None:
+        """Return the block that a block stands on."""
+        below = self._on.get(name)
+        return below if name != self.held and below in self.names else None
 
     def failed(self, at: Point) -> bool:
         """Whether placing something there has failed before."""
-        return any(math.dist(at, spot) < FAILED_SPOT_M for spot in self._bad)
+        return any(math.dist(at, spot) < FAILED_SPOT_M for spot in self._failed)
 
     def clear(self, at: Point, besides: Collection[str], apart_m: float = APART_M) -> bool:
         """Whether there is room for a block at a place, some blocks aside."""
-        others = (name for name in self._poses if name not in besides and name != self.held)
+        others = (name for name in self.names if name not in besides and name != self.held)
         return all(math.dist(at, self.at(name)) >= apart_m for name in others)
 
-    def _top_m(self, name: str) -> float:
-        return self._poses[name][2] + self._half_m[name]
-
-    # --- actions ----------------------------------------------------------------------------
+    # --- actions --------------------------------------------------------------------------------
 
     def pick(self, name: str) -> None:
         """Take a block; what is in the hand, or stands on the block, goes home before."""
         if self.held == name:
             return
         self.empty_hand()
-        for above in self.standing_on(name):
-            self.put_home(above)
+        self.uncover(name)
         self.actions.append(BlockAction('pick', name))
         self.held = name
+
+    def uncover(self, name: str) -> None:
+        """Put what stands on a block on the table, the highest first."""
+        for above in [other for other in self.names if self.below(other) == name]:
+            self.put_home(above)
 
     def empty_hand(self) -> None:
         """Put what is in the hand back where it was, or beside."""
         if self.held is not None:
             self.put_home(self.held)
 
-    def put(self, name: str, at: Point, *, on: str | None = None) -> None:
-        """Set a block down with its centre at a point [m], its edges along those of another."""
+    def put(self, name: str, at: Point, on: str = '') -> None:
+        """Set a block down with its centre at a point [m], on the table or on another block."""
         self.pick(name)
-        yaw = _yaw(self._poses[on or name])
-        x, y, z = *at, self._half_m[name] + (self._top_m(on) if on else 0.0)
-        dx, dy, dz = self._in_hand(name, yaw)
-        pose = (x + dx, y + dy, z + dz, math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
-        self.actions.append(BlockAction('place', name, pose))
-        self._poses[name] = (x, y, z, 0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2))
+        half_m = self._half_m[name]
+        z = half_m + (self._at[on][2] + self._half_m[on] if on else 0.0)
+        grip_m = z + max(0.0, half_m - GRIP_BELOW_TOP_M)
+        self.actions.append(BlockAction('place', name, (*at, grip_m, 1.0, 0.0, 0.0, 0.0)))
+        self._at[name] = (*at, z)
+        self._on[name] = on
         self.held = None
 
     def put_home(self, name: str) -> None:
@@ -267,26 +213,6 @@ class Blocks:
         spots = (*self._homes.values(), *around)
         free = (spot for spot in spots if self.clear(spot, {name}) and not self.failed(spot))
         self.put(name, next(free, home))
-
-    def _in_hand(self, name: str, yaw: float) -> tuple[float, float, float]:
-        """Return from the centre of a block to the tool centre point that holds it [m]."""
-        held = self._grips.get(name)
-        if held is None or held.eef is None:
-            return 0.0, 0.0, max(0.0, self._half_m[name] - GRIP_BELOW_TOP_M)
-        dx, dy, dz = (held.eef[axis] - held.blocks[name][axis] for axis in range(3))
-        if held is not self._now or self.actions:
-            # The next grip will be another one; only its height will be the same.
-            return 0.0, 0.0, dz
-        turn = yaw - 2 * math.atan2(held.eef[4], held.eef[3])
-        cos, sin = math.cos(turn), math.sin(turn)
-        return cos * dx - sin * dy, sin * dx + cos * dy, dz
-
-
-def _yaw(pose: Seven) -> float:
-    """Return by how much a cube is turned, the least of four equal angles [rad]."""
-    x, y, z, w = pose[3:]
-    yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-    return math.remainder(yaw, math.pi / 2)
 
 
 # --- decisions --------------------------------------------------------------------------------
@@ -312,7 +238,7 @@ def decide(scene: Scene, events: Sequence[Event], brief: GoalBrief) -> Decision:
 
 def _guess(blocks: Blocks, brief: GoalBrief) -> Decision:
     """Decide at random and all at once; the task counts as done after that."""
-    if blocks.begun:
+    if blocks.outcomes:
         return Decision('done', 'The plan was carried out.')
     order = list(blocks.names)
     random.Random(f'{brief.seed}').shuffle(order)
@@ -323,7 +249,8 @@ def _guess(blocks: Blocks, brief: GoalBrief) -> Decision:
 def _weigh(blocks: Blocks, brief: GoalBrief) -> tuple[str, str]:
     """Add what has to be weighed; return why, '' where nothing has to be, and what is known."""
     new = [name for name in blocks.names if name not in blocks.forces_n]
-    if new and blocks.done and not blocks.feels:
+    tried = any(outcome.succeeded for outcome in blocks.outcomes)
+    if new and tried and not blocks.feels:
         return '', 'No force is measured, so that this is a guess. '
     for name in new:
         blocks.pick(name)
@@ -348,14 +275,13 @@ def _try(blocks: Blocks, brief: GoalBrief) -> tuple[str, str]:
         fixed = [name for name in blocks.names if name not in free]
         return '', f'Movable: {_listed(sorted(free))}. Fixed: {_listed(fixed)}. '
     # Where too many did not rise, one of the tries has failed for another reason.
-    left = sorted((n for n in blocks.names if n not in blocks.rose), key=lambda n: blocks.tries[n])
+    tried = [outcome.call.args[:1] for outcome in blocks.outcomes]
+    left = [name for name in blocks.names if name not in blocks.rose]
+    left.sort(key=lambda name: tried.count((name,)))
     for name in left[: max(1, len(left) - brief.n_fixed)]:
         blocks.pick(name)
-    listed = _listed(left)
-    return (
-        f'Not known yet: what is fixed ({brief.n_fixed}). {listed} may be; lifting shows it.',
-        '',
-    )
+    hint = f'{_listed(left)} may be; lifting shows it.'
+    return f'Not known yet: what is fixed ({brief.n_fixed}). {hint}', ''
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -385,16 +311,15 @@ def _lay_out(
 
 
 def _build(blocks: Blocks, pile: Sequence[str]) -> str:
-    """Make a pile, from the bottom up; what of it stands well is left alone."""
-    if not blocks.low(pile[0]):
+    """Make a pile, from the bottom up; what of it stands is left alone."""
+    if blocks.held == pile[0] or blocks.below(pile[0]):
         blocks.put_home(pile[0])
     steps = [(name, below) for below, name in pairwise(pile)]
-    while steps and blocks.on(*steps[0]):
+    while steps and blocks.below(steps[0][0]) == steps[0][1]:
         steps.pop(0)
-    for name in blocks.standing_on(steps[0][1]) if steps else ():
-        blocks.put_home(name)
     for name, below in steps:
-        blocks.put(name, blocks.at(below), on=below)
+        blocks.uncover(below)
+        blocks.put(name, blocks.at(below), below)
     return f'{" on ".join(reversed(pile))}: that shall be the pile.'
 
 
@@ -416,6 +341,7 @@ def _to_corners(blocks: Blocks, names: Sequence[str]) -> str:
 
     best = min(permutations(usable, len(names)), key=length_m)
     for name, spot in zip(names, best, strict=True):
-        if not blocks.low(name) or math.dist(blocks.at(name), spot) > AT_CORNER_M:
+        raised = name == blocks.held or blocks.below(name)
+        if raised or math.dist(blocks.at(name), spot) > AT_CORNER_M:
             blocks.put(name, spot)
     return f'{" and ".join(names)}: each in a corner of its own.'
