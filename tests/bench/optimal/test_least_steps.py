@@ -230,41 +230,35 @@ def line_of(text: str) -> ScriptLine:
     return ScriptLine(Action(word.upper()), things)
 
 
+BOXED = house({'box': {'inside': ['candle'], 'is': ['open']}}, 'desk')
+FAMILY = Household(load_house('family_flat').graph, constraints=STEADY)
+
+
 @pytest.mark.parametrize(
-    ('condition', 'told'),
+    ('household', 'condition'),
     [
-        ({'thing': 'apple', 'is': 'heated'}, 'only open, closed, on and off'),
-        ({'thing': 'apple', 'on': 'desk', 'not': True}, 'only what shall be so'),
-        ({'person': 'sitting', 'on': 'sofa'}, 'only what shall be so'),
-        ({'thing': 'apple', 'on': 'plate'}, 'the place can be carried'),
-        ({'thing': 'apple', 'inside': 'kitchen'}, 'or is a room'),
-        ({'thing': 'clothesshirt', 'on': 'desk'}, 'can be worn'),
-        ({'held': 'milk'}, 'poured and held'),
-        ({'thing': 'milk', 'inside': 'sink'}, 'poured and held'),
-        ({'thing': 'book', 'is': 'open'}, 'it can be carried'),
+        (FAMILY, {'thing': 'apple', 'is': 'heated'}),
+        (FAMILY, {'thing': 'apple', 'on': 'desk', 'not': True}),
+        (FAMILY, {'person': 'sitting', 'on': 'sofa'}),
+        (FAMILY, {'thing': 'apple', 'on': 'plate'}),
+        (FAMILY, {'thing': 'apple', 'inside': 'kitchen'}),
+        (FAMILY, {'thing': 'clothesshirt', 'on': 'desk'}),
+        (FAMILY, {'held': 'milk'}),
+        (FAMILY, {'thing': 'milk', 'inside': 'sink'}),
+        (FAMILY, {'thing': 'book', 'is': 'open'}),
+        (BOXED, {'thing': 'candle', 'on': 'desk'}),
     ],
 )
 def test_goals_for_which_the_argument_does_not_hold_are_told(
-    condition: dict[str, Any], told: str
+    household: Household, condition: dict[str, Any]
 ) -> None:
-    household = Household(load_house('family_flat').graph, constraints=STEADY)
-
-    with pytest.raises(NotProvenError) as caught:
+    with pytest.raises(NotProvenError, match='goals of that kind are not searched'):
         least_steps(household, goal(condition))
 
-    assert told in str(caught.value)
 
-
-def test_things_in_what_can_be_carried_and_too_much_effort_are_told() -> None:
-    boxed = house({'box': {'inside': ['candle'], 'is': ['open']}}, 'desk')
-    with pytest.raises(NotProvenError, match='lies in or on what can be carried'):
-        least_steps(boxed, goal({'thing': 'candle', 'on': 'desk'}))
+def test_too_much_effort_is_told() -> None:
     with pytest.raises(NotProvenError, match='3 situations were looked at'):
-        least_steps(
-            Household(load_house('family_flat').graph, constraints=STEADY),
-            goal({'thing': 'plate', 'on': 'kitchentable', 'count': 4}),
-            effort=3,
-        )
+        least_steps(FAMILY, goal({'thing': 'plate', 'on': 'kitchentable', 'count': 4}), effort=3)
 
 
 # --- Least steps: what is shut in is opened first, and of which beginnings nothing is claimed
@@ -369,13 +363,13 @@ STANDS = (edge('character', 'CLOSE', 'fridge'), states('tv', 'OFF', 'PLUGGED_IN'
 @pytest.mark.parametrize(
     ('changes', 'wanted', 'told'),
     [
-        ([edge('clothesshirt', 'ON', 'character')], PLUM_ON_DESK, 'wears something at the start'),
+        ([edge('clothesshirt', 'ON', 'character')], PLUM_ON_DESK, 'sits or wears something'),
         ([edge('plum', 'ON', 'desk')], PLUM_ON_DESK, 'is in two places at the start'),
-        ([states('fridge')], PLUM_ON_DESK, 'neither open nor closed'),
+        ([states('fridge')], PLUM_ON_DESK, 'in no state to be opened'),
         ([STANDS[0], edge('character', 'CLOSE', 'sofa')], PLUM_ON_DESK, 'stands in two zones'),
-        ([edge('character', 'ON', 'sofa')], PLUM_ON_DESK, 'the person sits at the start'),
-        ([states('tv', 'CLEAN', 'PLUGGED_IN')], WATCH, 'neither on nor off'),
-        ([states('tv', 'OFF', 'PLUGGED_OUT')], WATCH, 'is plugged out'),
+        ([edge('character', 'ON', 'sofa')], PLUM_ON_DESK, 'sits or wears something'),
+        ([states('tv', 'CLEAN', 'PLUGGED_IN')], WATCH, 'in no state to be opened'),
+        ([states('tv', 'OFF', 'PLUGGED_OUT')], WATCH, 'in no state to be opened'),
         ([], TWICE, 'one place counts for two conditions'),
         ([], PLUM_ON_DESK.model_copy(update={'same': ('plum',)}), 'one and the same thing'),
     ],

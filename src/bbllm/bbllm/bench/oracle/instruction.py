@@ -312,17 +312,9 @@ class _Reader:
             return []
         self._last = lists[0] if lists else self._cubes()
         side = _side(re.sub('from (?:left|right) to (?:left|right)|right angle', '', text))
-        return [
-            Arrange(
-                shape,
-                self._phrase(self._last),
-                spots=self._target(places[0]).spots if places else (),
-                side=side,
-                by_color=by_color,
-                reverse='from right to' in text,
-                centred=side is None and bool({'center', 'centre', 'middle'} & words),
-            )
-        ]
+        spots = self._target(places[0]).spots if places else ()
+        reverse = 'from right to' in text
+        return [Arrange(shape, self._phrase(self._last), spots, side, by_color, reverse)]
 
     # --- descriptions of objects --------------------------------------------------------------
 

@@ -111,12 +111,10 @@ class Board:
         ]
         if side is None:
             named.sort(key=lambda cell: Rectangle.around([cell]).off_middle)
-        poses = sorted(
-            (cell for (cell,) in pose_patterns([(0, 0)], side)),
-            key=lambda cell: Rectangle.around([cell]).off_middle,
-        )
-        cells = [*named, *filter(self.has_room, poses)]
-        cells += [cell for cell in poses if self.has_room(cell, locations=False)]
+        poses = [cell for (cell,) in pose_patterns([(0, 0)], side)]
+        poses.sort(key=lambda cell: Rectangle.around([cell]).off_middle)
+        crowded = [cell for cell in poses if self.has_room(cell, locations=False)]
+        cells = [*named, *filter(self.has_room, poses), *crowded]
         ruled_out = {*self.lessons.bad, *self.lessons.taken}
         return [
             cell

@@ -102,8 +102,6 @@ class Arrange:
     """Whether a row goes by colour in the order of the visible spectrum."""
     reverse: bool = False
     """Whether that order goes from right to left."""
-    centred: bool = False
-    """Whether it is to be in the middle of the work space."""
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,8 @@ CLEARING = 2.0
 """Cost of putting something aside that is in the way [moves]."""
 UNNAMED = 1.0
 """Cost of poses rather than named locations [moves]."""
-PULL, STRONG_PULL = 3.0, 100.0
-"""Cost of a metre off the middle, and off `CENTRE_M` if the middle is asked for [moves/m]."""
-CENTRE_M = 0.05
-"""How far from the middle is still in the middle [m]."""
+PULL = 3.0
+"""Cost of a metre off the middle of the work space [moves/m]."""
 TOO_MUCH = 'I cannot do all of this: {}. Ask for one of the two.'
 SIDES: tuple[Side, Side] = ('left', 'right')
 
@@ -356,9 +354,7 @@ def _candidates(shape: Arrange, n: int, board: Board) -> Iterator[tuple[tuple[Pl
     for pitch, cost in ((POSE_PITCH_M, UNNAMED), (TIGHT_PITCH_M, UNNAMED + 0.5)):
         ways.append((pose_patterns(steps, shape.side, pitch), cost))
     for cells, cost in ((cells, cost) for patterns, cost in ways for cells in patterns):
-        off = Rectangle.around(cells).off_middle
-        strong = STRONG_PULL * max(0.0, off - CENTRE_M) if shape.centred else 0.0
-        yield cells, cost + PULL * off + strong
+        yield cells, cost + PULL * Rectangle.around(cells).off_middle
 
 
 def _filled(

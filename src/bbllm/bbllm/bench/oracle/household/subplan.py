@@ -175,16 +175,8 @@ class _Achiever:
     def _usable(self, state: HouseState, condition: HouseCondition) -> list[int]:
         """Return objects that do not meet a condition yet and that others can spare."""
         ids, fits = state.view.objects_of(condition), state.view.fitting(condition)
-        free = [n for n in ids if n not in fits and not self._needed(state, condition, n)]
-        used = {
-            p
-            for each in self._wanted
-            if not each.person
-            for n in state.view.fitting(each)
-            for p in _places(state, n)
-        }
-        # The microwave with the food in it is the one to start.
-        return sorted(_nearest_first(state, free), key=lambda n: n not in used)
+        free = (n for n in ids if n not in fits and not self._needed(state, condition, n))
+        return _nearest_first(state, free)
 
     def _needed(self, state: HouseState, condition: HouseCondition, n: int) -> bool:
         """Whether an object is where another condition wants it and no other can replace it."""
