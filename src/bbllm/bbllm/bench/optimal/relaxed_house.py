@@ -214,8 +214,8 @@ class RelaxedHouse:
             doors.update(waiting)
         switches |= {n for n in doors if State.ON in graph.nodes[n].states}
         ways = ((doors, {State.OPEN, State.CLOSED}), (switches, {State.ON, State.OFF}))
-        for ids, either in ways:
-            for node in (graph.nodes[n] for n in ids):
+        for those, either in ways:
+            for node in (graph.nodes[n] for n in those):
                 if not either & node.states or State.PLUGGED_OUT in node.states:
                     raise NotProvenError(f'{node} is in no state to be opened or switched')
         self.doors, self.switches = frozenset(doors), frozenset(switches)
