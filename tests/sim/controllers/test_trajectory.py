@@ -59,7 +59,7 @@ def asking(**tolerances: Any) -> TrajectoryGoal:
 def follow(controller: TrajectoryController, until_s: float, error: Array | float = 0.0) -> None:
     """Let an arm follow perfectly but for a constant error."""
     for now_s in np.arange(0.0, until_s, 0.01):
-        q, dq, _ = controller.sample(np.array([now_s]))
+        q, dq, _ = controller.reference.at(np.array([now_s]))
         update(controller, float(now_s), q[0] + error, dq[0])
 
 
@@ -145,7 +145,7 @@ def test_cancel_ends_the_goal_and_holds_where_the_arm_comes_to_rest(
     measured, speed = np.full(7, 0.3), np.full(7, 1.0)
     controller.cancel(1.0, measured, speed)
     assert pending.result.status is GoalStatus.CANCELED
-    q, dq, ddq = controller.sample(np.arange(1.0, 1.5, 0.001))
+    q, dq, ddq = controller.reference.at(np.arange(1.0, 1.5, 0.001))
     assert np.all(dq[200:] == 0.0)  # within 0.2 s
     assert np.abs(ddq).max() <= 40.0
     assert np.abs(q[-1] - measured).max() < 0.05
@@ -218,7 +218,7 @@ def test_the_splines_pass_through_points_with_their_derivatives() -> None:
         STILL,
     )
     for shift in (-1e-9, 1e-9):
-        q, dq, ddq = controller.sample(5.0 + times[1:3] + shift)
+        q, dq, ddq = controller.reference.at(5.0 + times[1:3] + shift)
         assert q == pytest.approx(position[1:3], abs=1e-6)
         assert dq == pytest.approx(velocity[1:3], abs=1e-5)
         assert ddq == pytest.approx(acceleration[1:3], abs=1e-3)
@@ -227,7 +227,7 @@ def test_the_splines_pass_through_points_with_their_derivatives() -> None:
 def test_one_sample_equals_the_same_of_many(controller: TrajectoryController) -> None:
     controller.start(goal(), 0.0, START, STILL)
     times = np.linspace(0, 2.5, 11)
-    many = controller.sample(times)
+    many = controller.reference.at(times)
     for i, now_s in enumerate(times):
         one = update(controller, float(now_s), many[0][i], np.full(7, 1.0))
         assert one.position_rad == pytest.approx(many[0][i])
@@ -240,7 +240,7 @@ def test_a_motion_towards_an_accelerated_first_point_starts_without_acceleration
 ) -> None:
     controller.start(goal(), 0.0, START, np.full(7, 0.3))
 
-    q, dq, ddq = controller.sample(np.array([0.0]))
+    q, dq, ddq = controller.reference.at(np.array([0.0]))
 
     assert (q[0], dq[0], ddq[0]) == (
         pytest.approx(START),
@@ -275,7 +275,7 @@ def test_efforts_are_added_between_the_points_that_give_them(
     )
     assert not controller.start(pushed, 0.0, START, STILL).done
 
-    assert controller.effort(np.array([0.5])) == pytest.approx(np.full((1, 7), 1.0))
+    assert controller.reference.effort_at(np.array([0.5])) == pytest.approx(np.full((1, 7), 1.0))
 
 
 def test_a_violated_path_tolerance_aborts_the_goal(controller: TrajectoryController) -> None:
@@ -285,7 +285,7 @@ def test_a_violated_path_tolerance_aborts_the_goal(controller: TrajectoryControl
     follow(controller, 1.0, error)
     assert not pending.done
     error[2] = 0.06
-    q, dq, _ = controller.sample(np.array([1.0]))
+    q, dq, _ = controller.reference.at(np.array([1.0]))
     held = update(controller, 1.0, q[0] + error, dq[0])
     assert pending.result.status is GoalStatus.ABORTED
     assert pending.result.error_code is FollowError.PATH_TOLERANCE_VIOLATED
@@ -369,7 +369,7 @@ def test_a_velocity_that_is_off_on_the_way_aborts_the_goal(
     controller: TrajectoryController,
 ) -> None:
     pending = controller.start(asking(path_rad_s=np.full(7, 0.05)), 0.0, START, STILL)
-    q, dq, _ = controller.sample(np.array([1.0]))
+    q, dq, _ = controller.reference.at(np.array([1.0]))
     update(controller, 1.0, q[0], dq[0] + 0.04)
     assert not pending.done
     update(controller, 1.0, q[0], dq[0] + 0.06)

@@ -85,7 +85,7 @@ class JointState:
     stamp_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class JointTrajectory:
     """A motion in joint space; interpolated by quintics, so all three derivatives are given."""
 

@@ -13,6 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, Array, RobotMode
+from bbllm.arm.envelope import (
+    EXAMPLE_CONTACT_NM,
+    EXAMPLE_CONTACT_WRENCH,
+    EXAMPLE_JOINT_NM,
+    EXAMPLE_WRENCH,
+)
 from bbllm.core.errors import UnknownNameError
 
 
@@ -37,18 +43,20 @@ class Fault(str, Enum):
     """Trajectory goals, also one under way, never end by themselves; ends with `clear`."""
 
 
-# franka_ros2's default_robot_behavior_utils.hpp.
-LOWER_TORQUE_NM: Array = np.array([25.0, 25.0, 22.0, 20.0, 19.0, 17.0, 14.0])
-UPPER_TORQUE_NM: Array = np.array([35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0])
-LOWER_FORCE: Array = np.array([30.0, 30.0, 30.0, 25.0, 25.0, 25.0])
-UPPER_FORCE: Array = np.array([40.0, 40.0, 40.0, 35.0, 35.0, 35.0])
-"""Force [N] and torque [Nm] at the flange."""
 NETWORK_TEXT = 'libfranka: UDP receive: Timeout'
 MANUAL_TEXT = (
     'libfranka: Automatic Error Recovery command rejected: manual error recovery required!'
 )
 PRESSED_TEXT = 'libfranka: Automatic Error Recovery command aborted: User Stop pressed!'
 """Why error recovery fails, in the words of the driver's log."""
+ERRORS = {
+    Fault.REFLEX: 'cartesian_reflex',
+    Fault.COMMUNICATION_LOSS: 'communication_constraints_violation',
+    Fault.JOINT_LIMIT: 'joint_position_limits_violation',
+}
+BLOCKS = {Fault.COMMUNICATION_LOSS: NETWORK_TEXT, Fault.JOINT_LIMIT: MANUAL_TEXT}
+"""Why error recovery fails until the fault is cleared; without the network the robot does not even
+answer."""
 FILTER_S = 0.02
 
 
@@ -56,22 +64,25 @@ class FaultMonitor:
     """Watches external forces and keeps the robot's mode; independent of the physics."""
 
     def __init__(self) -> None:
-        self.lower: Array = np.concatenate([LOWER_TORQUE_NM, LOWER_FORCE])
+        self.lower: Array = np.array([*EXAMPLE_CONTACT_NM, *EXAMPLE_CONTACT_WRENCH])
         """Above this is a contact: torque of each joint, then flange wrench, shape (13,)."""
-        self.upper: Array = np.concatenate([UPPER_TORQUE_NM, UPPER_FORCE])
+        self.upper: Array = np.array([*EXAMPLE_JOINT_NM, *EXAMPLE_WRENCH])
         """Above this is a collision, and the arm stops, shape (13,)."""
         self.upper_accelerating: Array = self.upper.copy()
         """The same while the arm is meant to speed up or slow down, shape (13,)."""
         self.errors: tuple[str, ...] = ()
         self.last_errors: tuple[str, ...] = ()
         """Those that ended the last motion."""
-        self.reachable = True
         self.hardware_active = True
         """Whether the hardware component is active, which the controller manager decides."""
         self._stopped_by: RobotMode | None = None
         self._pressed = False
         self._blocked = ''
         self._load: Array = np.zeros(N_JOINTS + 6)
+
+    @property
+    def reachable(self) -> bool:
+        return self._blocked != NETWORK_TEXT
 
     @property
     def healthy(self) -> bool:
@@ -140,31 +151,26 @@ class FaultMonitor:
             self._stopped_by = RobotMode.REFLEX
         self.errors = self.last_errors = errors
 
-    def lose_packets(self) -> None:
-        self.trip('communication_constraints_violation')
-        self.reachable = False
-        self._blocked = NETWORK_TEXT
+    def inject(self, fault: Fault) -> None:
+        """Make a fault of the robot itself happen: the user stop, or one of `ERRORS`."""
+        if fault is Fault.USER_STOP:
+            self._pressed = True
+            self._stopped_by = RobotMode.USER_STOPPED
+            self.errors = self.last_errors = ()  # no error of its own ends the motion
+        elif fault in ERRORS:
+            self.trip(ERRORS[fault])
+            self._blocked = BLOCKS.get(fault, self._blocked)
 
-    def pass_limit(self) -> None:
-        """Go into reflex at a joint limit, from which only a person can guide the arm back."""
-        self.trip('joint_position_limits_violation')
-        self._blocked = MANUAL_TEXT
-
-    def unblock(self) -> None:
-        self._blocked = ''
-        self.reachable = True
-
-    def press_user_stop(self) -> None:
-        self._pressed = True
-        self._stopped_by = RobotMode.USER_STOPPED
-        self.errors = self.last_errors = ()  # no error of its own ends the motion
-
-    def release_user_stop(self) -> None:
-        self._pressed = False
+    def clear(self, fault: Fault) -> None:
+        """Take a lasting fault away; the robot stays stopped until `recover`."""
+        if fault is Fault.USER_STOP:
+            self._pressed = False
+        elif fault in BLOCKS:
+            self._blocked = ''
 
     def recover(self) -> str | None:
         """Clear the errors; return why that is not possible, None where it worked."""
-        if self._blocked and not self.reachable:
+        if not self.reachable:
             return self._blocked
         if self._pressed:
             return PRESSED_TEXT

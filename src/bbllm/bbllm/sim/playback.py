@@ -9,13 +9,12 @@ feed-forward put into its set point,
 it follows to tenths of a millimetre. tau is inverse dynamics of the arm with hand and known load.
 """
 
-from typing import Protocol
-
 import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.model import MAX_WIDTH_M, arm_model
+from bbllm.arm.motion.trajectory import Spline
 from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
 from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
 from bbllm.sim.controllers.trajectory_goal import driver_constraints
@@ -91,26 +90,6 @@ SPEEDING_RAD_S2 = 0.1
 SOFTEST_NM_RAD = 1.0
 
 
-class Motion(Protocol):
-    """A source of desired arm states: the trajectory controller, or the robot itself."""
-
-    revision: int
-
-    @property
-    def start_s(self) -> float:
-        """When the motion in force began [s]."""
-
-    @property
-    def duration_s(self) -> float:
-        """Its planned duration [s]."""
-
-    def sample(self, t: Array) -> tuple[Array, Array, Array]:
-        """Return position, velocity, acceleration at times on the clock, (n, 7) each."""
-
-    def effort(self, t: Array) -> Array | None:
-        """Return torque to add at times on the clock, shape (n, 7) [Nm]; None for none."""
-
-
 class Playback:
     """
     Steps the physics along a motion.
@@ -123,20 +102,18 @@ class Playback:
         self._simulation, self._servo, self._width_m = simulation, servo, width_m
         self._rows: Array = np.empty((0, N_JOINTS))
         self._start = 0
-        self._revision = -1
-        self._motion: Motion | None = None
+        self._motion: Spline | None = None
         self._whole = True
 
     def forget(self) -> None:
         """Compute the motion in force anew, as after a change of the known load."""
-        self._revision = -1
+        self._motion = None
 
-    def step(self, n: int, motion: Motion, width_m: float) -> None:
+    def step(self, n: int, motion: Spline, width_m: float) -> None:
         """Step n times, the fingers' set point going evenly to a new width [m]."""
         simulation = self._simulation
         first = simulation.steps - self._start
-        known = self._revision == motion.revision and self._motion is motion
-        if not known or (not self._whole and first + n > len(self._rows)):
+        if self._motion is not motion or (not self._whole and first + n > len(self._rows)):
             self._plan(motion)
             first = 0
         if first >= len(self._rows) and width_m == self._width_m:
@@ -151,20 +128,19 @@ class Playback:
         self._width_m = width_m
         simulation.step_along(ctrl)
 
-    def _plan(self, motion: Motion) -> None:
+    def _plan(self, motion: Spline) -> None:
         """Compute the set points of the motion in force, from now on."""
         dt, now = self._simulation.timestep_s, self._simulation.steps
-        end_s = motion.start_s + motion.duration_s + AFTER_S
-        left, ahead = round(end_s / dt) - now, round(AHEAD_S / dt)
+        left, ahead = round((motion.end_s + AFTER_S) / dt) - now, round(AHEAD_S / dt)
         count, self._whole = max(1, min(left, ahead)), left <= ahead
         # One more than needed: a step's damping acts on the velocity at its end.
         steps = np.arange(now, now + count + 1, dtype=np.float64)
-        q, dq, ddq = motion.sample(steps * dt)
+        q, dq, ddq = motion.at(steps * dt)
         self._rows = self._servo.set_points(q[:-1], dq[1:], ddq[:-1])
-        effort = motion.effort(steps[:-1] * dt)
+        effort = motion.effort_at(steps[:-1] * dt)
         if effort is not None:
             self._rows += effort / self._servo.stiffness
-        self._start, self._revision, self._motion = now, motion.revision, motion
+        self._start, self._motion = now, motion
 
 
 class MotionController:
@@ -187,7 +163,7 @@ class MotionController:
         position = self._simulation.joint_state().position_rad
         self.trajectory = TrajectoryController(position, driver_constraints())
         self.ptp = PtpMotion()
-        self._motion: Motion = self.trajectory
+        self._source: TrajectoryController | PtpMotion = self.trajectory
         self._playback = Playback(self._simulation, self._servo, MAX_WIDTH_M)
 
     @property
@@ -201,8 +177,7 @@ class MotionController:
         return self._simulation.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()
 
     def set_point(self) -> Setpoint:
-        q, dq, ddq = self._motion.sample(np.array([self._simulation.time_s]))
-        return Setpoint(q[0], dq[0], ddq[0])
+        return Setpoint(*self._source.reference.at_one(self._simulation.time_s))
 
     def accelerating(self) -> bool:
         """Whether the arm counts as accelerating, for the collision thresholds."""
@@ -216,20 +191,20 @@ class MotionController:
 
     def step(self, n: int, width_m: float) -> None:
         """Step the physics n times; the fingers' set point goes evenly to a width [m]."""
-        self._playback.step(n, self._motion, width_m)
+        self._playback.step(n, self._source.reference, width_m)
 
     def start_trajectory_control(self) -> None:
         """Activate the trajectory controller, with the stiffness of the servos."""
         self._set_stiffness(None)
         self.trajectory.activate(*self.measured())
-        self._motion = self.trajectory
+        self._source = self.trajectory
 
     def start_ptp(self, goal: PtpGoal, stiffness: Array | None) -> PtpPending:
         """Start a point-to-point motion with a joint stiffness, shape (7,) [Nm/rad]."""
         q = self.set_point().position_rad
         self._set_stiffness(stiffness)
         pending = self.ptp.start(goal, self._simulation.time_s, q)
-        self._motion = self.ptp
+        self._source = self.ptp
         return pending
 
     def set_load(self, load: Load) -> None:

@@ -8,7 +8,6 @@ takes to bring the arm back, is what franka_hardware and ros2_control do: read f
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,8 +43,6 @@ from bbllm.sim.playback import MotionController
 from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
 from bbllm.sim.simulation import Simulation
 
-KEPT = 10_000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoalSeen:
@@ -79,7 +76,7 @@ class SimulatedRobot:
         simulation: Simulation,
         *,
         homed: bool = True,
-        on_goal: Callable[[GoalSeen], None] | None = None,
+        on_goal: Callable[[GoalSeen], object] = lambda goal: None,
     ) -> None:
         """
         Take over a simulation; only this class may step it from now on.
@@ -94,7 +91,6 @@ class SimulatedRobot:
         self._counter = threading.Lock()
         self._period = max(1, round(CONTROL_PERIOD_S / simulation.timestep_s))
         self._homed = homed
-        self._goals: deque[GoalSeen] = deque(maxlen=KEPT)
         self._on_goal = on_goal
         self.on_force: Callable[[Array, float, float], None] | None = None
         """Called with the wrist sensor every 10 ms, in the thread that advances: the force of
@@ -112,11 +108,6 @@ class SimulatedRobot:
         self._frozen: JointState | None = None
         self._held_back: frozenset[Fault] = frozenset()
         self._motion.set_load(self.settings.load.in_hand())
-
-    @property
-    def goals(self) -> tuple[GoalSeen, ...]:
-        """The newest goals that arrived, oldest first."""
-        return tuple(self._goals)
 
     @property
     def time_s(self) -> float:
@@ -295,7 +286,7 @@ class SimulatedRobot:
     def note_goal(
         self, kind: str, *, refused: str = '', trajectory: TrajectoryGoal | None = None
     ) -> None:
-        """Add a goal to the log, with the reason if it was refused."""
+        """Report a goal that arrived, with the reason if it was refused."""
         goal = GoalSeen(
             kind=kind,
             stamp_s=self.time_s,
@@ -306,25 +297,13 @@ class SimulatedRobot:
             start_s=None if trajectory is None else trajectory.start_s,
             lasts_s=0.0 if trajectory is None else max(trajectory.time_s, default=0.0),
         )
-        self._goals.append(goal)
-        if self._on_goal is not None:
-            self._on_goal(goal)
+        self._on_goal(goal)
 
     def inject(self, fault: Fault) -> None:
         with self.paused():
-            if fault is Fault.REFLEX:
-                self.monitor.trip('cartesian_reflex')
-            elif fault is Fault.USER_STOP:
-                self.monitor.press_user_stop()
-            elif fault is Fault.COMMUNICATION_LOSS:
-                self.monitor.lose_packets()
-            elif fault is Fault.JOINT_LIMIT:
-                self.monitor.pass_limit()
-            elif fault is Fault.GRIPPER_FAIL:
-                self._gripper.fail_next = True
-            elif fault is Fault.GRIPPER_MISS:
-                self._gripper.miss_next = True
-            else:
+            self.monitor.inject(fault)
+            self._set_hand_fault(fault, True)
+            if fault in HELD_BACK:
                 self._hold_back(self._held_back | {fault})
             if not self.monitor.healthy:
                 self._stop_motion()
@@ -332,15 +311,9 @@ class SimulatedRobot:
     def clear(self, fault: Fault) -> None:
         """Clear a lasting fault; a reflex requires recovery instead."""
         with self.paused():
-            if fault is Fault.USER_STOP:
-                self.monitor.release_user_stop()
-            elif fault in (Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT):
-                self.monitor.unblock()
-            elif fault is Fault.GRIPPER_FAIL:
-                self._gripper.fail_next = False
-            elif fault is Fault.GRIPPER_MISS:
-                self._gripper.miss_next = False
-            elif fault in HELD_BACK:
+            self.monitor.clear(fault)
+            self._set_hand_fault(fault, False)
+            if fault in HELD_BACK:
                 self._hold_back(self._held_back - {fault})
 
     def recover_errors(self) -> str | None:
@@ -432,6 +405,12 @@ class SimulatedRobot:
         if self.controllers_active or not self.monitor.reachable:
             self.controllers.fail_hardware()
             self.monitor.hardware_active = False
+
+    def _set_hand_fault(self, fault: Fault, now: bool) -> None:
+        if fault is Fault.GRIPPER_FAIL:
+            self._gripper.fail_next = now
+        elif fault is Fault.GRIPPER_MISS:
+            self._gripper.miss_next = now
 
     def _hold_back(self, faults: frozenset[Fault]) -> None:
         """Suppress results while any of some faults is in force."""

@@ -225,12 +225,7 @@ def path_move(
     q, first, second = (spline(knots.s, order) for order in range(3))
     ds = knots.ds[:, None]
     acceleration = first * knots.dds[:, None] + second * ds**2
-    move = JointTrajectory(
-        time_s=knots.time_s,
-        position_rad=q,
-        velocity_rad_s=first * ds,
-        acceleration_rad_s2=acceleration,
-    )
+    move = JointTrajectory(knots.time_s, q, first * ds, acceleration)
     factor = excess(move) / _SAFE  # for what happened between the points
     if factor * move.duration_s > _LONGEST_S + length / (scale * speed_m_s):
         raise NoPathError('The tool cannot go straight there: a joint is too near to its limit.')

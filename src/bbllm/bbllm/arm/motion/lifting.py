@@ -108,9 +108,4 @@ def slow_move(ends: Array, duration_s: float) -> JointTrajectory:
     fastest = 1.875 * np.abs(ends[1] - ends[0]) / DQ_MAX  # a quintic's peak is 15/8 of its mean
     still = np.zeros((2, len(ends[0])))
     time_s = np.array([0.0, max(duration_s, 2 * float(fastest.max()))])
-    return JointTrajectory(
-        time_s=time_s,
-        position_rad=ends,
-        velocity_rad_s=still,
-        acceleration_rad_s2=still,
-    )
+    return JointTrajectory(time_s, ends, still, still)

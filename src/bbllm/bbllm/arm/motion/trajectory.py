@@ -163,21 +163,24 @@ class Spline:
     """Position at the last knot and after it, shape (7,) [rad]."""
     effort_nm: Array | None = None
     """Torque to add at each knot, linear between them, shape (n + 1, 7) [Nm]."""
+    start_s: float = 0.0
+    """Time of the first knot on the clock by which the spline is evaluated [s]."""
 
     @classmethod
-    def still(cls, position: Array) -> Spline:
+    def still(cls, position: Array, start_s: float = 0.0) -> Spline:
         """Stay at a position, shape (7,) [rad]."""
-        return cls(np.zeros(1), np.zeros((0, 6, len(position))), np.array(position))
+        nothing = np.zeros((0, 6, len(position)))
+        return cls(np.zeros(1), nothing, np.array(position), start_s=start_s)
 
     @classmethod
-    def braking(cls, q: Array, dq: Array, deceleration: Array) -> Spline:
+    def braking(cls, q: Array, dq: Array, start_s: float) -> Spline:
         """Slow all joints down together along their direction, then stay; shape (7,) [rad, s]."""
-        T = float(np.max(np.abs(dq) / deceleration))
+        T = float(np.max(np.abs(dq) / BRAKING_RAD_S2))
         if T < 1e-3:
-            return cls.still(q)
+            return cls.still(q, start_s)
         coefficients = np.zeros((1, 6, len(q)))
         coefficients[0, :3] = q, dq, -dq / (2 * T)
-        return cls(np.array([0.0, T]), coefficients, q + dq * T / 2)
+        return cls(np.array([0.0, T]), coefficients, q + dq * T / 2, start_s=start_s)
 
     @classmethod
     def through(
@@ -237,8 +240,14 @@ class Spline:
     def duration_s(self) -> float:
         return float(self.time_s[-1])
 
+    @property
+    def end_s(self) -> float:
+        """When it comes to rest, on the clock [s]."""
+        return self.start_s + self.duration_s
+
     def at(self, t: Array) -> tuple[Array, Array, Array]:
         """Evaluate at times, shape (n,) [s]: position, velocity, acceleration, (n, 7) each."""
+        t = t - self.start_s
         if not len(self.coefficients):
             still = np.zeros((len(t), len(self.end_rad)))
             return still + self.end_rad, still, still.copy()
@@ -258,7 +267,9 @@ class Spline:
         """Return the torque to add at times, shape (n, 7) [Nm]; None where there is none."""
         if self.effort_nm is None:
             return None
-        return np.column_stack([np.interp(t, self.time_s, row) for row in self.effort_nm.T])
+        return np.column_stack(
+            [np.interp(t - self.start_s, self.time_s, row) for row in self.effort_nm.T]
+        )
 
     def at_one(self, t: float) -> tuple[Array, Array, Array]:
         """Evaluate at one time [s]: position, velocity, acceleration, each of shape (7,)."""
@@ -267,6 +278,7 @@ class Spline:
 
     def position_at(self, t: float) -> Array:
         """Evaluate the position alone, shape (7,) [rad], at one time [s]; ten times as fast."""
+        t -= self.start_s
         if t >= self.duration_s:
             return self.end_rad
         piece = max(int(self.time_s.searchsorted(t, side='right')) - 1, 0)
@@ -306,15 +318,8 @@ def slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
     """Stretch a motion in time by a factor, if that is above 1."""
     factor = max(factor, 1.0)
     velocity, acceleration = move.velocity_rad_s / factor, move.acceleration_rad_s2 / factor**2
-    time_s = move.time_s * factor
-    return on_nanoseconds(
-        JointTrajectory(
-            time_s=time_s,
-            position_rad=move.position_rad,
-            velocity_rad_s=velocity,
-            acceleration_rad_s2=acceleration,
-        )
-    )
+    stretched = JointTrajectory(move.time_s * factor, move.position_rad, velocity, acceleration)
+    return on_nanoseconds(stretched)
 
 
 def on_nanoseconds(move: JointTrajectory) -> JointTrajectory:
@@ -327,12 +332,7 @@ def on_nanoseconds(move: JointTrajectory) -> JointTrajectory:
     shift = (time_s - move.time_s)[:, None]
     position = move.position_rad + move.velocity_rad_s * shift
     velocity = move.velocity_rad_s + move.acceleration_rad_s2 * shift
-    return JointTrajectory(
-        time_s=time_s,
-        position_rad=position,
-        velocity_rad_s=velocity,
-        acceleration_rad_s2=move.acceleration_rad_s2,
-    )
+    return JointTrajectory(time_s, position, velocity, move.acceleration_rad_s2)
 
 
 JERK_SHARE = 0.2
@@ -462,12 +462,7 @@ def _on_line(q_start: Array, q_goal: Array, knots: Knots) -> JointTrajectory:
     )
     position += q_start
     position[-1] = q_goal
-    return JointTrajectory(
-        time_s=knots.time_s,
-        position_rad=position,
-        velocity_rad_s=velocity,
-        acceleration_rad_s2=acceleration,
-    )
+    return JointTrajectory(knots.time_s, position, velocity, acceleration)
 
 
 def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float) -> bool:
@@ -507,9 +502,4 @@ def _overlapped(
     position = position - second.position_rad[0]
     position[-1] = second.position_rad[-1]
     velocity[[0, -1]] = acceleration[[0, -1]] = 0.0
-    return JointTrajectory(
-        time_s=time_s,
-        position_rad=position,
-        velocity_rad_s=velocity,
-        acceleration_rad_s2=acceleration,
-    )
+    return JointTrajectory(time_s, position, velocity, acceleration)

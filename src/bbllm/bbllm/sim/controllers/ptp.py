@@ -6,14 +6,14 @@ together, along quintics; how the real robot shapes its motions is not published
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.limits import DDQ_MAX, DQ_MAX
-from bbllm.arm.motion.trajectory import BRAKING_RAD_S2, Spline
+from bbllm.arm.motion.trajectory import Spline
 from bbllm.sim.controllers.trajectory_goal import Pending
 
 SIZE_TEXT = 'Goal joint configuration size does not match number of joints.'
@@ -65,9 +65,7 @@ class PtpMotion:
     """Drives one motion, then keeps its end; `sim.playback` plays it."""
 
     def __init__(self) -> None:
-        self.revision = 0
-        self.start_s = 0.0
-        self._spline = Spline.still(np.zeros(N_JOINTS))
+        self.reference = Spline.still(np.zeros(N_JOINTS))
         self._target: Array = np.zeros(N_JOINTS)
         self._tolerance_rad = 0.0
         self._pending: PtpPending | None = None
@@ -76,18 +74,12 @@ class PtpMotion:
     def busy(self) -> bool:
         return self._pending is not None
 
-    @property
-    def duration_s(self) -> float:
-        return self._spline.duration_s
-
     def start(self, goal: PtpGoal, now_s: float, q: Array) -> PtpPending:
         """Move from desired positions *q*, at rest, to a goal that `fault_of` has found fit."""
         self._target = np.array(goal.position_rad)
         self._tolerance_rad = goal.tolerance_rad
         limit = np.minimum(goal.max_velocity_rad_s, DQ_MAX)
-        self._spline = _rest_to_rest(q, self._target, limit)
-        self.start_s = now_s
-        self.revision += 1
+        self.reference = replace(_rest_to_rest(q, self._target, limit), start_s=now_s)
         self._pending = PtpPending()
         return self._pending
 
@@ -95,23 +87,15 @@ class PtpMotion:
         """End the motion where the robot's own set point has reached the target."""
         if self._pending is None:
             return
-        q, dq, _ = self._spline.at_one(now_s - self.start_s)
+        q, dq, _ = self.reference.at_one(now_s)
         near = float(np.linalg.norm(q - self._target)) < self._tolerance_rad
         if near and float(np.linalg.norm(dq)) < STOPPED_RAD_S:
             self._end(PtpResult(status=TargetStatus.TARGET_REACHED))
 
     def abort(self, reason: str, now_s: float, q: Array, dq: Array) -> None:
         """Give the motion up and come to rest from *q* and *dq* as measured, (7,) [rad, rad/s]."""
-        self._spline, self.start_s = Spline.braking(q, dq, BRAKING_RAD_S2), now_s
-        self.revision += 1
+        self.reference = Spline.braking(q, dq, now_s)
         self._end(PtpResult(status=TargetStatus.ABORTED, message=reason))
-
-    def sample(self, t: Array) -> tuple[Array, Array, Array]:
-        """Return desired position, velocity, acceleration at times on the clock, (n, 7) each."""
-        return self._spline.at(t - self.start_s)
-
-    def effort(self, t: Array) -> None:
-        """Return None: the robot adds no torque of its own."""
 
     def _end(self, result: PtpResult) -> None:
         pending, self._pending = self._pending, None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, FollowError, FollowResult, GoalStatus
-from bbllm.arm.motion.trajectory import BRAKING_RAD_S2, Spline
+from bbllm.arm.motion.trajectory import Spline
 from bbllm.sim.controllers.trajectory_goal import (
     Constraints,
     Pending,
@@ -59,20 +59,16 @@ class TrajectoryController:
         self.active = True
         self.hold_results = False
         """Fault for tests of clients: goals never end by themselves while this is True."""
-        self.revision = 0
         self._defaults = constraints or Constraints()
         self._limits = self._defaults
         self._pending: TrajectoryPending | None = None
         self.busy = False
         """Whether a trajectory is being followed, that of a goal or one from the topic."""
         self._unseen = False
-        self._taken_s = self.origin_s = self.start_s = 0.0
-        """When the motion was taken, what its time_from_start counts from, when it begins [s]."""
-        self._reference = Spline.still(position_rad)
-
-    @property
-    def duration_s(self) -> float:
-        return self._reference.duration_s
+        self._taken_s = self.origin_s = 0.0
+        """When the motion was taken, and what its time_from_start counts from [s]."""
+        self.reference = Spline.still(position_rad)
+        """The motion in force on the clock; another object for every other motion."""
 
     def start(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> TrajectoryPending:
         """Take a goal, or refuse it: then it has ended at once, REJECTED, with the reason."""
@@ -111,7 +107,7 @@ class TrajectoryController:
             return None
         if time_s < self._taken_s:
             return Query(success=False, state=Setpoint(q, dq, np.zeros(N_JOINTS)))
-        inside = self.busy and time_s < self.start_s + self.duration_s
+        inside = self.busy and time_s < self.reference.end_s
         return Query(success=inside, state=self.set_point(time_s))
 
     def cancel(self, now_s: float, q: Array, dq: Array) -> None:
@@ -132,17 +128,12 @@ class TrajectoryController:
             self.active = True
             self._brake(now_s, q, dq)
 
-    def sample(self, t: Array) -> tuple[Array, Array, Array]:
-        """Return desired position, velocity, acceleration at times [s], shape (n, 7) [rad, s]."""
-        return self._reference.at(t - self.start_s)
-
     def check(self, now_s: float, q: Array, dq: Array) -> None:
         """Check the goal's tolerances, and end it where it has to end."""
         if not self.busy or self.hold_results:
             return
-        elapsed_s = now_s - self.start_s
-        late_s = elapsed_s - self._reference.duration_s
-        error = np.abs(self._reference.position_at(elapsed_s) - q)
+        late_s = now_s - self.reference.start_s - self.reference.duration_s
+        error = np.abs(self.reference.position_at(now_s) - q)
         unseen, self._unseen = self._unseen, False
         if (late_s < 0 or unseen) and self._off_the_way(error, now_s, dq):
             self._brake(now_s, q, dq)
@@ -176,14 +167,10 @@ class TrajectoryController:
 
     def set_point(self, now_s: float) -> Setpoint:
         """Return where the arm should be at a time on the clock [s]."""
-        return Setpoint(*self._reference.at_one(now_s - self.start_s))
-
-    def effort(self, t: Array) -> Array | None:
-        """Return the torque that the goal adds at times, shape (n, 7) [Nm]; None for none."""
-        return self._reference.effort_at(t - self.start_s)
+        return Setpoint(*self.reference.at_one(now_s))
 
     def _take(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> None:
-        self._set(*goal_spline(goal, now_s, q, dq))
+        self.reference = goal_spline(goal, now_s, q, dq)
         self._taken_s = now_s
         self.origin_s = now_s if goal.start_s is None else goal.start_s
         self.busy = self._unseen = True
@@ -192,11 +179,7 @@ class TrajectoryController:
         """Slow all joints down together along their direction, then stay."""
         self.busy = False
         self._taken_s = self.origin_s = now_s
-        self._set(Spline.braking(q, dq, BRAKING_RAD_S2), now_s)
-
-    def _set(self, reference: Spline, start_s: float) -> None:
-        self._reference, self.start_s = reference, start_s
-        self.revision += 1
+        self.reference = Spline.braking(q, dq, now_s)
 
     def _end(self, status: GoalStatus, code: FollowError, text: str) -> None:
         pending, self._pending = self._pending, None

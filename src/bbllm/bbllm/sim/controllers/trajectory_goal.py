@@ -1,7 +1,7 @@
 """A goal of the joint trajectory controller, and the rules by which it is refused."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -194,9 +194,9 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
     return None
 
 
-def goal_spline(goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> tuple[Spline, float]:
+def goal_spline(goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> Spline:
     """
-    Interpolate an accepted goal; also returns when it starts on the clock [s].
+    Interpolate an accepted goal on the clock.
 
     Before its first point the motion comes from the measured state, taken as not accelerating. A
     goal whose first point has passed already is joined where it is by now.
@@ -222,8 +222,8 @@ def goal_spline(goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> tupl
         position = np.vstack([q, position])
         velocity, effort = joined(velocity, dq), joined(effort, still)
         acceleration = joined(acceleration, still)
-    knots = times - times[0]
-    return Spline.through(knots, position, velocity, acceleration, effort), float(times[0])
+    spline = Spline.through(times - times[0], position, velocity, acceleration, effort)
+    return replace(spline, start_s=float(times[0]))
 
 
 def _names_refusal(goal: TrajectoryGoal) -> str | None:
