@@ -24,7 +24,6 @@ from bbllm.sim.controllers.manager import (
     KINDS,
     ControllerManager,
     LifeCycle,
-    Strictness,
     Switched,
 )
 from bbllm.sim.controllers.ptp import (
@@ -339,14 +338,11 @@ class SimulatedRobot:
             return done
 
     def switch_controllers(
-        self,
-        activate: Sequence[str],
-        deactivate: Sequence[str],
-        strictness: Strictness = Strictness.BEST_EFFORT,
+        self, activate: Sequence[str], deactivate: Sequence[str], *, strict: bool = False
     ) -> Switched:
         """Activate and deactivate controllers, by the manager's rules."""
         with self.paused():
-            return self.controllers.switch(activate, deactivate, strictness)
+            return self.controllers.switch(activate, deactivate, strict=strict)
 
     def order(self, order: Order) -> str:
         """Apply a setting that requires an idle robot; return why it is refused, or ''."""

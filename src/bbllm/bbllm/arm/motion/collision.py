@@ -80,9 +80,6 @@ def _add_geom(
     body.add_geom(type=kind, size=size, contype=bits, conaffinity=bits, margin=margin_m)
 
 
-Ignore = Collection[str | tuple[str, str]]
-"""What may be touched: a name (by anything), or a pair of names (by each other only)."""
-
 CLEARANCE_M = 0.005
 """Default distance that counts as contact; between links of the arm it is 0 [m]."""
 OPEN_WIDTH_M = 0.08
@@ -148,24 +145,25 @@ class CollisionChecker:
             self._data.qpos[self._model.joint(joint).qposadr[0]] = width_m / 2
 
     def clear(
-        self, q: Array, ignore: Ignore = (), *, clearance_m: float = CLEARANCE_M
+        self, q: Array, ignore: Collection[str] = (), *, clearance_m: float = CLEARANCE_M
     ) -> list[Contact]:
         """
         Return what touches at a joint position, shape (7,) [rad]; empty where it is clear.
 
+        Names in *ignore* may be touched.
         *clearance_m* is the distance to objects that already counts as contact, at most 0.02 m.
         """
         found: dict[Contact, None] = {}
         for first, second, distance_m, own in self._near(q):
             limit_m = 0.0 if own else clearance_m
-            if distance_m < limit_m and not _ignored(first, second, ignore):
+            if distance_m < limit_m and not {first, second} & set(ignore):
                 found[Contact(first, second)] = None
         return list(found)
 
     def path_clear(
         self,
         path: JointTrajectory | Array,
-        ignore: Ignore = (),
+        ignore: Collection[str] = (),
         *,
         clearance_m: float = CLEARANCE_M,
     ) -> Contact | None:
@@ -182,7 +180,7 @@ class CollisionChecker:
         return None
 
     def first_deeper(
-        self, path: Array, ignore: Ignore = (), *, itself: bool = True
+        self, path: Array, ignore: Collection[str] = (), *, itself: bool = True
     ) -> Contact | None:
         """
         Return the first contact along a motion that was not there at its start, or grew deeper.
@@ -204,7 +202,7 @@ class CollisionChecker:
         return None
 
     def first_deeper_fingers(
-        self, q: Array, widths_m: Array, ignore: Ignore = ()
+        self, q: Array, widths_m: Array, ignore: Collection[str] = ()
     ) -> Contact | None:
         """
         Return the first contact with the world that fingers make, or deepen, on their way.
@@ -220,11 +218,11 @@ class CollisionChecker:
                 return deeper
         return None
 
-    def _depths(self, q: Array, ignore: Ignore, itself: bool) -> dict[Contact, float]:
+    def _depths(self, q: Array, ignore: Collection[str], itself: bool) -> dict[Contact, float]:
         """Return how deep objects are in each other at a joint position [m]."""
         depths: dict[Contact, float] = {}
         for first, second, distance_m, own in self._near(q):
-            if distance_m < 0 and (itself or not own) and not _ignored(first, second, ignore):
+            if distance_m < 0 and (itself or not own) and not {first, second} & set(ignore):
                 contact = Contact(first, second)
                 depths[contact] = max(-distance_m, depths.get(contact, 0.0))
         return depths
@@ -281,13 +279,6 @@ def _deeper(start: dict[Contact, float], now: dict[Contact, float]) -> Contact |
     """Return the first contact that was not there at the start, or is deeper now."""
     deeper = (c for c, depth_m in now.items() if depth_m > start.get(c, 0.0) + _DEEPER_M)
     return next(deeper, None)
-
-
-def _ignored(first: str, second: str, ignore: Ignore) -> bool:
-    return any(
-        item in (first, second) if isinstance(item, str) else set(item) == {first, second}
-        for item in ignore
-    )
 
 
 def _evenly(path: JointTrajectory | Array) -> Array:

@@ -6,7 +6,7 @@ taken. The way to it is, in this order: the straight joint move; straight up, ov
 at several heights; by way of the ready posture turned towards either end; RRT-Connect.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -17,7 +17,7 @@ from bbllm.arm.envelope import KeepOut, Point, SafetyRule, kept_out, refusal
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.motion.cartesian_path import line_path, path_move, quiet_path, rising_path
-from bbllm.arm.motion.collision import CollisionChecker, Contact, Ignore
+from bbllm.arm.motion.collision import CollisionChecker, Contact
 from bbllm.arm.motion.reachability import (
     Q7_GRIDS,
     approach_postures,
@@ -166,7 +166,7 @@ def choose_grasp_configuration(
     *,
     hover_m: float = 0.1,
     checker: CollisionChecker | None = None,
-    ignore: Ignore = (),
+    ignore: Collection[str] = (),
     widths_m: Sequence[float] | None = None,
     count: int = 1,
 ) -> list[Approach]:

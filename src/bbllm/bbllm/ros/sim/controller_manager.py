@@ -17,7 +17,6 @@ from bbllm.sim.controllers.manager import (
     STATE_INTERFACES,
     ControllerManager,
     LifeCycle,
-    Strictness,
 )
 from bbllm.sim.robot import SimulatedRobot
 
@@ -115,7 +114,7 @@ class SimManager:
         switched = self._loop.robot.switch_controllers(
             request.activate_controllers,
             request.deactivate_controllers,
-            Strictness.STRICT if strict else Strictness.BEST_EFFORT,
+            strict=strict,
         )
         reply.ok, reply.message = switched.ok, switched.message
         if not switched.ok:

@@ -7,7 +7,7 @@ config/franka/controllers.yaml. No ROS and no physics in here.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, IntEnum
+from enum import IntEnum
 from typing import Protocol
 
 from bbllm.arm.model import ARM_JOINTS
@@ -42,13 +42,6 @@ class LifeCycle(IntEnum):
     @property
     def label(self) -> str:
         return self.name.lower()
-
-
-class Strictness(Enum):
-    """What a switch does about what it cannot do."""
-
-    BEST_EFFORT = 'best effort'
-    STRICT = 'strict'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +145,7 @@ class ControllerManager:
         return self._states.get(name) is LifeCycle.ACTIVE
 
     def switch(
-        self,
-        activate: Sequence[str],
-        deactivate: Sequence[str],
-        strictness: Strictness = Strictness.BEST_EFFORT,
+        self, activate: Sequence[str], deactivate: Sequence[str], *, strict: bool = False
     ) -> Switched:
         """
         Activate some controllers and deactivate others, in one step.
@@ -163,7 +153,6 @@ class ControllerManager:
         One interface that is not there, or a robot that refuses control, fails the whole switch,
         also a best-effort one; what is in its state already only fails a strict one.
         """
-        strict = strictness is Strictness.STRICT
         for names, verb in ((deactivate, 'deactivate'), (activate, 'activate')):
             absent = self._absent(names, verb, strict)
             if absent is not None:
