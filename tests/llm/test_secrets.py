@@ -5,6 +5,7 @@ import traceback
 from pathlib import Path
 
 import pytest
+from chat_clients import Client
 from fake_faults import echoes_key, sends
 from fake_server import Behaviour, FakeServer, says, status, streams
 from hypothesis import given
@@ -15,7 +16,6 @@ from bbllm.core.errors import ConfigError, ModelError
 from bbllm.core.protocols import Message
 from bbllm.llm.models.factory import make_models, openai_settings, parse_config
 from bbllm.llm.openai.chat import OpenAIChat, probe
-from bbllm.llm.openai.client import ModelClient
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import HIDDEN, Redactor, looks_like_key
 
@@ -24,18 +24,8 @@ KEY = 'correct+horse/battery="staple"-77'
 ASK = [Message('user', 'hello')]
 
 
-def settings_of(server: FakeServer) -> OpenAISettings:
-    return OpenAISettings(
-        model='m', base_url=server.url, api_key=SecretStr(KEY), retries=1, timeout_s=5.0
-    )
-
-
-def model_of(server: FakeServer, told: list[str]) -> OpenAIChat:
-    async def sleep(_: float) -> None:
-        pass
-
-    settings = settings_of(server)
-    return OpenAIChat(settings, ModelClient(settings, sleep=sleep, report=told.append))
+def client_of(server: FakeServer) -> Client:
+    return Client(server, model='m', api_key=SecretStr(KEY), retries=1)
 
 
 def everything(error: BaseException) -> str:
@@ -57,13 +47,13 @@ def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
     server: FakeServer, code: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.will(echoes_key(code))
-    told: list[str] = []
-    model = model_of(server, told)
+    client = client_of(server)
+    model = client.model
 
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as caught:
         model.complete(ASK)
 
-    seen = everything(caught.value) + repr(model) + repr(model.settings) + ''.join(told)
+    seen = everything(caught.value) + repr(model) + repr(model.settings) + ''.join(client.reports)
     seen += caplog.text + ''.join(repr(record.args) for record in caplog.records)
     for form in (KEY, json.dumps(KEY)[1:-1], repr(KEY)[1:-1], 'battery'):
         assert form not in seen
@@ -75,7 +65,7 @@ def test_no_exception_that_holds_the_request_hangs_on_an_error(server: FakeServe
     server.will(status(401, 'no'))
 
     with pytest.raises(ModelError) as caught:
-        model_of(server, []).complete(ASK)
+        client_of(server).model.complete(ASK)
 
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
@@ -84,7 +74,7 @@ def test_no_exception_that_holds_the_request_hangs_on_an_error(server: FakeServe
 def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: FakeServer) -> None:
     server.will(says('your key: ', KEY[:10], KEY[10:], '!', model=f'model-{KEY}'))
 
-    reply = model_of(server, []).complete(ASK)
+    reply = client_of(server).model.complete(ASK)
 
     assert reply.text == f'your key: {HIDDEN}!'
     assert KEY not in reply.model
@@ -103,7 +93,7 @@ def test_a_key_in_an_odd_answer_is_hidden(server: FakeServer, behaviour: Behavio
     server.will(behaviour)
 
     with pytest.raises(ModelError) as caught:
-        model_of(server, []).complete(ASK)
+        client_of(server).model.complete(ASK)
     assert 'battery' not in everything(caught.value)
 
 
@@ -111,7 +101,7 @@ def test_a_key_at_the_edge_of_a_long_error_is_not_cut_in_half(server: FakeServer
     server.will(status(401, 'x' * 290 + ' ' + KEY))
 
     with pytest.raises(ModelError) as caught:
-        model_of(server, []).complete(ASK)
+        client_of(server).model.complete(ASK)
     assert 'correct' not in str(caught.value)
 
 
@@ -135,7 +125,7 @@ def test_the_probe_shows_no_key_either(server: FakeServer) -> None:
     server.will(echoes_key())
 
     with pytest.raises(ModelError) as caught:
-        probe(settings_of(server))
+        probe(client_of(server).model.settings)
     assert 'battery' not in everything(caught.value)
 
 

@@ -22,7 +22,7 @@ from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.common.observation_text import ShortNames
-from bbllm.planners.common.program import Call, ProgramCondition
+from bbllm.planners.common.program import Call, ProgramCondition, TriedCall
 from bbllm.planners.common.prompting import PlanFailure, Prompts, declared
 from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm
 from bbllm.planners.inner_monologue.planner import Monologue, next_prompt
@@ -37,7 +37,6 @@ from bbllm.planners.llm_pop.planner import (
     feedback_line,
     planner_prompt,
 )
-from bbllm.planners.prog_prompt.interpreter import TriedCall
 from bbllm.planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
 from bbllm.planners.prog_prompt.prompting import ProgPrompts
 from bbllm.skills.catalog import SKILLS

@@ -14,9 +14,9 @@ from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import parse_call
-from bbllm.planners.common.house_actions import ACTIONS, shown_to_body
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.prompting import PlanFailure, Prompts, house_environment
+from bbllm.planners.common.scene_graph import ACTIONS, shown_to_body
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
 

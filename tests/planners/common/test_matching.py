@@ -12,8 +12,8 @@ from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import PlanStep
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.common.house_actions import shown_to_body
 from bbllm.planners.common.matching import MatchingBody, Similarity
+from bbllm.planners.common.scene_graph import shown_to_body
 from bbllm.worlds.household.world import HouseholdWorld
 
 

@@ -15,8 +15,7 @@ from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.prog_prompt.grammar import parse_rest
-from bbllm.planners.prog_prompt.interpreter import STEPS_OF_A_SUB_GOAL
-from bbllm.planners.prog_prompt.planner import MAX_PROGRAMS, ProgPrompt
+from bbllm.planners.prog_prompt.planner import MAX_PROGRAMS, STEPS_OF_A_SUB_GOAL, ProgPrompt
 
 TASK = Task('t', 'put the salmon in the fridge')
 NOBODY: Any = None

@@ -11,8 +11,7 @@ from bbllm.core.observation import lost_names
 from bbllm.core.protocols import Embedder
 from bbllm.core.types import Kind, PlanStep, Scene, Skill, SkillCall
 from bbllm.planners.common.call_grammar import checked
-from bbllm.planners.common.house_actions import MOVES, PHRASES
-from bbllm.planners.common.scene_graph import HOUSEHOLD, squeezed
+from bbllm.planners.common.scene_graph import HOUSEHOLD, MOVES, PHRASES, squeezed
 
 Vector = Sequence[float]
 

@@ -204,6 +204,14 @@ class CallFailure:
     """What is wrong with the call, if it was refused before it reached the world."""
 
 
+@dataclass(frozen=True, slots=True)
+class TriedCall:
+    """One call of a program and its result."""
+
+    call: Call
+    failed: CallFailure | None = None
+
+
 def attempt(call: Call, referents: Referents, world: World) -> CallFailure | None:
     """Ground a call and execute it; return None if it succeeded."""
     try:

@@ -15,12 +15,12 @@ from bbllm.core.observation import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
 from bbllm.core.text import DATA_RULE, as_data, untagged
 from bbllm.core.types import Code, Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
-from bbllm.planners.common.house_actions import house_skills
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
     SceneGraph,
     classes,
+    house_skills,
     is_open,
     scene_graph,
     sensed_only,

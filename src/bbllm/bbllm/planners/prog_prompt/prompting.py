@@ -12,7 +12,14 @@ from dataclasses import dataclass
 
 from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
-from bbllm.planners.common.program import HANDS, Assertion, Call, Program, ProgramCondition
+from bbllm.planners.common.program import (
+    HANDS,
+    Assertion,
+    Call,
+    Program,
+    ProgramCondition,
+    TriedCall,
+)
 from bbllm.planners.common.prompting import declared, one_line, source, templates
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
@@ -23,7 +30,6 @@ from bbllm.planners.common.scene_graph import (
     squeezed,
 )
 from bbllm.planners.prog_prompt.grammar import parse_program
-from bbllm.planners.prog_prompt.interpreter import TriedCall
 
 STATE_WORDS = {
     **dict.fromkeys(('switchon', 'switchedon', 'turnedon'), 'on'),
