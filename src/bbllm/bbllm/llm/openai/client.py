@@ -366,7 +366,9 @@ def _piece(answer: ChatCompletionChunk | ChatCompletion) -> Piece:
         refusal=(part.refusal or '') if part else '',
         finish=(choice.finish_reason or '') if choice else '',
         model=answer.model or '',
-        usage=Usage(used.prompt_tokens or 0, used.completion_tokens or 0) if used else None,
+        usage=Usage(int(used.prompt_tokens or 0), int(used.completion_tokens or 0))
+        if used
+        else None,
     )
 
 
