@@ -3,6 +3,7 @@
 import threading
 from typing import Any
 
+import yaml
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from stacks import until
@@ -14,7 +15,17 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
+from bbllm.core.paths import config_dir
 from bbllm.ros.convert.records import LATCHED
+
+SETTINGS = yaml.safe_load((config_dir() / 'rviz' / 'bbllm.rviz').read_text())[
+    'Visualization Manager'
+]
+DISPLAYS: dict[str, dict[str, Any]] = {
+    display['Name']: {**display, 'Class': display['Class'].removeprefix('rviz_default_plugins/')}
+    for display in SETTINGS['Displays']
+}
+"""What rviz shows of a stack, by its file of the view."""
 
 
 class RvizClient:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from bbllm_interfaces.srv import SetObjectMass
+from drivers import driver_of
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from managers import Topics
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -18,8 +19,6 @@ from bbllm.ros.convert.records import stamp_to_msg
 from bbllm.ros.driver import force_feed
 from bbllm.ros.driver.force_feed import TOPIC, ForceFeed, PullFeed
 from bbllm.ros.driver.joint_feed import ARM_TOPIC, JointFeed
-from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.rclpy_support.fast_subscription import Poller
 
 pytestmark = pytest.mark.ros
 
@@ -159,36 +158,26 @@ def test_an_arm_that_has_only_just_come_to_rest_is_waited_for(
 def test_the_scene_holds_where_the_hand_is_and_what_the_held_cube_weighs(
     arm_at_work: Running,
 ) -> None:
-    poller = Poller(arm_at_work.client.node)
-    driver = RosDriver(arm_at_work.client.node, poller, arm_at_work.client.group)
-    poller.start()
-    for mass_kg in (0.15,):
-        reply = arm_at_work.ask(
-            SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=mass_kg
-        )
-        assert reply.success, reply.message
+    client, mass_kg = arm_at_work.client, 0.15
+    driver = driver_of(arm_at_work)
+    reply = arm_at_work.ask(SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=mass_kg)
+    assert reply.success, reply.message
 
-        lifted = arm_at_work.client.execute(SkillCall('pick', ('red_cube',)))
-        assert (lifted.status, lifted.message) == (Status.SUCCEEDED, '')
-        scene, hand = felt_scene(arm_at_work)
+    lifted = client.execute(SkillCall('pick', ('red_cube',)))
+    assert (lifted.status, lifted.message) == (Status.SUCCEEDED, '')
+    scene, hand = felt_scene(arm_at_work)
 
-        cube = scene.object('red_cube')
-        assert hand.force_n == pytest.approx((0.0, 0.0, -GRAVITY_M_S2 * mass_kg), abs=0.05)
-        assert hand.width_m == pytest.approx(cube.size_m[1], abs=2e-3)
-        assert hand.tcp.position_m[:2] == pytest.approx(cube.pose.position_m[:2], abs=2e-3)
-        x, _, z, w = hand.tcp.quat_xyzw
-        assert (z, w) == pytest.approx((0.0, 0.0), abs=0.02)
-        assert x > 0
-        assert driver.vertical_force_n() == pytest.approx(-GRAVITY_M_S2 * mass_kg, abs=0.05)
-        put_back = arm_at_work.client.execute(SkillCall('place', ('0.45 0.2 0.02',)))
-        assert put_back.message == ''
-
-
-def test_an_empty_hand_feels_nothing_and_is_told_open(arm_at_work: Running) -> None:
-    arm_at_work.client.execute(SkillCall('return_to_base'))
-    arm_at_work.client.execute(SkillCall('wait', ('0.5',)))
-
+    cube = scene.object('red_cube')
+    assert hand.force_n == pytest.approx((0.0, 0.0, -GRAVITY_M_S2 * mass_kg), abs=0.05)
+    assert hand.width_m == pytest.approx(cube.size_m[1], abs=2e-3)
+    assert hand.tcp.position_m[:2] == pytest.approx(cube.pose.position_m[:2], abs=2e-3)
+    x, _, z, w = hand.tcp.quat_xyzw
+    assert (z, w) == pytest.approx((0.0, 0.0), abs=0.02)
+    assert x > 0
+    assert driver.vertical_force_n() == pytest.approx(-GRAVITY_M_S2 * mass_kg, abs=0.05)
+    # An empty hand feels nothing, and is told open.
+    for call in (('place', '0.45 0.2 0.02'), ('return_to_base',), ('wait', '0.5')):
+        assert client.execute(SkillCall(call[0], call[1:])).message == ''
     _, hand = felt_scene(arm_at_work)
-
     assert hand.force_n == pytest.approx((0.0, 0.0, 0.0), abs=0.05)
     assert hand.width_m > 0.05

@@ -1,10 +1,7 @@
 """Markers of a scene: what is out of reach or lost looks so, and says so."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-import yaml
+from rviz_client import DISPLAYS, SETTINGS
 from visualization_msgs.msg import Marker
 
 from bbllm.core.observation import LostObject, lost_facts
@@ -130,14 +127,6 @@ def test_text_from_outside_is_one_visible_line_in_plan_and_status() -> None:
 
     assert shown.text == r'> 0: pick\u202e\x1b[2J 1: rest'
     assert status.text == r'calm\x1b]0;t\x07 very'
-
-
-CONFIG = Path(__file__).resolve().parents[2] / 'config' / 'rviz' / 'bbllm.rviz'
-SETTINGS = yaml.safe_load(CONFIG.read_text())['Visualization Manager']
-DISPLAYS: dict[str, dict[str, Any]] = {
-    display['Name']: {**display, 'Class': display['Class'].removeprefix('rviz_default_plugins/')}
-    for display in SETTINGS['Displays']
-}
 
 
 def test_rviz_shows_robot_objects_plan_status_and_menus() -> None:

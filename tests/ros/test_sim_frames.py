@@ -14,6 +14,7 @@ import pytest
 from bbllm_interfaces.msg import ObjectStates
 from geometry_msgs.msg import Transform
 from rosgraph_msgs.msg import Clock
+from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from sim_clients import heard
 from stacks import Running, until
@@ -27,19 +28,16 @@ from bbllm.ros.sim.frames import description_of
 
 pytestmark = pytest.mark.ros
 
+XACRO = 'franka_description/robots/fr3/fr3.urdf.xacro'
+
 
 def matrix(transform: Transform) -> np.ndarray:
     """Return a transform as matrix, shape (4, 4)."""
     q, t = transform.rotation, transform.translation
-    x, y, z, w = q.x, q.y, q.z, q.w
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), t.x],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), t.y],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), t.z],
-            [0, 0, 0, 1],
-        ]
-    )
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_quat([q.x, q.y, q.z, q.w]).as_matrix()
+    T[:3, 3] = t.x, t.y, t.z
+    return T
 
 
 def transform_topics(sim: Running) -> list[str]:
@@ -105,65 +103,51 @@ def test_transforms_equal_the_kinematics_of_the_description(sim: Running) -> Non
     assert link == 'base'
 
 
-class Logger:
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.info = self.warning = self.lines.append
+Process = Callable[[str, dict[str, str]], Any]
 
 
 @pytest.fixture
-def logger() -> Logger:
-    return Logger()
-
-
-@pytest.fixture
-def share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Process], Any]:
+    """Return what gives the description, and its log, with an installed franka_description."""
     index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
     index.mkdir(parents=True)
     (index / 'franka_description').touch()
-    folder = tmp_path / 'share' / 'franka_description'
-    file = folder / 'robots' / 'fr3' / 'fr3.urdf.xacro'
+    file = tmp_path / 'share' / XACRO
     file.parent.mkdir(parents=True)
     file.write_text('<robot name="theirs"/>')
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
-    return folder
+
+    def describe(process: Process) -> tuple[str, list[str]]:
+        # xacro is not in the environment of PyPI.
+        xacro = SimpleNamespace(process_file=lambda name, mappings: process(name, mappings))
+        monkeypatch.setitem(sys.modules, 'xacro', xacro)
+        lines: list[str] = []
+        logger = SimpleNamespace(info=lines.append, warning=lines.append)
+        text = description_of(SimpleNamespace(get_logger=lambda: logger))  # type: ignore[arg-type]
+        return text, lines
+
+    return describe
 
 
-def install_xacro(monkeypatch: pytest.MonkeyPatch, process_file: Callable[..., Any]) -> None:
-    """Put a module in the place of xacro, which the environment of PyPI does not have."""
-    monkeypatch.setitem(sys.modules, 'xacro', SimpleNamespace(process_file=process_file))
-
-
-def published_by(logger: Logger) -> str:
-    return description_of(SimpleNamespace(get_logger=lambda: logger))
-
-
-def test_description_of_an_installed_franka_description_is_published(
-    share: Path, monkeypatch: pytest.MonkeyPatch, logger: Logger
-) -> None:
-    def process_file(name: str, mappings: dict[str, str]) -> minidom.Document:
+def test_description_of_an_installed_franka_description_is_published(published: Any) -> None:
+    def process(name: str, mappings: dict[str, str]) -> minidom.Document:
         assert mappings == {'hand': 'true', 'ee_id': 'franka_hand'}
         return minidom.parse(name)
 
-    install_xacro(monkeypatch, process_file)
-
-    text = published_by(logger)
+    text, (line,) = published(process)
 
     assert ElementTree.fromstring(text).get('name') == 'theirs'
-    assert logger.lines == [f'robot_description comes from {share}/robots/fr3/fr3.urdf.xacro']
+    assert line.startswith('robot_description comes from ') and line.endswith(XACRO)
 
 
-def test_description_that_cannot_be_expanded_is_named_and_replaced(
-    share: Path, monkeypatch: pytest.MonkeyPatch, logger: Logger
-) -> None:
-    def process_file(name: str, mappings: dict[str, str]) -> None:
+def test_description_that_cannot_be_expanded_is_named_and_replaced(published: Any) -> None:
+    def process(name: str, mappings: dict[str, str]) -> None:
         raise ValueError('no macro franka_robot')
 
-    install_xacro(monkeypatch, process_file)
+    text, (line,) = published(process)
 
-    assert published_by(logger) == robot_description()
-    (line,) = logger.lines
-    assert f'{share}/robots/fr3/fr3.urdf.xacro' in line
+    assert text == robot_description()
+    assert XACRO in line
     assert 'no macro franka_robot' in line
 
 

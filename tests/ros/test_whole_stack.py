@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from bbllm_interfaces.msg import ObjectStates
 from bbllm_interfaces.srv import ResetSim, SetObjectPose
 from diagnostic_msgs.msg import DiagnosticArray
@@ -19,7 +18,7 @@ from geometry_msgs.msg import Point, Pose
 from policies import differences, policies
 from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
-from rviz_client import RvizClient
+from rviz_client import DISPLAYS, RvizClient
 from sim_clients import heard
 from stacks import Background, Running, started, udp_addresses, until
 from tf2_msgs.msg import TFMessage
@@ -69,12 +68,6 @@ UNUSED = {
 DISCOVERY_S = 10.0
 
 
-CONFIG = Path(__file__).resolve().parents[2] / 'config' / 'rviz' / 'bbllm.rviz'
-SETTINGS = yaml.safe_load(CONFIG.read_text())['Visualization Manager']
-DISPLAYS: dict[str, dict[str, Any]] = {
-    display['Name']: {**display, 'Class': display['Class'].removeprefix('rviz_default_plugins/')}
-    for display in SETTINGS['Displays']
-}
 TOPICS = {
     'RobotModel': ('Description Topic', 'std_msgs/msg/String'),
     'MarkerArray': ('Topic', 'visualization_msgs/msg/MarkerArray'),
