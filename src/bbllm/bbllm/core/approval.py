@@ -155,8 +155,8 @@ class ApprovalQueue:
         *,
         timeout_s: float,
         simulated: bool = False,
-        on_change: OnChange | None = None,
-        on_answer: OnAnswer | None = None,
+        on_change: OnChange = lambda request: None,
+        on_answer: OnAnswer = lambda request, answer: None,
     ):
         self.timeout_s = timeout_s
         self._simulated = simulated
@@ -185,14 +185,13 @@ class ApprovalQueue:
             with self._condition:
                 self._request, self._answer = request, None
             try:
-                self._tell(request)
+                self._on_change(request)
                 answer = self._wait(request, cancel)
             finally:
                 with self._condition:
                     self._request = self._answer = None
-                self._tell(None)
-        if self._on_answer is not None:
-            self._on_answer(request, answer)
+                self._on_change(None)
+        self._on_answer(request, answer)
         return answer
 
     def answer(self, hash: str, answer: Answer) -> ApprovalRequest:
@@ -259,7 +258,3 @@ class ApprovalQueue:
         self._told[request.hash] = self._last
         while len(self._told) > REMEMBERED:
             del self._told[next(iter(self._told))]
-
-    def _tell(self, request: ApprovalRequest | None) -> None:
-        if self._on_change is not None:
-            self._on_change(request)

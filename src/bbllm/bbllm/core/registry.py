@@ -6,7 +6,7 @@ whole of it is the planner's name in settings, journals and reports.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
@@ -165,7 +165,7 @@ def _how_to_write(name: str, item: str, known: Mapping[str, tuple[str, ...]]) ->
 
 
 def _load(point: EntryPoint) -> PlannerSpec:
-    rivals = {item.value: item for item in _installed() if item.name == point.name}
+    rivals = {item.value: item for item in _installed(GROUP) if item.name == point.name}
     if len(rivals) > 1:
         brought = ' and '.join(
             f'{value} of {item.dist.name if item.dist else "no package"}'
@@ -223,13 +223,13 @@ def fault_of(spec: PlannerSpec) -> str:
 
 
 def _points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in _installed()}
+    return {point.name: point for point in _installed(GROUP)}
 
 
 @cache
-def _installed() -> tuple[EntryPoint, ...]:
+def _installed(group: str) -> tuple[EntryPoint, ...]:
     # To read the lists of all packages takes longer than some episodes.
-    return tuple(entry_points(group=GROUP))
+    return tuple(entry_points(group=group))
 
 
 MODELS = 'bbllm.models'
@@ -255,15 +255,14 @@ class ModelProvider:
 
 def provider_names() -> tuple[str, ...]:
     """Return the names of all installed providers, sorted."""
-    return tuple(sorted(_providers()))
+    return tuple(sorted(point.name for point in _installed(MODELS)))
 
 
 @cache
 def find_provider(name: str) -> ModelProvider | None:
     """Return the provider of that name, None if there is none."""
-    point = _providers().get(name)
-    load: Callable[[], ModelProvider] | None = point and point.load
-    return load() if load else None
+    found: Iterator[ModelProvider] = (p.load() for p in _installed(MODELS) if p.name == name)
+    return next(found, None)
 
 
 def fallback_name() -> str:
@@ -281,8 +280,3 @@ def with_remark(name: str) -> str:
     """Return the name of a model, with what it is where it is no language model."""
     provider = find_provider(name)
     return f'{name} ({provider.short})' if provider is not None else name
-
-
-@cache
-def _providers() -> Mapping[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=MODELS)}

@@ -34,34 +34,27 @@ class _Record(BaseModel):
     model_config = ConfigDict(extra='forbid', frozen=True)
 
 
-class NotGraspable(_Record):
-    """Objects that slip out of a hand."""
+class AboutThing(_Record):
+    """Objects of a class, and how many of them."""
 
     thing: _Class
     count: Annotated[int, Field(ge=1, le=100)] | None = None
-    """How many of the class, those with the lowest ids; None: all."""
-
-
-class HoldsAtMost(_Record):
-    """Objects in or on which there is little room."""
-
-    thing: _Class
-    count: Annotated[int, Field(ge=1, le=100)]
-    """How many objects each of them takes, in and on it together."""
 
 
 class Constraint(_Record):
     """One exception to a house's rules."""
 
-    not_graspable: NotGraspable | None = None
-    holds_at_most: HoldsAtMost | None = None
+    not_graspable: AboutThing | None = None
+    """Objects that slip out of a hand: so many with the lowest ids, all where count is None."""
+    holds_at_most: AboutThing | None = None
+    """How many objects each of them takes, in and on it together."""
     puts_only_on: Literal['furniture'] | None = None
 
     @model_validator(mode='after')
     def _says_one_thing(self) -> Constraint:
-        if len(self.model_fields_set) != 1 or not any(
-            (self.not_graspable, self.holds_at_most, self.puts_only_on)
-        ):
+        said = [value for _, value in self if value is not None]
+        limit = self.holds_at_most
+        if len(self.model_fields_set) != 1 or not said or (limit and limit.count is None):
             raise ValueError(
                 'a constraint is one of {not_graspable: {thing: fryingpan}}, {holds_at_most: '
                 '{thing: toaster, count: 1}} and {puts_only_on: furniture}'
@@ -111,19 +104,21 @@ def _checks(constraint: Constraint, graph: Graph) -> list[tuple[Action, Check]]:
         )
         return [(Action.GRAB, check)]
     if limit := constraint.holds_at_most:
-        check = Check('no_room_left', _room_left(limit), 'no room left at {b}')
+        check = Check(
+            'no_room_left', _room_left(limit.thing, limit.count or 0), 'no room left at {b}'
+        )
     else:
         check = Check('not_steady', _steady, '{b} can be carried itself, and nothing is put there')
     return [(action, check) for action in PUTTING]
 
 
-def _room_left(limit: HoldsAtMost) -> Predicate:
+def _room_left(thing: str, count: int) -> Predicate:
     def holds(s: ActionSituation) -> bool:
         place = s.objects[1]
-        if place.class_name != limit.thing:
+        if place.class_name != thing:
             return True
         taken = s.graph.sources(place.id, Relation.INSIDE) | s.graph.sources(place.id, Relation.ON)
-        return len(taken - {s.objects[0].id}) < limit.count
+        return len(taken - {s.objects[0].id}) < count
 
     return holds
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Set
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from graphlib import CycleError as RingError
 from graphlib import TopologicalSorter
 from typing import Annotated
@@ -105,7 +106,6 @@ class Graph:
         self._to: _Index = {word: defaultdict(set) for word in Relation}
         self._from: _Index = {word: defaultdict(set) for word in Relation}
         self._character: int | None = None
-        self._body_parts: tuple[int, ...] | None = None
 
     @classmethod
     def from_dict(cls, data: object, *, strict: bool = True) -> Graph:
@@ -190,13 +190,11 @@ class Graph:
             self._character = min(ids, default=None)
         return self._character
 
-    @property
+    @cached_property
     def body_parts(self) -> tuple[int, ...]:
         """Ids of all parts of bodies, which are close to any character that walks."""
-        if self._body_parts is None:
-            nodes = self.nodes.values()
-            self._body_parts = tuple(n.id for n in nodes if Property.BODY_PART in n.properties)
-        return self._body_parts
+        nodes = self.nodes.values()
+        return tuple(node.id for node in nodes if Property.BODY_PART in node.properties)
 
     def add(self, from_id: int, relation: Relation, to_id: int) -> None:
         """Add an edge; one that is there stays."""

@@ -52,11 +52,11 @@ class ForceFilter:
         elif stamp_s < self._stamp_s + PERIOD_S - SAME_S and self._readings:
             return
         self._stamp_s = stamp_s
-        if moving:
-            return
-        x, y, z = (float(value) for value in force_n)
-        self._readings.append((stamp_s, (x, y, z)))
-        self._forget(stamp_s)
+        if not moving:
+            x, y, z = (float(value) for value in force_n)
+            self._readings.append((stamp_s, (x, y, z)))
+            while not _counts(self._readings[0][0], stamp_s):
+                self._readings.popleft()
 
     def force_n(self, now_s: float) -> Force | None:
         """
@@ -64,18 +64,15 @@ class ForceFilter:
 
         That is up to *now_s*, on the same clock; readings that came later count too [s].
         """
-        recent = [force for stamp_s, force in self._readings if self._counts(stamp_s, now_s)]
+        recent = [force for stamp_s, force in self._readings if _counts(stamp_s, now_s)]
         if not recent:
             return None
         x, y, z = (sum(axis) / len(recent) for axis in zip(*recent, strict=True))
         return (x, y, z)
 
-    def _counts(self, stamp_s: float, now_s: float) -> bool:
-        return stamp_s > now_s - WINDOW_S - SAME_S
 
-    def _forget(self, now_s: float) -> None:
-        while not self._counts(self._readings[0][0], now_s):
-            self._readings.popleft()
+def _counts(stamp_s: float, now_s: float) -> bool:
+    return stamp_s > now_s - WINDOW_S - SAME_S
 
 
 def hand_reading(hand: Hand, force_n: Force | None) -> HandReading:
