@@ -190,36 +190,33 @@ def _support(item: SceneObject, objects: Sequence[SceneObject], held: str | None
     """Return what an object rests on: a container, an object, a location, or else furniture."""
     if around := [other.name for other in objects if lies_in(item, other)]:
         return around[0]
-    foot = bottom_z(item)
-    shape = outline(item)
     under = [
         (_gap_m(item, other), other.name)
         for other in objects
-        if other.kind in MOVABLE
-        and other.name not in (item.name, held)
-        and other.pose.position_m[2] < item.pose.position_m[2]
-        and abs(top_z(other) - foot) <= REST_GAP_M
-        and polygon_gap(shape, outline(other)) < -REST_GAP_M / 2
+        if other.kind in MOVABLE and other.name != held and stands_on(item, other)
     ]
-    if under:
-        return min(under)[1]
+    foot = bottom_z(item)
+    level = [other for other in objects if abs(top_z(other) - foot) <= REST_GAP_M]
     marks = [
         (_gap_m(item, other), other.name)
-        for other in objects
-        if other.kind is Kind.LOCATION
-        and abs(top_z(other) - foot) <= REST_GAP_M
-        and _gap_m(item, other) <= LOCATION_RADIUS_M
+        for other in level
+        if other.kind is Kind.LOCATION and _gap_m(item, other) <= LOCATION_RADIUS_M
     ]
-    if marks:
-        return min(marks)[1]
-    for other in objects:
-        if (
-            other.kind is Kind.FIXTURE
-            and abs(top_z(other) - foot) <= REST_GAP_M
-            and contains(outline(other), item.pose.position_m[:2])
-        ):
-            return other.name
-    return None
+    if under or marks:
+        return min(under or marks)[1]
+    here = item.pose.position_m[:2]
+    wide = (o.name for o in level if o.kind is Kind.FIXTURE and contains(outline(o), here))
+    return next(wide, None)
+
+
+def stands_on(item: SceneObject, other: SceneObject) -> bool:
+    """Whether the underside of an object is at the top of another, above a part of it."""
+    return (
+        other.name != item.name
+        and other.pose.position_m[2] < item.pose.position_m[2]
+        and abs(bottom_z(item) - top_z(other)) <= REST_GAP_M
+        and polygon_gap(outline(item), outline(other)) < -REST_GAP_M / 2
+    )
 
 
 def _inside(item: SceneObject, other: SceneObject) -> bool:

@@ -8,14 +8,7 @@ from bbllm.core.errors import SceneError
 from bbllm.core.observation import LostObject
 from bbllm.core.types import Pose, SceneObject
 from bbllm.skills.grasps import Hand
-from bbllm.skills.shapes import (
-    Vector,
-    bottom_z,
-    outline,
-    polygon_gap,
-    rotation_of,
-    top_z,
-)
+from bbllm.skills.shapes import Vector, rotation_of
 from bbllm.worlds.perception.detections import Picture
 from bbllm.worlds.perception.grasp_tracker import (
     GraspTracker,
@@ -24,6 +17,7 @@ from bbllm.worlds.perception.grasp_tracker import (
     rest_below,
 )
 from bbllm.worlds.perception.tracking import ObjectTracker, Track
+from bbllm.worlds.scene.relations import stands_on
 
 HAND_LENGTH_M = 0.25
 """From the TCP back to the wrist [m]."""
@@ -35,8 +29,6 @@ ABOVE_M = 5.0
 """Height of a camera whose place is unknown [m]."""
 CARRIED_M = 0.03
 """A camera that sees an object this near to where the hand carries it agrees with the hand [m]."""
-TOUCH_M = 0.01
-"""How near the underside of one object is to the top of another that it covers [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,21 +207,12 @@ class ObservedTable:
         x, y, z = item.pose.position_m
         eye = camera_m or (x, y, z + ABOVE_M)
         near_m = min(_off_line(point, eye, (x, y, z)) for point in _arm_points(hand))
-        return near_m <= self._hidden_m or any(_covers(other, item) for other in known)
+        return near_m <= self._hidden_m or any(stands_on(other, item) for other in known)
 
 
 def _in_hand(sighting: SceneObject, carried: str | None, held_at: Pose) -> bool:
     gap_m = math.dist(sighting.pose.position_m, held_at.position_m)
     return sighting.name == carried and gap_m <= CARRIED_M
-
-
-def _covers(other: SceneObject, item: SceneObject) -> bool:
-    return (
-        other.name != item.name
-        and other.pose.position_m[2] > item.pose.position_m[2]
-        and abs(bottom_z(other) - top_z(item)) <= TOUCH_M
-        and polygon_gap(outline(other), outline(item)) < -TOUCH_M / 2
-    )
 
 
 def _arm_points(hand: Hand) -> list[Vector]:
