@@ -154,11 +154,12 @@ def test_no_model_is_asked_beyond_the_limit(limits: Limits) -> None:
 def test_a_model_call_that_failed_or_was_cut_off_is_on_the_account(
     error: BaseException, ending: Ending
 ) -> None:
-    run = start()
+    run, world = start(), OneCubeWorld()
 
-    episode = play(asking(run.model(EchoModel(error), 'body')), run=run)
+    episode = play(asking(run.model(EchoModel(error), 'body')), run=run, world=world)
 
     assert episode.ending is ending
+    assert world.stopped.is_set() == isinstance(error, KeyboardInterrupt)
     assert [(call.role, call.prompt_tokens) for call in episode.model_calls] == [('body', 0)]
 
 
@@ -254,13 +255,6 @@ def test_cancel_ends_a_reply_that_still_streams() -> None:
 
     assert episode.ending is Ending.CANCELLED
     assert len(echo.spoken) <= 2
-
-
-def test_ctrl_c_ends_the_episode_as_cancelled() -> None:
-    world = OneCubeWorld()
-
-    assert play(raising(KeyboardInterrupt()), world=world).ending is Ending.CANCELLED
-    assert world.stopped.is_set()
 
 
 def test_a_lost_node_ends_the_episode() -> None:

@@ -102,17 +102,7 @@ def test_valid_names_are_kept(name: str) -> None:
 @pytest.mark.parametrize(
     'text',
     [
-        '',
-        '/',
-        'two words',
-        '1st',
-        'a__b',
-        'a//b',
-        'a-b',
-        'a\n',
-        'ü',
-        '_hidden',
-        'a"><b',
+        *('', '/', 'two words', '1st', 'a__b', 'a//b', 'a-b', 'a\n', 'ü', '_hidden', 'a"><b'),
         'x' * 101,
     ],
 )
