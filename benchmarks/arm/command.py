@@ -115,22 +115,13 @@ class ArmReport:
 
 @app.command()
 def arm(
-    n: Annotated[int, typer.Option(min=0, help='Random picks and places.')] = 200,
-    shapes: Annotated[int, typer.Option(min=0, help='Towers, and as many plus signs.')] = 30,
     seed: Annotated[int, typer.Option(min=0, help='Of the first trial.')] = 0,
-    scale: Annotated[
-        float, typer.Option(min=0.05, max=1.0, help='Share of the joint limits to use.')
-    ] = 0.8,
-    processes: Annotated[
-        int, typer.Option(min=1, max=MAX_PROCESSES, help='Trials at once.')
-    ] = MAX_PROCESSES,
     quick: Annotated[bool, typer.Option('--quick', help='A tenth of everything.')] = False,
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-arm.json'),
 ) -> None:
     """Measure the arm in simulation: success, accuracy, speed, limits, planning times."""
-    if quick:
-        n, shapes = n // 10, shapes // 10
-    report = run_arm_bench(n, seed, shapes=shapes, scale=scale, processes=processes)
+    n, shapes = (20, 3) if quick else (200, 30)
+    report = run_arm_bench(n, seed, shapes=shapes)
     console = PlainConsole(markup=True)
     print_report(report, console)
     write_json(out, report.as_json())

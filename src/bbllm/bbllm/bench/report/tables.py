@@ -35,14 +35,8 @@ HeatRow = tuple[str, tuple[Cell, ...]]
 """A task of a heat map, and its cells."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountRow:
-    """One line of a breakdown."""
-
-    name: str
-    bars: tuple[tuple[int, float], ...]
-    """Counts, each with the length of its bar [% of the longest]."""
-    total: int
+Counts = tuple[str, tuple[int, ...]]
+"""One line of a breakdown: a name, and a count for each column."""
 
 
 def episode_maps(
@@ -61,32 +55,22 @@ def episode_maps(
     return [(k, tuple(row(task, k) for task in tasks)) for k in ks]
 
 
-def by_name(groups: Sequence[Mapping[str, int]]) -> tuple[CountRow, ...]:
-    """Return counts of several groups by name, the most frequent first, with bars."""
+def by_name(groups: Sequence[Mapping[str, int]]) -> tuple[Counts, ...]:
+    """Return counts of several groups by name, the most frequent first."""
     total: Counter[str] = Counter()
     for group in groups:
         total.update(group)
-    longest = max((n for group in groups for n in group.values()), default=0) or 1
     names = sorted(filter(total.get, total), key=lambda name: (-total[name], name))
-    return tuple(
-        CountRow(
-            name=name,
-            total=total[name],
-            bars=tuple(
-                (n, round(100 * n / longest, 1)) for n in (group.get(name, 0) for group in groups)
-            ),
-        )
-        for name in names
-    )
+    return tuple((name, tuple(group.get(name, 0) for group in groups)) for name in names)
 
 
-def errors(groups: Sequence[Figures]) -> tuple[CountRow, ...]:
+def errors(groups: Sequence[Figures]) -> tuple[Counts, ...]:
     """Return how many episodes an error ended, by its type and K."""
     # A lost episode without an error is counted by its ending, and only there.
     return by_name([{**group.lost_errors, **group.errors} for group in groups])
 
 
-def endings(results: Iterable[EpisodeResult]) -> tuple[CountRow, ...]:
+def endings(results: Iterable[EpisodeResult]) -> tuple[Counts, ...]:
     """Return how episodes ended, by verdict."""
     groups: dict[str, Counter[str]] = {verdict: Counter() for verdict in VERDICTS}
     for result in results:

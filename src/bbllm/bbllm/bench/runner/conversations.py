@@ -48,36 +48,21 @@ class RunRecording:
             append_text(self.path, text)
 
 
-def refuse_existing(path: Path) -> None:
-    """
-    Keep a new run from writing into a file of something else.
-
-    Raises:
-        ConfigError: There is something in it, or it is a folder.
-    """
-    if path.is_dir():
-        raise ConfigError(
-            f'The recording {path} is a folder. Name a file in it: --record {path / "talk.jsonl"}.'
-        )
-    if path.exists() and path.stat().st_size > 0:
-        raise ConfigError(
-            f'{path} already holds something. Name another file for --record, or delete it.'
-        )
-
-
 def check_recording(record: Path | None, settings: RunSettings, folder: Path) -> None:
     """
     Keep a run from writing into a file that is not its own.
 
     Raises:
-        ConfigError: The file is not empty, and the folder does not name it as its own.
+        ConfigError: The file has content, and the folder does not name it as its own.
     """
-    if record is None:
+    if record is None or not record.exists() or not record.stat().st_size:
         return
     path = folder / SETTINGS
     known = read_json(path) if path.exists() else {}
     if not isinstance(known, dict) or known.get('record') != settings.record:
-        refuse_existing(record)
+        raise ConfigError(
+            f'{record} already holds something. Name another file for --record, or delete it.'
+        )
 
 
 def split_recording(path: Path) -> Mapping[str, str]:
