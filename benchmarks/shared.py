@@ -3,7 +3,7 @@
 import math
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import starmap
@@ -16,7 +16,6 @@ import typer
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-from rich.table import Table
 
 from bbllm.bench.log.files import write_atomically
 from bbllm.bench.report.plots import new_figure, to_png, to_svg
@@ -57,18 +56,6 @@ class TrialBar:
         self._progress.update(self._task, completed=self._done, description=text)
         if failed or (self._progress.disable and self._done % self._every == 0):
             self._console.print(text, style='red' if failed else None, soft_wrap=True)
-
-
-def table_of(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ''
-) -> Table:
-    """Return a table whose first column is text and whose other columns are figures."""
-    table = Table(title=title, caption=caption or None)
-    for index, name in enumerate(columns):
-        table.add_column(name, justify='right' if index else 'left')
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def machine_text(machine: Mapping[str, str]) -> str:

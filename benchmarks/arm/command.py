@@ -19,7 +19,6 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from bbllm.arm.driver import Tolerances
 from bbllm.arm.limits import Q_READY
@@ -28,6 +27,7 @@ from bbllm.arm.motion.motion_planner import GraspPlanner
 from bbllm.arm.motion.reachability import reachable_top_down
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.bench.log.versions import describe_machine
+from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.bench.safety.limit_audit import NOTHING, Audit
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.types import SkillCall
@@ -47,7 +47,6 @@ from benchmarks.shared import (
     number,
     percentile,
     run_trials,
-    table_of,
     write_json,
 )
 
@@ -58,6 +57,12 @@ SEED_STRIDE = {'pick_place': 0, 'tower': 100_000, 'plus': 200_000}
 ALONE = 5
 """Number of trials that run with nothing beside them, to measure the speed of the simulation."""
 TARGET_SUCCESS = {'pick_place': 0.99, 'tower': 0.95, 'plus': 0.95}
+CAPTION = (
+    'Error: distance of settled poses from their targets, median / 95 % / largest. Yaw: 95 %, in '
+    'degrees.\nCycle: robot time of one pick and place, in seconds; moving: the part in which the '
+    'arm moves;\nbound: least time of any motion through the same way-points within the same '
+    'limits.\nRandom objects are 0.30 to 0.70 m away; the plus sign has a pitch of 6 cm.'
+)
 TITLES = {'pick_place': 'pick and place', 'tower': 'tower of five', 'plus': 'plus sign'}
 
 
@@ -192,69 +197,57 @@ def figures_of(kind: str, trials: Sequence[Trial]) -> ArmFigures:
 
 def print_report(report: ArmReport, console: Console) -> None:
     """Print the tables."""
-    console.print(_trial_table(report))
-    console.print(_other_table(report))
+    _print_trials(report, console)
+    _print_limits(report, console)
     for figures in report.figures:
         for line in figures.failures:
             console.print(f'{figures.kind} {line}', style='red', markup=False)
     console.print(machine_text(report.machine), markup=False)
 
 
-def _trial_table(report: ArmReport) -> Table:
+def _print_trials(report: ArmReport, console: Console) -> None:
     rows = []
     for item in report.figures:
         met = item.success >= TARGET_SUCCESS[item.kind]
         rows.append(
-            (
-                TITLES[item.kind],
-                f'[{"green" if met else "red"}]{item.succeeded}/{item.trials}[/]',
-                f'{TARGET_SUCCESS[item.kind]:.0%}',
-                ' / '.join(f'{value:.2f}' for value in item.error_mm),
-                number(item.yaw_p95_deg, 2),
-                number(item.cycle_s, 2),
-                number(item.motion_s, 2),
-                number(item.bound_s, 2),
-            )
+            {
+                'task': TITLES[item.kind],
+                'success': f'[{"green" if met else "red"}]{item.succeeded}/{item.trials}[/]',
+                'target': f'{TARGET_SUCCESS[item.kind]:.0%}',
+                'error, mm': ' / '.join(f'{value:.2f}' for value in item.error_mm),
+                'yaw': number(item.yaw_p95_deg, 2),
+                'cycle': number(item.cycle_s, 2),
+                'moving': number(item.motion_s, 2),
+                'bound': number(item.bound_s, 2),
+            }
         )
-    return table_of(
-        f'Arm, {report.scale:.0%} of the joint limits, seed {report.seed}',
-        ('task', 'success', 'target', 'error, mm', 'yaw', 'cycle', 'moving', 'bound'),
-        rows,
-        'Error: distance of settled poses from their targets, median / 95 % / largest. Yaw: 95 %, '
-        'in degrees. Cycle: robot time of one pick and place, in seconds; moving: the part in '
-        'which the arm moves; bound: least time of any motion through the same way-points within '
-        'the same limits. Random objects are 0.30 to 0.70 m away; the plus sign has a pitch of '
-        '6 cm.',
-    )
+    title = f'Arm, {report.scale:.0%} of the joint limits, seed {report.seed}'
+    print_grid(grid_of(title, rows, notes={'task': CAPTION}), console)
 
 
-def _other_table(report: ArmReport) -> Table:
+def _print_limits(report: ArmReport, console: Console) -> None:
     audit, plan, query = report.audit, report.pick_plan, report.reachability
-    rows = (
-        (
-            f'limit violations in {audit.samples} samples of {report.trajectories} trajectories',
-            str(audit.violations),
-            '0',
-        ),
-        ('nearest to a limit', f'{audit.worst:.1%}', '100%'),
-        (
-            'simulated time, one process, control and planning in the loop',
+    samples = f'{audit.samples} samples of {report.trajectories} trajectories'
+    physics = f'{report.physics.moving:.0f} / {report.physics.resting:.0f} x'
+    measures = {
+        f'limit violations in {samples}': (f'{audit.violations}', '0'),
+        'nearest to a limit': (f'{audit.worst:.1%}', '100%'),
+        'simulated time, one process, control and planning in the loop': (
             f'{report.real_time_factor:.1f} x real time',
             '20 x',
         ),
-        (
-            'the same without planning, objects asleep: arm moving / at rest',
-            f'{report.physics.moving:.0f} / {report.physics.resting:.0f} x',
-            '50 x',
-        ),
-        (
-            'reachability query, median / p95',
+        'the same without planning, objects asleep: arm moving / at rest': (physics, '50 x'),
+        'reachability query, median / p95': (
             f'{query.median_ms:.2f} / {query.p95_ms:.2f} ms',
             '1 ms',
         ),
-        ('plan of a pick, median / p95', f'{plan.median_ms:.2f} / {plan.p95_ms:.2f} ms', '10 ms'),
-    )
-    return table_of('Limits and planning', ('measure', 'value', 'target'), rows)
+        'plan of a pick, median / p95': (f'{plan.median_ms:.2f} / {plan.p95_ms:.2f} ms', '10 ms'),
+    }
+    rows = [
+        {'measure': name, 'value': value, 'target': target}
+        for name, (value, target) in measures.items()
+    ]
+    print_grid(grid_of('Limits and planning', rows), console)
 
 
 def _mean(values: Sequence[float]) -> float:

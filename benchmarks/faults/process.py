@@ -27,6 +27,7 @@ import typer
 from rich.console import Console
 
 from bbllm.bench.log.versions import describe_machine
+from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BbllmError, LostNodeError, WorldError
@@ -41,7 +42,7 @@ from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.service_clients import SimClient
 from bbllm.ros.stack.stack import NODES, SIMULATOR, Stack, StackConfig, Value, node_environ
-from benchmarks.shared import TrialBar, exit_unless, table_of, write_json
+from benchmarks.shared import TrialBar, exit_unless, write_json
 
 app = typer.Typer(add_completion=False)
 TASK = 'put the red cube on location_B'
@@ -345,9 +346,16 @@ def print_report(results: Sequence[ProcessFaultResult], console: Console) -> Non
                 told = [result.told_s for result in found if result.told_s]
                 times = f'{median(told):.1f} / {max(told):.1f}' if told else '-'
                 good = f'{sum(result.good for result in found)}/{len(found)}'
-                rows.append((target, manner.value, good, f'{len(told)}', times))
-    columns = ('process', 'fault', 'good', 'hit', 'told after, median / longest [s]')
-    console.print(table_of(f'{TASK}, with one fault of a process each', columns, rows))
+                rows.append(
+                    {
+                        'process': target,
+                        'fault': manner.value,
+                        'good': good,
+                        'hit': str(len(told)),
+                        'told after, median / longest [s]': times,
+                    }
+                )
+    print_grid(grid_of(f'{TASK}, with one fault of a process each', rows), console)
     console.print(f'good: {sum(result.good for result in results)} of {len(results)}')
 
 

@@ -20,6 +20,7 @@ from rich.console import Console
 
 from bbllm.arm.driver import RobotMode
 from bbllm.bench.log.versions import describe_machine
+from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Event
@@ -40,7 +41,7 @@ from benchmarks.faults.trials import (
     line_of,
     rows_of,
 )
-from benchmarks.shared import TrialBar, exit_unless, table_of, write_json
+from benchmarks.shared import TrialBar, exit_unless, write_json
 
 app = typer.Typer(add_completion=False)
 TASK = 'put the red cube on location_B'
@@ -255,19 +256,18 @@ def _things(scene: Scene) -> dict[str, Pose]:
 def print_report(results: Sequence[FaultResult], console: Console) -> None:
     """Print one row for each fault."""
     rows = [
-        (
-            row['fault'],
-            'yes' if row['person'] else 'no',
-            row['wanted'],
-            f'{row["good"]}/{row["n"]}',
-            f'{row["struck"]}/{row["n"]}',
-            str(row['stray']),
-            f'{row["in_flight"]} ({row["taken"]})' if row['in_flight'] else '0',
-        )
+        {
+            'fault': row['fault'],
+            'person': 'yes' if row['person'] else 'no',
+            'should end as': row['wanted'],
+            'did': f'{row["good"]}/{row["n"]}',
+            'struck': f'{row["struck"]}/{row["n"]}',
+            'stray': str(row['stray']),
+            'crossed': f'{row["in_flight"]} ({row["taken"]})' if row['in_flight'] else '0',
+        }
         for row in rows_of(results)
     ]
-    columns = ('fault', 'person', 'should end as', 'did', 'struck', 'stray', 'crossed')
-    console.print(table_of(f'{TASK}, with one fault each', columns, rows))
+    print_grid(grid_of(f'{TASK}, with one fault each', rows), console)
     console.print(
         'stray: goals of arm and hand while the user stop was in force or a person was waited '
         f'for; crossed: goals that arrived within {IN_FLIGHT_S:g} s after the user stop (and were '

@@ -25,6 +25,7 @@ from rich.markup import escape
 
 from bbllm.bench.log.files import claim_folder
 from bbllm.bench.log.versions import describe_machine
+from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError
 from bbllm.worlds.household.graph import Graph
@@ -40,7 +41,6 @@ from benchmarks.shared import (
     TrialBar,
     machine_text,
     new_chart,
-    table_of,
     write_chart,
     write_json,
 )
@@ -349,27 +349,26 @@ def print_report(report: SpeedReport, console: Console) -> None:
     for item in report.figures:
         met = item.ratio >= TARGET_RATIO or item.nodes < TARGET_NODES
         rows.append(
-            (
-                item.mode,
-                str(item.nodes),
-                str(item.edges),
-                f'{item.done / max(1, item.steps):.0%}',
-                f'{item.alike}/{item.steps}',
-                f'{item.ours.steps_per_s:,.0f}',
-                f'{item.original.steps_per_s:,.0f}',
-                f'[{"green" if met else "red"}]{item.ratio:.0f} x[/]',
-            )
+            {
+                'mode': item.mode,
+                'nodes': str(item.nodes),
+                'edges': str(item.edges),
+                'done': f'{item.done / max(1, item.steps):.0%}',
+                'same': f'{item.alike}/{item.steps}',
+                'ours': f'{item.ours.steps_per_s:,.0f}',
+                'original': f'{item.original.steps_per_s:,.0f}',
+                'ratio': f'[{"green" if met else "red"}]{item.ratio:.0f} x[/]',
+            }
         )
-    columns = ('mode', 'nodes', 'edges', 'done', 'same', 'ours', 'original', 'ratio')
-    caption = (
+    note = (
         f'The same {report.scripts} scripts of {report.lines} lines in the same random house, in '
-        'one process, in turns. Ours, original: steps per second of processor time, including '
-        f'parsing the line; median of {report.rounds} rounds. Fresh: the graph is rebuilt after '
-        'each step, as in ProgPrompt; the household does not need to. Same: lines with the same '
+        'one process, in turns.\nOurs, original: steps per second of processor time, including '
+        f'parsing the line; median of {report.rounds} rounds.\nFresh: the graph is rebuilt after '
+        'each step, as in ProgPrompt; the household does not need to.\nSame: lines with the same '
         'answer from both, of all lines at which the original does not break off.'
     )
     title = f'Household and VirtualHome 2.3.0, seed {report.seed}'
-    console.print(table_of(title, columns, rows, caption))
+    print_grid(grid_of(title, rows, notes={'mode': note}), console)
     console.print(_agreement(report), highlight=False)
     for text in _growth(report):
         console.print(text, highlight=False)

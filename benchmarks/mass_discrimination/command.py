@@ -24,6 +24,7 @@ from rich.console import Console
 from bbllm.bench.log.files import claim_folder
 from bbllm.bench.log.intervals import Estimate, rate_of
 from bbllm.bench.log.versions import describe_machine
+from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import GRAVITY_M_S2
@@ -38,7 +39,6 @@ from benchmarks.shared import (
     new_chart,
     percentile,
     run_trials,
-    table_of,
     write_chart,
     write_json,
 )
@@ -236,25 +236,22 @@ def print_report(report: MassReport, console: Console) -> None:
         error = item.error
         rate = 0.0 if error.value is None else error.value
         rows.append(
-            (
-                f'{item.heavy_kg:g}',
-                f'{item.ratio:.2f}',
-                f'{round(rate * error.n)}/{error.n}',
-                '' if error.value is None else f'{rate:.2f}',
-                '' if error.value is None else f'{error.low:.2f} to {error.high:.2f}',
-                f'{item.expected:.3f}',
-            )
+            {
+                'heavier, kg': f'{item.heavy_kg:g}',
+                'ratio': f'{item.ratio:.2f}',
+                'wrong': f'{round(rate * error.n)}/{error.n}',
+                'error rate': '' if error.value is None else f'{rate:.2f}',
+                '95 %': '' if error.value is None else f'{error.low:.2f} to {error.high:.2f}',
+                'by noise alone': f'{item.expected:.3f}',
+            }
         )
-    console.print(
-        table_of(
-            f'Which is heavier, beside {report.light_kg:g} kg? Seed {report.seed}',
-            ('heavier, kg', 'ratio', 'wrong', 'error rate', '95 %', 'by noise alone'),
-            rows,
-            f'Each cube is lifted once. A reading has {report.noise_n:g} N sd and a bias of the '
-            f'same per episode; a weight is the mean of {READINGS} readings at rest. Interval: '
-            '95 %, Wilson. By noise alone: expected from the scatter of the readings.',
-        )
+    title = f'Which is heavier, beside {report.light_kg:g} kg? Seed {report.seed}'
+    note = (
+        f'Each cube is lifted once. A reading has {report.noise_n:g} N sd and a bias of the same '
+        f'per episode;\na weight is the mean of {READINGS} readings at rest. Interval: Wilson. '
+        'By noise alone:\nexpected from the scatter of the readings.'
     )
+    print_grid(grid_of(title, rows, notes={'ratio': note}), console)
     if report.lifts:
         console.print(_lift_line(report))
     for item in report.figures:

@@ -25,13 +25,14 @@ from rich.console import Console
 
 from bbllm.arm.driver import GoalStatus
 from bbllm.bench.log.versions import describe_machine
+from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Ending, Event, ModelCall, StepBegun
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.ros.stack.stack import Stack, StackConfig, node_environ
-from benchmarks.shared import machine_text, percentile, table_of, write_json
+from benchmarks.shared import machine_text, percentile, write_json
 
 app = typer.Typer(add_completion=False)
 MAX_MEMORY_MB = 1000.0
@@ -140,27 +141,32 @@ def run_stack_bench(moves: int, trips: int, say: Callable[[str], None]) -> Stack
 
 def print_report(report: StackReport, console: Console) -> None:
     """Print the table."""
-    memory = f'< {MAX_MEMORY_MB:g}'
-    rows = [
-        ('seconds from start to ready', f'{report.ready_s:.1f}', f'< {MAX_READY_S:g}'),
-        ('memory, shared counted once (PSS) [MB]', f'{report.pss_mb:.0f}', memory),
-        ('memory, sum of RSS [MB]', f'{report.rss_mb:.0f}', memory),
-        ('cores used when idle, at real-time speed', f'{report.idle_cores:.2f}', ''),
-    ]
+    figures = {
+        'seconds from start to ready': (f'{report.ready_s:.1f}', f'< {MAX_READY_S:g}'),
+        'memory, shared counted once (PSS) [MB]': (
+            f'{report.pss_mb:.0f}',
+            f'< {MAX_MEMORY_MB:g}',
+        ),
+        'memory, sum of RSS [MB]': (f'{report.rss_mb:.0f}', f'< {MAX_MEMORY_MB:g}'),
+        'cores used when idle, at real-time speed': (f'{report.idle_cores:.2f}', ''),
+    }
     for title, spread in (
         ('overhead per step', report.step_overhead),
         ('bare rclpy action: goal accepted', report.bare_accept),
         ('bare rclpy action: round trip', report.bare_round_trip),
     ):
         times = f'{spread.median_ms:.1f} / {spread.p95_ms:.1f}'
-        rows.append((f'{title}, median / 95 % of {spread.n} [ms]', times, ''))
+        figures[f'{title}, median / 95 % of {spread.n} [ms]'] = (times, '')
     for title, factor in (
         ('whole episode', report.fast_factor),
         ('during calls', report.fast_motion_factor),
     ):
-        rows.append((f'speed:=0, simulated s per wall s, {title}', f'{factor:.1f}', ''))
-    columns = ('what', 'measured', 'wanted')
-    console.print(table_of('Stack of five nodes, models offline', columns, rows))
+        figures[f'speed:=0, simulated s per wall s, {title}'] = (f'{factor:.1f}', '')
+    rows = [
+        {'what': name, 'measured': value, 'wanted': wanted}
+        for name, (value, wanted) in figures.items()
+    ]
+    print_grid(grid_of('Stack of five nodes, models offline', rows), console)
     machine = machine_text(report.machine)
     console.print(f'{machine}, {report.rmw}; load average at the start {report.load:.1f}')
 
