@@ -12,7 +12,7 @@ from bbllm.viz.floor_plan import CHANGED, LIT, PERSON, draw_floor_plan
 from bbllm.viz.house import PLAIN, HouseItem, rooms_of
 from bbllm.viz.house_layout import Box, lay_out
 from bbllm.viz.labels import overlap
-from bbllm.viz.shapes import Line, Panel, Polygon, Text
+from bbllm.viz.shapes import Panel, Polygon, Polyline, Text
 from bbllm.viz.sheet import Caption, draw_house_sheet
 from bbllm.viz.svg import to_svg
 from bbllm.worlds.household.houses import list_houses
@@ -119,7 +119,7 @@ def test_what_moved_stands_out_and_leaves_a_ghost_and_a_trace() -> None:
     assert find(rooms, 'salmon_3').moved
     assert find(rooms, 'fridge_2').within == (find(rooms, 'salmon_3', ghost=True),)
     assert not find(rooms, 'mug_4').changed
-    assert sum(isinstance(shape, Line) for shape in panel.shapes) == 1
+    assert sum(isinstance(shape, Polyline) for shape in panel.shapes) == 1
     assert 'salmon_3' in texts(panel)
     assert 'salmon_3' not in texts(still)
     assert CHANGED not in strokes(still)

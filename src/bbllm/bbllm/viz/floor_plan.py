@@ -21,11 +21,11 @@ from bbllm.viz.objects import arc
 from bbllm.viz.shapes import (
     Circle,
     Flat,
-    Line,
     Paint,
     Panel,
     Point,
     Polygon,
+    Polyline,
     Text,
     rectangle,
     rounded,
@@ -161,7 +161,7 @@ def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Flat]:
     turns = (angle, angle + 2.3, angle - 2.3)
     tip = tuple((x + 5.0 * math.cos(turn), y + 5.0 * math.sin(turn)) for turn in turns)
     line = Paint(stroke=color, stroke_opacity=0.6, width=1.8)
-    return [Line(tuple(outside), line), Polygon(tip, Paint(fill=color))]
+    return [Polyline(tuple(outside), line), Polygon(tip, Paint(fill=color))]
 
 
 def _within(point: Point, corner: Point, box: Box) -> bool:

@@ -11,10 +11,10 @@ from bbllm.viz.colors import color_of, edge_of, mix
 from bbllm.viz.shapes import (
     Circle,
     Flat,
-    Line,
     Paint,
     Point,
     Polygon,
+    Polyline,
     Text,
     circle_points,
     rectangle,
@@ -44,12 +44,12 @@ def draw_grid(view: View) -> list[Flat]:
     line = Paint(stroke='#5b5140', stroke_opacity=0.13, width=1)
     for n in range(math.ceil(view.x_min / GRID_M), math.floor(view.x_max / GRID_M) + 1):
         _, y = view.at(n * GRID_M, 0)
-        shapes.append(Line(((0, y), (view.width, y)), line))
+        shapes.append(Polyline(((0, y), (view.width, y)), line))
         if n % 2 == 0 and 16 < y < view.height - 16:
             shapes.append(Text((6, y), f'{n * GRID_M:.1f}', 9, TICKS))
     for n in range(math.ceil(view.y_min / GRID_M), math.floor(view.y_max / GRID_M) + 1):
         x, _ = view.at(0, n * GRID_M)
-        shapes.append(Line(((x, 0), (x, view.height)), line))
+        shapes.append(Polyline(((x, 0), (x, view.height)), line))
         if n % 2 == 0 and 30 < x < view.width - 30:
             text = f'{n * GRID_M:.1f}'.replace('-', '−')
             shapes.append(Text((x, view.height - 9), text, 9, TICKS, 'middle'))
@@ -78,7 +78,7 @@ def draw_robot(view: View) -> list[Flat]:
     return [
         Circle(base, radius, Paint(fill='#f7f8f9', stroke='#50565e', width=1.6)),
         Circle(base, radius * 0.62, Paint(fill='#dfe3e7', stroke='#8a9098', width=1)),
-        Line((view.at(BASE_M, 0), tip), Paint(stroke='#50565e', width=1.6)),
+        Polyline((view.at(BASE_M, 0), tip), Paint(stroke='#50565e', width=1.6)),
         Polygon(
             ((tip[0] - 4, tip[1] + 3), (tip[0] + 4, tip[1] + 3), (tip[0], tip[1] - 6)),
             Paint(fill='#50565e'),
@@ -134,7 +134,7 @@ def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> li
         corners = tuple(view.at(x, y) for x, y in outline(old))
         start, end = (view.at(*one.pose.position_m[:2]) for one in (old, item))
         way = Paint(stroke=edge, stroke_opacity=0.38, width=1.3)
-        shapes += [Polygon(corners, ghost), Line(arc(start, end), way)]
+        shapes += [Polygon(corners, ghost), Polyline(arc(start, end), way)]
     return shapes
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bbllm.viz.shapes import Circle as Disc
-from bbllm.viz.shapes import Flat, Line, Page, Paint, Panel, Point, Text, rectangle
+from bbllm.viz.shapes import Flat, Page, Paint, Panel, Point, Polyline, Text, rectangle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def _draw(axes: Axes, shapes: Sequence[Flat], corner: Point, clip: Patch | None 
             drawn = axes.add_patch(circle)
         else:
             points = [(left + x, top + y) for x, y in shape.points]
-            closed = not isinstance(shape, Line)
+            closed = not isinstance(shape, Polyline)
             drawn = axes.add_patch(_polygon(points, shape.paint, closed=closed))
         if clip is not None:
             drawn.set_clip_path(clip)

@@ -45,7 +45,7 @@ class Circle:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Polyline:
     """An open line through points; only the stroke of its paint counts."""
 
     points: tuple[Point, ...]
@@ -79,7 +79,7 @@ class Panel:
     shapes: tuple[Flat, ...]
 
 
-Flat: TypeAlias = Polygon | Circle | Line | Text
+Flat: TypeAlias = Polygon | Circle | Polyline | Text
 Shape: TypeAlias = Flat | Panel
 
 

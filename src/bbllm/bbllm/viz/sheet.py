@@ -7,11 +7,11 @@ from bbllm.core.types import Kind, Scene
 from bbllm.viz.floor_plan import draw_floor_plan, house_legend
 from bbllm.viz.objects import FAR, REACH
 from bbllm.viz.shapes import (
-    Line,
     Page,
     Paint,
     Point,
     Polygon,
+    Polyline,
     Shape,
     Text,
     rounded,
@@ -120,7 +120,7 @@ def _scale_bar(corner: Point, view: View) -> list[Shape]:
     x, y = corner
     end = x + 0.1 * view.scale
     ticks = ((x, y - 4), (x, y + 4), (x, y), (end, y), (end, y - 4), (end, y + 4))
-    return [Line(ticks, Paint(stroke=INK, width=1.6)), Text((end + 8, y), '10 cm', 12, INK)]
+    return [Polyline(ticks, Paint(stroke=INK, width=1.6)), Text((end + 8, y), '10 cm', 12, INK)]
 
 
 def _legend(corner: Point, entries: Mapping[str, Paint]) -> tuple[list[Shape], float]:

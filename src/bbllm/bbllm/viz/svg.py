@@ -5,7 +5,7 @@ from dataclasses import replace
 from xml.sax.saxutils import escape, quoteattr
 
 from bbllm.core.text import escape_hidden
-from bbllm.viz.shapes import Circle, Line, Page, Paint, Panel, Point, Shape, Text
+from bbllm.viz.shapes import Circle, Page, Paint, Panel, Point, Polyline, Shape, Text
 
 FONTS = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
@@ -69,7 +69,7 @@ class Inks:
             where = f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(shape.radius)}"'
             return f'<circle class="{self._class(_paint(shape.paint))}" {where}/>'
         points = _path(shape.points)
-        if isinstance(shape, Line):
+        if isinstance(shape, Polyline):
             rule = _paint(replace(shape.paint, fill=None))
             return f'<path class="{self._class(rule)}" d="{points}"/>'
         return f'<path class="{self._class(_paint(shape.paint))}" d="{points}z"/>'

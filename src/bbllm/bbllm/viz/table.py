@@ -18,7 +18,7 @@ from bbllm.viz.objects import (
     draw_traces,
     radius_of,
 )
-from bbllm.viz.shapes import Flat, Line, Paint, Panel, Point, Polygon, Text, rectangle
+from bbllm.viz.shapes import Flat, Paint, Panel, Point, Polygon, Polyline, Text, rectangle
 from bbllm.viz.view import BASE_M, View
 
 GROUND = '#eceae5'
@@ -146,7 +146,7 @@ def _names(
             colors.append(color)
     placed = place_labels(wanted, boxes, view.width, view.height)
     leader = Paint(stroke=INK, stroke_opacity=0.5, width=0.8)
-    shapes += [Line(spot.leader, leader) for spot in placed if spot.leader is not None]
+    shapes += [Polyline(spot.leader, leader) for spot in placed if spot.leader is not None]
     for label, spot, color in zip(wanted, placed, colors, strict=True):
         lines = label.text.split('\n')
         x, top = spot.middle[0], spot.middle[1] - (len(lines) - 1) * label.line / 2

@@ -19,7 +19,6 @@ from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bench_progress import ProgressView, time_text
 from bbllm.cli.views.output import Output
-from bbllm.core.events import Limits
 from bbllm.core.records import to_json
 from bbllm.core.text import count_of
 
@@ -87,7 +86,7 @@ def compare(request: CompareRequest) -> None:
     folder = bench.folder('compare', request.suite)
     choice = choose(run, request.planners, folder, request.embeddings)
     claim(folder)
-    _introduce(choice, folder, bench.limits, output)
+    _introduce(choice, folder, bench, output)
     names = [item.planner for item in choice.contenders]
     with interrupts() as counter, ProgressView(output, lambda: counter.count > 0, names) as view:
         begun_s = time.monotonic()
@@ -105,7 +104,7 @@ def compare(request: CompareRequest) -> None:
     raise typer.Exit(FAILED if failed else 0)
 
 
-def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> None:
+def _introduce(choice: Choice, folder: Path, bench: BenchOptions, output: Output) -> None:
     output.print_path('results', folder)
     for notice in choice.notices:
         output.print(notice, style='yellow')
@@ -117,7 +116,7 @@ def _introduce(choice: Choice, folder: Path, limits: Limits, output: Output) -> 
     for reason, names in reasons.items():
         output.print(f'Left out: {", ".join(names)}: {reason}.', 'dim')
     own = any(task.limit_steps for task in choice.suite.tasks)
-    budget = budgets_text(to_json(limits), own=own)
+    budget = budgets_text(to_json(bench.limits), own=own)
     planners = count_of(len(choice.contenders), 'planner')
     output.print(f'{planners}; each episode may use {budget}.')
 
