@@ -15,14 +15,12 @@ from bbllm.bench.suites.scene_recipe import (
     PATTERNS,
     Area,
     Count,
-    Group,
     LocationGroup,
     Recipe,
     Span,
 )
 from bbllm.core.types import Kind
 from bbllm.sim.object_models import OBJECT_MODELS
-from bbllm.sim.scene_file import ObjectSpec
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -92,36 +90,54 @@ class Floor:
     def __init__(self, recipe: Recipe, dice: Dice) -> None:
         self._recipe = recipe
         self._dice = dice
-        self._points: list[Point] = []
+        self._points: list[tuple[Point, str]] = []
+        """With the kind of good that is there, '' for a block and a location."""
         self._boxes: list[Box] = []
-        x, y = recipe.table.xy
-        a, b = (size / 2 - EDGE_OF_TABLE_M for size in recipe.table.size)
-        self._table: Box = (max(x - a, LEAST_X_M), x + a, y - b, y + b)
 
-    def spot(self, area: Area, *, reach: bool, label: str) -> Point:
+    def spot(self, area: Area, *, reach: bool, label: str, kind: str = '') -> Point:
         """
-        Return and take a place for one object.
+        Return and take a place for one block or location, or for one good of a kind.
 
         Raises:
             NoRoomError: None was found; names *label*.
         """
         recipe = self._recipe
         within = recipe.reach_m if reach else recipe.beyond_m
+        if reach and kind and OBJECT_MODELS[kind].kind is Kind.CONTAINER:
+            within = CONTAINERS_M
 
         def fits(point: Point) -> bool:
-            clear = abs(point[1]) >= recipe.middle_m or isinstance(area, tuple)
-            nearest = recipe.spacing_m**2
             return (
-                clear
+                (kind != '' or isinstance(area, tuple) or abs(point[1]) >= recipe.middle_m)
                 and _in_ring(point, within)
-                and all(_square(point, other) >= nearest for other in self._points)
-                and all(_gap(point, box) >= nearest for box in self._boxes)
+                and all(
+                    _square(point, at) >= self._apart_m(kind, other) ** 2
+                    for at, other in self._points
+                )
+                and all(_gap(point, box) >= recipe.spacing_m**2 for box in self._boxes)
             )
 
-        part = _part(self._table, area, recipe.middle_m)
-        box = _overlap(part, (0.0, within[1], -within[1], within[1]))
-        self._points.append(self._dice.point(box, DRAWS, fits, label))
-        return self._points[-1]
+        box = _overlap(self._part(area, kind), (0.0, within[1], -within[1], within[1]))
+        point = self._dice.point(box, GOODS_DRAWS if kind else DRAWS, fits, label)
+        self._points.append((point, kind))
+        return point
+
+    def _part(self, area: Area, kind: str = '') -> Box:
+        """Return the part of the table that an area of a recipe means, without its edge."""
+        (x, y), (a, b) = self._recipe.table.xy, self._recipe.table.size
+        edge, middle_m = radius_m(kind) if kind else EDGE_OF_TABLE_M, self._recipe.middle_m
+        least_x = LEAST_X_M + edge if kind else LEAST_X_M
+        a, b = a / 2 - edge, b / 2 - edge
+        halves = {'left': (-9.0, 9.0, middle_m, 9.0), 'right': (-9.0, 9.0, -9.0, -middle_m)}
+        part = area if isinstance(area, tuple) else halves.get(area, (-9.0, 9.0, -9.0, 9.0))
+        return _overlap((max(x - a, least_x), x + a, y - b, y + b), part)
+
+    def _apart_m(self, one: str, other: str) -> float:
+        """Return how far apart two centres must be [m]."""
+        if not (one and other):
+            return self._recipe.spacing_m
+        tall = any(OBJECT_MODELS[kind].size_m[2] > TALL_M for kind in (one, other))
+        return radius_m(one) + radius_m(other) + GAP_M + (PALM_M if tall else 0.0)
 
     def pattern(self, group: LocationGroup, n: int, label: str) -> list[Point]:
         """
@@ -135,7 +151,7 @@ class Floor:
             return []
         rows, columns = [step[0] for step in steps], [step[1] for step in steps]
         within = self._recipe.reach_m if group.reach else self._recipe.beyond_m
-        area = _part(self._table, group.area, self._recipe.middle_m)
+        area = self._part(group.area)
         for _ in range(DRAWS):
             pitch = self._dice.between(*group.pitch)
             # The box of the pattern whose multiples (0, 0) are at the origin.
@@ -162,72 +178,17 @@ class Floor:
 
     def _box_free(self, box: Box) -> bool:
         apart = self._recipe.spacing_m
-        return all(_gap(point, box) >= apart**2 for point in self._points) and all(
+        return all(_gap(point, box) >= apart**2 for point, _ in self._points) and all(
             max(box[0] - other[1], other[0] - box[1], box[2] - other[3], other[2] - box[3])
             >= apart
             for other in self._boxes
         )
 
 
-def lay_goods(recipe: Recipe, dice: Dice) -> list[tuple[Group, ObjectSpec]]:
-    """
-    Draw which goods there are, and a place for each: containers first, as they need the most.
-
-    Raises:
-        NoRoomError: One did not fit; the text names it.
-    """
-    chosen: list[tuple[Group, str]] = []
-    for wanted in recipe.things:
-        known = {kind for _, kind in chosen}
-        kinds = [kind for kind in wanted.kinds if kind not in known]
-        if wanted.count is not None:
-            kinds = dice.shuffled(kinds)[: dice.number(wanted.count)]
-        chosen += [(wanted, kind) for kind in kinds]
-    chosen.sort(key=lambda item: -_radius_m(item[1]))
-    laid: list[tuple[str, Point]] = []
-    found: list[tuple[Group, ObjectSpec]] = []
-    (x, y), (a, b) = recipe.table.xy, recipe.table.size
-    for group, kind in chosen:
-        is_container = OBJECT_MODELS[kind].kind is Kind.CONTAINER
-        within = recipe.reach_m if group.reach else recipe.beyond_m
-        if is_container and group.reach:
-            within = CONTAINERS_M
-
-        def fits(point: Point, kind: str = kind, within: Span = within) -> bool:
-            return _in_ring(point, within) and all(
-                _square(point, at) >= _apart_m(kind, other) ** 2 for other, at in laid
-            )
-
-        edge, most = _radius_m(kind), within[1]
-        table = (x - a / 2 + edge, x + a / 2 - edge, y - b / 2 + edge, y + b / 2 - edge)
-        box = _overlap(
-            _part(table, group.area, recipe.middle_m), (LEAST_X_M + edge, most, -most, most)
-        )
-        laid.append((kind, dice.point(box, GOODS_DRAWS, fits, f'the {kind}')))
-        # A container keeps to the axes of the table; the rest lies any way.
-        yaw = 0.0 if is_container else float(dice.number((0, 359)) - 180)
-        spec = {'name': kind, 'kind': kind, 'xy': laid[-1][1], 'yaw_deg': yaw}
-        found.append((group, ObjectSpec.model_validate(spec)))
-    return found
-
-
-def _apart_m(one: str, other: str) -> float:
-    tall = any(OBJECT_MODELS[kind].size_m[2] > TALL_M for kind in (one, other))
-    return _radius_m(one) + _radius_m(other) + GAP_M + (PALM_M if tall else 0.0)
-
-
-def _radius_m(kind: str) -> float:
+def radius_m(kind: str) -> float:
     """Return half the diagonal of a kind's box seen from above, however it is turned [m]."""
     x, y, _ = OBJECT_MODELS[kind].size_m
     return float((x * x + y * y) ** 0.5 / 2)
-
-
-def _part(table: Box, area: Area, middle_m: float) -> Box:
-    """Return the part of a table that an area of a recipe means."""
-    if isinstance(area, tuple):
-        return _overlap(table, area)
-    halves = {'left': (-9.0, 9.0, middle_m, 9.0), 'right': (-9.0, 9.0, -9.0, -middle_m)}
-    return _overlap(table, halves.get(area, table))
 
 
 def _overlap(one: Box, other: Box) -> Box:

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bbllm.bench.scene_sampling.placement import Dice, Floor, NoRoomError, Point, T, lay_goods
+from bbllm.bench.scene_sampling.placement import Dice, Floor, NoRoomError, Point, T, radius_m
 from bbllm.bench.suites.scene_recipe import (
     EDGE_M,
     MOST_LOCATIONS,
@@ -14,6 +14,8 @@ from bbllm.bench.suites.scene_recipe import (
     Recipe,
     location_name,
 )
+from bbllm.core.types import Kind
+from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 
 MASS_DRAWS = 1000
@@ -39,7 +41,7 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
     places: list[tuple[Group, Point]] = []
     things: list[tuple[Group, ObjectSpec]] = []
     if recipe.things:
-        things = _in_list_order(lay_goods(recipe, dice), dice)
+        things = _in_list_order(_goods(recipe, dice), dice)
     else:
         colors = _colors(recipe, dice)
         kinds = zip(colors, recipe.objects, strict=True)
@@ -72,6 +74,27 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
     near = [item.name for group, item in things if group.reach]
     near += [item.name for group, item in lettered if group.reach]
     return Drawn(scene, frozenset(near))
+
+
+def _goods(recipe: Recipe, dice: Dice) -> list[tuple[Group, ObjectSpec]]:
+    """Draw which goods there are, and a place for each: the largest first."""
+    floor = Floor(recipe, dice)
+    chosen: dict[str, Group] = {}
+    for goods in recipe.things:
+        kinds = [kind for kind in goods.kinds if kind not in chosen]
+        if goods.count is not None:
+            kinds = dice.shuffled(kinds)[: dice.number(goods.count)]
+        chosen |= dict.fromkeys(kinds, goods)
+    found: list[tuple[Group, ObjectSpec]] = []
+    for kind in sorted(chosen, key=lambda kind: -radius_m(kind)):
+        group = chosen[kind]
+        xy = floor.spot(group.area, reach=group.reach, label=f'the {kind}', kind=kind)
+        # A container keeps to the axes of the table; the rest lies any way.
+        turns = OBJECT_MODELS[kind].kind is not Kind.CONTAINER
+        yaw = float(dice.number((0, 359)) - 180) if turns else 0.0
+        spec = {'name': kind, 'kind': kind, 'xy': xy, 'yaw_deg': yaw}
+        found.append((group, ObjectSpec.model_validate(spec)))
+    return found
 
 
 def _colors(recipe: Recipe, dice: Dice) -> list[list[str]]:

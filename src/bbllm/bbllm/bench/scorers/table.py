@@ -1,7 +1,7 @@
 """A final state as scorers query it: what there is, what can be reached, what stands."""
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import cached_property
 
 from bbllm.bench.suites.scores import FinalState, at_least, at_most, cm
@@ -83,11 +83,6 @@ class Table:
     def fall(self, name: str) -> str:
         """Return why an object does not stand on the table, '' if it does."""
         return self._falls[name]
-
-    def fallen(self, names: Iterable[str]) -> str:
-        """Return that the first object that does not stand on the table does not, '' if all do."""
-        first = next(filter(self.fall, names), '')
-        return first and f'{first} does not stand on the table.'
 
     @cached_property
     def _falls(self) -> dict[str, str]:

@@ -80,7 +80,7 @@ class ObjectGroup(Group):
     """How many of them are fixed to the table; which ones is drawn."""
 
     @model_validator(mode='after')
-    def _masses_and_fixed_ones_fit_the_count(self) -> ObjectGroup:
+    def _no_more_are_fixed_than_there_are(self) -> ObjectGroup:
         if self.mass is None and self.mass_ratio != 1.0:
             raise ValueError('mass_ratio is of masses that are drawn; give mass as well')
         if self.fixed > least(self.count):
