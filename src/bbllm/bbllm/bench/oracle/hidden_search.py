@@ -93,6 +93,7 @@ class Blocks:
             self._homes.setdefault(name, pose[:2])
         self.stuck -= self.rose
         self.held = scene.held
+        self._tcp = scene.hand.tcp if scene.hand is not None else None
         self._half_m = {item.name: item.size_m[2] / 2 or 0.02 for item in blocks}
         self._at = {item.name: item.pose.position_m for item in blocks}
         self._homes = {name: at[:2] for name, at in self._at.items()} | self._homes
@@ -193,8 +194,13 @@ class Blocks:
         self.pick(name)
         half_m = self._half_m[name]
         z = half_m + (self._at[on][2] + self._half_m[on] if on else 0.0)
-        grip_m = z + max(0.0, half_m - GRIP_BELOW_TOP_M)
-        self.actions.append(BlockAction('place', name, (*at, grip_m, 1.0, 0.0, 0.0, 0.0)))
+        dx, dy, dz, yaw = 0.0, 0.0, max(0.0, half_m - GRIP_BELOW_TOP_M), 0.0
+        if not self.actions and self._tcp is not None:  # it keeps the pose in the hand
+            dx, dy, dz = (self._tcp.position_m[i] - self._at[name][i] for i in range(3))
+            yaw = 2 * math.atan2(self._tcp.quat_xyzw[1], self._tcp.quat_xyzw[0])
+        turned = (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
+        pose = (at[0] + dx, at[1] + dy, z + dz, *turned)
+        self.actions.append(BlockAction('place', name, pose))
         self._at[name] = (*at, z)
         self._on[name] = on
         self.held = None

@@ -8,9 +8,9 @@ from bbllm.bench.oracle.table_goals import RefusalError, Select, Side, TableObje
 from bbllm.bench.oracle.table_layout import (
     TIGHT_M,
     OnTop,
-    Place,
     Rectangle,
     Region,
+    TablePlace,
     Where,
     cell_of,
     pose_patterns,
@@ -48,7 +48,7 @@ class Board:
         match where:
             case _ if name == self.held:
                 return False
-            case Place():
+            case TablePlace():
                 return where.holds(self.things[name])
             case OnTop():
                 return self.below(name) == where.base
@@ -56,7 +56,7 @@ class Board:
                 return name in self.moved
         return self.things[name].side == where.side
 
-    def standing_at(self, cell: Place) -> TableObject | None:
+    def standing_at(self, cell: TablePlace) -> TableObject | None:
         """Return the lowest object at a place."""
         there = [
             thing
@@ -84,13 +84,15 @@ class Board:
         found: list[str] = []
         if isinstance(where, OnTop) and self.things[where.base].kind != 'container':
             found = [*self.pile(where.base)][1:]
-        elif isinstance(where, Place):
+        elif isinstance(where, TablePlace):
             things = self.things.items()
             found = [n for n, thing in things if thing.movable and where.near(thing, TIGHT_M)]
         blocking = next((name for name in found if name not in but), None)
         return [*self.pile(blocking)][-1] if blocking else None
 
-    def has_room(self, cell: Place, *, locations: bool = True, within: float = FREE_M) -> bool:
+    def has_room(
+        self, cell: TablePlace, *, locations: bool = True, within: float = FREE_M
+    ) -> bool:
         """Whether a pose has room around it; what stands exactly there does not count."""
         return not any(
             cell.near(thing, within) and not (thing.movable and cell.near(thing))
@@ -98,7 +100,7 @@ class Board:
             if thing.movable or (locations and thing.kind == 'location')
         )
 
-    def free_cells(self, side: Side | None = None) -> list[Place]:
+    def free_cells(self, side: Side | None = None) -> list[TablePlace]:
         """
         Return free places: named ones first, then poses with room around them, near ones first.
 
@@ -199,7 +201,7 @@ class Board:
             step = f'on {key}'
             self._on[thing.name] = key
         else:
-            assert isinstance(where, Place)
+            assert isinstance(where, TablePlace)
             at = (where.x, where.y, half)
             step = f'at {where.pose or f"{key} {half:.3f}"}'
         self.steps.append(f'place {thing.name} {step}')

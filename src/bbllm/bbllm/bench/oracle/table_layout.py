@@ -44,7 +44,7 @@ Steps = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Place:
+class TablePlace:
     """A place on the table."""
 
     key: str
@@ -81,7 +81,7 @@ class Region:
     side: Side | None
 
 
-Where: TypeAlias = Place | OnTop | Region
+Where: TypeAlias = TablePlace | OnTop | Region
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Rectangle:
     """How far other objects are to be from it [m]."""
 
     @classmethod
-    def around(cls, cells: Iterable[Place], room: float = 0.09) -> Rectangle:
+    def around(cls, cells: Iterable[TablePlace], room: float = 0.09) -> Rectangle:
         """Return the smallest one that contains all of these places."""
         xs, ys = zip(*((cell.x, cell.y) for cell in cells), strict=True)
         return cls((min(xs), max(xs)), (min(ys), max(ys)), room)
@@ -110,16 +110,16 @@ class Rectangle:
         return math.dist((sum(self.x) / 2, sum(self.y) / 2), WORK_MIDDLE_M)
 
 
-def pose_cell(x: float, y: float) -> Place:
+def pose_cell(x: float, y: float) -> TablePlace:
     """Return a place without a name."""
     x, y = round(x, 3) + 0.0, round(y, 3) + 0.0
-    return Place(f'{x:.3f} {y:.3f}', x, y)
+    return TablePlace(f'{x:.3f} {y:.3f}', x, y)
 
 
-def cell_of(location: TableObject) -> Place:
+def cell_of(location: TableObject) -> TablePlace:
     """Return a named location as a place."""
     assert location.at is not None  # scenes contain the pose of every location
-    return Place(location.name, *location.at[:2])
+    return TablePlace(location.name, *location.at[:2])
 
 
 def offsets(shape: str, n: int) -> Steps:
@@ -131,7 +131,7 @@ def offsets(shape: str, n: int) -> Steps:
 
 def named_patterns(
     steps: Steps, locations: Sequence[TableObject], side: Side | None
-) -> Iterator[tuple[Place, ...]]:
+) -> Iterator[tuple[TablePlace, ...]]:
     """Yield the sets of named locations that form a pattern."""
     cells = [cell for cell in map(cell_of, locations) if cell.on_side(side)]
     straight = any(len({step[axis] for step in steps}) == 1 for axis in range(2))
@@ -151,7 +151,7 @@ def named_patterns(
 
 def pose_patterns(
     steps: Steps, side: Side | None, pitch: float = POSE_PITCH_M
-) -> Iterator[tuple[Place, ...]]:
+) -> Iterator[tuple[TablePlace, ...]]:
     """Yield patterns of poses within reach, those in the middle of the table first."""
     rows, columns = zip(*steps, strict=True)
     middle = (max(rows) + min(rows)) / 2, (max(columns) + min(columns)) / 2
@@ -164,7 +164,7 @@ def pose_patterns(
 
 def _grid(
     steps: Steps, at: tuple[float, float], anchor: tuple[float, float], pitch: float
-) -> tuple[Place, ...]:
+) -> tuple[TablePlace, ...]:
     """Return a pattern of poses with the step `anchor` at a point."""
     return tuple(
         pose_cell(at[0] + (i - anchor[0]) * pitch, at[1] + (j - anchor[1]) * pitch)

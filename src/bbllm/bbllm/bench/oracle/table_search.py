@@ -17,9 +17,9 @@ from bbllm.bench.oracle.table_layout import (
     SIZES,
     TIGHT_PITCH_M,
     OnTop,
-    Place,
     Rectangle,
     Region,
+    TablePlace,
     Where,
     cell_of,
     named_patterns,
@@ -130,7 +130,7 @@ def _arrange(goals: Sequence[Arrange], board: Board, later: set[str]) -> None:
     # What was at its place once, and a later goal names, is done with.
     targets = {name: where for name, where in targets.items() if name not in later & placed}
     board.away += [
-        Rectangle.around([cell]) for cell in targets.values() if isinstance(cell, Place)
+        Rectangle.around([cell]) for cell in targets.values() if isinstance(cell, TablePlace)
     ]
     if strangers and board.held is not None:
         board.put(Region(None))
@@ -161,7 +161,7 @@ def _settle(targets: Targets, board: Board) -> None:
 def _for_one(where: Where, board: Board) -> bool:
     """Whether there is room for one object only."""
     on_top = isinstance(where, OnTop) and board.things[where.base].movable
-    return on_top or isinstance(where, Place)
+    return on_top or isinstance(where, TablePlace)
 
 
 def _next(todo: Targets, there: Iterable[str], board: Board) -> str:
@@ -175,7 +175,7 @@ def _next(todo: Targets, there: Iterable[str], board: Board) -> str:
     ready = ready or [*todo]
     if board.held in ready:
         return board.held
-    cells = {name: where for name, where in todo.items() if isinstance(where, Place)}
+    cells = {name: where for name, where in todo.items() if isinstance(where, TablePlace)}
     near = [
         name
         for name in ready
@@ -205,7 +205,7 @@ def _loose(goal: Arrange, board: Board, used: Targets) -> Targets:
     cells = [cell_of(board.things[name]) for name in goal.spots if name in board.things]
     if not cells:
         x, y, *_ = goal.spots[0].split()
-        cells = [Place(f'{x} {y}', float(x), float(y), goal.spots[0])]
+        cells = [TablePlace(f'{x} {y}', float(x), float(y), goal.spots[0])]
     there = {cell.key: thing.name for cell in cells if (thing := board.standing_at(cell))}
     chosen = board.choose(goal.items, [*there.values()], used)
     most = sum(len(item.names) if item.count is None else item.count for item in goal.items)
@@ -315,7 +315,7 @@ def _shared(goal: Arrange, board: Board) -> Targets:
 # --- patterns ---------------------------------------------------------------------------------
 
 
-def _pattern(shape: Arrange, board: Board) -> tuple[dict[str, Place], Rectangle, list[str]]:
+def _pattern(shape: Arrange, board: Board) -> tuple[dict[str, TablePlace], Rectangle, list[str]]:
     """
     Return the places of the pattern that takes the fewest moves, and what has to leave it.
 
@@ -325,7 +325,7 @@ def _pattern(shape: Arrange, board: Board) -> tuple[dict[str, Place], Rectangle,
     things = board.choose(shape.items)
     sizes = SIZES.get(shape.shape, (max(len(things), 1),))
     for n in (n for n in sizes if n <= len(things)):
-        best: tuple[dict[str, Place], Rectangle, list[str]] | None = None
+        best: tuple[dict[str, TablePlace], Rectangle, list[str]] | None = None
         least = math.inf
         for cells, cost in _candidates(shape, n, board):
             # Most places are no better than the best even if all that is there may stay.
@@ -346,7 +346,9 @@ def _pattern(shape: Arrange, board: Board) -> tuple[dict[str, Place], Rectangle,
     )
 
 
-def _candidates(shape: Arrange, n: int, board: Board) -> Iterator[tuple[tuple[Place, ...], float]]:
+def _candidates(
+    shape: Arrange, n: int, board: Board
+) -> Iterator[tuple[tuple[TablePlace, ...], float]]:
     """Yield patterns of places, and the cost of taking one."""
     steps = offsets(shape.shape, n)
     steps = steps[::-1] if shape.reverse else steps
@@ -358,8 +360,8 @@ def _candidates(shape: Arrange, n: int, board: Board) -> Iterator[tuple[tuple[Pl
 
 
 def _filled(
-    shape: Arrange, things: Sequence[str], cells: Sequence[Place], board: Board
-) -> tuple[dict[str, Place], Rectangle, list[str]] | None:
+    shape: Arrange, things: Sequence[str], cells: Sequence[TablePlace], board: Board
+) -> tuple[dict[str, TablePlace], Rectangle, list[str]] | None:
     """Give each place of a pattern an object; None where that is not possible."""
     bad = board.lessons.bad
     there = {cell.key: thing.name for cell in cells if (thing := board.standing_at(cell))}
@@ -384,7 +386,7 @@ def _filled(
     return None if any(name in bad for name in strangers) else (pairs, box, strangers)
 
 
-def _room(shape: Arrange, cells: Sequence[Place]) -> float:
+def _room(shape: Arrange, cells: Sequence[TablePlace]) -> float:
     """Return how far other objects must be, so that they do not seem part of a pattern [m]."""
     if shape.shape in ('row', 'column') or len(cells) < 2:
         return FREE_M
@@ -394,8 +396,8 @@ def _room(shape: Arrange, cells: Sequence[Place]) -> float:
 
 
 def _keeping(
-    chosen: Sequence[str], cells: Sequence[Place], there: Mapping[str, str]
-) -> Iterator[tuple[str, Place]]:
+    chosen: Sequence[str], cells: Sequence[TablePlace], there: Mapping[str, str]
+) -> Iterator[tuple[str, TablePlace]]:
     """Pair objects with places; what stands in one of them stays there."""
     stays = {key: name for key, name in there.items() if name in chosen}
     waiting = iter([name for name in chosen if name not in stays.values()])
