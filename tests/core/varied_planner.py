@@ -6,7 +6,7 @@ from typing import Literal
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
-from bbllm.planners.common.program import Policy
+from bbllm.planners.common.grounding import Policy
 
 
 @dataclass(frozen=True)

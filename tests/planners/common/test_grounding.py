@@ -8,7 +8,7 @@ from made_scenes import made_scene
 from symbolic_table import Diary
 
 from bbllm.core.types import Scene
-from bbllm.planners.common.program import Policy, Referents
+from bbllm.planners.common.grounding import Policy, ground
 from bbllm.planners.common.scene_graph import class_scene, meant_by, scene_graph
 
 HOUSE = 'kitchen_1 bath_2 cup_11 cup_12 cup_13 cup_14 kitchencabinet_20 character_40'
@@ -22,7 +22,7 @@ ROOMS = (
 
 
 def chosen(scene: Scene, policy: Policy, context: Any, word: str = 'cup', seed: int = 0) -> Any:
-    return Referents(policy, Random(seed), context).ground(word, scene)
+    return ground(word, scene, policy, Random(seed), context=context)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
 from bbllm.planners.brain_body.planner import body_in
 from bbllm.planners.common.call_grammar import parse_call
+from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause, map_step
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.program import Policy
 from bbllm.planners.common.prompting import Prompts
 
 

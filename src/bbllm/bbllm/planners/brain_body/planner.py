@@ -11,10 +11,11 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import CallError, code_behind
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
 from bbllm.planners.common.belief.belief_world import Estimation, believing
+from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan, plan_on
-from bbllm.planners.common.program import Call, Policy, Referents
+from bbllm.planners.common.program import Call, Referents
 from bbllm.planners.common.prompting import PlanFailure, Prompts
 from bbllm.planners.common.scene_graph import HOUSEHOLD, MOVES, WORLD_WORDS, shown_to_body
 

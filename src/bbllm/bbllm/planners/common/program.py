@@ -1,8 +1,6 @@
-"""Programs as records, and the objects that words mean: `salmon`, where the scene has three."""
+"""Programs of ProgPrompt's model as records, and the objects that their words mean."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from random import Random
 
 from bbllm.core.events import StepFailed, WordGrounded
@@ -10,36 +8,9 @@ from bbllm.core.observation import lost_names
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, nearest_first, plain
 from bbllm.core.types import Code, PlanStep, Scene, Skill, SkillCall
+from bbllm.planners.common.grounding import Policy, choose, ground
 from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.scene_graph import classes, meant_by, scene_graph
-
-
-class Policy(str, Enum):
-    """How one of several objects of a class is chosen."""
-
-    RANDOM = 'random'
-    """Any of them, as in the published program of ProgPrompt."""
-    NEAREST = 'nearest'
-    """One within reach, else one in the same room, else the first in the scene."""
-    HELD_FIRST = 'held_first'
-    """One in a hand, else the nearest."""
-
-
-def choose(names: Sequence[str], scene: Scene, policy: Policy, rng: Random) -> str:
-    """Return one of the names, of which there is at least one."""
-    if policy is Policy.RANDOM:
-        return rng.choice(names)
-    around = scene_graph(scene)
-    here = around.rooms.get(around.character or '')
-
-    def distance(name: str) -> int:
-        if policy is Policy.HELD_FIRST and name in around.held:
-            return 0
-        if name in around.close or name in around.held:
-            return 1
-        return 2 if here is not None and here in (name, around.rooms.get(name)) else 3
-
-    return min(names, key=distance)  # of equals the first in the scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,18 +126,6 @@ class Referents:
         )
         return check_call(SkillCall(skill.name, args), scene)
 
-    def ground(self, word: str, scene: Scene) -> str | None:
-        """
-        Return the name of the object that a word means, None if there is none.
-
-        The word is a class, such as `salmon`, or a name. A choice is an event, because it affects
-        whether a plan works as much as the plan does.
-        """
-        if not (names := meant_by(word, scene.names)):
-            return None
-        name = choose(names, scene, self.policy, self.rng)
-        return self._grounded(word, name, self.policy.value, len(names))
-
     def _object(self, i: int, skill: Skill, word: str, call: SkillCall, scene: Scene) -> str:
         names = meant_by(word, scene.names)
         if skill.name in PUTTING and i == 0:
@@ -178,7 +137,8 @@ class Referents:
                 raise CallError(call, Code.NOT_HOLDING, f'{word[:60]} is not in a hand, {why}')
         if skill.name not in GOING and self.found and self.found in names:
             return self._grounded(word, self.found, 'found', len(names))
-        if (name := self.ground(word, scene)) is None:
+        name = ground(word, scene, self.policy, self.rng, context=self.context)
+        if name is None:
             if plain(word) in map(plain, lost_names(scene)):
                 return word  # `check_call` reports where it was last seen
             near = ', '.join(nearest_first(word, classes(scene))[:NAMES_LISTED])

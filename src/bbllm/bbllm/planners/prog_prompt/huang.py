@@ -12,6 +12,7 @@ from bbllm.core.naming import class_of
 from bbllm.core.protocols import Embedder, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, Task
+from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.matching import (
     SECONDS,
     UNTAKABLE,
@@ -21,7 +22,7 @@ from bbllm.planners.common.matching import (
 )
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.program import Call, Policy, Referents, carry_out
+from bbllm.planners.common.program import Call, Referents, carry_out
 from bbllm.planners.common.scene_graph import HOUSEHOLD, PHRASES, classes, scene_graph
 from bbllm.planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
 from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered

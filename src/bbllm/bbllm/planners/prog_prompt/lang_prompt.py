@@ -8,10 +8,11 @@ from bbllm.core.events import PlanMade
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, Task
+from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import map_step
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.program import Call, Policy, Referents, carry_out
+from bbllm.planners.common.program import Call, Referents, carry_out
 from bbllm.planners.common.prompting import declared, one_line, render, source, templates
 from bbllm.planners.common.scene_graph import HOUSEHOLD, class_scene, classes
 from bbllm.planners.prog_prompt.prompting import moves_to_containers, offered

@@ -14,11 +14,11 @@ from bbllm.core.events import ConditionChecked, RepairBegun, StepBegun, StepFail
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Scene, Task
+from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.program import (
     Call,
-    Policy,
     Program,
     ProgramCondition,
     ProgramPart,
