@@ -84,36 +84,33 @@ def test_two_parts_with_the_same_comment_are_both_kept_and_one_before_them_needs
     assert list(map(str, program.calls)) == ['standup()', "walk('kitchen')", "walk('bathroom')"]
 
 
-NONE = 'is none of what a program may have'
-
-
 @pytest.mark.parametrize(
     ('text', 'told'),
     [
         ("for x in objects:\n\tgrab('x')", 'is a loop'),
         ("while True:\n\tgrab('x')", 'is a loop'),
-        ("if close('mug'):", NONE),
-        ("elif('mug')", NONE),
-        ('import os', NONE),
-        ('from actions import grab', NONE),
-        ("exec('import os')", NONE),
-        ("robot.grab('mug')", NONE),
-        ("mug.__class__.__bases__('x')", NONE),
-        ("mug = find('mug')", NONE),
-        ("grab(find('mug'))", NONE),
-        ("grab('mug'); grab('cup')", NONE),
-        ("grab('mug", NONE),
-        ("grab(thing='mug')", NONE),
-        ("grab(['mug'])", NONE),
-        ("grab('mug',)", NONE),
-        ("grab('')", NONE),
-        ('def f(x):', NONE),
+        ("if close('mug'):", 'is a branch'),
+        ("elif('mug')", 'is a branch'),
+        ('import os', 'is an import'),
+        ('from actions import grab', 'is an import'),
+        ("exec('import os')", 'is a statement of Python'),
+        ("robot.grab('mug')", 'reaches into something with a dot'),
+        ("mug.__class__.__bases__('x')", 'reaches into something with a dot'),
+        ("mug = find('mug')", 'sets a variable'),
+        ("grab(find('mug'))", 'is none of what a program may have'),
+        ("grab('mug'); grab('cup')", 'is none of what a program may have'),
+        ("grab('mug", 'is none of what a program may have'),
+        ("grab(thing='mug')", 'has an argument that is no name in quotes'),
+        ("grab(['mug'])", 'has an argument that is no name in quotes'),
+        ("grab('mug',)", 'has an argument without a name'),
+        ("grab('')", 'has an argument without a name'),
+        ('def f(x):', 'is a definition'),
         ("else: grab('mug')", 'below no assertion'),
         ("grab('mug')\nelse: grab('mug')", 'below no assertion'),
         ('assert True', 'asserts what cannot be read'),
         ("assert('close' to 'a' and 'close' to 'b')", 'asserts what cannot be read'),
         ("assert(len('mug') > 2)", 'asserts what cannot be read'),
-        ('Well, well.', NONE),
+        ('Well, well.', 'is none of what a program may have'),
         (f"grab('{'x' * 400}')", 'characters, of at most 300'),
     ],
 )

@@ -216,12 +216,18 @@ class MemoryGraph:
             case 'open' | 'close' | 'switchon' | 'switchoff':
                 before, after = TURNS[call.skill]
                 if before not in states:
-                    rule = 'already_open' if call.skill == 'open' and after in states else ''
-                    yield _Objection(f'{name} is not {before}', rule)
+                    rule, why = '', f'is not {before}'
+                    if call.skill == 'open' and after in states:
+                        rule, why = 'already_open', 'is open already'
+                    elif call.skill == 'open':
+                        why = 'is nothing that can be opened'
+                    yield _Objection(f'{name} {why}', rule)
                 if call.skill == 'open' and 'on' in states:
-                    yield _Objection(f'{name} is on; it has to be switched off first')
+                    why = f'{name} is on; it has to be switched off before it is opened'
+                    yield _Objection(why)
                 if call.skill == 'switchon' and 'open' in states:
-                    yield _Objection(f'{name} is open; it has to be closed first', 'on_while_open')
+                    why = f'{name} is open; it has to be closed before it is switched on'
+                    yield _Objection(why, 'on_while_open')
             case 'putin' | 'putback':
                 if name not in self.held:
                     yield _Objection(f'{name} is not held; it has to be grabbed first')

@@ -13,6 +13,7 @@ paper's appendix A.6 it is that of the block.
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
@@ -44,11 +45,7 @@ _FENCE = re.compile(r'\s*(?:```|~~~)')
 _EXPLAIN = re.compile(r'EXPLAIN[*_` ]*:[*_` ]*(.*)', re.IGNORECASE)
 _ACTIONS = re.compile(r'ACTIONS?[*_` ]*:[*_` ]*(.*)', re.IGNORECASE)
 _CALL = re.compile(r'\s*([A-Za-z_]\w*)\s*\(([^()]{0,400})\)\s*')
-_VECTOR = r'\s*\[(?P<{}>[^\[\]]*)\]\s*'
-_ARGUMENTS = re.compile(
-    r'(?:\s*(?P<mark>[\'"]?)(?P<name>[A-Za-z_][\w -]{0,80})(?P=mark)\s*(?:,|\Z))?'
-    rf'(?:{_VECTOR.format("position")},{_VECTOR.format("turn")}(?:,|\Z))?\s*'
-)
+_ARGUMENT = re.compile(r'\s*(?:([\'"]?)([A-Za-z_][\w -]{0,80})\1|\[([^\[\]]*)\])\s*')
 _ANSWER = re.compile(r'(yes|no)\b', re.IGNORECASE)
 
 
@@ -173,26 +170,45 @@ def _action(word: str, text: str) -> FtAction:
     verb = _WORDS.get(word.lower())
     if verb is None:
         raise ParseError(f'{word[:40]!r} is no action. {KNOWN}')
-    if found := _ARGUMENTS.fullmatch(text):
-        name = (found['name'] or '').strip()
-        if found['position'] is None:
-            if verb not in (Verb.PLACE, Verb.REACH) and bool(name) is (verb is Verb.PICK):
-                return FtAction(verb, name)
+    names, vectors = _arguments(word, text)
+    lengths = [len(values) for values in vectors]
+    if verb in (Verb.PLACE, Verb.REACH):
+        if lengths != [3, 4] or len(names) > (verb is Verb.PLACE):
+            raise ParseError(
+                f'{word}({text[:120]}) needs a position of 3 numbers and a quaternion of 4, but '
+                f'has {" and ".join(map(str, lengths)) or "none"}. {KNOWN}'
+            )
+        pose = cast(Seven, (*vectors[0], *vectors[1]))
+        return FtAction(verb, names[0] if names else '', pose)
+    if vectors or len(names) != (verb is Verb.PICK):
+        raise ParseError(f'{word}({text[:120]}) has not the arguments that it takes. {KNOWN}')
+    return FtAction(verb, ''.join(names))
+
+
+def _arguments(word: str, text: str) -> tuple[list[str], list[tuple[float, ...]]]:
+    names: list[str] = []
+    vectors: list[tuple[float, ...]] = []
+    at = 0
+    while text[at:].strip():
+        found = _ARGUMENT.match(text, at)
+        if found is None or (found.end() < len(text) and text[found.end()] != ','):
+            raise ParseError(f'{word}({text[:120]}): {text[at:][:40]!r} is no argument. {KNOWN}')
+        if found[2] and vectors:
+            raise ParseError(f'{word}({text[:120]}): a name comes before numbers. {KNOWN}')
+        if found[2]:
+            names.append(found[2].strip())
         else:
-            position, turn = _numbers(found['position']), _numbers(found['turn'])
-            takes_it = verb is Verb.PLACE or (verb is Verb.REACH and not name)
-            if takes_it and (len(position), len(turn)) == (3, 4):
-                return FtAction(verb, name, cast(Seven, (*position, *turn)))
-    raise ParseError(f'{word}({text[:120]}) has not the arguments that it takes. {KNOWN}')
+            vectors.append(_numbers(word, found[3]))
+        at = found.end() + 1
+    return names, vectors
 
 
-def _numbers(text: str) -> tuple[float, ...]:
-    """Return the numbers of a text, none if some of it is no finite number."""
-    try:
-        values = tuple(map(float, text.replace(',', ' ').split()))
-    except ValueError:
-        return ()
-    return values if all(map(math.isfinite, values)) else ()
+def _numbers(word: str, text: str) -> tuple[float, ...]:
+    with suppress(ValueError):
+        values = tuple(float(item) for item in text.replace(',', ' ').split())
+        if all(map(math.isfinite, values)):
+            return values
+    raise ParseError(f'{word}: [{text[:80]}] are not all numbers.')
 
 
 def _number(value: float) -> str:

@@ -197,16 +197,23 @@ def _read_actions(lines: list[str]) -> tuple[tuple[PopAction, ...], bool]:
 
 
 def _action(line: str, match: re.Match[str] | None) -> PopAction:
-    verb = Verb.__members__.get(match[1].upper()) if match is not None else None
-    rest = match[2].strip() if match is not None else ''
+    name = match[1].upper() if match is not None else ''
+    if match is None or name not in Verb.__members__:
+        raise ParseError(f'{line[:80]!r} stands below EXECUTE and is no action. {KNOWN}')
+    verb, rest = Verb[name], match[2].strip()
+    if re.search(r'\bACTION\b', rest, re.IGNORECASE):
+        raise ParseError(f'{line[:80]!r} holds two actions. Put each on a line of its own.')
+    if verb in (Verb.RESET, Verb.WAIT):
+        if rest:
+            raise ParseError(f'{line[:80]!r}: {name} takes nothing behind it. {KNOWN}')
+        return PopAction(verb)
     if verb in _WITH_POSE:
         inside = re.fullmatch(r'[\[(<]([^\[\]()<>]*)[\])>]', rest)
         rest = (inside[1] if inside else rest).replace(',', ' ')
-    elif verb is Verb.PICK:
+    else:
         rest = rest.strip('<>[]()\'"')
-    two = re.search(r'\bACTION\b', rest, re.IGNORECASE)
-    if verb is None or two or bool(rest.split()) is (verb in (Verb.RESET, Verb.WAIT)):
-        raise ParseError(f'{line[:80]!r} stands below EXECUTE and is no action. {KNOWN}')
+    if not rest.split():
+        raise ParseError(f'{line[:80]!r} lacks what {name} needs. {KNOWN}')
     return PopAction(verb, one_line(rest))
 
 

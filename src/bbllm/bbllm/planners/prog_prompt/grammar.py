@@ -15,7 +15,6 @@ One line `cannot: <reason>` in its place means that there is no program. Indenta
 It resembles Python, but no line is ever passed to Python.
 """
 
-import keyword
 import re
 
 from bbllm.core.errors import GaveUpError, ParseError
@@ -42,18 +41,18 @@ FORMS = (
 _FENCED = re.compile(r'```[^\n`]*\n(.*?)(?:```|\Z)', re.DOTALL)
 _HEADER = re.compile(r'def\s+\w+\s*\(\s*\)\s*:')
 _OBJECTS = re.compile(r'objects\s*=\s*\[[^\[\]]*\]')
-_THING = r"""\s*(?:'([^'"\\()#]*)'|"([^'"\\()#]*)"|([^\W\d]\w*|[-+]?\d*\.?\d+))\s*"""
-_THINGS = re.compile(_THING)
-_CALL = re.compile(
-    rf'(?P<name>[^\W\d]\w*)\s*\((?P<things>(?:{_THING}(?:,{_THING})*)?\s*)\)\s*;?\s*(?:#.*)?'
-)
-_WORD = r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*))"""
-_WORDS = re.compile(_WORD)
+_CALL = re.compile(r'([^\W\d]\w*)\s*\(([^()#]*)\)\s*;?\s*(?:#.*)?')
+_THING = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*|[-+]?\d*\.?\d+))\s*(,|\Z)""")
 _ASSERTION = re.compile(r'assert\b\s*(.*)')
-_ASSERTED = re.compile(rf'(?:{_WORD})+')
+_WORD = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*))""")
 _RECOVERY = re.compile(r'else\s*:\s*(.*)')
-_NOT_HERE = frozenset(keyword.kwlist) | {'match', 'case', 'exec', 'eval'}
-"""Words of Python that are no action, whatever stands behind them."""
+_NOT_HERE = {
+    **dict.fromkeys(('for', 'while'), 'a loop'),
+    **dict.fromkeys(('if', 'elif', 'match', 'case', 'with', 'try', 'except'), 'a branch'),
+    **dict.fromkeys(('import', 'from'), 'an import'),
+    **dict.fromkeys(('class', 'lambda', 'async', 'def'), 'a definition'),
+    **dict.fromkeys(('exec', 'eval', 'global', 'del', 'raise', 'yield'), 'a statement of Python'),
+}
 
 
 def parse_program(text: str) -> Program:
@@ -146,20 +145,31 @@ class _Reader:
 
     def _call(self, line: str, text: str) -> Call:
         found = _CALL.fullmatch(text)
-        things = (
-            [''.join(parts).strip() for parts in _THINGS.findall(found['things'])] if found else []
-        )
-        if found is None or found['name'] in _NOT_HERE or not all(things):
-            loop = re.match(r'(?:for|while)\b', text)
-            raise self._error(line, 'is a loop' if loop else 'is none of what a program may have')
-        return Call(found['name'], tuple(things))
+        if found is None or found[1] in _NOT_HERE:
+            raise self._error(line, self._why_no_call(text))
+        return Call(found[1], self._things(line, found[2]))
+
+    def _things(self, line: str, text: str) -> tuple[str, ...]:
+        things, at = [], 0
+        while text[at:].strip():
+            found = _THING.match(text, at)
+            if found is None:
+                raise self._error(line, 'has an argument that is no name in quotes')
+            things.append((found[1] or found[2] or found[3] or '').strip())
+            at = found.end()
+        if not all(things) or text.rstrip().endswith(','):
+            raise self._error(line, 'has an argument without a name')
+        return tuple(things)
 
     def _condition(self, line: str, text: str) -> ProgramCondition:
         text = text.partition('#')[0].strip()
         if text.startswith('(') and text.endswith(')'):
             text = text[1:-1].strip()
-        words = _WORDS.findall(text) if _ASSERTED.fullmatch(text) else []
-        condition = _condition_of([''.join(parts).strip() for parts in words])
+        words, at = [], 0
+        while at < len(text) and (found := _WORD.match(text, at)):
+            words.append((found[1] or found[2] or found[3] or '').strip())
+            at = found.end()
+        condition = _condition_of(words) if at == len(text) else None
         if condition is None:
             raise self._error(
                 line,
@@ -173,6 +183,16 @@ class _Reader:
             f'Line {self._number}, {line[:80]!r}, {why}. Each line is {FORMS}; nothing else is '
             'understood, so write the calls one after the other.'
         )
+
+    def _why_no_call(self, text: str) -> str:
+        first = re.match(r'\w*', text)
+        if first and first[0] in _NOT_HERE:
+            return f'is {_NOT_HERE[first[0]]}'
+        if re.match(r'[^\W\d]\w*\s*\.', text):
+            return 'reaches into something with a dot'
+        if re.match(r'[^\W\d]\w*\s*=', text):
+            return 'sets a variable'
+        return 'is none of what a program may have'
 
 
 def _condition_of(words: list[str]) -> ProgramCondition | None:
