@@ -83,9 +83,10 @@ def test_package_needs_nothing_of_bbllm(path: Path) -> None:
 
 
 def test_thresholds_are_those_that_the_simulator_starts_with() -> None:
-    for name in ('lower_torque', 'upper_torque', 'lower_force', 'upper_force'):
-        ours = THRESHOLDS[f'{name}_thresholds']
-        assert ours == getattr(faults, f'{name}_nm'.replace('force_nm', 'force').upper()).tolist()
+    monitor = faults.FaultMonitor()
+    for side, ours in (('lower', monitor.lower), ('upper', monitor.upper)):
+        torques, wrench = (THRESHOLDS[f'{side}_{part}_thresholds'] for part in ('torque', 'force'))
+        assert ours.tolist() == [*torques, *wrench]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.msg import Outcome as OutcomeMsg
 from bbllm_interfaces.srv import SetObjectMass
 from beliefs import NODE, believed, failed, telling
-from diagnostic_msgs.msg import KeyValue
 from rclpy.publisher import Publisher
 from stacks import Running, started, until
 from std_srvs.srv import Trigger
@@ -66,8 +65,6 @@ def test_a_belief_against_what_is_sensed_is_not_told(stack: Running, events: Pub
 def test_an_event_that_nobody_can_read_changes_nothing(stack: Running, events: Publisher) -> None:
     events.publish(EpisodeEvent(kind=EpisodeEvent.OUTCOME, episode_id='e'))
     events.publish(EpisodeEvent(kind=EpisodeEvent.OUTCOME, outcome=[OutcomeMsg(status=250)]))
-    more = [KeyValue(key='call', value='no json')]
-    events.publish(EpisodeEvent(kind=EpisodeEvent.OUTCOME, outcome=[OutcomeMsg()], other=more))
     events.publish(EpisodeEvent(kind='of another version', episode_id='e'))
 
     events.publish(failed('red_cube', Code.GRASP_FAILED))

@@ -153,7 +153,7 @@ def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
     for number, line in enumerate(text.split('\n')[:-1], start=1):
         try:
             events.append(read_line(line))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             faults.append(f'Line {number} cannot be read: {cut(str(error), FAULT_CHARACTERS)}')
     if not events:
         why = f' {faults[0]}' if faults else ' It is empty.'
