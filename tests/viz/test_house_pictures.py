@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from bbllm.core.events import EpisodeStarted, Event, SceneRecorded
+from bbllm.core.journal import episode_of
 from bbllm.core.naming import class_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
-from bbllm.viz.floor_plan import CHANGED, LIT, PERSON, draw_floor_plan
+from bbllm.viz.floor_plan import CHANGED, LIT, PERSON, Box, draw_floor_plan, lay_out
 from bbllm.viz.house import PLAIN, HouseItem, rooms_of
-from bbllm.viz.house_layout import Box, lay_out
 from bbllm.viz.labels import overlap
 from bbllm.viz.shapes import Panel, Polygon, Polyline, Text
-from bbllm.viz.sheet import Caption, draw_house_sheet
+from bbllm.viz.sheet import draw_episode
 from bbllm.viz.svg import to_svg
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
@@ -184,12 +185,19 @@ def test_where_only_changes_are_wanted_the_rest_is_counted_in_its_place() -> Non
 
 def test_a_sheet_is_xml_with_one_plan_and_words_around_it() -> None:
     before, after = played('studio')
-    caption = Caption(task='heat <salmon>', ending='FINISHED', episode_id='e1')
-
-    page = draw_house_sheet(caption, before, after)
-    alone = draw_house_sheet(caption, before, None)
+    start = EpisodeStarted(episode_id='e1', task='heat <salmon>', planner='p', brain='b', body='c')
+    data = (start, SceneRecorded('before', before), SceneRecorded('after', after))
+    page = draw_episode(episode_of([Event(0.0, each) for each in data]))
+    alone = draw_episode(episode_of([Event(0.0, each) for each in data[:2]]))
 
     root = ET.fromstring(to_svg(page))
-    written = {''.join(t.itertext()) for t in root.iter('{http://www.w3.org/2000/svg}text')}
-    assert {'heat <salmon>', 'FINISHED', 'kitchen', 'closed, off → on', 'where it was'} <= written
+    svg = '{http://www.w3.org/2000/svg}'
+    written = {''.join(t.itertext()) for t in root.iter(f'{svg}text')}
+    assert {
+        'heat <salmon>',
+        'INTERRUPTED',
+        'kitchen',
+        'closed, off → on',
+        'where it was',
+    } <= written
     assert not {'where it was', 'off → on'} & {s.text for s in alone.shapes if isinstance(s, Text)}

@@ -11,7 +11,14 @@ import pytest
 from PIL import Image
 
 from bbllm.cli.views.picture_files import write_pictures
-from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, SceneRecorded
+from bbllm.core.events import (
+    Ending,
+    Episode,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    SceneRecorded,
+)
 from bbllm.core.journal import episode_of
 from bbllm.core.types import (
     Fact,
@@ -33,12 +40,10 @@ from bbllm.viz.shapes import (
     text_width,
     wrap,
 )
-from bbllm.viz.sheet import Caption, draw_sheet
+from bbllm.viz.sheet import draw_episode
 from bbllm.viz.svg import to_svg
 from bbllm.viz.table import draw_scene
 from bbllm.viz.view import View, view_of
-
-CAPTION = Caption(task='build something', ending='FINISHED', episode_id='e1')
 
 
 def scene(name: str = 'plus_sign') -> Scene:
@@ -59,6 +64,14 @@ def moved(before: Scene, name: str, x: float, y: float) -> Scene:
     return replace(before, objects=objects)
 
 
+def episode(*scenes: Scene, task: str = 'build something', ended: bool = True) -> Episode:
+    """Return the record of an episode that shows these scenes."""
+    start = EpisodeStarted(episode_id='e1', task=task, planner='p', brain='b', body='b')
+    data = [start, *map(SceneRecorded, ('before', 'after'), scenes)]
+    end = [EpisodeEnded(ending=Ending.FINISHED, message='')] if ended else []
+    return episode_of([Event(0.0, each) for each in (*data, *end)])
+
+
 def texts(page: Page) -> list[str]:
     """Return all that is written in a page."""
     inner = [s for panel in page.shapes if isinstance(panel, Panel) for s in panel.shapes]
@@ -66,7 +79,7 @@ def texts(page: Page) -> list[str]:
 
 
 def test_svg_is_xml_that_names_task_ending_and_every_thing() -> None:
-    page = draw_sheet(CAPTION, scene(), scene(), (0.15, 0.8))
+    page = draw_episode(episode(scene(), scene()))
 
     root = ET.fromstring(to_svg(page))
 
@@ -78,7 +91,7 @@ def test_svg_is_xml_that_names_task_ending_and_every_thing() -> None:
 
 @pytest.mark.parametrize('task', ['<script>&amp;"\'</script>', 'a\x00b\x1bc', ']]>', '把方块'])
 def test_no_task_can_break_the_svg(task: str) -> None:
-    page = draw_sheet(replace(CAPTION, task=task), scene(), None)
+    page = draw_episode(episode(scene(), task=task))
 
     root = ET.fromstring(to_svg(page).encode())
 
@@ -97,7 +110,7 @@ def test_every_thing_is_inside_the_view() -> None:
 
 def test_png_shows_the_cube_where_it_came_to_rest() -> None:
     before = scene()
-    page = draw_sheet(CAPTION, before, moved(before, 'red_cube', 0.6, -0.3), (0.15, 0.8))
+    page = draw_episode(episode(before, moved(before, 'red_cube', 0.6, -0.3)))
     image = Image.open(io.BytesIO(to_png(page, scale=1.0))).convert('RGB')
     view = view_of([before, moved(before, 'red_cube', 0.6, -0.3)], 620)
     first, second = (shape for shape in page.shapes if isinstance(shape, Panel))
@@ -136,7 +149,7 @@ def test_what_is_held_and_what_stands_on_a_location_is_written() -> None:
     start = scene()
     facts = (Fact('red_cube', 'on', 'location_A'), Fact('blue_cube', 'held_by', 'hand'))
 
-    page = draw_sheet(CAPTION, replace(start, facts=facts), None)
+    page = draw_episode(episode(replace(start, facts=facts)))
 
     assert 'red_cube · A' in texts(page)
     assert 'blue_cube (in the hand)' in texts(page)
@@ -152,7 +165,7 @@ def test_a_pile_is_named_in_one_place_from_the_top_down() -> None:
         for item in low.objects
     )
 
-    page = draw_sheet(CAPTION, replace(low, objects=objects), None)
+    page = draw_episode(episode(replace(low, objects=objects)))
 
     written = texts(page)
     assert written.index('on red_cube') == written.index('blue_cube') + 1
@@ -179,32 +192,14 @@ def test_a_long_task_is_cut_with_an_ellipsis() -> None:
     assert all(text_width(line, 20) <= 500 for line in lines)
 
 
-def events(*scenes: Scene) -> tuple[Event, ...]:
-    """Return the record of an episode that shows these scenes."""
-    start = EpisodeStarted(episode_id='e1', task='t', planner='p', brain='b', body='b')
-    shown = [
-        Event(1.0, SceneRecorded(moment=moment, scene=item))
-        for moment, item in zip(('before', 'after'), scenes, strict=False)
-    ]
-    return (Event(0.0, start), *shown)
+def test_pictures_show_how_an_episode_ended_or_its_start_alone(tmp_path: Path) -> None:
+    pictures = write_pictures(episode(scene(), ended=False), tmp_path / 'e1.jsonl')
+    write_pictures(episode(scene(), scene()), tmp_path / 'e2.jsonl')
 
-
-def test_an_episode_without_an_end_is_drawn_with_its_start_alone(tmp_path: Path) -> None:
-    pictures = write_pictures(episode_of(events(scene())), tmp_path / 'e1.jsonl')
-
-    svg = (tmp_path / 'e1.svg').read_text()
+    svg, other = ((tmp_path / name).read_text() for name in ('e1.svg', 'e2.svg'))
     assert {path.name for path in pictures.paths} == {'e1.svg', 'e1.png'}
-    assert '>before<' in svg
-    assert '>after<' not in svg
-    assert '>INTERRUPTED<' in svg
-
-
-def test_a_picture_says_how_an_episode_ended(tmp_path: Path) -> None:
-    ended = Event(2.0, EpisodeEnded(ending=Ending.FINISHED, message=''))
-
-    write_pictures(episode_of((*events(scene()), ended)), tmp_path / 'e1.jsonl')
-
-    assert '>FINISHED<' in (tmp_path / 'e1.svg').read_text()
+    assert [f'>{word}<' in svg for word in ('before', 'after', 'INTERRUPTED')] == [1, 0, 1]
+    assert [f'>{word}<' in other for word in ('before', 'after', 'FINISHED')] == [1, 1, 1]
 
 
 def test_a_thing_on_its_edge_and_one_of_no_size_are_drawn() -> None:
@@ -217,7 +212,7 @@ def test_a_thing_on_its_edge_and_one_of_no_size_are_drawn() -> None:
     )
     spot = SceneObject(name='spot', kind=Kind.LOCATION, pose=Pose(position_m=(0.4, -0.1, 0.0)))
 
-    page = draw_sheet(CAPTION, Scene((tilted, spot), (), (), 0.0), None)
+    page = draw_episode(episode(Scene((tilted, spot), (), (), 0.0)))
 
     ET.fromstring(to_svg(page))
     assert {'tilted', 'spot'} <= set(texts(page))

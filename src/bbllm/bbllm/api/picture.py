@@ -3,7 +3,6 @@
 from bbllm.core.types import Scene
 from bbllm.viz.floor_plan import draw_floor_plan
 from bbllm.viz.png import to_png
-from bbllm.viz.reach import reach_ring
 from bbllm.viz.shapes import Page
 from bbllm.viz.table import draw_scene
 from bbllm.viz.view import view_of
@@ -27,6 +26,6 @@ def picture_of(scene: Scene) -> Png:
     if scene.domain == 'household':
         panel = draw_floor_plan(scene, HOUSE_PX, (0.0, 0.0))
     else:
-        panel = draw_scene(scene, view_of([scene], TABLE_PX), (0.0, 0.0), reach_m=reach_ring())
+        panel = draw_scene(scene, view_of([scene], TABLE_PX), (0.0, 0.0))
     page = Page(width=panel.width, height=panel.height, title='The scene', shapes=(panel,))
     return Png(to_png(page, scale=1.0))

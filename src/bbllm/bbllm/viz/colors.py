@@ -38,14 +38,10 @@ def color_of(word: str) -> str:
 
 def mix(one: str, other: str, share: float) -> str:
     """Return a colour between two; *share* 0 is the first, 1 the second."""
-    pairs = zip(_channels(one), _channels(other), strict=True)
+    pairs = zip(ImageColor.getrgb(one), ImageColor.getrgb(other), strict=True)
     return '#' + ''.join(f'{round(a + (b - a) * share):02x}' for a, b in pairs)
 
 
 def edge_of(color: str) -> str:
     """Return a colour for the outline of something of that colour, seen on a bright ground."""
     return mix(color, '#1b1e22', 0.45)
-
-
-def _channels(color: str) -> tuple[int, int, int]:
-    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
-from bbllm.core.types import Kind, Scene, SceneObject
+from bbllm.core.types import Kind, Pose, Scene, SceneObject
 from bbllm.skills.containers import is_container
 from bbllm.skills.shapes import half_extent, is_round, outline
 from bbllm.viz.colors import color_of, edge_of, mix
@@ -21,6 +22,7 @@ from bbllm.viz.shapes import (
     ring_points,
 )
 from bbllm.viz.view import BASE_M, View
+from bbllm.worlds.scene.reaching import ReachCache
 
 REACH = '#2a8f7f'
 FAR = '#c0392b'
@@ -34,8 +36,7 @@ def draw_table(item: SceneObject, view: View) -> Polygon:
     """Return a table top."""
     wood = mix(color_of(item.color), '#ffffff', 0.68)
     edge = mix(color_of(item.color), '#6b5a40', 0.35)
-    points = tuple(view.at(x, y) for x, y in outline(item))
-    return Polygon(points, Paint(fill=wood, stroke=edge, width=1.5))
+    return Polygon(_outline(item, view), Paint(fill=wood, stroke=edge, width=1.5))
 
 
 def draw_grid(view: View) -> list[Flat]:
@@ -56,12 +57,25 @@ def draw_grid(view: View) -> list[Flat]:
     return shapes
 
 
-def draw_reach(view: View, reach_m: tuple[float, float] | None) -> list[Flat]:
+@cache
+def _reach_m() -> tuple[float, float]:
+    """
+    Return how near and how far from its axis the hand can grasp, straight ahead [m].
+
+    The question is the one that scenes answer with `reachable`, at many distances. The base
+    joint turns nearly all the way round, so that the reach is the same all around.
+    """
+    poses = [Pose(position_m=(0.01 * index, 0.0, 0.0)) for index in range(5, 105)]
+    reach = ReachCache()
+    places = [SceneObject(name='here', kind=Kind.LOCATION, pose=pose) for pose in poses]
+    good = [place.pose.position_m[0] for place in places if reach(place)]
+    return good[0], good[-1]
+
+
+def draw_reach(view: View) -> list[Flat]:
     """Return the ring of what the hand can reach, and its border."""
-    if reach_m is None:
-        return []
     base = view.at(0, 0)
-    inner, outer = (radius * view.scale for radius in reach_m)
+    inner, outer = (radius * view.scale for radius in _reach_m())
     line = Paint(stroke=REACH, stroke_opacity=0.75, width=1.4, dash=(7, 5))
     return [
         Polygon(ring_points(base, inner, outer), Paint(fill='#ffffff', fill_opacity=0.62)),
@@ -88,14 +102,13 @@ def draw_robot(view: View) -> list[Flat]:
     ]
 
 
-def draw_location(item: SceneObject, view: View, far: bool) -> list[Flat]:
+def draw_location(item: SceneObject, view: View, far: bool) -> Polygon:
     """Return the square that marks a location."""
-    x, y, _ = item.pose.position_m
     half = max(item.size_m[0], item.size_m[1], 0.03) / 2 * view.scale
-    cx, cy = view.at(x, y)
+    x, y = view.at(*item.pose.position_m[:2])
     edge = Paint(stroke=FAR if far else '#5d6470', stroke_opacity=0.85, dash=(3, 2.5))
     paint = replace(edge, fill='#ffffff', fill_opacity=0.55)
-    return [Polygon(rectangle(cx - half, cy - half, 2 * half, 2 * half), paint)]
+    return Polygon(rectangle(x - half, y - half, 2 * half, 2 * half), paint)
 
 
 def draw_thing(item: SceneObject, view: View, far: bool) -> list[Flat]:
@@ -116,7 +129,7 @@ def draw_thing(item: SceneObject, view: View, far: bool) -> list[Flat]:
     if is_round(item) or (not known and abs(item.size_m[0] - item.size_m[1]) < 1e-6):
         radius = item.size_m[0] / 2 * view.scale
         return [*shapes, Circle(centre, radius, paint), Circle(centre, share * radius, inner)]
-    corners = tuple(view.at(x, y) for x, y in outline(item))
+    corners = _outline(item, view)
     within = tuple((cx + share * (x - cx), cy + share * (y - cy)) for x, y in corners)
     return [*shapes, Polygon(corners, paint), Polygon(within, inner)]
 
@@ -126,15 +139,13 @@ def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> li
     shapes: list[Flat] = []
     known = {item.name: item for item in before.objects}
     for item in movable:
-        old = known.get(item.name)
-        if old is None or math.dist(old.pose.position_m, item.pose.position_m) < MOVED_M:
-            continue
-        edge = edge_of(color_of(item.color))
-        ghost = Paint(stroke=edge, stroke_opacity=0.45, width=1, dash=(2.5, 2.5))
-        corners = tuple(view.at(x, y) for x, y in outline(old))
-        start, end = (view.at(*one.pose.position_m[:2]) for one in (old, item))
-        way = Paint(stroke=edge, stroke_opacity=0.38, width=1.3)
-        shapes += [Polygon(corners, ghost), Polyline(arc(start, end), way)]
+        old = known.get(item.name, item)
+        if math.dist(old.pose.position_m, item.pose.position_m) >= MOVED_M:
+            edge = edge_of(color_of(item.color))
+            ghost = Paint(stroke=edge, stroke_opacity=0.45, width=1, dash=(2.5, 2.5))
+            start, end = (view.at(*one.pose.position_m[:2]) for one in (old, item))
+            way = Paint(stroke=edge, stroke_opacity=0.38, width=1.3)
+            shapes += [Polygon(_outline(old, view), ghost), Polyline(arc(start, end), way)]
     return shapes
 
 
@@ -142,14 +153,12 @@ def arc(start: Point, end: Point, n: int = 20) -> tuple[Point, ...]:
     """Return a gently bent line of *n* pieces; straight ones run through what is between."""
     (ax, ay), (bx, by) = start, end
     mx, my = (ax + bx) / 2 + 0.12 * (by - ay), (ay + by) / 2 - 0.12 * (bx - ax)
-    steps = [index / n for index in range(n + 1)]
-    return tuple(
-        (
-            (1 - t) ** 2 * ax + 2 * t * (1 - t) * mx + t * t * bx,
-            (1 - t) ** 2 * ay + 2 * t * (1 - t) * my + t * t * by,
-        )
-        for t in steps
-    )
+    weights = [((1 - t) ** 2, 2 * t * (1 - t), t * t) for t in (i / n for i in range(n + 1))]
+    return tuple((u * ax + v * mx + w * bx, u * ay + v * my + w * by) for u, v, w in weights)
+
+
+def _outline(item: SceneObject, view: View) -> tuple[Point, ...]:
+    return tuple(view.at(x, y) for x, y in outline(item))
 
 
 def radius_of(item: SceneObject) -> float:

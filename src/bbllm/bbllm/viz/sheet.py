@@ -1,8 +1,11 @@
-"""The whole picture: what was asked and how it ended, over the table or house."""
+"""The whole picture of an episode: the task and its ending, over the table or house."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Episode, SceneRecorded
+from bbllm.core.journal import summarize
+from bbllm.core.text import count_of, escape_line, escape_texts
 from bbllm.core.types import Kind, Scene
 from bbllm.viz.floor_plan import draw_floor_plan, house_legend
 from bbllm.viz.objects import FAR, REACH
@@ -26,91 +29,94 @@ HOUSE_PX = 1000.0
 """Of a house; its letters are read on a page as wide as the project's own."""
 EDGE_PX = 28.0
 GAP_PX = 24.0
-GOOD = '#2f8f4e'
-BAD = '#c0392b'
-OPEN = '#8a6d1f'
+OPEN, BAD = '#8a6d1f', '#c0392b'
+COLORS = {'FINISHED': '#2f8f4e', 'INTERRUPTED': OPEN, 'CANCELLED': OPEN, 'PARTLY_DONE': OPEN}
+"""Of endings; all others are bad."""
+FAR_M = 1000.0
+"""Beyond it lies what a damaged journal places; to draw that takes all memory [m]."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caption:
-    """The words around the picture."""
-
-    task: str
-    ending: str
-    """FINISHED, GAVE_UP ...; INTERRUPTED where the journal breaks off."""
-    message: str = ''
-    """Why it ended so; empty where it finished."""
-    details: str = ''
-    """Planner, models, counts: one line."""
-    episode_id: str = ''
-    check: str = ''
-    """What a geometric check found, empty where there was none."""
+def scenes_of(episode: Episode) -> dict[str, Scene]:
+    """Return the scenes on record by moment: `before`, and `after` where it came so far."""
+    recorded = [event.data for event in episode.events if isinstance(event.data, SceneRecorded)]
+    return {data.moment: escape_texts(data.scene) for data in recorded}
 
 
-def draw_sheet(
-    caption: Caption,
-    before: Scene,
-    after: Scene | None,
-    reach_m: tuple[float, float] | None = None,
-) -> Page:
-    """Return the picture of one episode, without an end of its start; see `draw_scene`."""
-    scenes = [before] if after is None else [before, after]
+def draw_episode(episode: Episode, check: str = '') -> Page:
+    """
+    Return the picture of an episode, without an end of its start; *check* is what a check found.
+
+    Raises:
+        ConfigError: There is no scene, or one that cannot be drawn.
+    """
+    scenes = scenes_of(episode)
+    before, after = scenes.get('before'), scenes.get('after')
+    if before is None:
+        raise ConfigError('the record holds no scene')
+    for item in (item for scene in scenes.values() for item in scene.objects):
+        if any(abs(value) > FAR_M for value in (*item.pose.position_m, *item.size_m)):
+            raise ConfigError(f'{item.name} lies or reaches beyond {FAR_M:g} m')
+    if before.domain == 'household':
+        return _draw_house(episode, check, before, after)
+    return _draw_table(episode, check, [before] if after is None else [before, after])
+
+
+def _draw_table(episode: Episode, check: str, scenes: Sequence[Scene]) -> Page:
     view = view_of(scenes, PANEL_PX)
     width = 2 * EDGE_PX + len(scenes) * PANEL_PX + (len(scenes) - 1) * GAP_PX
-    head, top = draw_head(caption, width)
-    shapes: list[Shape] = list(head)
-    left = EDGE_PX
-    for name, scene in zip(('before', 'after'), scenes, strict=False):
-        shapes.append(Text((left, top + 10), name, 13, MUTED, bold=True))
-        old = before if name == 'after' else None
-        shapes.append(draw_scene(scene, view, (left, top + 24), reach_m=reach_m, before=old))
-        left += PANEL_PX + GAP_PX
+    timed = f' · {episode.robot_s:.0f} s of robot time'
+    shapes, top = _head(episode, timed, check, width)
+    for i, scene in enumerate(scenes):
+        left = EDGE_PX + i * (PANEL_PX + GAP_PX)
+        shapes.append(Text((left, top + 10), ('before', 'after')[i], 13, MUTED, bold=True))
+        old = scenes[0] if i else None
+        shapes.append(draw_scene(scene, view, (left, top + 24), before=old))
     foot = top + 24 + view.height + 26
     shapes += _scale_bar((EDGE_PX, foot), view)
-    shapes += _table_legend((EDGE_PX + 0.1 * view.scale + 76, foot), scenes, reach_m)
-    return _page(caption, width, foot, shapes)
+    shapes += _table_legend((EDGE_PX + 0.1 * view.scale + 76, foot), scenes)
+    return _page(episode, width, foot, shapes)
 
 
-def draw_house_sheet(caption: Caption, before: Scene, after: Scene | None) -> Page:
-    """Return the picture of one episode in a household, in which what changed stands out."""
+def _draw_house(episode: Episode, check: str, before: Scene, after: Scene | None) -> Page:
     width = HOUSE_PX + 2 * EDGE_PX
-    head, top = draw_head(caption, width)
+    # The clock of a house counts steps, which are the calls.
+    shapes, top = _head(episode, '', check, width)
     old = None if after is None else before
     panel = draw_floor_plan(after or before, HOUSE_PX, (EDGE_PX, top + 4), before=old)
     foot = top + 4 + panel.height + 22
     legend, _ = _legend((EDGE_PX, foot), house_legend(compared=old is not None))
-    shapes: list[Shape] = [*head, panel, *legend]
-    return _page(caption, width, foot, shapes)
+    return _page(episode, width, foot, [*shapes, panel, *legend])
 
 
-def _page(caption: Caption, width: float, foot: float, shapes: Sequence[Shape]) -> Page:
+def _page(episode: Episode, width: float, foot: float, shapes: Sequence[Shape]) -> Page:
     """Return shapes as a page that ends a little below the line of its foot."""
-    signed = [*shapes]
-    if caption.episode_id:
-        text = f'bbllm · {caption.episode_id}'
-        signed.append(Text((width - EDGE_PX, foot), text, 11, MUTED, 'end'))
-    title = f'{caption.task} – {caption.ending}'
-    return Page(width=width, height=foot + 26, title=title, shapes=tuple(signed))
+    signed = Text((width - EDGE_PX, foot), f'bbllm · {escape_line(episode.id)}', 11, MUTED, 'end')
+    title = f'{escape_line(episode.task.instruction)} – {summarize(episode)["ending"]}'
+    return Page(width=width, height=foot + 26, title=title, shapes=(*shapes, signed))
 
 
-def draw_head(caption: Caption, width: float) -> tuple[list[Shape], float]:
+def _head(episode: Episode, timed: str, check: str, width: float) -> tuple[list[Shape], float]:
     """Return the words above the panels and where the panels may begin [px]."""
-    colors = {'FINISHED': GOOD, 'INTERRUPTED': OPEN, 'CANCELLED': OPEN, 'PARTLY_DONE': OPEN}
-    color = colors.get(caption.ending, BAD)
-    pill = text_width(caption.ending, 13) + 26
+    ending = str(summarize(episode)['ending'])
+    color = COLORS.get(ending, BAD)
+    pill = text_width(ending, 13) + 26
     left = width - EDGE_PX - pill
     shapes: list[Shape] = [
         Polygon(rounded(left, 22.0, pill, 26, 13), Paint(fill=color)),
-        Text((left + pill / 2, 35), caption.ending, 13, '#ffffff', 'middle', bold=True),
+        Text((left + pill / 2, 35), ending, 13, '#ffffff', 'middle', bold=True),
     ]
     y = 36.0
     room = width - 2 * EDGE_PX
     # Bold letters are wider by a fifth than widths are estimated for.
-    for line in wrap(caption.task, 20, (room - pill - 24) / 1.2, 2):
+    for line in wrap(escape_line(episode.task.instruction), 20, (room - pill - 24) / 1.2, 2):
         shapes.append(Text((EDGE_PX, y), line, 20, INK, bold=True))
         y += 26
-    for text, ink in ((caption.details, MUTED), (caption.message, color), (caption.check, INK)):
-        for line in wrap(text, 13, room, 2) if text else []:
+    calls, repairs = count_of(episode.steps, 'call'), count_of(episode.feedback_loops, 'repair')
+    models = f'{episode.planner} · Brain {episode.brain} · Body {episode.body}'
+    message = '' if episode.ending is None else episode.message
+    details = f'{models} · {calls} · {repairs}{timed}'
+    for text, ink in ((details, MUTED), (message, color), (check, INK)):
+        for line in wrap(escape_line(text), 13, room, 2) if text else []:
             shapes.append(Text((EDGE_PX, y), line, 13, ink))
             y += 20
     return shapes, y + 4
@@ -134,13 +140,9 @@ def _legend(corner: Point, entries: Mapping[str, Paint]) -> tuple[list[Shape], f
     return shapes, x
 
 
-def _table_legend(
-    corner: Point, scenes: Sequence[Scene], reach_m: tuple[float, float] | None
-) -> list[Shape]:
-    entries: dict[str, Paint] = {}
-    if reach_m is not None:
-        reach = Paint(fill='#ffffff', stroke=REACH, dash=(3, 2), width=1.2)
-        entries['within the hand’s reach'] = reach
+def _table_legend(corner: Point, scenes: Sequence[Scene]) -> list[Shape]:
+    reach = Paint(fill='#ffffff', stroke=REACH, dash=(3, 2), width=1.2)
+    entries = {'within the hand’s reach': reach}
     if any(fact.predicate == 'reachable' and fact.object == 'no' for fact in scenes[0].facts):
         entries['out of reach'] = Paint(stroke=FAR, width=1.3, dash=(4, 3))
     if len(scenes) > 1:

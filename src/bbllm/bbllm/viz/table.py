@@ -30,38 +30,17 @@ PAPER = '#fbf9f5'
 """Around letters, so that lines do not run through them."""
 
 
-def draw_scene(
-    scene: Scene,
-    view: View,
-    corner: Point,
-    *,
-    reach_m: tuple[float, float] | None = None,
-    before: Scene | None = None,
-) -> Panel:
-    """
-    Return a scene as one panel.
-
-    Args:
-        scene: What to draw.
-        view: What part of it, and how large.
-        corner: Where the panel goes on the page [px].
-        reach_m: Nearest and furthest distance from the robot's axis that it can grasp at [m].
-        before: The scene before; objects that moved get a faint trace.
-    """
+def draw_scene(scene: Scene, view: View, corner: Point, *, before: Scene | None = None) -> Panel:
+    """Return a scene as one panel; objects that moved since *before* get a faint trace."""
     things = [item for item in scene.objects if item.kind not in (Kind.FIXTURE, Kind.HAND)]
     movable = [item for item in things if item.kind is not Kind.LOCATION]
     # A container is as high as its rim, and yet below what is in it.
     movable.sort(key=lambda item: (not is_container(item), top_z(item)))
     locations = [item for item in things if item.kind is Kind.LOCATION]
     shapes: list[Flat] = [Polygon(rectangle(0, 0, view.width, view.height), Paint(fill=GROUND))]
-    for item in scene.objects:
-        if item.kind is Kind.FIXTURE:
-            shapes.append(draw_table(item, view))
-    shapes += draw_reach(view, reach_m)
-    shapes += draw_grid(view)
-    shapes += draw_robot(view)
-    for item in locations:
-        shapes += draw_location(item, view, _far(scene, item))
+    shapes += [draw_table(item, view) for item in scene.objects if item.kind is Kind.FIXTURE]
+    shapes += [*draw_reach(view), *draw_grid(view), *draw_robot(view)]
+    shapes += [draw_location(item, view, _far(scene, item)) for item in locations]
     if before is not None:
         shapes += draw_traces(before, movable, view)
     for item in movable:
@@ -82,13 +61,12 @@ def piles(movable: Sequence[SceneObject]) -> list[list[SceneObject]]:
     """Return objects in piles, each from the top down; most piles are one object."""
     found: list[list[SceneObject]] = []
     for item in sorted(movable, key=top_z, reverse=True):
-        for pile in found:
-            above = pile[-1]
-            if is_container(item) or is_container(above):
-                continue  # what is in it need not be in its middle
-            if math.dist(item.pose.position_m[:2], above.pose.position_m[:2]) < PILE_M:
-                pile.append(item)
-                break
+        # Of containers each is alone: what is in one need not be in its middle.
+        piles = [] if is_container(item) else [p for p in found if not is_container(p[-1])]
+        x_y = item.pose.position_m[:2]
+        near = (p for p in piles if math.dist(x_y, p[-1].pose.position_m[:2]) < PILE_M)
+        if pile := next(near, None):
+            pile.append(item)
         else:
             found.append([item])
     return found
@@ -116,8 +94,7 @@ def _names(
     scene: Scene, movable: Sequence[SceneObject], locations: Sequence[SceneObject], view: View
 ) -> list[Flat]:
     """Write all names: of locations inside their squares where that fits, of objects beside."""
-    wanted: list[Wanted] = []
-    colors: list[str] = []
+    wanted: list[tuple[Wanted, str]] = []
     shapes: list[Flat] = []
     boxes: list[Box] = [_box(view.at(0, 0), BASE_M * view.scale)]
     short = short_names([item.name for item in locations])
@@ -130,8 +107,8 @@ def _names(
         far = any(_far(scene, item) for item in pile)
         names = [_caption(scene, item, short) for item in pile]
         text = '\n'.join([names[0], *(f'on {name}' for name in names[1:])])
-        wanted.append(Wanted(text, centre, 1.45 * radius if far else radius, 11.5))
-        colors.append(FAR if far else INK)
+        reach = 1.45 * radius if far else radius
+        wanted.append((Wanted(text, centre, reach, 11.5), FAR if far else INK))
     covered = [view.at(*item.pose.position_m[:2]) for item in movable]
     for item in locations:
         centre, radius = view.at(*item.pose.position_m[:2]), radius_of(item) * view.scale
@@ -142,12 +119,11 @@ def _names(
             shapes.append(Text(centre, text, 10.5, color, 'middle', bold=True))
             boxes.append(_box(centre, radius))
         elif len(text) > 2:
-            wanted.append(Wanted(text, centre, radius, 10.0))
-            colors.append(color)
-    placed = place_labels(wanted, boxes, view.width, view.height)
+            wanted.append((Wanted(text, centre, radius, 10.0), color))
+    placed = place_labels([label for label, _ in wanted], boxes, view.width, view.height)
     leader = Paint(stroke=INK, stroke_opacity=0.5, width=0.8)
     shapes += [Polyline(spot.leader, leader) for spot in placed if spot.leader is not None]
-    for label, spot, color in zip(wanted, placed, colors, strict=True):
+    for (label, color), spot in zip(wanted, placed, strict=True):
         lines = label.text.split('\n')
         x, top = spot.middle[0], spot.middle[1] - (len(lines) - 1) * label.line / 2
         shapes += [

@@ -9,7 +9,6 @@ from bbllm.core.events import EventKind, SceneRecorded
 from bbllm.core.journal import read_line
 from bbllm.core.types import Fact, Kind, Scene, SceneObject
 from bbllm.viz.floor_plan import draw_floor_plan
-from bbllm.viz.reach import reach_ring
 from bbllm.viz.shapes import Flat
 from bbllm.viz.svg import Inks
 from bbllm.viz.table import draw_scene
@@ -70,7 +69,6 @@ class Drawings:
             without_far(scene),
             view,
             (0, 0),
-            reach_m=reach_ring(),
             before=None if before is None else without_far(before),
         )
         return self._kept(panel.shapes, view.width, view.height)

@@ -20,7 +20,6 @@ from bbllm.cli.support.options import (
 from bbllm.cli.support.requests import fill, option
 from bbllm.cli.support.session import Ran, finish, run_here
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.picture_files import scenes_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
 
@@ -84,6 +83,7 @@ def check(ran: Ran) -> tuple[bool, str]:
     """Measure the settled cubes: whether they form a plus sign, and how well."""
     from bbllm.bench.scorers.patterns import check_plus
     from bbllm.core.types import Kind
+    from bbllm.viz.sheet import scenes_of
 
     scene = ran.settled or scenes_of(ran.episode).get('after')
     if scene is None:

@@ -4,18 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Episode, SceneRecorded
+from bbllm.core.events import Episode
 from bbllm.core.paths import write_whole
-from bbllm.core.text import count_of, escape_texts
-from bbllm.core.types import Scene
 from bbllm.viz.png import to_png
-from bbllm.viz.reach import reach_ring
-from bbllm.viz.shapes import Page
-from bbllm.viz.sheet import Caption, draw_house_sheet, draw_sheet
+from bbllm.viz.sheet import draw_episode
 from bbllm.viz.svg import to_svg
 
-FAR_M = 1000.0
-"""Beyond it lies what a damaged journal places; to draw that takes all memory [m]."""
 LARGE_PX = 2e6
 """Area of a page from which on it is not written at twice its size [px^2]."""
 
@@ -43,7 +37,7 @@ def drawn_before(journal: Path) -> tuple[Path, ...]:
 def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures:
     """Write the drawing as SVG and PNG beside the journal; a rendering that is there is named."""
     try:
-        page = _draw(episode, check)
+        page = draw_episode(episode, check)
         # A house of a thousand objects would take most of a minute at the usual size.
         scale = 2.0 if page.width * page.height < LARGE_PX else 1.0
         drawn = {
@@ -67,41 +61,3 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
             return Pictures((), (text,))
     rendering = rendering_of(journal)
     return Pictures((*drawn, *((rendering,) if rendering.exists() else ())))
-
-
-def scenes_of(episode: Episode) -> dict[str, Scene]:
-    """Return the scenes on record by moment: `before`, and `after` where it came so far."""
-    recorded = [event.data for event in episode.events if isinstance(event.data, SceneRecorded)]
-    return {data.moment: escape_texts(data.scene) for data in recorded}
-
-
-def _draw(episode: Episode, check: str) -> Page:
-    """Draw an episode; raises ConfigError where that makes no sense."""
-    scenes = scenes_of(episode)
-    before, after = scenes.get('before'), scenes.get('after')
-    if before is None:
-        raise ConfigError('the record holds no scene')
-    for item in (item for scene in scenes.values() for item in scene.objects):
-        if any(abs(value) > FAR_M for value in (*item.pose.position_m, *item.size_m)):
-            raise ConfigError(f'{item.name} lies or reaches beyond {FAR_M:g} m')
-    # The clock of a house counts steps, which are the calls.
-    timed = before.domain != 'household'
-    details = [
-        episode.planner,
-        f'Brain {episode.brain}',
-        f'Body {episode.body}',
-        count_of(episode.steps, 'call'),
-        count_of(episode.feedback_loops, 'repair'),
-        *([f'{episode.robot_s:.0f} s of robot time'] if timed else []),
-    ]
-    caption = Caption(
-        task=episode.task.instruction,
-        ending='INTERRUPTED' if episode.ending is None else episode.ending.name,
-        message='' if episode.ending is None else episode.message,
-        details=' · '.join(details),
-        episode_id=episode.id,
-        check=check,
-    )
-    if timed:
-        return draw_sheet(escape_texts(caption), before, after, reach_ring())
-    return draw_house_sheet(escape_texts(caption), before, after)
