@@ -1,6 +1,7 @@
 """`bbllm data`: makes and checks data sets that small models are tuned with."""
 
 import os
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,6 @@ from bbllm.cli.support.bench_options import MAX_JOBS
 from bbllm.cli.support.options import JsonOption, LlmConfigOption
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
-from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import UnknownNameError
 from bbllm.llm.models.factory import load_config, make_models
@@ -156,12 +156,12 @@ def check(
         raise typer.Exit(FAILED)
 
 
-def show_pairs(bar: BarView, found: Collected) -> None:
+def show_pairs(output: Output, bar: Callable[..., None], found: Collected) -> None:
     """Show how many pairs there are; where there is no bar, after every tenth episode."""
     text = f'{len(found.pairs)} pairs, {found.refused.total()} refused, {found.episodes} episodes'
-    bar.show(len(found.pairs), text)
-    if not bar.live and found.episodes % EPISODES_A_LINE == 0:
-        bar.print(text)
+    bar(completed=len(found.pairs), description=text)
+    if not output.live and found.episodes % EPISODES_A_LINE == 0:
+        output.print(text)
 
 
 def _given(context: typer.Context) -> set[str]:
@@ -194,7 +194,7 @@ def _collect(
         output.print(f'Episodes that are there already: {before.episodes}.', 'dim')
     with (
         interrupts() as counter,
-        BarView(output, wanted.pairs) as bar,
+        output.bar(wanted.pairs) as bar,
         closing(LocalWorkers(play, jobs)) as workers,
     ):
         return collect(
@@ -203,7 +203,7 @@ def _collect(
             llm=config,
             found=before,
             keep=folder.add,
-            on_episode=lambda found: show_pairs(bar, found),
+            on_episode=lambda found: show_pairs(output, bar, found),
             wants_end=lambda: counter.count > 0,
         )
 

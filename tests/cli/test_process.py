@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,10 +17,12 @@ from event_examples import event
 from PIL import Image
 from terminals import bbllm, read_until, start
 
-from bbllm.cli.support import stack_session
-from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted
+from bbllm.api.backends import episode_on_stack
+from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import write_whole
+from bbllm.core.protocols import EventSink
+from bbllm.core.types import Task
 
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
@@ -234,18 +237,25 @@ def test_a_task_of_a_stack_keeps_its_exit_code_where_nothing_can_be_written(
     assert 'cannot be written (No space left on device)' in done.stderr
 
 
-def test_what_was_heard_of_a_stack_counts_where_its_journal_breaks_off(state: Path) -> None:
-    heard = [
+def test_what_was_received_of_a_stack_counts_where_its_journal_breaks_off(state: Path) -> None:
+    sent = [
         event(EpisodeStarted(episode_id='e1', task='tidy', planner='p', brain='b', body='c')),
         event(EpisodeEnded(ending=Ending.FINISHED, message='')),
     ]
     with JournalWriter(state, 'e1') as journal:
-        journal(heard[0])
+        journal(sent[0])
 
-    ran = stack_session._ran('e1', heard, interrupted=False)
+    def run(n_lost: int) -> Episode:
+        def run_task(task: str, *, on_event: EventSink, **_: object) -> SimpleNamespace:
+            for each in sent[n_lost:]:
+                on_event(each)
+            return SimpleNamespace(refused=False)
 
-    assert ran.episode.ending is Ending.FINISHED
-    assert stack_session._ran('e1', heard[1:], interrupted=False).episode.ending is None
+        client: Any = SimpleNamespace(run_task=run_task)
+        return episode_on_stack(client, Task('e1', 'tidy'), None, lambda event: None)
+
+    assert run(n_lost=0).ending is Ending.FINISHED
+    assert run(n_lost=1).ending is None
 
 
 def test_no_half_file_is_left_of_one_that_cannot_be_written(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 """What a `Robot` drives: a world in this process, or a running ROS 2 stack."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from bbllm.api.approved_world import Approve, ApprovedWorld
 from bbllm.api.ros_environment import need_ros
@@ -17,18 +20,14 @@ from bbllm.core.paths import episodes_dir
 from bbllm.core.protocols import EventSink, World
 from bbllm.core.types import Plan, Skill, Task
 
+if TYPE_CHECKING:
+    from bbllm.ros.stack.client import StackClient
+
 T = TypeVar('T')
+Running = tuple[Callable[[], Episode], Callable[[str], object]]
+"""What executes an episode, once, and what stops it from any thread, with a reason."""
 READY_S = 15.0
 """How long the nodes of a stack may take to answer, wall clock [s]."""
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """An episode that can be executed once, and stopped from any thread."""
-
-    execute: Callable[[], Episode]
-    cancel: Callable[[str], object]
-    """Stop it, with a reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +60,7 @@ class LocalBackend:
             with files:
                 return execute_in(world)
 
-        return Running(execute, run.cancel)
+        return execute, run.cancel
 
     def plan(self, task: Task) -> Plan:
         """Return the plan of a task; nothing moves."""
@@ -86,7 +85,7 @@ class StackBackend:
         from bbllm.ros.stack.client import StackClient
         from bbllm.ros.stack.stack import REAL_NODES
 
-        self._loops = -1 if feedback_loops is None else feedback_loops
+        self._feedback_loops = feedback_loops
         client = self._client = StackClient(namespace)
         try:
             client.wait_ready(REAL_NODES, READY_S)
@@ -107,32 +106,44 @@ class StackBackend:
         self._client.cancel()
 
     def begin(self, task: Task, on_event: EventSink) -> Running:
-        events: list[Event] = []
-
-        def receive(event: Event) -> None:
-            events.append(event)
-            on_event(event)
-
-        def execute() -> Episode:
-            result = self._client.run_task(
-                task.instruction,
-                episode_id=task.id,
-                feedback_loops=self._loops,
-                on_event=receive,
-            )
-            if result.refused:
-                raise TaskError(result.message)
-            if is_whole(events):
-                return episode_of(events)
-            return read_episode(episodes_dir() / f'{task.id}.jsonl')
-
-        return Running(execute, lambda reason: self._client.cancel())
+        execute = partial(episode_on_stack, self._client, task, self._feedback_loops, on_event)
+        return execute, lambda reason: self._client.cancel()
 
     def plan(self, task: Task) -> Plan:
         raise ConfigError(
             "A stack plans with models of its own, and moves. For a plan alone use Robot('sim')"
             '.plan(...), or `bbllm plan --ros`, which plans here on the scene of the stack.'
         )
+
+
+def episode_on_stack(
+    client: StackClient, task: Task, feedback_loops: int | None, on_event: EventSink
+) -> Episode:
+    """
+    Give a stack a task and return the episode: from its journal where events were not received.
+
+    Raises:
+        TaskError: The stack refused the task.
+        BbllmError: A node has gone, or the journal that is needed cannot be read.
+    """
+    events: list[Event] = []
+
+    def receive(event: Event) -> None:
+        events.append(event)
+        on_event(event)
+
+    result = client.run_task(
+        task.instruction,
+        episode_id=task.id,
+        feedback_loops=-1 if feedback_loops is None else feedback_loops,
+        on_event=receive,
+    )
+    if result.refused:
+        raise TaskError(result.message)
+    ends = [type(event.data) for event in (*events[:1], *events[-1:])]
+    if ends == [EpisodeStarted, EpisodeEnded]:
+        return episode_of(events)
+    return read_episode(episodes_dir() / f'{task.id}.jsonl')
 
 
 def run_in_thread(call: Callable[[], T]) -> Future[T]:
@@ -147,12 +158,3 @@ def run_in_thread(call: Callable[[], T]) -> Future[T]:
 
     threading.Thread(target=work, name='episode', daemon=True).start()
     return future
-
-
-def is_whole(events: list[Event]) -> bool:
-    """Return whether the first and the last event of an episode are there."""
-    return (
-        bool(events)
-        and isinstance(events[0].data, EpisodeStarted)
-        and isinstance(events[-1].data, EpisodeEnded)
-    )

@@ -33,8 +33,11 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
 
 NAMES = ('sim', 'household', 'ros')
-OF_STACKS = ('self', 'world', 'feedback_loops', 'journal', 'namespace')
-"""What can be chosen for a running stack."""
+OF_SIMULATIONS = (
+    *('scene', 'planner', 'brain', 'body', 'speed', 'seed', 'limits', 'approve', 'record'),
+    'replay',
+)
+"""What cannot be chosen for a running stack any more."""
 GRACE_S = 5.0
 """How long an episode that was cancelled may take to end, wall clock [s]."""
 CALL = re.compile(r'\s*(?P<skill>\w+)\s*(?:\((?P<args>[^()]*)\))?\s*')
@@ -94,16 +97,17 @@ class Robot:
         journal: bool = True,
         namespace: str | None = None,
     ):
-        given = {name: value for name, value in locals().items() if value is not None}
         self._episode: Episode | None = None
         self._busy = threading.Lock()
+        self._backend: StackBackend | LocalBackend
         if world == 'ros':
-            if late := [name for name in given if name not in OF_STACKS]:
+            late = (scene, planner, brain, body, speed, seed, limits, approve, record, replay)
+            pairs = zip(OF_SIMULATIONS, late, strict=True)
+            if names := [name for name, value in pairs if value is not None]:
                 raise ConfigError(
-                    f'A running stack cannot take {", ".join(late)} any more: these are options '
+                    f'A running stack cannot take {", ".join(names)} any more: these are options '
                     "of `bbllm up` and of the launch files. Robot('sim') takes them."
                 )
-            self._backend: StackBackend | LocalBackend
             self._backend = StackBackend(namespace or NAMESPACE, feedback_loops)
             return
         if namespace is not None:
@@ -181,15 +185,15 @@ class Robot:
             raise WorldError('The robot does another task; wait for its end, or call stop().')
         try:
             queue = SimpleQueue[Event | None]()
-            running = self._backend.begin(make_task(task), queue.put)
-            future = run_in_thread(running.execute)
+            execute, cancel = self._backend.begin(make_task(task), queue.put)
+            future = run_in_thread(execute)
             future.add_done_callback(lambda _: queue.put(None))
             try:
                 while (event := queue.get()) is not None:
                     yield event
             finally:
                 if not future.done():
-                    running.cancel('The program stopped the task.')
+                    cancel('The program stopped the task.')
                     wait((future,), GRACE_S)
                 if future.done():
                     self._episode = future.result()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -36,25 +35,21 @@ LEAST_HASH = 8
 """How many characters of a hash must be typed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ApproveRequest:
-    """What `bbllm approve` was asked for."""
-
+def approve(
+    *,
     hash: str | None = option(
         'Approve exactly this, without a question: the hash that is shown, or its first 8 '
         'characters or more.',
         metavar='HASH',
-    )
+    ),
     deny: str | None = option(
         'Deny it, without a question; the Brain is told the reason.', metavar='REASON'
-    )
-    watch: bool = flag('Stay, and ask again for each request; Ctrl-C ends.')
-    timeout: float | None = seconds('How long to wait for a request, where none is there.')
-    stack: StackOptions
-    json: JsonOption = False
-
-
-def approve(request: ApproveRequest) -> None:
+    ),
+    watch: bool = flag('Stay, and ask again for each request; Ctrl-C ends.'),
+    timeout: float | None = seconds('How long to wait for a request, where none is there.'),
+    stack: StackOptions,
+    json: JsonOption = False,
+) -> None:
     """
     Approve or deny what the arm waits to do: a plan, a call, or to go on.
 
@@ -74,19 +69,18 @@ def approve(request: ApproveRequest) -> None:
       bbllm approve --hash 1a2b3c4d5e6f
       bbllm approve --deny 'the red cube is glued to the table'
     """
-    output = Output(request.json)
-    named, deny = None if request.hash is None else _checked(request.hash), request.deny
-    if request.watch and (request.json or named is not None or deny is not None):
+    output, named = Output(json), None if hash is None else _checked(hash)
+    if watch and (json or named is not None or deny is not None):
         raise ConfigError('--watch asks a person: it cannot go with --hash, --deny or --json.')
     joined = attrgetter('approvals.heard')
     with found_stack(
-        'bbllm approve', request.stack, output, ['fr3_executor'], joined, hint=HINT
+        'bbllm approve', stack, output, ['fr3_executor'], joined, hint=HINT
     ) as client:
         approvals = client.approvals
-        if request.watch:
-            _watch(approvals, request.timeout, output)
+        if watch:
+            _watch(approvals, timeout, output)
             return
-        waiting = _waiting(approvals, named, request.timeout, output)
+        waiting = _waiting(approvals, named, timeout, output)
         if named is None and deny is None:
             answer = ask(waiting, output, lambda: approvals.waits(waiting))
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,35 +27,31 @@ if TYPE_CHECKING:
     from bbllm.bench.compare.run import PlannerRun
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareRequest:
-    """What `bbllm bench compare` was asked for."""
-
+def compare(
+    *,
     suite: Annotated[
         str, typer.Argument(metavar='SUITE', help='Name of a suite, or path of a suite file.')
-    ]
+    ],
     planners: str = option(
         'Which planners to compare: all, or names with commas between them, each with options or '
         'without. The others are compared with the first: prog_prompt,all.',
         default='all',
         metavar='LIST',
-    )
+    ),
     embeddings: str | None = option(
         'Embedding model, or `lexical`, for planners that match by embedding. `lexical` '
         'where the Brain is a stand-in, else as config/llm.yaml says.',
         panel=MODELS,
-    )
+    ),
     k: int = count(
         'How often a planner with feedback loops may plan anew.',
         '-k',
         default=3,
         least=0,
         max=MAX_K,
-    )
-    bench: BenchOptions
-
-
-def compare(request: CompareRequest) -> None:
+    ),
+    bench: BenchOptions,
+) -> None:
     """
     Compare planners on the same cases of a suite, each with the same budget.
 
@@ -79,19 +74,19 @@ def compare(request: CompareRequest) -> None:
     from bbllm.bench.compare.files import compare_folder
     from bbllm.bench.compare.run import claim, play_all
 
-    bench = request.bench
-    run = bench.run_request(request.suite, ks=(request.k,))
+    run = bench.run_request(suite, ks=(k,))
     output = Output(bench.json)
     hire = bench.choose_workers()
-    folder = bench.folder('compare', request.suite)
-    choice = choose(run, request.planners, folder, request.embeddings)
+    folder = bench.folder('compare', suite)
+    choice = choose(run, planners, folder, embeddings)
     claim(folder)
     _introduce(choice, folder, bench, output)
     names = [item.planner for item in choice.contenders]
-    with interrupts() as counter, ProgressView(output, lambda: counter.count > 0, names) as view:
-        begun_s = time.monotonic()
+    begun_s = time.monotonic()
+    with interrupts() as counter, output.bar() as bar:
+        view = ProgressView(output, bar, lambda: counter.count > 0, names)
         ran = play_all(choice.contenders, folder, hire, view)
-        wall_s = time.monotonic() - begun_s
+    wall_s = time.monotonic() - begun_s
     output.print()
     if played := sum(item.end.progress.played for item in ran):
         rate = 60 * played / wall_s

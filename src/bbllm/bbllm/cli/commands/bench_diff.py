@@ -18,7 +18,7 @@ from bbllm.bench.metrics.pairs import (
 )
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
 from bbllm.bench.report.grid import Grid, print_grid
-from bbllm.cli.support.options import JsonOption
+from bbllm.cli.support.options import JsonOption, count
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.text import count_of
@@ -37,14 +37,8 @@ FolderArgument = Annotated[
 def diff(
     a: FolderArgument,
     b: FolderArgument,
-    k_a: Annotated[
-        int | None,
-        typer.Option('--k-a', metavar='K', min=0, help='Which K of A.', show_default=False),
-    ] = None,
-    k_b: Annotated[
-        int | None,
-        typer.Option('--k-b', metavar='K', min=0, help='Which K of B.', show_default=False),
-    ] = None,
+    k_a: int | None = count('Which K of A.', least=0, metavar='K'),
+    k_b: int | None = count('Which K of B.', least=0, metavar='K'),
     json: JsonOption = False,
 ) -> None:
     """

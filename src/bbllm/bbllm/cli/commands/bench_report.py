@@ -12,6 +12,7 @@ from bbllm.bench.report.plots import feedback_png
 from bbllm.bench.report.summary import closing_line, summarize_run, summary_text
 from bbllm.bench.report.write import write_report
 from bbllm.cli.support.options import JsonOption
+from bbllm.cli.support.requests import flag
 from bbllm.cli.views.output import Output
 
 CHART = 'feedback.png'
@@ -21,9 +22,7 @@ def report(
     folder: Annotated[
         Path, typer.Argument(metavar='DIR', help='Folder of a run: what --out named.')
     ],
-    open_page: Annotated[
-        bool, typer.Option('--open', help='Open the page in the browser too.')
-    ] = False,
+    open_page: bool = flag('Open the page in the browser too.', '--open'),
     json: JsonOption = False,
 ) -> None:
     """

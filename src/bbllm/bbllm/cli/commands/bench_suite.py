@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,25 +23,20 @@ if TYPE_CHECKING:
     from bbllm.bench.runner.run_watch import RunEnd
 
 
-@dataclass(frozen=True, kw_only=True)
-class SuiteRequest:
-    """What `bbllm bench SUITE` was asked for."""
-
-    context: typer.Context
-    """Has the name that was typed: the suite."""
-    planner: str | None = planner_option()
+def suite(
+    *,
+    context: typer.Context,
+    planner: str | None = planner_option(),
     k: str = option(
         'How often the Brain may plan anew; several values are several runs of all trials: '
         '0,1,2,3 or 0-3.',
         '-k',
         default='3',
         metavar='LIST',
-    )
-    bench: BenchOptions
-    recording: RecordOptions
-
-
-def suite(request: SuiteRequest) -> None:
+    ),
+    bench: BenchOptions,
+    recording: RecordOptions,
+) -> None:
     """
     Score a planner and its models on the tasks of a suite.
 
@@ -74,12 +68,11 @@ def suite(request: SuiteRequest) -> None:
     from bbllm.bench.runner.run_setup import prepare
     from bbllm.bench.runner.runner import begin, run_bench
 
-    bench, recording = request.bench, request.recording
-    name = request.context.info_name or ''
+    name = context.info_name or ''  # what was typed
     run = bench.run_request(
         name,
-        planner=request.planner or 'brain_body',
-        ks=parse_ks(request.k),
+        planner=planner or 'brain_body',
+        ks=parse_ks(k),
         record=recording.record,
         replay=recording.replay,
     )
@@ -93,7 +86,8 @@ def suite(request: SuiteRequest) -> None:
         output.print_path('results', path)
         for notice in prepared.notices:
             output.print(notice, style='yellow')
-        with closing(hire()) as workers, ProgressView(output, lambda: counter.count > 0) as view:
+        with closing(hire()) as workers, output.bar() as bar:
+            view = ProgressView(output, bar, lambda: counter.count > 0)
             end = run_bench(plan, folder, workers, view)
         finished = finish(folder)
     _print_results(end, finished, path, output)

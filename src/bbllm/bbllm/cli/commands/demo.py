@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +17,7 @@ from bbllm.cli.support.options import (
     scenes,
 )
 from bbllm.cli.support.requests import fill, option
-from bbllm.cli.support.session import Ran, finish, run_here
+from bbllm.cli.support.session import Ran, finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
@@ -32,24 +31,22 @@ WATCHED_SPEED = 2.0
 """Where a person watches: slow enough to follow, fast enough to be over in ten seconds."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DemoRequest:
-    """What `bbllm demo` was asked for."""
-
-    task: Annotated[str, typer.Argument(metavar='TASK', help='What to do, in plain words.')] = TASK
+def demo(
+    *,
+    task: Annotated[
+        str, typer.Argument(metavar='TASK', help='What to do, in plain words.')
+    ] = TASK,
     scene: str = option(
         'Scene to start with (see `bbllm scenes`).',
         default=SCENE,
         autocompletion=beginning(scenes),
-    )
-    speed: SpeedOptions
-    ros: bool = ros_option()
-    k: int | None = loops_option()
-    method: MethodOptions
-    json: JsonOption = False
-
-
-def demo(request: DemoRequest) -> None:
+    ),
+    speed: SpeedOptions,
+    ros: bool = ros_option(),
+    k: int | None = loops_option(),
+    method: MethodOptions,
+    json: JsonOption = False,
+) -> None:
     """
     Watch a simulated arm build a plus sign from cubes, repairs and all.
 
@@ -64,17 +61,17 @@ def demo(request: DemoRequest) -> None:
       bbllm demo --video demo.gif
       bbllm demo 'put the red cube on the blue cube'
     """
-    output = Output(request.json)
-    speed = request.speed.speed
-    if speed is None and output.live and not request.speed.viewer:
-        speed = WATCHED_SPEED
-    if request.ros:
-        if request.speed.video:
+    output, pace = Output(json), speed.speed
+    if pace is None and output.live and not speed.viewer:
+        pace = WATCHED_SPEED
+    if ros:
+        if speed.video:
             raise ConfigError('--video is for the arm in this process: leave --ros out.')
-        ran = _run_on_nodes(request, speed, output)
+        ran = _run_on_nodes(task, scene, pace or 0.0, k, output)
     else:
-        ran = run_here(request.task, fill(EpisodeOptions, request, speed=speed), output)
-    asked = request.task == TASK and ran.episode.ending is Ending.FINISHED
+        options = fill(EpisodeOptions, speed, method, scene=scene, k=k, speed=pace)
+        ran = run_here(task, options, output)
+    asked = task == TASK and ran.episode.ending is Ending.FINISHED
     passed, finding = check(ran) if asked else (True, '')
     finish(ran, output, finding=finding, passed=passed)
 
@@ -101,21 +98,22 @@ def check(ran: Ran) -> tuple[bool, str]:
     )
 
 
-def _run_on_nodes(request: DemoRequest, speed: float | None, output: Output) -> Ran:
+def _run_on_nodes(
+    instruction: str, scene: str, speed: float, k: int | None, output: Output
+) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
     from bbllm.api.ros_environment import need_ros
-    from bbllm.cli.support.stack_session import run_on_stack
     from bbllm.core.tasks import make_task
     from bbllm.sim.scene_file import load_scene
 
     need_ros('bbllm demo --ros')
-    task = make_task(request.task)
-    load_scene(request.scene)
+    task = make_task(instruction)
+    load_scene(scene)
     from bbllm.ros.stack.stack import Stack, StackConfig
 
-    simulator: dict[str, Value] = {'scene': request.scene, 'speed': speed or 0.0}
+    simulator: dict[str, Value] = {'scene': scene, 'speed': speed}
     config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
     with Stack(config) as stack:
         output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
         with stack.wait_ready() as client:
-            return run_on_stack(task, client, output, feedback_loops=request.k)
+            return run_on_stack(task, client, output, feedback_loops=k)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 
 import typer
@@ -23,26 +22,21 @@ MARKS = {Level.OK: 'green', Level.WARN: 'yellow', Level.FAIL: 'bold red'}
 REAL = 'With --real'
 
 
-@dataclass(frozen=True, kw_only=True)
-class DoctorRequest:
-    """What `bbllm doctor` was asked for."""
-
-    real: bool = flag('Check a real arm and its driver instead.')
+def doctor(
+    real: bool = flag('Check a real arm and its driver instead.'),
     robot_ip: str | None = option(
         f"The robot's control; {ROBOT_IP} by default.", metavar='ADDRESS', panel=REAL
-    )
+    ),
     namespace: str | None = option(
         'Where the names of a stack lie, all stacks by default; with --real those of the driver, '
         "`bbllm_real` by default, '' for none."
-    )
+    ),
     gripper: str | None = option(
         "Prefix of the hand's names; `franka_gripper` by default.", panel=REAL
-    )
-    domain: int | None = domain_option()
-    json: JsonOption = False
-
-
-def doctor(request: DoctorRequest) -> None:
+    ),
+    domain: int | None = domain_option(),
+    json: JsonOption = False,
+) -> None:
     """
     Check this machine: Python, models, ROS, rendering; print what to do.
 
@@ -51,9 +45,9 @@ def doctor(request: DoctorRequest) -> None:
     between a plan and a motion; exit code 0 when nothing is in the way of
     using the arm. Nothing moves.
     """
-    output, real, namespace = Output(request.json), request.real, request.namespace
-    choose_domain(request.domain)
-    options = {'robot_ip': request.robot_ip, 'gripper': request.gripper}
+    output = Output(json)
+    choose_domain(domain)
+    options = {'robot_ip': robot_ip, 'gripper': gripper}
     chosen = {name: value.strip('/') for name, value in options.items() if value is not None}
     if chosen and not real:
         names = ', '.join(map(flag_of, chosen))

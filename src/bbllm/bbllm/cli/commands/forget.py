@@ -1,6 +1,5 @@
 """`bbllm forget`: makes a running stack discard its beliefs about objects."""
 
-from dataclasses import dataclass
 from operator import attrgetter
 
 from bbllm.cli.support.discovery import found_stack
@@ -11,15 +10,7 @@ BELIEVER = 'state_estimator'
 HINT = 'One that believes takes --open-state rules, or open_state:=rules.'
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForgetRequest:
-    """What `bbllm forget` was asked for."""
-
-    stack: StackOptions
-    json: JsonOption = False
-
-
-def forget(request: ForgetRequest) -> None:
+def forget(stack: StackOptions, json: JsonOption = False) -> None:
     """
     Make a running stack discard its beliefs about objects.
 
@@ -34,10 +25,8 @@ def forget(request: ForgetRequest) -> None:
 
       bbllm forget
     """
-    output, joined = Output(request.json), attrgetter('can_forget')
-    with found_stack(
-        'bbllm forget', request.stack, output, [BELIEVER], joined, hint=HINT
-    ) as client:
+    output, joined = Output(json), attrgetter('can_forget')
+    with found_stack('bbllm forget', stack, output, [BELIEVER], joined, hint=HINT) as client:
         forgotten = client.forget()
     output.print(forgotten)
     output.result({'forgotten': forgotten})

@@ -1,7 +1,5 @@
 """`bbllm plan`: what would be done, without doing it."""
 
-from dataclasses import dataclass
-
 import typer
 
 from bbllm.api.options import EpisodeOptions
@@ -27,20 +25,16 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanRequest:
-    """What `bbllm plan` was asked for."""
-
-    task: TaskArgument
-    scene: str | None = scene_option()
-    ros: bool = ros_option()
-    method: MethodOptions
-    recording: RecordOptions
-    stack: StackOptions
-    json: JsonOption = False
-
-
-def plan(request: PlanRequest) -> None:
+def plan(
+    *,
+    task: TaskArgument,
+    scene: str | None = scene_option(),
+    ros: bool = ros_option(),
+    method: MethodOptions,
+    recording: RecordOptions,
+    stack: StackOptions,
+    json: JsonOption = False,
+) -> None:
     """
     Print the plan for a task and the call that each step becomes; nothing moves.
 
@@ -53,15 +47,23 @@ def plan(request: PlanRequest) -> None:
       bbllm plan 'put the red cube on location_B'
       bbllm plan 'build a plus sign with the cubes' --scene plus_sign --json
     """
-    output = Output(request.json)
-    if request.ros and request.scene is not None:
+    output = Output(json)
+    if ros and scene is not None:
         raise ConfigError('--scene and --ros exclude each other: a stack has its own scene.')
-    if request.stack.namespace is not None and not request.ros:
+    if stack.namespace is not None and not ros:
         raise ConfigError('--namespace is that of a running stack: add --ros.')
-    episode = _plan(request, output)
+    options = fill(EpisodeOptions, method, recording, scene=scene)
+    words = make_task(task)
+    setup = make_setup(options, options.domain)
+    for notice in setup.models.notices:
+        output.print(notice, style='yellow')
+    episode = setup.plan_only(words, _observe(stack if ros else None, options, output))
+    if episode.ending is Ending.CANCELLED:
+        # Only Ctrl-C cancels a plan; nothing moves, so that there is nothing to wait for.
+        raise KeyboardInterrupt
     progress = progress_of(episode)
     first_round = _is_first_round(episode, progress)
-    if not request.json:
+    if not json:
         _print(episode, progress, first_round, output)
     steps = [{'index': row.index, 'text': row.text, 'call': row.call} for row in progress.rows]
     summary = summarize(episode)
@@ -71,24 +73,12 @@ def plan(request: PlanRequest) -> None:
     raise typer.Exit(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
 
 
-def _plan(request: PlanRequest, output: Output) -> Episode:
-    options = fill(EpisodeOptions, request)
-    task = make_task(request.task)
-    setup = make_setup(options, options.domain)
-    for notice in setup.models.notices:
-        output.print(notice, style='yellow')
-    episode = setup.plan_only(task, _observe(request, options, output))
-    if episode.ending is Ending.CANCELLED:
-        # Only Ctrl-C cancels a plan; nothing moves, so that there is nothing to wait for.
-        raise KeyboardInterrupt
-    return episode
-
-
-def _observe(request: PlanRequest, options: EpisodeOptions, output: Output) -> Scene:
-    if request.ros:
+def _observe(stack: StackOptions | None, options: EpisodeOptions, output: Output) -> Scene:
+    """Return the scene of a running stack, or that of a world in this process."""
+    if stack is not None:
         from bbllm.cli.support.discovery import open_stack
 
-        with open_stack('bbllm plan --ros', request.stack, output) as client:
+        with open_stack('bbllm plan --ros', stack, output) as client:
             return client.scene()
     with open_stage(options) as stage:
         return stage.world.observe()

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bbllm.cli.support.options import JsonOption
+from bbllm.cli.support.requests import option
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import REAL_NAMESPACE, checked_namespace
 
@@ -14,15 +15,9 @@ def policies(
     out: Annotated[
         Path, typer.Option('--out', metavar='DIR', help='Where to write them; made if needed.')
     ],
-    namespace: Annotated[
-        str,
-        typer.Option(
-            '--namespace',
-            metavar='NAME',
-            callback=checked_namespace,
-            help='Where the names of the stack lie.',
-        ),
-    ] = REAL_NAMESPACE,
+    namespace: str = option(
+        'Where the names of the stack lie.', default=REAL_NAMESPACE, callback=checked_namespace
+    ),
     json: JsonOption = False,
 ) -> None:
     """

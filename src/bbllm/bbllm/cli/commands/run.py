@@ -18,7 +18,7 @@ from bbllm.cli.support.options import (
     seconds,
 )
 from bbllm.cli.support.requests import fill, flag, flag_of, given, option
-from bbllm.cli.support.session import Ran, finish, run_here
+from bbllm.cli.support.session import Ran, finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
@@ -116,7 +116,6 @@ def _run_on_stack(request: RunRequest, output: Output) -> Ran:
             '--world tabletop to run in this process.'
         )
     from bbllm.cli.support.discovery import open_stack
-    from bbllm.cli.support.stack_session import run_on_stack
 
     task = make_task(request.task)
     with open_stack('bbllm run', request.stack, output) as client:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bbllm.cli.support.options import JsonOption, beginning
+from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, drawn_before, write_pictures
@@ -36,21 +37,13 @@ def show(
             show_default=False,
         ),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option('--list', '-l', help='List all episodes, the newest last.')
-    ] = False,
-    events: Annotated[
-        bool, typer.Option('--events', help='Print the journal itself, one JSON object a line.')
-    ] = False,
+    everything: bool = flag('List all episodes, the newest last.', '--list', '-l'),
+    events: bool = flag('Print the journal itself, one JSON object a line.'),
     json: JsonOption = False,
-    draw: Annotated[
-        bool | None,
-        typer.Option(
-            '--draw/--no-draw',
-            help='Draw the pictures anew, or not at all; by default, where they are missing.',
-            show_default=False,
-        ),
-    ] = None,
+    draw: bool | None = option(
+        'Draw the pictures anew, or not at all; by default, where they are missing.',
+        '--draw/--no-draw',
+    ),
 ) -> None:
     """
     Show an episode as it was: plan, repairs, counts, pictures.

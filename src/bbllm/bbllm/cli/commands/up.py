@@ -191,7 +191,7 @@ def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
     }
     params: dict[str, dict[str, Value | Path | None]] = {
         'mujoco_sim': {
-            'scene': request.scene,
+            'scene': _file(request.scene),
             'speed': request.speed,
             'viewer': request.viewer,
             'seed': request.seed,
@@ -208,7 +208,7 @@ def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
             'llm_config': chosen.llm_config,
             'model': chosen.brain,
         },
-        'fr3_executor': {'approval': request.approval.value, 'safety': limits.safety},
+        'fr3_executor': {'approval': request.approval.value, 'safety': _file(limits.safety)},
     }
     return {
         node: {name: _value(value) for name, value in values.items() if value is not None}
@@ -216,7 +216,10 @@ def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
     }
 
 
+def _file(name: str | None) -> str | Path | None:
+    """Return the path of a file where one is named; names of models may contain a / too."""
+    return Path(name) if name is not None and is_yaml_path(name) else name
+
+
 def _value(value: Value | Path) -> Value:
-    if isinstance(value, Path) or (isinstance(value, str) and is_yaml_path(value)):
-        return str(Path(value).expanduser().resolve())
-    return value
+    return str(value.expanduser().resolve()) if isinstance(value, Path) else value

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from bbllm.api.ros_environment import need_ros
-from bbllm.cli.support.requests import expand_request
+from bbllm.cli.support.requests import expand_groups
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import checkout_dir
 
@@ -67,5 +67,5 @@ def command_of(verb: Any) -> Any:
     app = typer.Typer(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode='rich'
     )
-    app.command(context_settings={'help_option_names': ['-h', '--help']})(expand_request(verb))
+    app.command(context_settings={'help_option_names': ['-h', '--help']})(expand_groups(verb))
     return typer.main.get_command(app)

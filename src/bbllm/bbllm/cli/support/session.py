@@ -1,25 +1,33 @@
-"""One episode in this process: set up, run and stoppable; and the end of any episode."""
+"""One episode, in this process or on a running stack, shown while it runs; and its end."""
 
+from __future__ import annotations
+
+import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from bbllm.api.backends import episode_on_stack
 from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import Stage, open_stage
-from bbllm.cli.support.supervision import supervise
+from bbllm.cli.support.supervision import supervise, watch
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
-from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, rendering_of, write_pictures
-from bbllm.core.errors import BbllmError
-from bbllm.core.events import Ending, Episode
-from bbllm.core.journal import JournalWriter, read_episode, summarize
+from bbllm.cli.views.question import ApprovalPrompt
+from bbllm.core.errors import BbllmError, ConfigError, LostNodeError, WorldError
+from bbllm.core.events import Ending, Episode, EpisodeStarted, Event, WarningRaised
+from bbllm.core.journal import JournalWriter, end_journal, read_episode, summarize
 from bbllm.core.paths import episodes_dir
+from bbllm.core.registry import find_provider, with_remark
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Scene
+from bbllm.core.types import Scene, Task
+
+if TYPE_CHECKING:
+    from bbllm.ros.stack.client import StackClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +87,70 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
 def _save_video(stage: Stage, options: EpisodeOptions, output: Output) -> Path | None:
     if stage.recorder is None or options.video is None:
         return None
-    with BarView(output) as bar:
+    with output.bar() as bar:
         return stage.recorder.save(
             options.video,
-            on_progress=lambda n, total: bar.show(n, f'{n} of {total} frames drawn', total),
+            on_progress=lambda n, total: bar(
+                completed=n, description=f'{n} of {total} frames drawn', total=total
+            ),
         )
+
+
+def run_on_stack(
+    task: Task,
+    client: StackClient,
+    output: Output,
+    *,
+    feedback_loops: int | None = None,
+    timeout_s: float | None = None,
+    yes: bool = False,
+) -> Ran:
+    """
+    Give a stack a task and show how it goes.
+
+    After *timeout_s* of wall time the task is cancelled. With *yes*, what the stack asks for is
+    approved in place of a person; simulated robots only.
+
+    Raises:
+        LostNodeError: One of the nodes has gone.
+        TaskError: The stack refused the task.
+    """
+    path = episodes_dir() / f'{task.id}.jsonl'
+    view = output.view()
+
+    def on_event(event: Event) -> None:
+        view(event)
+        if isinstance(event.data, EpisodeStarted) and find_provider(brain := event.data.brain):
+            text = f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
+            view(Event(event.stamp_s, WarningRaised(text)))
+
+    too_late = threading.Timer(timeout_s or 0.0, client.cancel)
+    with view, ApprovalPrompt(client.approvals, task.id, output, view, yes=yes):
+        if timeout_s is not None:
+            too_late.start()
+        try:
+            episode, interrupted = watch(
+                lambda: episode_on_stack(client, task, feedback_loops, on_event), client.cancel
+            )
+        except LostNodeError as error:
+            if client.heartbeats.has_ended('brain_planner'):  # it wrote the journal
+                end_journal(path, Ending.WORLD_FAILED, str(error))
+            raise
+        finally:
+            too_late.cancel()
+    if episode is None:
+        raise WorldError(
+            'The stack did not end the task within 5 s after Ctrl-C; look at its logs.'
+        )
+    hints: tuple[str, ...] = ()
+    if not path.exists():  # the stack keeps its journals elsewhere
+        try:
+            with JournalWriter(path.parent, path.stem) as journal:
+                for event in episode.events:
+                    journal(event)
+        except ConfigError as error:
+            hints = (f'The journal {path} is not kept here: {error.__cause__}.',)
+    return Ran(episode, path, interrupted, hints=hints)
 
 
 def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) -> NoReturn:

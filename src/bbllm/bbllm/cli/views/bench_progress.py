@@ -1,67 +1,65 @@
 """How a run of the bench is shown while it goes on: a bar on a terminal, else lines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from bbllm.bench.log.results import NO_CASE, EpisodeResult
 from bbllm.bench.runner.run_watch import RunProgress
-from bbllm.cli.views.bar_view import BarView
 from bbllm.cli.views.output import Output
 from bbllm.core.text import count_of
 
 
 class ProgressView:
     """
-    Shows where a run or a comparison stands, within `with`; a `Watch` and a `CompareWatch`.
+    Shows where a run or a comparison stands; a `Watch` and a `CompareWatch`.
 
     Args:
         output: Where words go.
+        bar: That of the output.
         wants_end: Whether Ctrl-C was pressed.
         planners: Those that a comparison plays, in that order.
     """
 
     def __init__(
-        self, output: Output, wants_end: Callable[[], bool], planners: Sequence[str] = ()
+        self,
+        output: Output,
+        bar: Callable[..., None],
+        wants_end: Callable[[], bool],
+        planners: Sequence[str] = (),
     ):
         self.wants_end = wants_end
-        self._bar = BarView(output)
+        self._output = output
+        self._bar = bar
         self._planners = list(planners)
         self._planner = ''
         self._counts = ''
 
-    def __enter__(self) -> ProgressView:
-        self._bar.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.__exit__(*error)
-
     def plays(self, planner: str) -> None:
         self._planner = planner
-        if not self._bar.live:
-            self._bar.print(f'{self._place()}: {self._counts}'.rstrip(': '))
+        if not self._output.live:
+            self._output.print(f'{self._place()}: {self._counts}'.rstrip(': '))
 
     def began(self, progress: RunProgress) -> None:
         text = f'{count_of(progress.total, "episode")}.'
-        self._bar.print(f'On record already: {progress.done} of {text}' if progress.done else text)
+        self._output.print(
+            f'On record already: {progress.done} of {text}' if progress.done else text
+        )
         self._show(progress)
 
     def ended(self, result: EpisodeResult, progress: RunProgress) -> None:
-        if not self._bar.live:
+        if not self._output.live:
             # Why a table could not be made is printed once, at the end.
             no_case = result.error == NO_CASE
             reason = 'its table could not be made' if no_case else result.reason
             why = f'  {reason}' if reason else ''
             of = f'{self._planner} ' if self._planner else ''
-            self._bar.print(
+            self._output.print(
                 f'{progress.done:>4}/{progress.total}  {of}{result.key.name}  {result.verdict}  '
                 f'{count_of(result.loops, "loop")}  {time_text(progress.left_s)} left{why}'
             )
         self._show(progress)
 
     def warned(self, text: str) -> None:
-        self._bar.print(text, 'yellow')
+        self._output.print(text, 'yellow')
 
     def _show(self, progress: RunProgress) -> None:
         parts = [
@@ -74,7 +72,7 @@ class ProgressView:
             parts.append(f'{progress.per_minute:.0f} a minute')
         self._counts = ' · '.join([*parts, f'{time_text(progress.left_s)} left'])
         text = f'{self._place()} · {self._counts}' if self._planner else self._counts
-        self._bar.show(progress.done, text, progress.total)
+        self._bar(completed=progress.done, description=text, total=progress.total)
 
     def _place(self) -> str:
         number = self._planners.index(self._planner) + 1

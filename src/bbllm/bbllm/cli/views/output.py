@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.segment import Segment
 from rich.text import Text
 
@@ -26,12 +27,8 @@ class PlainConsole(Console):
     control sequences. Raises BrokenPipeError where the reader has gone away.
     """
 
-    def __init__(
-        self, *, stderr: bool = False, soft_wrap: bool = False, markup: bool = False
-    ) -> None:
-        super().__init__(
-            stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=markup, emoji=False
-        )
+    def __init__(self, *, stderr: bool = False, markup: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=markup, emoji=False)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Make visible before the layout, so that tables and wrapped lines fit."""
@@ -62,23 +59,16 @@ def _unwritten() -> Iterator[None]:
         return
 
 
-@dataclass(frozen=True)
 class Output:
-    """The two streams of one verb."""
+    """The two streams of one verb; with *json*, stdout carries exactly one JSON object."""
 
-    json: bool = False
-    """Whether stdout carries exactly one JSON object."""
-
-    @property
-    def console(self) -> PlainConsole:
+    def __init__(self, json: bool = False):
+        self.json = json
+        self.console = PlainConsole(stderr=json)
         """For people; wide without a terminal, so that lines are not broken."""
-        return PlainConsole(stderr=self.json, soft_wrap=not self.live)
-
-    @property
-    def live(self) -> bool:
+        self.live = self.console.is_terminal and not self.console.is_dumb_terminal
         """Whether a person watches on a terminal that can move its cursor."""
-        console = PlainConsole(stderr=self.json)
-        return console.is_terminal and not console.is_dumb_terminal
+        self.console.soft_wrap = not self.live
 
     def print(self, text: str = '', style: str = '') -> None:
         with _unwritten():
@@ -101,6 +91,20 @@ class Output:
     def print_path(self, word: str, path: Path) -> None:
         """Print where something lies; in one piece, so that it can be clicked and copied."""
         self.print_line(f'  {word:<8} {path}')
+
+    @contextmanager
+    def bar(self, total: int | None = None) -> Iterator[Callable[..., None]]:
+        """
+        Show a bar of long work: on a terminal only, and gone when the work is done.
+
+        Yields what is called with `completed`, a `description` and, once it is known, `total`.
+        """
+        words = TextColumn('{task.description}', markup=False)
+        progress = Progress(
+            SpinnerColumn(), BarColumn(30), words, console=self.console, transient=True
+        )
+        with progress if self.live else nullcontext():
+            yield partial(progress.update, progress.add_task('beginning ...', total=total))
 
     def view(self, clock: Callable[[], float] | None = None) -> LineView | LiveView:
         """Return what shows an episode: live on a terminal, else plain lines."""
