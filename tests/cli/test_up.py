@@ -15,7 +15,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 
 from terminals import bbllm, read_until, start
 
-from bbllm.cli.commands.up import UpRequest, _print_hints
+from bbllm.cli.commands.up import UpRequest, _params, _print_hints
 from bbllm.cli.support.discovery import running_commands, stack_may_run
 from bbllm.cli.support.options import LimitOptions, ModelOptions, RecordOptions
 from bbllm.cli.views.output import Output
@@ -110,6 +110,22 @@ def test_beyond_what_can_be_seen_a_stack_may_run_at_any_time() -> None:
     assert stack_may_run({}, '')  # no command can be read
     assert stack_may_run({'BBLLM_NETWORK': 'true'}, OTHERS)
     assert stack_may_run({'FASTRTPS_DEFAULT_PROFILES_FILE': '/my/own.xml'}, OTHERS)
+
+
+def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
+    request = UpRequest(
+        scene='tower',
+        models=ModelOptions(brain='meta-llama/Llama-3'),
+        recording=RecordOptions(record=Path('talk.jsonl')),
+        limits=LimitOptions(safety='mine.yaml'),
+    )
+
+    params = _params(request)
+
+    assert params['mujoco_sim']['scene'] == 'tower'
+    assert params['brain_planner']['brain'] == 'meta-llama/Llama-3'
+    assert params['brain_planner']['record'] == str(Path('talk.jsonl').resolve())
+    assert params['fr3_executor']['safety'] == str(Path('mine.yaml').resolve())
 
 
 def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> None:
