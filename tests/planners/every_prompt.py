@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from bbllm.core.observation import LostObject, lost_facts, observed
+from bbllm.core.protocols import StepFailure
 from bbllm.core.types import (
     Code,
     Fact,
@@ -22,8 +23,8 @@ from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.common.observation_text import ShortNames
-from bbllm.planners.common.program import Call, ProgramCondition, TriedCall
-from bbllm.planners.common.prompting import PlanFailure, Prompts, declared
+from bbllm.planners.common.program import ProgramCondition, TriedCall
+from bbllm.planners.common.prompting import Prompts, declared
 from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm
 from bbllm.planners.inner_monologue.planner import Monologue, next_prompt
 from bbllm.planners.llm_pop.fine_tuned import HISTORY as FT_HISTORY
@@ -99,7 +100,7 @@ def prompts(name: str, scene: Scene, house: Scene) -> Iterator[tuple[str, str]]:
 def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
     plan = Plan((PlanStep(0, f'pick {name}'), PlanStep(1, 'place it on location_B')))
     raw = outcome(name).raw
-    failure = PlanFailure(plan.steps[0], f'grasp of {name} failed', raw, human=(SAID,))
+    failure = StepFailure(plan.steps[0], f'grasp of {name} failed', raw, human=(SAID,))
     rendered = Prompts(believed=True)
     yield 'brain_body planning', rendered.planning(task, scene)
     yield 'brain_body feedback', rendered.feedback(task, scene, plan, failure, [failure, failure])
@@ -110,7 +111,7 @@ def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
 def _prog_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
     rendered = ProgPrompts()
     yield 'prog_prompt plan', rendered.plan(task, scene)
-    tried = [TriedCall(Call('pick', (name,)))]
+    tried = [TriedCall(SkillCall('pick', (name,)))]
     yield 'prog_prompt replan', rendered.plan(task, scene, tried)
     yield 'prog_prompt check', rendered.check(ProgramCondition(name, 'in', 'hands'), scene)
 

@@ -33,14 +33,13 @@ class Kept:
     """A keeper with what it has told of trouble and faults."""
 
     def __init__(
-        self, estimator: Callable[[InteractionHistory], OpenStateEstimator] = RuleEstimator
+        self, make_estimator: Callable[[InteractionHistory], OpenStateEstimator] = RuleEstimator
     ):
         self.trouble: list[str] = []
         self.faults: list[str] = []
-        experience = InteractionHistory()
         self.keeper = StateKeeper(
-            estimator(experience),
-            experience,
+            make_estimator,
+            InteractionHistory(),
             on_trouble=self.trouble.append,
             on_fault=self.faults.append,
         )

@@ -14,7 +14,7 @@ from bbllm.core.protocols import (
     StepFailure,
     in_episode,
 )
-from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Task
+from bbllm.core.types import Fact, Kind, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.skills.catalog import SKILLS
 
 COLORS = ('red', 'green', 'blue', 'yellow', 'orange')
@@ -165,8 +165,8 @@ def test_all_that_earlier_failures_ruled_out_stays_out() -> None:
         scene=SCENE,
         plan=('pick green_cube', 'return to base'),
         failures=(
-            StepFailure(step='pick red_cube', cause=f'red_cube {far}'),
-            StepFailure(step='pick green_cube', cause=f'green_cube {far}'),
+            StepFailure(PlanStep(0, 'pick red_cube'), f'red_cube {far}'),
+            StepFailure(PlanStep(0, 'pick green_cube'), f'green_cube {far}'),
         ),
     )
 
@@ -196,7 +196,7 @@ SENTENCES = st.lists(st.sampled_from([*WORDS, ',', '.']), max_size=14).map(' '.j
 @settings(max_examples=200, deadline=None)
 @given(SENTENCES | st.text(max_size=80), SENTENCES)
 def test_any_words_get_a_plan_or_a_refusal(instruction: str, human: str) -> None:
-    failure = StepFailure(step='pick red_cube', cause='It slipped.', human=(human,))
+    failure = StepFailure(PlanStep(0, 'pick red_cube'), 'It slipped.', human=(human,))
     repair = PromptRequest(
         kind='repair', scene=SCENE, plan=('pick red_cube',), failures=(failure,)
     )

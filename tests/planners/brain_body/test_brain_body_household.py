@@ -7,7 +7,7 @@ from chosen import chosen
 from small_house import SmallHouse
 from symbolic_table import Diary
 
-from bbllm.core.protocols import PASS
+from bbllm.core.protocols import PASS, StepFailure
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.llm.scripted import ScriptedModel
@@ -15,7 +15,7 @@ from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.prompting import PlanFailure, Prompts, house_environment
+from bbllm.planners.common.prompting import Prompts, house_environment
 from bbllm.planners.common.scene_graph import ACTIONS, shown_to_body
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
@@ -127,7 +127,7 @@ def test_the_prompts_of_a_house_name_classes_only_and_hold_the_parts_of_the_pape
     step = PlanStep(0, 'open the fridge')
 
     feedback = Prompts().feedback(
-        TASK, scene, Plan(parse_plan(PLAN)), PlanFailure(step, 'no', 'not_close'), []
+        TASK, scene, Plan(parse_plan(PLAN)), StepFailure(step, 'no', 'not_close'), []
     )
 
     for prompt in (plan, feedback, Prompts().direct(TASK, scene)):

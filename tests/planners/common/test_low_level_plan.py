@@ -17,7 +17,6 @@ from bbllm.core.types import Code, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.low_level_hands import MAX_WAITS
 from bbllm.planners.common.low_level_plan import (
-    LowLevelCall,
     as_planned,
     in_world,
     low_level_actions,
@@ -52,7 +51,7 @@ def test_a_call_is_read_however_the_line_is_dressed(line: str) -> None:
 
     plan = parse_low_level_plan(text, ACTIONS)
 
-    assert plan.calls == (LowLevelCall('placein', ('mug1', 'sink1')),)
+    assert plan.calls == (SkillCall('placein', ('mug1', 'sink1')),)
     assert plan.discarded == ()
 
 
@@ -161,15 +160,15 @@ def test_no_line_that_was_meant_for_an_action_is_lost_without_being_told(
 def test_calls_become_those_of_the_house_and_back() -> None:
     names = ShortNames()
     names.see(HOUSE)
-    call = LowLevelCall('placeon', ('salmon2', 'coffeetable1'))
+    call = SkillCall('placeon', ('salmon2', 'coffeetable1'))
 
     made = in_world(call, HOUSE, names)
 
     assert made == SkillCall('putback', ('salmon_14', 'coffeetable_36'))
     assert isinstance(made, SkillCall)
     assert as_planned(made, names, in_house=True) == call
-    assert in_world(LowLevelCall('wait'), HOUSE, names) is PASS
-    assert in_world(LowLevelCall('move', ('unicorn1',)), HOUSE, names) == SkillCall(
+    assert in_world(SkillCall('wait'), HOUSE, names) is PASS
+    assert in_world(SkillCall('move', ('unicorn1',)), HOUSE, names) == SkillCall(
         'walk', ('unicorn1',)
     )
 
@@ -197,7 +196,7 @@ def test_no_reply_is_more_than_data(text: str) -> None:
     except (ParseError, GaveUpError):
         return
     known = {skill.name: len(skill.params) for skill in ACTIONS}
-    assert all(len(call.args) == known[call.action] for call in plan.calls)
+    assert all(len(call.args) == known[call.skill] for call in plan.calls)
 
 
 NOBODY: Any = None

@@ -5,14 +5,9 @@ from typing import Any
 import pytest
 from house_player import Studio, call, lines, play, player
 
-from bbllm.core.events import Ending, Episode, EventKind
+from bbllm.core.events import Ending, Episode, EventKind, LineDiscarded
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm.planners.common.reply_diagnostics import (
-    RejectedLine,
-    ReplyDiagnostics,
-    reason_of,
-    says_done,
-)
+from bbllm.planners.common.reply_diagnostics import ReplyDiagnostics, reason_of, says_done
 from bbllm.planners.fltrnn.planner import FLTRNN
 
 GOAL = 'turnon_tv: 1'
@@ -70,10 +65,10 @@ def test_what_fltrnn_cannot_read_is_malformed_and_what_its_checks_refuse_is_not(
     }
 
 
-FLY, SWIM = RejectedLine('fly(mug1)', 'No.'), RejectedLine('swim(mug1)', 'No.')
+FLY, SWIM = LineDiscarded('fly(mug1)', 'No.'), LineDiscarded('swim(mug1)', 'No.')
 
 
-def counted(*replies: list[RejectedLine]) -> list[str]:
+def counted(*replies: list[LineDiscarded]) -> list[str]:
     told: list[str] = []
     left_out = ReplyDiagnostics(lambda line: told.append(line.text))
     for reply in replies:

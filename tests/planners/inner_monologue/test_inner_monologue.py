@@ -10,14 +10,12 @@ from symbolic_table import Diary
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import Ending, Episode, EventKind, Limits
+from bbllm.core.events import Ending, Episode, EventKind, Limits, LineDiscarded
 from bbllm.core.naming import class_of
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Skill, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.low_level_plan import LowLevelCall
 from bbllm.planners.common.observation_text import GONE, NOTHING_NEW, ShortNames, changes
-from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.scene_graph import CHARACTER
 from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
 from bbllm.planners.inner_monologue.planner import InnerMonologue, Monologue
@@ -168,15 +166,15 @@ def test_an_empty_house_is_given_up_with_a_reason() -> None:
 @pytest.mark.parametrize(
     ('reply', 'thought', 'call'),
     [
-        ('I go.\nRobot action: move(a1)', 'I go.', LowLevelCall('move', ('a1',))),
-        ('Robot thought: I go.\nAction: `move(a1)`', 'I go.', LowLevelCall('move', ('a1',))),
-        ('**Robot thought:** x\n**Robot action:** wait()', 'x', LowLevelCall('wait')),
+        ('I go.\nRobot action: move(a1)', 'I go.', SkillCall('move', ('a1',))),
+        ('Robot thought: I go.\nAction: `move(a1)`', 'I go.', SkillCall('move', ('a1',))),
+        ('**Robot thought:** x\n**Robot action:** wait()', 'x', SkillCall('wait')),
         ('All is well.\nRobot action: done.', 'All is well.', None),
-        ('Robot action: placein(a1, b1)', '', LowLevelCall('placein', ('a1', 'b1'))),
+        ('Robot action: placein(a1, b1)', '', SkillCall('placein', ('a1', 'b1'))),
     ],
 )
 def test_a_thought_and_an_action_are_read(
-    reply: str, thought: str, call: LowLevelCall | None
+    reply: str, thought: str, call: SkillCall | None
 ) -> None:
     read = parse_next(reply, ACTIONS)
 
@@ -190,7 +188,7 @@ def test_a_reply_without_an_action_cannot_be_read_and_cannot_gives_up() -> None:
     for reply in ('cannot: no arm', 'Hm.\nRobot action: cannot: no arm'):
         with pytest.raises(GaveUpError, match='no arm'):
             parse_next(reply, ACTIONS)
-    assert isinstance(parse_next('Robot action: fly()', ACTIONS).call, RejectedLine)
+    assert isinstance(parse_next('Robot action: fly()', ACTIONS).call, LineDiscarded)
 
 
 def test_only_what_is_new_is_told_of_a_scene() -> None:

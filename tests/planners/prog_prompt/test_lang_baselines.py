@@ -14,6 +14,7 @@ from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_mapping
 from bbllm.planners.body.mapping import MappingMethod
 from bbllm.planners.common.matching import MatchingBody
+from bbllm.planners.common.program import written
 from bbllm.planners.prog_prompt.huang import MAX_STEPS, Actions, Huang
 from bbllm.planners.prog_prompt.lang_prompt import LangPrompt
 
@@ -128,7 +129,7 @@ def test_a_model_that_is_never_done_is_asked_for_so_many_steps() -> None:
 def test_actions_are_admissible_by_what_things_afford(text: str, call: str) -> None:
     actions = Actions(SmallHouse().observe(), LexicalEmbedder())
 
-    assert str(actions.nearest(text)) == call
+    assert written(actions.nearest(text)) == call
 
 
 def test_the_zero_shot_planner_is_refused_without_an_embedder_with_what_would_work() -> None:

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.planners.common.program import Assertion, Call, Program, ProgramCondition, ProgramPart
+from bbllm.core.types import SkillCall
+from bbllm.planners.common.program import Assertion, Program, ProgramCondition, ProgramPart
 from bbllm.planners.prog_prompt.grammar import MAX_LINES, parse_program
 
 SALMON = """\t# 1: take the salmon
@@ -20,12 +21,12 @@ TAKEN = Program(
         ProgramPart(
             '1: take the salmon',
             (
-                Call('find', ('salmon',)),
+                SkillCall('find', ('salmon',)),
                 Assertion(
                     ProgramCondition('salmon', 'close'),
-                    (Call('find', ('salmon',)), Call('walk', ('kitchen',))),
+                    (SkillCall('find', ('salmon',)), SkillCall('walk', ('kitchen',))),
                 ),
-                Call('grab', ('salmon',)),
+                SkillCall('grab', ('salmon',)),
             ),
         ),
         ProgramPart('2: done'),
@@ -81,7 +82,7 @@ def test_two_parts_with_the_same_comment_are_both_kept_and_one_before_them_needs
     program = parse_program("standup()\n# go\nwalk('kitchen')\n# go\nwalk('bathroom')")
 
     assert [goal.text for goal in program.sub_goals] == ['', 'go', 'go']
-    assert list(map(str, program.calls)) == ['standup()', "walk('kitchen')", "walk('bathroom')"]
+    assert [call.args for call in program.calls] == [(), ('kitchen',), ('bathroom',)]
 
 
 @pytest.mark.parametrize(

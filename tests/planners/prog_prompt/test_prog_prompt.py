@@ -12,7 +12,7 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import ChatModel
 from bbllm.core.text import without_delimiters
-from bbllm.core.types import Task
+from bbllm.core.types import SkillCall, Task
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.prog_prompt.grammar import parse_rest
 from bbllm.planners.prog_prompt.planner import MAX_PROGRAMS, STEPS_OF_A_SUB_GOAL, ProgPrompt
@@ -228,7 +228,7 @@ def test_done_is_read_only_where_a_program_has_begun() -> None:
     finished = ('done', '`Done.`', '# done', 'pass', '```python\ndone\n```', 'def f():\n\tpass')
     for text in finished:
         assert not any(goal.statements for goal in parse_rest(text).sub_goals)
-    assert [str(call) for call in parse_rest("find('mug')").calls] == ["find('mug')"]
+    assert parse_rest("find('mug')").calls == (SkillCall('find', ('mug',)),)
     with pytest.raises(GaveUpError, match='no arm'):
         parse_rest('cannot: no arm')
     with pytest.raises(ParseError):

@@ -7,21 +7,27 @@ from typing import Final, Literal, Protocol, runtime_checkable
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.events import Event, EventData
-from bbllm.core.types import Outcome, PlanStep, Scene, Skill, SkillCall, Task
+from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
 JsonSchema = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StepFailure:
-    """A step that failed, or that a person spoke before, as a prompt shows it."""
+    """Why a plan must change at a step."""
 
-    step: str
+    step: PlanStep
+    """The step that failed, or that was next when a person spoke."""
     cause: str
+    """One sentence."""
+    controller: str = ''
+    """The controller's own text; may be empty."""
     human: tuple[str, ...] = ()
     """Feedback from people, oldest first."""
     tried: bool = True
     """Whether the step was tried, or a person spoke before it."""
+    code: Code | None = None
+    """What is wrong with its call, if it was refused before it reached the world."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -155,12 +155,7 @@ def load_config(path: Path | None = None) -> LlmConfig:
 
 def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfig:
     """
-    Parse the text of a file.
-
-    Args:
-        text: YAML.
-        source: What errors call it.
-        with_goal: Whether it may contain the goal of a case, see `GOAL_SUFFIX`.
+    Parse the text of a file, which may contain the goal of a case if `with_goal`.
 
     Raises:
         ConfigError: The text cannot be used; never repeats what may be a key.
@@ -186,8 +181,7 @@ def override(section: Section, option: str, text: str) -> Section:
     """
     Apply an option of the command line: a provider, the name of a model, or `openai:NAME`.
 
-    Raises:
-        ConfigError: It is empty, resembles a key or a misspelt provider.
+    Raises ConfigError for what is empty, or resembles a key or a misspelt provider.
     """
     text = text.strip()
     fields = type(section).model_fields

@@ -23,9 +23,7 @@ def looks_like_key(text: str) -> bool:
     """
     Whether a value from a file could be a key; in doubt, it is one.
 
-    Args:
-        text: A single value; one with spaces, slashes or colons is never a key unless a known
-            key shape is part of it.
+    Text with spaces, slashes or colons is none unless a known shape of keys is part of it.
     """
     stripped = text.strip()
     if _KEY_SHAPES.search(stripped) or _BEARER.search(stripped):
@@ -52,8 +50,7 @@ class Redactor:
         """
         Replace the secrets themselves; for text that must stay as it is otherwise.
 
-        Short ones stay: `none` or `EMPTY`, given to a local server that wants some key, is no
-        secret, and may be the very word that a model has to reply.
+        Short ones stay: a local server's `none` may be the very word that a model has to reply.
         """
         return self._long_pattern.sub(HIDDEN, text) if self._long_pattern else text
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from small_house import SmallHouse
 
 from bbllm.core.errors import ParseError
+from bbllm.core.events import LineDiscarded
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.belief.grammar import (
     MAX_ATTRIBUTES_LENGTH,
@@ -19,7 +20,6 @@ from bbllm.planners.common.belief.grammar import (
 from bbllm.planners.common.belief.model_state_estimator import MAX_STATE_LENGTH, ModelEstimator
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.observation_text import ShortNames
-from bbllm.planners.common.reply_diagnostics import RejectedLine
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_the_state_as_a_whole_has_a_limit_and_what_is_beyond_it_is_told() -> Non
     names.see(scene)
     shorts = [names.short(name) for name in scene.names]
     reply = '\n'.join(f'update_state("{short}", "{"x" * 490}")' for short in shorts)
-    left_out: list[RejectedLine] = []
+    left_out: list[LineDiscarded] = []
     estimator = ModelEstimator(
         ScriptedModel([f'update_reasoning("So.")\n{reply}']), names, on_discarded=left_out.append
     )

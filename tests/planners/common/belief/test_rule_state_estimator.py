@@ -316,8 +316,7 @@ def told_by(world: EstimatingWorld) -> list[str]:
 
 @pytest.mark.parametrize('step_m', [0.0, 2 * MOVED_M])
 def test_a_grasp_that_fails_counts_also_where_it_pushes_the_thing_aside(step_m: float) -> None:
-    experience, table = InteractionHistory(), Slippery(MISSED, step_m)
-    world = EstimatingWorld(table, RuleEstimator(experience), experience)
+    world = EstimatingWorld(Slippery(MISSED, step_m), RuleEstimator)
 
     told = []
     for _ in range(5):
@@ -328,8 +327,8 @@ def test_a_grasp_that_fails_counts_also_where_it_pushes_the_thing_aside(step_m: 
 
 
 def test_what_somebody_moves_right_after_a_failure_was_told_is_forgotten() -> None:
-    experience, table = InteractionHistory(), Slippery(MISSED, 0.0)
-    world = EstimatingWorld(table, RuleEstimator(experience), experience)
+    table = Slippery(MISSED, 0.0)
+    world = EstimatingWorld(table, RuleEstimator)
     world.execute(MISSED.call)
     assert told_by(world) == ['failed_grasp_once']
 

@@ -57,16 +57,17 @@ class Lessons:
 
     def _learn_failure(self, failure: StepFailure) -> None:
         """Rule out what was picked, or where something was to be placed."""
-        found = re.match(r'pick (\S+)|place \S+ (?:on|at) (\S+(?: [-\d.]+)?)', failure.step)
+        step = failure.step.text
+        found = re.match(r'pick (\S+)|place \S+ (?:on|at) (\S+(?: [-\d.]+)?)', step)
         if found is None:
             return
         name = found[1] or found[2]
-        self._tries[failure.step] += 1
+        self._tries[step] += 1
         if found[2] and _TAKEN.search(failure.cause):
             self.taken.add(name)
         elif _FINAL.search(failure.cause):
             self.bad.setdefault(name, failure.cause)
-        if self._tries[failure.step] >= TRIES:
+        if self._tries[step] >= TRIES:
             self.bad.setdefault(name, failure.cause)
 
     def _learn_wish(self, text: str, held: str | None) -> None:

@@ -14,7 +14,6 @@ from bbllm.core.protocols import EventSink, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
-from bbllm.planners.common.belief.interaction_history import InteractionHistory
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -91,8 +90,7 @@ def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
     """
     if not job.case.earlier:
         return table
-    experience = InteractionHistory()
-    return EstimatingWorld(table, RuleEstimator(experience), experience)
+    return EstimatingWorld(table, RuleEstimator)
 
 
 class _TakingTurns:

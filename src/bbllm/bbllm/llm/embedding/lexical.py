@@ -1,8 +1,4 @@
-"""
-`lexical`: texts compared by their letters, where no embeddings server is to be had.
-
-It compares spelling, not meaning: `grasp` and `seize` are unrelated. Reports name it.
-"""
+"""`lexical`: texts compared by their letters, where no embeddings server is to be had."""
 
 import math
 import re

@@ -120,11 +120,7 @@ def resolve(
     replay: Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> ServerConfig:
-    """
-    Return the section of a role with overrides applied and `auto` decided.
-
-    For the role `embeddings`, a built-in chat model is `lexical`.
-    """
+    """Return the section of a role with overrides applied and `auto` decided."""
     section: ServerConfig = getattr(config, role)
     choice = (overrides or {}).get(role)
     if choice is not None:
@@ -175,12 +171,7 @@ _WHO = {'brain': 'the Brain is', 'body': 'the Body is', 'embeddings': 'steps are
 
 
 def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
-    """
-    Return models whose exchanges are appended to a file, for an episode of a run or for one alone.
-
-    Raises:
-        ConfigError: There can be no such file.
-    """
+    """Return models that append their exchanges to a file, if there can be such a file."""
     embedder = models.embedder
     return replace(
         models,
@@ -191,12 +182,7 @@ def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
 
 
 def replay_models(path: Path, *, embedding: bool, text: str | None = None) -> Models:
-    """
-    Return models that answer from a recording, or from *text*, its lines for one episode.
-
-    Raises:
-        ReplayError: The recording cannot be read.
-    """
+    """Return models that answer from a recording, or from *text*, its lines for one episode."""
     return Models(
         ReplayModel(path, 'brain', text=text),
         ReplayModel(path, 'body', text=text),

@@ -52,66 +52,6 @@ _PARAMETERS: Mapping[str, tuple[str, str]] = {
 """By parameter: how refusals call it, and what is different without it."""
 
 
-class Dialect:
-    """What one server takes; starts with everything and gives up what is refused, once."""
-
-    def __init__(self, settings: OpenAISettings):
-        self._settings = settings
-        self._refused: set[str] = set()
-
-    @property
-    def stream(self) -> bool:
-        return 'stream' not in self._refused
-
-    @property
-    def schema(self) -> bool:
-        return self._settings.use_schema is not False and 'response_format' not in self._refused
-
-    def body(self, stop: Sequence[str], schema: JsonSchema | None) -> dict[str, object]:
-        """Return what goes into the request beside model, messages and `stream`."""
-        limit = 'max_completion_tokens' if 'max_tokens' in self._refused else 'max_tokens'
-        body: dict[str, object] = {
-            'temperature': self._settings.temperature,
-            limit: self._settings.max_tokens,
-        }
-        if stop:
-            # OpenAI takes four at the most; ReplyText sees to all of them.
-            body['stop'] = list(stop)[:4]
-        if schema is not None and self.schema:
-            body['response_format'] = {
-                'type': 'json_schema',
-                'json_schema': {'name': 'reply', 'schema': schema, 'strict': True},
-            }
-        if self.stream:
-            body['stream_options'] = {'include_usage': True}
-        return {name: value for name, value in body.items() if name not in self._refused}
-
-    def adapt(self, message: str, param: str | None, sent: Mapping[str, object]) -> str | None:
-        """
-        Give up the parameter that a refusal is about.
-
-        Returns:
-            A sentence on what will be different, or None if the refusal is about something else.
-        """
-        name = self._blamed(message, param, sent)
-        if name is None or (name == 'response_format' and self._settings.use_schema is True):
-            return None
-        self._refused.add(name)
-        return _PARAMETERS[name][1].format(self._settings.temperature)
-
-    def _blamed(self, message: str, param: str | None, sent: Mapping[str, object]) -> str | None:
-        if _TOO_LONG.search(message):
-            return None
-        in_use = {*sent, 'stream'} - self._refused
-        if param and (named := param.split('.')[0]) in in_use:
-            return named
-        if _UNKNOWN.search(message):
-            for name, (words, _) in _PARAMETERS.items():
-                if name in in_use and re.search(words, message, re.IGNORECASE):
-                    return name
-        return None
-
-
 PROBE_S = 5.0
 """Time limit of each of the two requests of a probe [s]."""
 _EMPTY_RETRIES = 1
@@ -131,7 +71,8 @@ class OpenAIChat:
         self.prompt_limit_tokens = settings.prompt_limit_tokens
         self.settings = settings
         self._client = client or ModelClient(settings)
-        self._dialect = Dialect(settings)
+        self._refused: set[str] = set()
+        """Parameters that the server does not take; given up once, for good."""
 
     def __repr__(self) -> str:
         return f'OpenAIChat({self._client.label})'
@@ -161,7 +102,7 @@ class OpenAIChat:
         )
         try:
             while True:
-                body = self._dialect.body(stop, schema)
+                body = self._body(stop, schema)
                 first_s = self._first_s(begun_s, again=n_failed > 0)
                 result = await client.attempt(self._ask(messages, stop, body, first_s, notice))
                 if isinstance(result, Failure):
@@ -203,7 +144,7 @@ class OpenAIChat:
         model, usage, finish, refusal = '', Usage(), '', ''
         longest = settings.max_tokens * _CHARACTERS_PER_TOKEN
         with attempt_limits(first_s, settings.first_token_timeout_s, settings.timeout_s) as extend:
-            async for piece in client.stream(messages, body, stream=self._dialect.stream):
+            async for piece in client.stream(messages, body, stream=self._streams):
                 extend()
                 notice.cancel()
                 model = piece.model or model
@@ -229,19 +170,55 @@ class OpenAIChat:
     def _first_s(self, begun_s: float, *, again: bool = False) -> float:
         """Return how long an attempt may take to its first word; a repeated one has less."""
         settings = self.settings
-        limit_s = settings.first_token_timeout_s if self._dialect.stream else settings.timeout_s
+        limit_s = settings.first_token_timeout_s if self._streams else settings.timeout_s
         left_s = begun_s + settings.hang_timeout_s - time.monotonic()
         return min(limit_s, max(round(left_s, 1), _SHORTEST_S)) if again else limit_s
 
+    @property
+    def _streams(self) -> bool:
+        return 'stream' not in self._refused
+
+    def _body(self, stop: Sequence[str], schema: JsonSchema | None) -> dict[str, object]:
+        """Return what goes into the request beside model, messages and `stream`."""
+        limit = 'max_completion_tokens' if 'max_tokens' in self._refused else 'max_tokens'
+        body: dict[str, object] = {
+            'temperature': self.settings.temperature,
+            limit: self.settings.max_tokens,
+        }
+        if stop:
+            # OpenAI takes four at the most; ReplyText sees to all of them.
+            body['stop'] = list(stop)[:4]
+        if schema is not None and self.supports_schema:
+            body['response_format'] = {
+                'type': 'json_schema',
+                'json_schema': {'name': 'reply', 'schema': schema, 'strict': True},
+            }
+        if self._streams:
+            body['stream_options'] = {'include_usage': True}
+        return {name: value for name, value in body.items() if name not in self._refused}
+
     def _adapted(self, failure: Failure, sent: Mapping[str, object]) -> bool:
-        if failure.status not in (400, 404, 415, 422, 501):
+        """Give up the parameter that a refusal is about; return whether it is about one."""
+        name = self._blamed(failure, sent)
+        if name is None or (name == 'response_format' and self.settings.use_schema is True):
             return False
-        change = self._dialect.adapt(failure.said, failure.param, sent)
-        if change is None:
-            return False
-        self.supports_schema = self._dialect.schema
+        self._refused.add(name)
+        self.supports_schema = self.supports_schema and name != 'response_format'
+        change = _PARAMETERS[name][1].format(self.settings.temperature)
         self._client.report(f'{self._client.label} {change}.')
         return True
+
+    def _blamed(self, failure: Failure, sent: Mapping[str, object]) -> str | None:
+        if failure.status not in (400, 404, 415, 422, 501) or _TOO_LONG.search(failure.said):
+            return None
+        in_use = {*sent, 'stream'} - self._refused
+        if failure.param and (named := failure.param.split('.')[0]) in in_use:
+            return named
+        if _UNKNOWN.search(failure.said):
+            for name, (words, _) in _PARAMETERS.items():
+                if name in in_use and re.search(words, failure.said, re.IGNORECASE):
+                    return name
+        return None
 
     def _endless(self, text: ReplyText) -> str:
         if not text.text.strip():
@@ -258,13 +235,9 @@ class OpenAIChat:
 
 def probe(settings: OpenAISettings) -> str:
     """
-    Return a sentence that a model answers, for `bbllm doctor`.
+    Return a sentence that a model answers, for `bbllm doctor`; raise ModelError if it does not.
 
-    The list of models is requested, which costs nothing; a server without one is asked a
-    question of a few tokens.
-
-    Raises:
-        ModelError: It does not answer; the text contains why and what would help.
+    The list of models is requested, which costs nothing, else an answer of a few tokens.
     """
     connect_s = min(settings.connect_timeout_s, PROBE_S)
     limits = {'timeout_s': PROBE_S, 'connect_timeout_s': connect_s, 'retries': 0}

@@ -112,13 +112,7 @@ class ModelClient:
         self._cleanup = AsyncExitStack()
 
     def run(self, work: Coroutine[Any, Any, T], cancel: CancelToken | None = None) -> T:
-        """
-        Return the result of a coroutine that runs in the client's thread.
-
-        Raises:
-            BbllmError: What `cancel` raises; the coroutine is cancelled then.
-            Exception: What the coroutine raised.
-        """
+        """Return the result of a coroutine in the client's thread; cancel it if told to."""
         future = asyncio.run_coroutine_threadsafe(work, self._started_loop())
         try:
             while not future.done():
@@ -134,8 +128,7 @@ class ModelClient:
         """
         Await one request; what goes wrong is returned as a Failure without secrets.
 
-        Raises:
-            ModelError: The request raised it: another attempt would not help.
+        A ModelError is raised: another attempt would not help.
         """
         try:
             _ = self._sdk  # made before a time limit begins: it takes a while
@@ -147,12 +140,7 @@ class ModelClient:
             return failure_of(error, self.settings, self.redactor)
 
     async def wait_after(self, failure: Failure, n_failed: int, begun_s: float) -> None:
-        """
-        Wait until another attempt makes sense; the first began at *begun_s* (monotonic) [s].
-
-        Raises:
-            ModelError: No attempt makes sense.
-        """
+        """Wait until another attempt makes sense, else raise ModelError."""
         settings = self.settings
         too_long = failure.wait_s is not None and failure.wait_s > PATIENCE_S
         spent_s = time.monotonic() - begun_s
@@ -180,9 +168,7 @@ class ModelClient:
         """
         Send one chat request, with more parameters in *body*, and yield its reply.
 
-        Raises:
-            openai.OpenAIError: The request failed.
-            OddReplyError: The answer is not a reply.
+        Raises OpenAIError, OddReplyError for an answer that is no reply.
         """
         asked = [
             cast('ChatCompletionMessageParam', {'role': item.role, 'content': item.content})
@@ -210,15 +196,9 @@ class ModelClient:
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vectors, str, Usage | None]:
         """
-        Send one request for vectors.
+        Return one vector for each text, the server's name of the model, and what it counted.
 
-        Returns:
-            One vector for each text, the server's name of the model, and what it counted.
-
-        Raises:
-            openai.OpenAIError: The request failed.
-            TooLateError: It took longer than `timeout_s`.
-            OddReplyError: The answer does not contain one vector for each text.
+        Raises OpenAIError, TooLateError after `timeout_s`, OddReplyError for other answers.
         """
         limit_s = self.settings.timeout_s
         with attempt_limits(limit_s, limit_s, limit_s):
@@ -243,13 +223,7 @@ class ModelClient:
         return vectors, answer.model or '', Usage(used.prompt_tokens) if used else None
 
     async def models(self, timeout_s: float) -> tuple[str, ...]:
-        """
-        Return the names of the models that the server lists.
-
-        Raises:
-            openai.OpenAIError: The request failed.
-            TooLateError: It took longer than `timeout_s` [s].
-        """
+        """Return the names of the models that the server lists."""
         with attempt_limits(timeout_s, timeout_s, timeout_s):
             page = await self._sdk.models.list(timeout=timeout_s)
         return tuple(item.id for item in page.data or ())
@@ -311,16 +285,8 @@ def attempt_limits(first_s: float, gap_s: float, total_s: float) -> Iterator[Cal
     """
     Limit the time of one attempt; yields a function to call at each piece of the reply.
 
-    The time-outs of sockets only limit the gap between two bytes, so a server that sends a byte
-    now and then would be waited for without end.
-
-    Args:
-        first_s: Longest wait for the first piece [s].
-        gap_s: Longest wait for each later one [s].
-        total_s: Longest time for all of them [s].
-
-    Raises:
-        TooLateError: A limit has passed.
+    The time-outs of sockets only limit the gap between two bytes. Here the first piece may take
+    *first_s*, each later one *gap_s* and all together *total_s* [s], else TooLateError.
     """
     end_s = anyio.current_time() + total_s
     problem = f'the first word of the reply did not come within {first_s:g} s'

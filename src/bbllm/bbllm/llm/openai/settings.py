@@ -83,15 +83,9 @@ def openai_settings(
     section: ServerConfig, role: str, environ: Mapping[str, str] = os.environ
 ) -> OpenAISettings:
     """
-    Add key and base URL from the environment to a section.
+    Add key and base URL from the environment to the section of a role.
 
-    Args:
-        section: The section of the file.
-        role: `brain`, `body` or `embeddings`, for messages.
-        environ: Where keys and base URLs come from.
-
-    Raises:
-        ConfigError: The key is missing or is none, or the URL is none; never shows them.
+    Raises ConfigError if the key is missing or is none, or the URL is none; never shows them.
     """
     key = environ.get(section.api_key_env, '').strip()
     if key and (not key.isascii() or not key.isprintable() or ' ' in key):

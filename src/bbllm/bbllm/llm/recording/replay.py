@@ -99,12 +99,7 @@ def read_recording(path: Path) -> list[Exchange]:
 
 
 def parse_recording(text: str, path: Path) -> list[Exchange]:
-    """
-    Return all exchanges in the lines of a recording, oldest first.
-
-    Raises:
-        ReplayError: A line is no exchange; *path* is for the message.
-    """
+    """Return all exchanges, oldest first; raise ReplayError for a line that is none."""
     *lines, torn = text.split('\n')
     if torn:
         lines.append(torn)
@@ -147,12 +142,7 @@ def _schema_hash_of(schema: JsonSchema | None) -> str:
 
 
 class RecordingModel:
-    """
-    A model whose exchanges are appended to a file, which brain and body share; its folder is made.
-
-    Raises:
-        ConfigError: There can be no such file; `complete` raises what shows only later.
-    """
+    """A model whose exchanges are appended to a file, which brain and body share."""
 
     def __init__(self, inner: ChatModel, path: Path, role: str, *, episode: str = ''):
         if path.is_dir():
@@ -230,12 +220,9 @@ class ReplayModel:
     """
     Answers from a recording, without a server or a key.
 
-    A request is identified by its content; equal requests are answered in the order in which they
-    were recorded. A recording without this role is accepted, as long as nothing is asked: some
-    planners have no use for a Body. *text* are the lines of one episode, if they were read before.
-
-    Raises:
-        ReplayError: The file cannot be read, or is empty.
+    Equal requests are answered in the order in which they were recorded. A recording without this
+    role is accepted, as long as nothing is asked. *text* are the lines of one episode, if they
+    were read before. Raises ReplayError if the file cannot be read, or is empty.
     """
 
     def __init__(self, path: Path, role: str, *, text: str | None = None):

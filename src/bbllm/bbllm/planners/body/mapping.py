@@ -83,14 +83,10 @@ def models_for(
     environ: Mapping[str, str] = os.environ,
 ) -> Models:
     """
-    Build the models for a method; see `make_models` for the other arguments.
+    Build the models for a method; `brain` and `body` are a provider or the name of a model.
 
-    `brain` and `body` are a provider or the name of a model, as for `--brain`; None for the
-    configured one. With `embedding`, `body` names the embedding model, or is `lexical`.
-
-    Raises:
-        ConfigError: See `make_models`; or the Body does not support the method.
-        ReplayError: See `make_models`.
+    With `embedding`, `body` names the embedding model, or is `lexical`. See `make_models` for the
+    other arguments and errors; ConfigError if the Body does not support the method.
     """
     matching = method is MappingMethod.EMBEDDING
     chosen = {'brain': brain, 'embeddings' if matching else 'body': body}

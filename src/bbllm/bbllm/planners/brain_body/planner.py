@@ -6,7 +6,15 @@ from random import Random
 
 from bbllm.core.errors import ParseError
 from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, StepPassed
-from bbllm.core.protocols import PASS, Body, EpisodeContext, Pass, PromptRequest, World
+from bbllm.core.protocols import (
+    PASS,
+    Body,
+    EpisodeContext,
+    Pass,
+    PromptRequest,
+    StepFailure,
+    World,
+)
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import CallError, code_behind
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
@@ -15,8 +23,8 @@ from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan, plan_on
-from bbllm.planners.common.program import Call, Referents
-from bbllm.planners.common.prompting import PlanFailure, Prompts
+from bbllm.planners.common.program import Referents
+from bbllm.planners.common.prompting import Prompts
 from bbllm.planners.common.scene_graph import HOUSEHOLD, MOVES, WORLD_WORDS, shown_to_body
 
 
@@ -47,7 +55,7 @@ class HouseBody:
             )
             return PASS
         try:
-            meant = Call(WORLD_WORDS.get(call.skill, call.skill), call.args)
+            meant = SkillCall(WORLD_WORDS.get(call.skill, call.skill), call.args)
             return self._referents.resolve(meant, scene)
         except CallError as error:
             raise ParseError(str(error)) from error
@@ -90,7 +98,7 @@ class BrainBody(ModelPlanner):
         request = PromptRequest(kind='plan', scene=prompts.shown(scene))
         plan = Plan(self.ask(prompts.planning(task, scene), parse_plan, request, context))
         context.emit(PlanMade.of(plan, 0))
-        failures: list[PlanFailure] = []
+        failures: list[StepFailure] = []
         i = k = 0
         while i != len(plan.steps):
             step = plan.steps[i]
@@ -112,7 +120,7 @@ class BrainBody(ModelPlanner):
                 context.emit(StepFailed.of(step, failure.cause, code=failure.code))
                 i += 1
 
-    def _heard(self, step: PlanStep, k: int, context: EpisodeContext) -> PlanFailure | None:
+    def _heard(self, step: PlanStep, k: int, context: EpisodeContext) -> StepFailure | None:
         """Return the feedback of people before this step."""
         said = context.take_human_feedback()
         if said and k == self.k:
@@ -120,7 +128,7 @@ class BrainBody(ModelPlanner):
             context.warn(f'All {k} feedback loops are used up; this came too late: {text!r}')
         elif said:
             cause = f'Before this step a person said: {" / ".join(said)}'
-            return PlanFailure(step, cause, human=said, tried=False)
+            return StepFailure(step, cause, human=said, tried=False)
         return None
 
     def _repair(
@@ -129,7 +137,7 @@ class BrainBody(ModelPlanner):
         task: Task,
         world: World,
         plan: Plan,
-        failures: list[PlanFailure],
+        failures: list[StepFailure],
         context: EpisodeContext,
     ) -> Plan | None:
         """Ask for the plan from the failed step on; None if no reply parses."""
@@ -142,7 +150,7 @@ class BrainBody(ModelPlanner):
             scene=prompts.shown(scene),
             start=start,
             plan=tuple(step.text for step in plan.steps),
-            failures=tuple(item.as_data for item in failures),
+            failures=tuple(failures),
         )
         try:
             new = self.ask(prompt, partial(parse_plan, start=start), request, context)
@@ -154,14 +162,14 @@ class BrainBody(ModelPlanner):
 
 def _attempt(
     step: PlanStep, body: Body, world: World, context: EpisodeContext
-) -> PlanFailure | None:
+) -> StepFailure | None:
     """Map one step and execute it; None if it succeeded or was passed."""
     context.emit(StepBegun.of(step))
     try:
         call = body.map(step, world.observe())
     except ParseError as error:
         cause, code = f'This step could not be turned into a call. {error}', code_behind(error)
-        return PlanFailure(step, cause, human=context.take_human_feedback(), code=code)
+        return StepFailure(step, cause, human=context.take_human_feedback(), code=code)
     if call is PASS:
         context.emit(StepPassed.of(step))
         return None
@@ -169,7 +177,7 @@ def _attempt(
     if outcome.succeeded:
         return None
     cause = failure_cause(outcome, call)
-    return PlanFailure(step, cause, outcome.raw, human=context.take_human_feedback())
+    return StepFailure(step, cause, outcome.raw, human=context.take_human_feedback())
 
 
 BRAIN_BODY = PlannerSpec(factory=BrainBody, options=BrainBodyOptions())

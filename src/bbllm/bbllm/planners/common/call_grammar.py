@@ -1,8 +1,7 @@
 """
-The grammar of calls that a Body may reply with, as one line or as JSON.
+The grammar of calls that a Body may reply with, as one line or as JSON (see `body_schema`).
 
-A line: `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`. JSON: an object that
-obeys `body_schema`. `check_call` checks both.
+A line: `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`.
 """
 
 import json
@@ -108,7 +107,7 @@ def _one_target(call: SkillCall, scene: Scene) -> SkillCall:
     """
     Turn `[move] <object> <target>`, the paper's form, into `place(target)`.
 
-    The object must be in the hand: to pick it is a step of the Brain, whose mistake must show.
+    To pick the object is a step of the Brain, whose mistake must show.
     """
     two_are_right = any(
         plain(skill.name) == plain(call.skill) and len(skill.params) == 2 for skill in scene.skills

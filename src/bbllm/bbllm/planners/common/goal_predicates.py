@@ -120,8 +120,7 @@ def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] |
     Parse a goal; return None for a plain sentence. Other classes may be out of sight.
 
     Raises:
-        ParseError: Only some of it is predicates, or it is ambiguous where a thing ends and its
-            place begins; names an accepted form.
+        ParseError: Only some of it is predicates, or a thing and its place cannot be separated.
     """
     parts = [part.strip() for part in text.strip().strip(',').split(',')]
     found = [_PREDICATE.fullmatch(part) for part in parts]
@@ -163,17 +162,13 @@ def contradiction(
     nested: Collection[frozenset[str]] = (),
 ) -> tuple[GoalPredicate, ...] | None:
     """
-    Return two or more predicates that contradict each other; None if none are found.
-
-    Of more than two predicates, only groups are checked in which no object can satisfy two, so
-    that None is no proof.
+    Return predicates that contradict each other; None, which is no proof, if none are found.
 
     Args:
         predicates: The goal.
-        counts: How many objects of each class exist; enough of them can satisfy both predicates.
-            None: one would have to satisfy both.
-        portable: Classes of objects that can be carried. Milk on a plate can also be inside a
-            fridge, so two places exclude each other only if neither is portable.
+        counts: How many objects of each class exist. None: one would have to satisfy both.
+        portable: Classes that can be carried: milk on a plate can also be inside a fridge, so two
+            places exclude each other only if neither is portable.
         nested: Pairs of places that an object can be in at once, see `nested_places`.
     """
     goal = tuple(predicates)
@@ -214,11 +209,7 @@ Item = TypeVar('Item', bound=Hashable)
 def nested_places(
     lies_in: Mapping[Item, Collection[Item]], class_of: Callable[[Item], str]
 ) -> frozenset[frozenset[str]]:
-    """
-    Return pairs of classes of which an object can be in or on both, because one is in the other.
-
-    `lies_in` has the places of each object, of which `class_of` returns the class.
-    """
+    """Return pairs of classes, one inside the other, given the places of each object."""
     pairs: set[frozenset[str]] = set()
     for thing in lies_in:
         waiting, seen = [thing], {thing}
@@ -289,8 +280,7 @@ def refuse_contradiction(
     """
     Raise GaveUpError for predicates that contradict each other.
 
-    If only a part of the house is in sight, further objects may exist, so that a contradiction by
-    numbers is a warning.
+    If further objects may exist out of sight, a contradiction by numbers is a warning.
     """
     for relation, verb, most in AT_ONCE:
         greedy = [item for item in predicates if item.relation is relation]

@@ -25,10 +25,9 @@ def ground(
     word: str, scene: Scene, policy: Policy, rng: Random, *, context: EpisodeContext
 ) -> str | None:
     """
-    Return the name of the object that a word means, None if there is none.
+    Return the name of the object that a word means, a class or a name; None if there is none.
 
-    The word is a class, such as `salmon`, or a name. A choice is an event, because it affects
-    whether a plan works as much as the plan does.
+    A choice is an event, because it affects whether a plan works as much as the plan does.
     """
     names = meant_by(word, scene.names)
     if not names:

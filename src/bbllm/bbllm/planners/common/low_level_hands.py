@@ -8,7 +8,7 @@ from bbllm.core.protocols import PASS, Body, EpisodeContext, World
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Outcome, Plan, PlanStep, Scene, SkillCall, Status
 from bbllm.planners.common.goal_predicates import refuse_empty
-from bbllm.planners.common.low_level_plan import WAIT, LowLevelCall, in_world
+from bbllm.planners.common.low_level_plan import WAIT, in_world
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.plan_grammar import plan_on
 
@@ -21,11 +21,7 @@ def failure_cause(outcome: Outcome, call: object) -> str:
 def map_step(
     body: Body, step: PlanStep, scene: Scene, context: EpisodeContext, problem: str
 ) -> SkillCall | None:
-    """
-    Begin a step and return its call; None if the Body passed or gave no call, which is reported.
-
-    `problem` precedes the error of a reply without a call.
-    """
+    """Begin a step and return its call, if any; `problem` precedes the parser's error."""
     context.emit(StepBegun.of(step))
     try:
         call = body.map(step, scene)
@@ -96,8 +92,7 @@ class Hands:
     """
     Executes low-level plans in one episode; raises GaveUpError if there is nothing to work with.
 
-    It observes at the start and after each step only: names depend on when an object was first
-    seen, so that a replay of the history on a copy of the start assigns the same names.
+    It observes at the start and after each step only, because names depend on first sight.
     """
 
     def __init__(self, world: World, context: EpisodeContext):
@@ -113,7 +108,7 @@ class Hands:
         """The latest scene."""
         refuse_empty(self.scene)
 
-    def carry_out(self, calls: Sequence[LowLevelCall]) -> None:
+    def carry_out(self, calls: Sequence[SkillCall]) -> None:
         """Execute calls up to the first that fails; raise GaveUpError if nothing comes of it."""
         steps = self._plan.go_on(map(str, calls))
         self.idle(self._do_all(steps, calls))
@@ -127,7 +122,7 @@ class Hands:
                 'tried. Any action but `wait`, or the line `done`, would have gone on.'
             )
 
-    def _do_all(self, steps: Sequence[PlanStep], calls: Sequence[LowLevelCall]) -> bool:
+    def _do_all(self, steps: Sequence[PlanStep], calls: Sequence[SkillCall]) -> bool:
         """Execute the calls; return whether none of them reached the world."""
         idle = True
         for step, call in zip(steps, calls, strict=True):

@@ -19,13 +19,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.errors import GaveUpError
+from bbllm.core.events import LineDiscarded
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import Code, Scene, Skill, SkillCall
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.reply_diagnostics import (
     LostReplyError,
-    RejectedLine,
     more_lines,
     reason_of,
     says_done,
@@ -50,26 +50,16 @@ _NOTE = re.compile(r'\(.*|#.*|--? .*|// .*')
 _HOLDS_CALL = re.compile(r'([^\W\d]\w{0,60})\(')
 _HEADING = re.compile(r'[#\s]*low-level action plan\b[\s*_`]*:?[\s*_`]*(.*)', re.IGNORECASE)
 _FENCE = re.compile(r'\s*```\w*\s*')
-_FIGURE = re.compile(r'[-+]?\d*\.?\d+')
-
-
-@dataclass(frozen=True, slots=True)
-class LowLevelCall:
-    """An action and its objects, by the model's names: `placein(cup1, cupboard1)`."""
-
-    action: str
-    args: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f'{self.action}({", ".join(self.args)})'
+_FIGURE = re.compile(r'[-+]?(\d+(\.\d+)?|\.\d+)')
 
 
 @dataclass(frozen=True, slots=True)
 class LowLevelPlan:
     """The calls of a reply; none if it states that all is done."""
 
-    calls: tuple[LowLevelCall, ...]
-    discarded: tuple[RejectedLine, ...] = ()
+    calls: tuple[SkillCall, ...]
+    """By the model's names: `placein(cup1, cupboard1)`."""
+    discarded: tuple[LineDiscarded, ...] = ()
 
 
 def low_level_actions(scene: Scene) -> tuple[Skill, ...]:
@@ -112,8 +102,8 @@ class _Reader:
     def __init__(self, actions: Sequence[Skill]):
         self._actions = actions
         self._words = _words(actions)
-        self._calls: list[LowLevelCall] = []
-        self._discarded: list[RejectedLine] = []
+        self._calls: list[SkillCall] = []
+        self._discarded: list[LineDiscarded] = []
         self._reason = ''
         self._headed = self._chatted = self._ended = False
         self._meant = False
@@ -131,7 +121,7 @@ class _Reader:
             self._ended = True
             return False
         call = read_call(line, self._actions)
-        if isinstance(call, LowLevelCall):
+        if isinstance(call, SkillCall):
             self._calls.append(call)
         elif reason := reason_of(line):
             self._refuse(reason, raw)
@@ -146,7 +136,7 @@ class _Reader:
         """Return the plan, given the number of unread lines that resemble actions."""
         if n_more:
             what = 'a line `done`' if self._ended else f'line {MAX_LINES}'
-            self._discarded.append(RejectedLine(more_lines(n_more), f'Left out behind {what}.'))
+            self._discarded.append(LineDiscarded(more_lines(n_more), f'Left out behind {what}.'))
         found, example = tuple(self._discarded), _example(self._actions)
         first = f' The line {found[0].text[:80]!r}: {found[0].why}' if found else ''
         said = '`cannot: `' if self._reason else '`done`' if self._ended else ''
@@ -186,7 +176,7 @@ class _Reader:
             self._reason = reason
         else:
             why = 'A plan that has calls is carried out; `cannot: ` stands alone.'
-            self._discarded.append(RejectedLine(raw.strip()[:MAX_LINE], why))
+            self._discarded.append(LineDiscarded(raw.strip()[:MAX_LINE], why))
 
 
 def _bare(raw: str) -> tuple[bool, str]:
@@ -195,27 +185,27 @@ def _bare(raw: str) -> tuple[bool, str]:
     return (bool(found['number']), found['text'].strip()) if found else (False, '')
 
 
-def read_call(line: str, actions: Sequence[Skill]) -> LowLevelCall | RejectedLine:
+def read_call(line: str, actions: Sequence[Skill]) -> SkillCall | LineDiscarded:
     """Return the call of a line without its number, or why it is none."""
     found = _CALL.fullmatch(line) if len(line) <= MAX_LINE else None
     if found is None or (found['note'] and not _NOTE.fullmatch(found['note'])):
-        return RejectedLine(line, f'It is no call such as {_example(actions)}.')
+        return LineDiscarded(line, f'It is no call such as {_example(actions)}.')
     if _has_call(found['note'], actions):
-        return RejectedLine(line, 'It has more than one call; each stands on a line of its own.')
+        return LineDiscarded(line, 'It has more than one call; each stands on a line of its own.')
     wanted = plain(found['name'])
     skill = next((s for s in actions if wanted in (s.name, *map(plain, s.aliases))), None)
     if skill is None:
         known = ', '.join(item.name for item in actions)
         why = f'There is no action {found["name"]}. Known: {known}.'
-        return RejectedLine(line, why, Code.UNKNOWN_SKILL)
+        return LineDiscarded(line, why, code=Code.UNKNOWN_SKILL)
     args = tuple(arg.strip(' \t\'"`‘’“”') for arg in found['args'].split(','))
     args = () if args == ('',) else args
     if len(args) > 1 and len(skill.params) == 1 and all(map(_FIGURE.fullmatch, args)):
         args = (' '.join(args),)  # a pose in numbers is one argument
     if len(args) != len(skill.params) or not all(args):
         why = f'{skill.name} takes {len(skill.params)} things, but this has {len(args)}.'
-        return RejectedLine(line, why, Code.BAD_ARGUMENTS)
-    return LowLevelCall(skill.name, args)
+        return LineDiscarded(line, why, code=Code.BAD_ARGUMENTS)
+    return SkillCall(skill.name, args)
 
 
 def _has_call(note: str, actions: Sequence[Skill]) -> bool:
@@ -230,23 +220,19 @@ def _words(actions: Sequence[Skill]) -> set[str]:
     return {plain(word) for skill in actions for word in (skill.name, *skill.aliases)}
 
 
-def in_world(call: LowLevelCall, scene: Scene, names: ShortNames) -> SkillCall | Pass:
-    """
-    Return a call with the world's names, PASS if it has no effect.
-
-    As in the paper, a call with the name of an unseen object is tried, and fails.
-    """
+def in_world(call: SkillCall, scene: Scene, names: ShortNames) -> SkillCall | Pass:
+    """Return a call with the world's names if it has them; PASS for a `wait` in a household."""
     in_house = scene.domain == HOUSEHOLD
-    if in_house and call.action == WAIT:
+    if in_house and call.skill == WAIT:
         return PASS
-    skill = HOUSE_ACTIONS.get(call.action, call.action) if in_house else call.action
-    return SkillCall(skill, tuple(names.name(arg) or arg for arg in call.args))
+    skill = HOUSE_ACTIONS.get(call.skill) if in_house else None
+    return SkillCall(skill or call.skill, tuple(names.name(arg) or arg for arg in call.args))
 
 
-def as_planned(call: SkillCall, names: ShortNames, *, in_house: bool) -> LowLevelCall:
+def as_planned(call: SkillCall, names: ShortNames, *, in_house: bool) -> SkillCall:
     """Return a call of the world as a low-level plan writes it; the inverse of `in_world`."""
     words = {skill: action for action, skill in HOUSE_ACTIONS.items()} if in_house else {}
-    return LowLevelCall(words.get(call.skill, call.skill), tuple(map(names.short, call.args)))
+    return SkillCall(words.get(call.skill, call.skill), tuple(map(names.short, call.args)))
 
 
 def _example(actions: Sequence[Skill]) -> str:

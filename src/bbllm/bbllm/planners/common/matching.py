@@ -19,7 +19,7 @@ UNTAKABLE = (Kind.LOCATION, Kind.FIXTURE, Kind.HAND)
 """Kinds that a hand cannot take, and that a parameter `object` cannot be."""
 SECONDS = '1'
 """Duration of a wait whose step has no number."""
-_NUMBER = r'[-+]?\d*\.?\d+'
+_NUMBER = r'[-+]?(?:\d+(?:\.\d+)?|\.\d+)'
 _FIRST_NUMBER = re.compile(rf'(?<![\w.]){_NUMBER}')
 _NEXT = rf'[\s,]+{_NUMBER}'
 _POSE = re.compile(rf'(?<![\w.]){_NUMBER}(?:(?:{_NEXT}){{6}}|(?:{_NEXT}){{2,3}})')

@@ -33,8 +33,6 @@ class HistoryForm:
     """Text of a history without rounds."""
     shortened: str
     """How the oldest rounds are written if space is short; part of a warning."""
-    first: int = 0
-    """Number of the first round."""
     omitted: str = ''
     """First line of a history without its first `{}` rounds; empty for none."""
 
@@ -46,12 +44,13 @@ class PromptHistory:
     form: HistoryForm
     budget: int | None = BUDGET
     """Maximum length of the text [characters]; None if only the model has a limit."""
-    on_short: Callable[[str], None] | None = None
+    on_short: Callable[[str], None] = lambda text: None
     """Receives one warning when rounds are no longer written in full."""
     n_rounds: int = 0
 
     def __post_init__(self) -> None:
         self._entries: list[HistoryRound | str] = []
+        self._warned = False
 
     def add(self, finished: HistoryRound) -> None:
         self._entries.append(finished)
@@ -70,43 +69,40 @@ class PromptHistory:
                 parts.append(entry)
                 continue
             if i >= left_out:
-                write = entry.in_full if i >= in_short else entry.in_short
-                parts.append(write(i + self.form.first))
+                parts.append(entry.in_full(i) if i >= in_short else entry.in_short(i))
             i += 1
         return '\n'.join(parts) or self.form.empty
 
-    def text(self, fits: Callable[[str], bool] | None = None) -> str:
+    def text(self, fits: Callable[[str], bool] = lambda text: True) -> str:
         """Return the text within the budget if possible, the newest round always in full."""
         older = range(1, max(1, self.n_rounds))
         ways = [(0, 0), *((n, 0) for n in older), *((len(older), n) for n in older)]
         for in_short, left_out in ways:
             text = self.write(in_short, left_out)
-            if (self.budget is None or len(text) <= self.budget) and (fits is None or fits(text)):
+            if (self.budget is None or len(text) <= self.budget) and fits(text):
                 break
-        if in_short and self.on_short is not None:
-            warn, self.on_short = self.on_short, None
+        if in_short and not self._warned:
+            self._warned = True
             room = f'the {self.budget} characters there are for it'
             if self.budget is None or len(self.write()) <= self.budget:
                 room = (
                     'the room that `context_tokens` of the model in config/llm.yaml leaves for it'
                 )
-            warn(
+            self.on_short(
                 f'The history of {self.n_rounds} rounds is longer than {room}: from here '
                 f'on prompts tell its oldest rounds {self.form.shortened}, or leave them out.'
             )
         return text
 
-    def shrink(self, fits: Callable[[str], bool] | None = None) -> bool:
+    def shrink(self, fits: Callable[[str], bool]) -> bool:
         """Halve the budget; return whether the text became shorter."""
         length = len(self.text(fits))
         self.budget = length // 2
         return len(self.text(fits)) < length
 
 
-def budget_for(model: ChatModel, chosen: int | None = None) -> int | None:
+def budget_for(model: ChatModel) -> int | None:
     """Return the maximum length of a history [characters]; None if the model's limit decides."""
-    if chosen is not None:
-        return chosen
     return BUDGET if prompt_limit(model) is None else None
 
 
@@ -122,11 +118,7 @@ def ask_shorter(
     """
     Ask as `ask` does, with as much of the history as the model has space for.
 
-    If the model declares a limit, no longer prompt is sent. The history shrinks each time the
-    model finds the prompt too long.
-
-    Raises:
-        PromptTooLongError: It is too long even with the shortest history.
+    The history shrinks each time the model finds the prompt too long, at last PromptTooLongError.
     """
     limit = prompt_limit(model)
 

@@ -1,12 +1,9 @@
 """
 The text of a scene for LLM-State and Inner Monologue: short names in lists, and no states.
 
-Source: Chen et al., LLM-State, section III-A and appendix VI-A. States such as open, on or warm
-are omitted: the planner has to track them. On a table, where positions matter and objects are few,
-the text is that of the other planners.
-
-Constant parts come first, so that a server can cache the beginning of a prompt: lists are in the
-order of first sight, furniture before movable objects, and objects that were in a hand last.
+Source: Chen et al., LLM-State, section III-A and appendix VI-A. The planner has to track states
+such as open. On a table the text is that of the other planners. Constant parts come first, so that
+a server can cache the beginning: lists are in the order of first sight, furniture first.
 """
 
 import re
@@ -29,8 +26,7 @@ class ShortNames:
     """
     Numbers the objects of each class from 1, in the order in which they were first seen.
 
-    So LLM-State names objects (Chen et al., appendix VI-A), for the whole episode. On a table each
-    object keeps its own name.
+    So LLM-State names objects (appendix VI-A). On a table each object keeps its own name.
     """
 
     def __init__(self) -> None:
@@ -116,9 +112,8 @@ def lists_text(scene: Scene, names: ShortNames, *, moved: Sequence[str] = ()) ->
     """
     Return the visible rooms, containers, surfaces and objects: `[salmon1 IN fridge1, ...]`.
 
-    An object is in each list that it fits; walls and other objects without affordances are in
-    none. Its place is the object that it is on, else the one that it is in, else its room. The
-    objects that were taken, the latest last, end their lists: their places change most.
+    An object is in each list that it fits, with what it is on, else in, else its room. The `moved`
+    objects, the latest last, end their lists: their places change most.
     """
     return text_of(_lists(scene, names, moved))
 
@@ -134,11 +129,7 @@ def situation_text(scene: Scene, names: ShortNames) -> str:
 
 
 def changes(before: Observation, after: Observation) -> str:
-    """
-    Return what is new in an observation, and which objects are gone.
-
-    Objects that are out of sight because the robot changed rooms are not listed as gone.
-    """
+    """Return what is new in an observation, and which objects are gone from the same room."""
     lines: list[str] = []
     for label, items in after.items():
         known = before.get(label, ())
@@ -156,10 +147,9 @@ def changes(before: Observation, after: Observation) -> str:
 
 def _objects(lists: Observation) -> dict[str, None]:
     """
-    Return the objects in sight or in a hand, each once: `salmon1` of `salmon1 IN fridge1`.
+    Return the objects in sight or in a hand: `salmon1` of `salmon1 IN fridge1`.
 
-    The list of close objects is ignored: walls and lamps are in that list alone, and stay visible
-    when the robot goes away.
+    Close objects are ignored: walls and lamps stay visible when the robot goes away.
     """
     named = (lists.get(label, ()) for label in (*MOVABLE_LISTS, HELD))
     return {item.partition(' ')[0]: None for items in named for item in items}

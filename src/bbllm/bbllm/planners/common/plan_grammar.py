@@ -31,11 +31,8 @@ def parse_plan(text: str, start: int = 0) -> tuple[PlanStep, ...]:
     """
     Return the steps of a reply, numbered from `start`; none if it is only `Done`.
 
-    If the reply repeats the old plan, only the text from `New plan:` counts.
-
-    Raises:
-        ParseError: Not a plan; names what was found and what is accepted.
-        GaveUpError: The line `cannot: <reason>` in place of a plan.
+    If the reply repeats the old plan, only the text from `New plan:` counts. Raises GaveUpError
+    for the line `cannot: <reason>`, ParseError for what is no plan.
     """
     lines = [_bare(line) for line in text.split('\n')]
     marks = [i for i, line in enumerate(lines) if _NEW_PLAN.match(line)]

@@ -13,15 +13,9 @@ from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.scene_graph import classes, meant_by, scene_graph
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call such as `grab('salmon')`."""
-
-    verb: str
-    args: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f'{self.verb}({", ".join(map(repr, self.args))})'
+def written(call: SkillCall) -> str:
+    """Return a call as programs have it: `grab('salmon')`."""
+    return f'{call.skill}({", ".join(map(repr, call.args))})'
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +52,10 @@ class Assertion:
     """A condition, and the calls to make if it is false."""
 
     condition: ProgramCondition
-    recoveries: tuple[Call, ...] = ()
+    recoveries: tuple[SkillCall, ...] = ()
 
 
-Statement = Call | Assertion
+Statement = SkillCall | Assertion
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +74,10 @@ class Program:
     sub_goals: tuple[ProgramPart, ...] = ()
 
     @property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[SkillCall, ...]:
         """The calls in order, without recoveries."""
         statements = [item for goal in self.sub_goals for item in goal.statements]
-        return tuple(item for item in statements if isinstance(item, Call))
+        return tuple(item for item in statements if isinstance(item, SkillCall))
 
 
 GOING = frozenset({'find', 'walk', 'run', 'walktowards'})
@@ -112,16 +106,15 @@ class Referents:
     found: str | None = None
     """The object that the program last went to."""
 
-    def resolve(self, call: Call, scene: Scene) -> SkillCall:
+    def resolve(self, call: SkillCall, scene: Scene) -> SkillCall:
         """Return the call in the scene's own names; raise CallError if there is none."""
-        made = SkillCall(call.verb, call.args)
-        verb = plain(call.verb)
+        verb = plain(call.skill)
         known = (s for s in scene.skills if verb in (plain(s.name), *map(plain, s.aliases)))
         skill = next(known, None)
         if skill is None or len(call.args) != len(skill.params):
-            return check_call(made, scene)  # raises the right error
+            return check_call(call, scene)  # raises the right error
         args = tuple(
-            self._object(i, skill, word, made, scene) if _names(param, word) else word
+            self._object(i, skill, word, call, scene) if _names(param, word) else word
             for i, (param, word) in enumerate(zip(skill.params, call.args, strict=True))
         )
         return check_call(SkillCall(skill.name, args), scene)
@@ -155,40 +148,33 @@ class Referents:
 
 
 @dataclass(frozen=True, slots=True)
-class CallFailure:
-    """Why a call failed."""
+class TriedCall:
+    """One call of a program and its result."""
 
-    cause: str
-    """One sentence."""
+    call: SkillCall
+    cause: str = ''
+    """Why it failed, in one sentence; '' if it succeeded."""
     code: Code | None = None
     """What is wrong with the call, if it was refused before it reached the world."""
 
 
-@dataclass(frozen=True, slots=True)
-class TriedCall:
-    """One call of a program and its result."""
-
-    call: Call
-    failed: CallFailure | None = None
-
-
-def attempt(call: Call, referents: Referents, world: World) -> CallFailure | None:
-    """Ground a call and execute it; return None if it succeeded."""
+def attempt(call: SkillCall, referents: Referents, world: World) -> TriedCall:
+    """Ground a call and execute it."""
     try:
         made = referents.resolve(call, world.observe())
     except CallError as error:
-        return CallFailure(str(error), error.code)
+        return TriedCall(call, str(error), error.code)
     outcome = world.execute(made)
-    return None if outcome.succeeded else CallFailure(failure_cause(outcome, made))
+    return TriedCall(call, '' if outcome.succeeded else failure_cause(outcome, made))
 
 
 def carry_out(
-    call: Call, step: PlanStep, referents: Referents, world: World, context: EpisodeContext
+    call: SkillCall, step: PlanStep, referents: Referents, world: World, context: EpisodeContext
 ) -> None:
     """Ground a call and execute it; a failure is reported, and the plan continues."""
-    failed = attempt(call, referents, world)
-    if failed is not None:
-        context.emit(StepFailed.of(step, failed.cause, code=failed.code))
+    tried = attempt(call, referents, world)
+    if tried.cause:
+        context.emit(StepFailed.of(step, tried.cause, code=tried.code))
 
 
 def _names(param: str, word: str) -> bool:

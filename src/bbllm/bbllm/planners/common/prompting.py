@@ -14,7 +14,7 @@ from bbllm.core.naming import class_of
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
 from bbllm.core.text import DATA_RULE, as_data, untagged
-from bbllm.core.types import Code, Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
+from bbllm.core.types import Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
@@ -77,38 +77,6 @@ REPLY_QUOTED = 200
 """How much of it an error quotes [characters]."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFailure:
-    """Why a plan must change, for the feedback prompt."""
-
-    step: PlanStep
-    """The step that failed, or that was next when a person spoke."""
-    cause: str
-    """One sentence."""
-    controller: str = ''
-    """The controller's own text; may be empty."""
-    human: tuple[str, ...] = ()
-    """Feedback of people, oldest first."""
-    tried: bool = True
-    """Whether the step was tried, or is only the next one."""
-    code: Code | None = None
-    """What is wrong with its call, if it was refused before it reached the world."""
-
-    @property
-    def as_data(self) -> StepFailure:
-        """The failure for a request."""
-        return StepFailure(
-            step=self.step.text, cause=self.cause, human=self.human, tried=self.tried
-        )
-
-    @property
-    def delimited(self) -> str:
-        """The failure for a prompt: delimited data, and the feedback of people."""
-        what = one_line(f'step {self.step.index} ({self.step.text}): {self.cause}')
-        said = [f'A person said: {text}' for text in self.human if text not in self.cause]
-        return f'{as_data(what)} {one_line(" ".join(said))}'.rstrip()
-
-
 @dataclass(frozen=True)
 class Prompts:
     """Renders the prompts, each for the domain of its scene."""
@@ -138,8 +106,8 @@ class Prompts:
         task: Task,
         scene: Scene,
         plan: Plan,
-        failure: PlanFailure,
-        earlier: Sequence[PlanFailure],
+        failure: StepFailure,
+        earlier: Sequence[StepFailure],
     ) -> str:
         return self._render(
             'feedback',
@@ -151,7 +119,7 @@ class Prompts:
             feedback=one_line(failure.cause),
             controller=one_line(failure.controller),
             human=[one_line(text) for text in failure.human],
-            earlier=[item.delimited for item in earlier],
+            earlier=[*map(_delimited, earlier)],
         )
 
     def shown(self, scene: Scene) -> Scene:
@@ -178,6 +146,13 @@ class Prompts:
             'task': one_line(task.instruction) if task else '',
         }
         return found.get_template(f'{folder}{name}.md.j2').render(common | values)
+
+
+def _delimited(failure: StepFailure) -> str:
+    """Return a failure as delimited data, and the feedback of people."""
+    what = one_line(f'step {failure.step.index} ({failure.step.text}): {failure.cause}')
+    said = [f'A person said: {text}' for text in failure.human if text not in failure.cause]
+    return f'{as_data(what)} {one_line(" ".join(said))}'.rstrip()
 
 
 def describe_skill(skill: Skill) -> str:
@@ -302,7 +277,7 @@ def ask(
     on_retry: Callable[[str], None] | None = None,
 ) -> T:
     """
-    Ask a model, and once more with the reason if its reply cannot be read.
+    Ask a model, and once more with the reason if `read` raises ParseError for its reply.
 
     Args:
         model: The model.
@@ -314,7 +289,6 @@ def ask(
 
     Raises:
         ParseError: The second reply could not be read either; names the model.
-        ModelError: No reply.
     """
     wanted = schema if model.supports_schema else None
     messages = [Message('user', prompt, request)]

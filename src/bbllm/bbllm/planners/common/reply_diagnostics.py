@@ -3,13 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import LineDiscarded
-from bbllm.core.protocols import EpisodeContext
-from bbllm.core.types import Code
 
 MAX_REASON = 1000
 """Maximum length of a reason; the rest is cut [characters]."""
@@ -46,31 +43,10 @@ def more_lines(number: int) -> str:
     return '1 more line' if number == 1 else f'{number} more lines'
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedLine:
-    """A line of a reply that is discarded."""
-
-    text: str
-    why: str
-    code: Code | None = None
-    """What is wrong with the call, if the line is an action."""
-    refused: bool = False
-    """Whether the line can be read all the same, see `LineDiscarded`."""
-    rules: tuple[str, ...] = ()
-    """Rules that an action breaks, named as in `bench.faithfulness`."""
-
-    def report(self, context: EpisodeContext) -> None:
-        context.emit(
-            LineDiscarded(
-                self.text, self.why, code=self.code, rules=self.rules, refused=self.refused
-            )
-        )
-
-
 class LostReplyError(ParseError):
     """A reply of which no part can be used; `discarded` has its lines that resemble one."""
 
-    def __init__(self, message: str, discarded: Sequence[RejectedLine] = ()):
+    def __init__(self, message: str, discarded: Sequence[LineDiscarded] = ()):
         super().__init__(message)
         self.discarded = tuple(discarded)
 
@@ -78,13 +54,13 @@ class LostReplyError(ParseError):
 class ReplyDiagnostics:
     """Reports the discarded lines of all replies to one question, repeated ones once."""
 
-    def __init__(self, on_discarded: Callable[[RejectedLine], None]):
+    def __init__(self, on_discarded: Callable[[LineDiscarded], None]):
         self._on_discarded = on_discarded
-        self._reported: Counter[RejectedLine] = Counter()
+        self._reported: Counter[LineDiscarded] = Counter()
 
-    def of_reply(self, lines: Iterable[RejectedLine]) -> None:
+    def of_reply(self, lines: Iterable[LineDiscarded]) -> None:
         """Report the lines of one reply that were not as often in an earlier one."""
-        found: Counter[RejectedLine] = Counter()
+        found: Counter[LineDiscarded] = Counter()
         for line in lines:
             found[line] += 1
             if found[line] > self._reported[line]:
@@ -96,14 +72,14 @@ class HasDiscarded(Protocol):
     """The result of a reader that works line by line."""
 
     @property
-    def discarded(self) -> tuple[RejectedLine, ...]: ...
+    def discarded(self) -> tuple[LineDiscarded, ...]: ...
 
 
 Found = TypeVar('Found', bound=HasDiscarded)
 
 
 def reporting(
-    read: Callable[[str], Found], on_discarded: Callable[[RejectedLine], None]
+    read: Callable[[str], Found], on_discarded: Callable[[LineDiscarded], None]
 ) -> Callable[[str], Found]:
     """Return a reader for `ask` that also reports discarded lines, even of a lost reply."""
     diagnostics = ReplyDiagnostics(on_discarded)

@@ -101,10 +101,9 @@ def scene_graph(scene: Scene) -> SceneGraph:
 
 def meant_by(word: str, names: Iterable[str]) -> list[str]:
     """
-    Return the names that a word can mean, in their order.
+    Return the names that a word can mean, in their order: that object, else all of the class.
 
-    A name means that one object. Any other word is a class, with or without spaces: `kitchen
-    cabinet` and `kitchen_cabinet` are `kitchencabinet`.
+    `kitchen cabinet` and `kitchen_cabinet` are the class `kitchencabinet`.
     """
     names = list(names)
     exact = [name for name in names if _plain(name) == _plain(word)]
@@ -130,11 +129,7 @@ def classes(scene: Scene) -> list[str]:
 
 
 def class_scene(scene: Scene) -> Scene:
-    """
-    Return a scene of classes in place of objects, for a Body that replies in classes.
-
-    Only facts about hands remain: the others are about one object, not about its class.
-    """
+    """Return a scene of classes in place of objects, whose only facts are about hands."""
     kinds = {class_of(item.name): item for item in reversed(scene.objects)}
     held = [fact for fact in scene.facts if fact.predicate == 'held_by']
     return replace(

@@ -133,7 +133,7 @@ def memory_text(
     """
     Return places and states of objects on one line, grouped by place, if `terse` also by states.
 
-    For example `[('milk(id:21), egg(id:22)', 'INSIDE', 'fridge(id:5)')]; fridge(id:5) is closed`.
+    `[('milk(id:21), egg(id:22)', 'INSIDE', 'fridge(id:5)')]; fridge(id:5) is closed`
     """
     by_place: dict[tuple[str, str], list[str]] = {}
     for thing, relation, place in things:
@@ -163,11 +163,7 @@ def remembered(graph: MemoryGraph, predicates: Sequence[GoalPredicate]) -> str:
 
 
 def remembered_of(graph: MemoryGraph, chosen: Iterable[str], *, terse: bool = False) -> str:
-    """
-    Return the text of a memory graph on some objects and their places.
-
-    If `terse`, states are grouped, and which books and bottles are closed is omitted.
-    """
+    """Return the text on some objects; if `terse`, without which books and bottles are closed."""
     names = with_places(graph, chosen)
     things = [(name, *place) for name in names for place in _where(graph, name)]
     if graph.seat:
@@ -251,13 +247,7 @@ LEFT_OUT = '# Not told of, as the goal seems not to mean them: '
 
 
 class ContextSelector:
-    """
-    Chooses the objects for a prompt, and writes their text.
-
-    Args:
-        embedder: Compares classes with a sentence.
-        longest: Maximum length of the text for a sentence [characters].
-    """
+    """Chooses the objects for a prompt, and writes their text, of `longest` characters at most."""
 
     def __init__(self, embedder: Embedder, *, longest: int = LONGEST):
         self._similarity = Similarity(embedder)
@@ -300,11 +290,9 @@ class ContextSelector:
         self, sentence: str, classes: Sequence[str]
     ) -> tuple[Mapping[str, float], Counter[str]]:
         """
-        Compare classes with a sentence.
+        Return how near each class is to a sentence or words of it, and how many it mentions.
 
-        Returns:
-            Similarity of each class to the sentence, a word, or two words of it; and how many
-            objects of each class the sentence mentions.
+        Its words are compared one by one, and two in a row.
         """
         words = [word for word in re.findall(r'\w+', sentence.lower()) if len(word) > 2]
         pairs = [first + second for first, second in zip(words, words[1:], strict=False)]

@@ -18,13 +18,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.events import LineDiscarded
 from bbllm.core.naming import class_of, id_of, instance_name
 from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.reply_diagnostics import (
     LostReplyError,
-    RejectedLine,
     ReplyDiagnostics,
     reason_of,
     refuse_if_impossible,
@@ -64,7 +64,7 @@ class ParsedPlan:
 
     calls: tuple[SkillCall, ...]
     """By the names of scenes; empty if all is done."""
-    discarded: tuple[RejectedLine, ...] = ()
+    discarded: tuple[LineDiscarded, ...] = ()
     has_blocks: bool = False
     """Whether some discarded lines are branches, loops, helpers or strings with calls."""
 
@@ -83,12 +83,11 @@ def parse_thing(text: str) -> str | None:
 
 def parse_calls(text: str) -> ParsedPlan:
     """
-    Parse a plan.
+    Parse a plan; raise GaveUpError for the line `cannot: <reason>` in place of one.
 
     Raises:
         LostReplyError: No call, and no `# done` either, or discarded lines beside it.
         ParseError: More than MAX_CALLS.
-        GaveUpError: The line `cannot: <reason>` in place of a plan.
     """
     lines = _Lines(text)
     if not lines.calls and lines.cannot:
@@ -107,7 +106,7 @@ class _Lines:
 
     def __init__(self, text: str):
         self.calls: list[SkillCall] = []
-        self.discarded: list[RejectedLine] = []
+        self.discarded: list[LineDiscarded] = []
         self.cannot = ''
         self.ended = self.has_blocks = False
         self._block: int | None = None
@@ -143,7 +142,7 @@ class _Lines:
             return False
         if len(line) > MAX_LINE:
             why = f'it has {len(line)} characters, of {MAX_LINE}'
-            self.discarded.append(RejectedLine(line[:MAX_REPORTED], why))
+            self.discarded.append(LineDiscarded(line[:MAX_REPORTED], why))
         elif head := _HEADER.fullmatch(line):
             if self._begun and self.calls:
                 return False  # continues with an invented task
@@ -168,17 +167,11 @@ class _Lines:
     def _discard(self, line: str, *, in_block: bool = False) -> None:
         self.has_blocks |= in_block
         what = 'it stands in a block' if in_block else 'it cannot be read as a call'
-        self.discarded.append(RejectedLine(line[:MAX_REPORTED], f'{what}; a plan is {FORM}'))
+        self.discarded.append(LineDiscarded(line[:MAX_REPORTED], f'{what}; a plan is {FORM}'))
 
 
 def parse_sub_goals(text: str) -> tuple[str, ...]:
-    """
-    Parse a list of sub-goals, each as written.
-
-    Raises:
-        ParseError: None, or more than MAX_SUB_GOALS.
-        GaveUpError: The line `cannot: <reason>` in place of a list.
-    """
+    """Parse a list of sub-goals, each as written."""
     found = (' '.join((a or b).split()).strip(' ,') for a, b in _SUB_GOAL.findall(text))
     texts = tuple(filter(None, found))
     if not texts:
@@ -196,21 +189,20 @@ def ask_plan(
     prompt: str,
     context: EpisodeContext,
     request: PromptRequest,
-    judge: Callable[[ParsedPlan], tuple[Sequence[RejectedLine], str]] = lambda plan: ((), ''),
+    judge: Callable[[ParsedPlan], tuple[Sequence[LineDiscarded], str]] = lambda plan: ((), ''),
 ) -> ParsedPlan:
     """
     Ask for a plan, and once more if the reply cannot be used as it is.
 
-    Discarded lines and refused calls of both replies are reported, repeated ones once. If the
-    second reply has the same faults, the result is its plan without these lines. `judge` returns
-    the refused calls of a plan, and the objection to them for the model, '' for none.
+    If the second reply has the same faults, the result is its plan without these lines. `judge`
+    returns the refused calls of a plan, and the objection to them for the model, '' for none.
 
     Raises:
         LostReplyError: The last reply had discarded lines, and no call.
         ParseError: Neither reply had a call.
     """
     latest: list[ParsedPlan | LostReplyError] = []
-    diagnostics = ReplyDiagnostics(lambda line: line.report(context))
+    diagnostics = ReplyDiagnostics(context.emit)
 
     def read(text: str) -> ParsedPlan:
         try:

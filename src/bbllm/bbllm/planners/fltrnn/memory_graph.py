@@ -7,11 +7,11 @@ Source: Zhang et al., FLTRNN. As described there it refuses calls that break the
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from bbllm.core.events import LineDiscarded
 from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import nearest_first
 from bbllm.core.types import Code, Kind, Scene, SkillCall
 from bbllm.planners.common.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation
-from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.scene_graph import CHARACTER, scene_graph
 
 GOING = frozenset({'walk', 'find'})
@@ -52,10 +52,8 @@ class MemoryGraph:
     """
     The believed state of a household, from the first scene on.
 
-    Args:
-        scene: The first scene.
-        published: Whether to have the faults of the published program, see `PUBLISHED_TURNS`:
-            also, an object put somewhere stays in the hand, and no call is refused.
+    If `published`, it has the faults of the published program, see `PUBLISHED_TURNS`: also, an
+    object put somewhere stays in the hand, and no call is refused.
     """
 
     def __init__(self, scene: Scene, *, published: bool = False):
@@ -159,17 +157,13 @@ class MemoryGraph:
             return name == self.seat
         return STATE_OF[relation] in self._states.get(name, ())
 
-    def refusal(self, call: SkillCall) -> RejectedLine | None:
-        """
-        Return a call that is impossible or would break a rule; None if it is possible.
-
-        The rules are those of `bench.faithfulness`, which judges calls in a world.
-        """
+    def refusal(self, call: SkillCall) -> LineDiscarded | None:
+        """Return a call that is impossible, or breaks a rule of `bench.faithfulness`."""
         if not (objections := [*self._objections(call)]):
             return None
         why, _, code = objections[0]
         rules = dict.fromkeys(rule for _, rule, _ in objections if rule)
-        return RejectedLine(str(call), why, code, refused=True, rules=tuple(rules))
+        return LineDiscarded(str(call), why, refused=True, code=code, rules=tuple(rules))
 
     def _objections(self, call: SkillCall) -> Iterator[_Objection]:
         if (arity := ARITY.get(call.skill)) is None:

@@ -7,14 +7,14 @@ from random import Random
 from typing import Literal
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.events import ConditionChecked, SubGoalBegun
+from bbllm.core.events import ConditionChecked, LineDiscarded, SubGoalBegun
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Code, SkillCall, Task
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_text
 from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine
+from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm.planners.fltrnn.context_selection import ContextSelector
 from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
@@ -185,10 +185,10 @@ class LanguageRNN:
         """
         Ask for a plan; return its possible calls, and why the rest is impossible.
 
-        Refusals of the memory graph cause one retry; calls that it refuses again are dropped.
+        Calls that the memory graph refuses twice are dropped.
         """
 
-        def judge(plan: ParsedPlan) -> tuple[Sequence[RejectedLine], str]:
+        def judge(plan: ParsedPlan) -> tuple[Sequence[LineDiscarded], str]:
             _, refused = self._tried(plan)
             if not refused or self._paper_code:
                 return refused, ''
@@ -204,21 +204,21 @@ class LanguageRNN:
                 raise
             return [], f'none of its {len(error.discarded)} lines can be read as a call'
         if not plan.calls and not sub_goal.predicates and self._verify:
-            RejectedLine('# done', NOTHING_DONE, refused=True).report(self.context)
+            self.context.emit(LineDiscarded('# done', NOTHING_DONE, refused=True))
         calls, refused = self._tried(plan)
         return calls, self._refusal(refused[0]) if refused else ''
 
-    def _refusal(self, refused: RejectedLine) -> str:
+    def _refusal(self, refused: LineDiscarded) -> str:
         """Return the text for the model on a refused call, without reasons from ablated rules."""
         if self._explain or refused.code is not Code.PRECONDITION:
             return f'{refused.text} was refused: {refused.why}'
         return f'{refused.text} was refused'
 
-    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[RejectedLine]]:
+    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[LineDiscarded]]:
         """Return the calls of a plan that are possible in order, and the refused ones."""
         memory = deepcopy(self.memory)
         calls: list[SkillCall] = []
-        refused: list[RejectedLine] = []
+        refused: list[LineDiscarded] = []
         for call in plan.calls:
             if fault := memory.refusal(call):
                 refused.append(fault)

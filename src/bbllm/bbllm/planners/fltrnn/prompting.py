@@ -2,24 +2,9 @@
 The prompts of FLTRNN and of its two baselines, and the demonstrations in them.
 
 Source: Zhang et al., FLTRNN, listings 1, 2, 7 and 8, completed by the published program: the parts
-and their order. The words are our own, and so are the instructions on the reply, which a chat
-model needs because it does not complete text.
-
-A demonstration is a household goal with a plan that reaches it, an entry of
-`config/demonstrations/household.yaml`:
-
-    - goal: 'on_milk_kitchentable: 1'           predicates, or a plain sentence
-      things: [milk(id:21) inside fridge(id:5), fridge(id:5) inside kitchen(id:1)]
-      states: {fridge(id:5): closed}
-      plan: |                                   the expected reply, with thoughts
-        # Sub-goal thought: fetch the milk
-        # Rule thought: the fridge is closed, so it is opened first
-        walk('fridge(id:5)')
-        ...
-        # done
-
-A prompt shows the three of them whose goals are nearest to the sub-goal, by the cosine of their
-embeddings (section on short-term memory).
+and their order, in our own words. A demonstration is a goal with a plan that reaches it, an entry
+of `config/demonstrations/household.yaml`. A prompt shows the three whose goals are nearest to the
+sub-goal, by the cosine of their embeddings (section on short-term memory).
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.events import LineDiscarded
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import Body, ChatModel, Embedder, EpisodeContext, PromptRequest
 from bbllm.core.types import Scene, Task
@@ -19,7 +20,7 @@ from bbllm.planners.common.goal_predicates import (
 )
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.prompting import ask
-from bbllm.planners.common.reply_diagnostics import RejectedLine, ReplyDiagnostics
+from bbllm.planners.common.reply_diagnostics import ReplyDiagnostics
 from bbllm.planners.common.scene_graph import classes
 from bbllm.planners.fltrnn.grammar import parse_sub_goals
 
@@ -40,12 +41,7 @@ class Goal:
 
 
 def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
-    """
-    Parse the goal of a task; warn of missing objects if only a part of the house is in sight.
-
-    Raises:
-        GaveUpError: The house is empty, or the goal is impossible.
-    """
+    """Parse the goal of a task; raise GaveUpError if it is impossible."""
     refuse_empty(scene)
     try:
         predicates = parse_goal(task.instruction, classes(scene))
@@ -86,7 +82,7 @@ def ask_sub_goals(
 ) -> Sequence[Goal]:
     """Ask for sub-goals; faults cause one retry, and are then corrected."""
     latest: Sequence[Goal] = ()
-    diagnostics = ReplyDiagnostics(lambda line: line.report(context))
+    diagnostics = ReplyDiagnostics(context.emit)
     known = classes(scene) if scene.whole else None
 
     def read(text: str) -> Sequence[Goal]:
@@ -111,23 +107,23 @@ def ask_sub_goals(
 
 def decompose(
     texts: Sequence[str], goal: Goal, classes: Collection[str] | None
-) -> tuple[Sequence[Goal], Sequence[RejectedLine]]:
+) -> tuple[Sequence[Goal], Sequence[LineDiscarded]]:
     """
     Return the corrected sub-goals of a reply, at least one, and its faults.
 
-    The parts of a goal in predicates must have all its predicates, and no others. If several parts
-    have the same one, their counts may add up to that of the goal, or the last may have it. A goal
-    in words can be split in any way, into predicates of existing classes, or words; without
-    classes, not all is in sight, so that any may exist.
+    The parts of a goal in predicates must have all its predicates, and no others; the counts of
+    several parts with one predicate may add up to that of the goal, or the last may have it. A
+    goal in words can be split in any way, into words or predicates of existing `classes` (None:
+    of any).
     """
-    faults: list[RejectedLine] = []
+    faults: list[LineDiscarded] = []
     wanted = {_what(predicate): predicate.count for predicate in goal.predicates}
     so_far: dict[_What, int] = {}
     known = {word for item in goal.predicates for word in (item.thing, item.place) if word}
     known.update(classes or ())
 
     def fault(text: str, why: str, *, refused: bool = True) -> None:
-        faults.append(RejectedLine(text, why, refused=refused))
+        faults.append(LineDiscarded(text, why, refused=refused))
 
     def kept(predicate: GoalPredicate) -> Iterator[GoalPredicate]:
         """Yield a predicate unless it is invented."""

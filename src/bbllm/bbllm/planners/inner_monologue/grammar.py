@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.types import Skill
-from bbllm.planners.common.low_level_plan import MAX_LINE, LowLevelCall, read_call
+from bbllm.core.events import LineDiscarded
+from bbllm.core.types import Skill, SkillCall
+from bbllm.planners.common.low_level_plan import MAX_LINE, read_call
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.reply_diagnostics import RejectedLine, more_lines, reason_of, says_done
+from bbllm.planners.common.reply_diagnostics import more_lines, reason_of, says_done
 
 THOUGHT_KEPT = 500
 """Maximum length of a thought; the rest is cut [characters]."""
@@ -37,7 +38,7 @@ class NextStep:
     """A parsed reply."""
 
     thought: str
-    call: LowLevelCall | RejectedLine | None
+    call: SkillCall | LineDiscarded | None
     """None if the task is done; a rejected line is no valid action."""
     extra: tuple[str, ...] = ()
     """Discarded lines behind the action; the last may stand for many."""
@@ -62,7 +63,7 @@ def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
         kept = one_line(thought)[:THOUGHT_KEPT]
         if len(found['text']) > MAX_LINE:
             why = f'It has more than {MAX_LINE} characters.'
-            return NextStep(kept, RejectedLine(action, why), extra)
+            return NextStep(kept, LineDiscarded(action, why), extra)
         if reason := reason_of(action):
             raise GaveUpError(reason)
         if says_done(action):

@@ -22,7 +22,6 @@ from bbllm.planners.common.low_level_plan import action_forms, low_level_actions
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.observation_text import ShortNames, changes, observation, text_of
 from bbllm.planners.common.prompting import one_line, render
-from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.inner_monologue.grammar import parse_next
 
@@ -144,8 +143,8 @@ class InnerMonologue(ModelPlanner):
             if step.call is None:
                 context.report_done()
                 return
-            if isinstance(step.call, RejectedLine):
-                step.call.report(context)
+            if isinstance(step.call, LineDiscarded):
+                context.emit(step.call)
                 # No call was made, so that the fault is in the grammar, and always stated.
                 monologue.add(step.thought, step.call.text, None, hands.scene, why=step.call.why)
                 hands.idle(True)

@@ -1,19 +1,10 @@
 """
 FT-CoT and FT-Vanilla: a small model, tuned to these prompts, finds out and then acts.
 
-A prompt has one question, the current observation, and the history:
-
-    Task: Put the lighter block on the heavier one.
-    Blocks: red_cube, blue_cube
-    Table: centre 0.500 0.000, size 0.360 0.600, top 0.000
-    Question: Is enough known to solve the task? If not, what is missing?
-    Current: [0.450, -0.100, 0.020, ..., 0.040, 0.040]
-    Past:
-    None
-
-Source: Sun et al., section 4.2, appendix A.4 and A.6. The paper's table and blocks are always the
-same and its prompts name neither. In data sets the lines up to the question are the instruction,
-the others the input. `benchmarks.finetuning` depends on the labels.
+Source: Sun et al., section 4.2, appendix A.4 and A.6. A prompt has one question, the current
+observation, and the history. The paper's table and blocks are always the same and its prompts name
+neither. In data sets the lines up to the question are the instruction, the others the input.
+`benchmarks.finetuning` depends on the labels.
 """
 
 from collections.abc import Callable, Sequence
@@ -84,7 +75,7 @@ class FtRound:
     def in_full(self, number: int) -> str:
         seen = '; '.join(map(numbers, self.vectors))
         words = one_line(self.words).replace('[', '(').replace(']', ')')
-        return f'Round {number}: [{words}] {listed(self.actions)} [{seen}]'
+        return f'Round {number + 1}: [{words}] {listed(self.actions)} [{seen}]'
 
     def in_short(self, number: int) -> str:
         """Return the round without observations, except for the vertical forces [N]."""
@@ -98,7 +89,7 @@ class FtRound:
 
 
 HISTORY = HistoryForm(
-    empty=NOTHING, shortened='without what was observed, but for the vertical force', first=1
+    empty=NOTHING, shortened='without what was observed, but for the vertical force'
 )
 """
 The history of an episode; `benchmarks.finetuning` reads it back.
@@ -173,11 +164,7 @@ class FTCoT(ModelPlanner):
 
 @dataclass(frozen=True)
 class FTVanilla(ModelPlanner):
-    """
-    The paper's baseline: the same host with one question, until a reply has no actions.
-
-    The paper does not define its end; here it is the reply `<nooutput>`.
-    """
+    """The paper's baseline: the same host with one question, until a reply has no actions."""
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         flow = _Flow(self, task, world, context)

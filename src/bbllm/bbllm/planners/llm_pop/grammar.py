@@ -87,8 +87,7 @@ class PopAction:
         """
         Why its pose is not seven numbers; empty if it is.
 
-        The skills also take poses of three and four numbers, but of the object in the hand, not
-        of the end effector: a mistake would become another place.
+        Skills also take poses of three and four numbers, but those are of the object.
         """
         if self.verb not in _WITH_POSE:
             return ''
@@ -121,9 +120,7 @@ def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
     """
     Parse a reply of the planner, which may have DONE in place of actions if `may_end`.
 
-    Raises:
-        ParseError: Not the grammar; names what was found and what is accepted.
-        GaveUpError: The line `cannot: <reason>` in place of a plan.
+    Raises ParseError, GaveUpError for the line `cannot: <reason>` in place of a plan.
     """
     lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in text.splitlines()]
     marks = [i for i, line in enumerate(lines) if _EXECUTE.fullmatch(line)]

@@ -2,8 +2,7 @@
 LLM-POP: find out what is missing, then act; an evaluator states what was found out.
 
 Source of the prompts: Sun et al., appendix A.1 and A.2: the same parts in the same order, in other
-words. Labels in brackets and words before a colon structure them; so text from outside is on one
-line.
+words.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -160,15 +159,12 @@ class LLMPop(ModelPlanner):
     Evaluator and planner are one model under two prompts. `k` rounds may follow the first.
     """
 
-    history: int | None = None
-    """Maximum length of the history in a prompt [characters]; see `budget_for`."""
     evaluated: bool = True
     """Whether the model is asked under the evaluator's prompt before it plans."""
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work in rounds until the task is judged to be done, or raise GaveUpError."""
-        budget = budget_for(self.brain, self.history)
-        history = PromptHistory(HISTORY, budget, on_short=context.warn)
+        history = PromptHistory(HISTORY, budget_for(self.brain), on_short=context.warn)
         plan = GrowingPlan(context)
         while (decided := self._decide(task, world, history, context)) is not None:
             reason, reply = decided

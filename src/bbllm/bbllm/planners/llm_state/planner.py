@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.events import BeliefsEstimated
+from bbllm.core.events import BeliefsEstimated, LineDiscarded
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Task
+from bbllm.core.types import SkillCall, Task
 from bbllm.planners.common.belief.grammar import ADD, parse_attention
 from bbllm.planners.common.belief.model_state_estimator import (
     PLAN_LIMIT,
@@ -19,12 +19,11 @@ from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
 from bbllm.planners.common.low_level_plan import (
-    LowLevelCall,
     low_level_actions,
     parse_low_level_plan,
 )
 from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.reply_diagnostics import Found, RejectedLine, reporting
+from bbllm.planners.common.reply_diagnostics import Found, reporting
 
 MAX_ROUNDS = 150
 """How many plans an episode may have. The paper limits steps only, to at most 150; a plan has at
@@ -70,7 +69,7 @@ class LLMState(ModelPlanner):
             summary=summary,
             objects=objects,
             messages=options.messages,
-            on_discarded=lambda line: line.report(context),
+            on_discarded=context.emit,
             on_retry=context.warn,
         )
         state, said = OpenState(), list[str]()
@@ -102,20 +101,18 @@ class LLMState(ModelPlanner):
         for word in self._lines(prompt, parse_attention, 'attention', hands, context).things:
             if (name := hands.names.name(word)) is None:
                 why = f'There is nothing named {word[:60]}.'
-                RejectedLine(f'{ADD}("{word[:60]}")', why, refused=True).report(context)
+                context.emit(LineDiscarded(f'{ADD}("{word[:60]}")', why, refused=True))
             else:
                 known.append(name)
         return state.with_objects(known)
 
-    def _plan(
-        self, prompt: str, hands: Hands, context: EpisodeContext
-    ) -> tuple[LowLevelCall, ...]:
+    def _plan(self, prompt: str, hands: Hands, context: EpisodeContext) -> tuple[SkillCall, ...]:
         """Return the next calls of the policy; none if the task is done."""
         read = partial(parse_low_level_plan, actions=low_level_actions(hands.scene))
         plan = self._lines(prompt, read, 'actions', hands, context)
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
-            RejectedLine(str(call), why, refused=True).report(context)
+            context.emit(LineDiscarded(str(call), why, refused=True))
         return plan.calls[: PLAN_LIMIT - 1]
 
     def _lines(
@@ -126,7 +123,7 @@ class LLMState(ModelPlanner):
         hands: Hands,
         context: EpisodeContext,
     ) -> Found:
-        read = reporting(read, lambda line: line.report(context))
+        read = reporting(read, context.emit)
         return self.ask(prompt, read, PromptRequest(kind=kind, scene=hands.scene), context)
 
 

@@ -18,9 +18,9 @@ It resembles Python, but no line is ever passed to Python.
 import re
 
 from bbllm.core.errors import GaveUpError, ParseError
+from bbllm.core.types import SkillCall
 from bbllm.planners.common.program import (
     Assertion,
-    Call,
     Program,
     ProgramCondition,
     ProgramPart,
@@ -42,7 +42,9 @@ _FENCED = re.compile(r'```[^\n`]*\n(.*?)(?:```|\Z)', re.DOTALL)
 _HEADER = re.compile(r'def\s+\w+\s*\(\s*\)\s*:')
 _OBJECTS = re.compile(r'objects\s*=\s*\[[^\[\]]*\]')
 _CALL = re.compile(r'([^\W\d]\w*)\s*\(([^()#]*)\)\s*;?\s*(?:#.*)?')
-_THING = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*|[-+]?\d*\.?\d+))\s*(,|\Z)""")
+_THING = re.compile(
+    r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*|[-+]?(?:\d+(?:\.\d+)?|\.\d+)))\s*(,|\Z)"""
+)
 _ASSERTION = re.compile(r'assert\b\s*(.*)')
 _WORD = re.compile(r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*))""")
 _RECOVERY = re.compile(r'else\s*:\s*(.*)')
@@ -72,11 +74,7 @@ def parse_program(text: str) -> Program:
 
 
 def parse_rest(text: str) -> Program:
-    """
-    Parse the rest of a program as `parse_program`; `done` or `pass` alone is an empty one.
-
-    Comments alone raise ParseError: the reply may be truncated.
-    """
+    """Parse as `parse_program`; `done` alone is empty, and comments alone raise ParseError."""
     lines = [line.strip(' `\t')[:MAX_LINE] for line in text.splitlines() if line.strip(' `\t')]
     lines = [line for line in lines if line != 'python' and not _HEADER.fullmatch(line)]
     if lines == ['pass'] or (
@@ -143,11 +141,11 @@ class _Reader:
         call = self._call(line, text)
         self._statements[-1] = Assertion(last.condition, (*last.recoveries, call))
 
-    def _call(self, line: str, text: str) -> Call:
+    def _call(self, line: str, text: str) -> SkillCall:
         found = _CALL.fullmatch(text)
         if found is None or found[1] in _NOT_HERE:
             raise self._error(line, self._why_no_call(text))
-        return Call(found[1], self._things(line, found[2]))
+        return SkillCall(found[1], self._things(line, found[2]))
 
     def _things(self, line: str, text: str) -> tuple[str, ...]:
         things, at = [], 0

@@ -11,7 +11,7 @@ from bbllm.core.events import PlanMade, StepBegun
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import Embedder, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, Task
+from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, SkillCall, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.matching import (
     SECONDS,
@@ -22,9 +22,9 @@ from bbllm.planners.common.matching import (
 )
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.program import Call, Referents, carry_out
+from bbllm.planners.common.program import Referents, carry_out
 from bbllm.planners.common.scene_graph import HOUSEHOLD, PHRASES, classes, scene_graph
-from bbllm.planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
+from bbllm.planners.prog_prompt.lang_prompt import read_examples, steps_prompt
 from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
 
 SHORTLIST = 8
@@ -58,7 +58,7 @@ class Actions:
         self._untakable = frozenset() if house else frozenset(fixed)
         self._containers = {i.name for i in scene.objects if i.kind is Kind.CONTAINER}
 
-    def nearest(self, text: str) -> Call:
+    def nearest(self, text: str) -> SkillCall:
         """Return the admissible action nearest to a step; raise ParseError without actions."""
         words = {words_of(name): name for name in self._names}
         near = [words[item] for item in self._nearness.ranked(text, words)[:SHORTLIST]]
@@ -71,17 +71,17 @@ class Actions:
         """Return the nearest of other texts, of which there is at least one."""
         return self._nearness.ranked(text, others)[0]
 
-    def phrase(self, call: Call) -> str:
+    def phrase(self, call: SkillCall) -> str:
         objects = [words_of(arg) for arg in call.args]
-        form = PHRASES.get(call.verb, ' '.join([words_of(call.verb), *['{}'] * len(objects)]))
+        form = PHRASES.get(call.skill, ' '.join([words_of(call.skill), *['{}'] * len(objects)]))
         return form.format(*objects)
 
-    def _on(self, objects: Sequence[str]) -> Iterator[Call]:
+    def _on(self, objects: Sequence[str]) -> Iterator[SkillCall]:
         for skill in self._skills:
             timed = skill.params == ('seconds',)
             for args in [(SECONDS,)] if timed else permutations(objects, len(skill.params)):
                 if self._is_admissible(skill, args):
-                    yield Call(skill.name, args)
+                    yield SkillCall(skill.name, args)
 
     def _is_admissible(self, skill: Skill, args: tuple[str, ...]) -> bool:
         if not args:
@@ -119,11 +119,7 @@ class Huang(ModelPlanner):
     section II of ProgPrompt. The one example is that with the nearest task. The prompt contains
     neither objects nor actions; each step becomes the admissible action with the nearest words,
     and with `correction` that action replaces the model's words before the next step. All steps
-    are fixed before the first is executed. Omitted is the part that needs the probabilities of a
-    completion: ranking several samples for a step, and an early end if none is likely.
-
-    Raises:
-        ConfigError: The Body does not match by embedding; only its embedder is used.
+    are fixed before the first is executed. Omitted is what needs probabilities of a completion.
     """
 
     options: HuangOptions = HuangOptions()
@@ -137,30 +133,27 @@ class Huang(ModelPlanner):
             )
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        calls, plan = self._write(task, world.observe(), context)
-        context.emit(PlanMade.of(plan, 0))
+        assert isinstance(self.body, MatchingBody)
+        scene = world.observe()
+        actions = Actions(scene, self.body.embedder)
+        calls = list(self._write(task, scene, actions, context))
+        steps = [PlanStep(i, actions.phrase(call)) for i, call in enumerate(calls)]
+        context.emit(PlanMade.of(Plan(tuple(steps)), 0))
         referents = Referents(self.options.grounding, Random(task.id), context)
-        for call, step in zip(calls, plan.steps, strict=True):
+        for call, step in zip(calls, steps, strict=True):
             context.emit(StepBegun.of(step))
             carry_out(call, step, referents, world, context)
 
-    def _write(self, task: Task, scene: Scene, context: EpisodeContext) -> tuple[list[Call], Plan]:
-        assert isinstance(self.body, MatchingBody)
-        actions = Actions(scene, self.body.embedder)
+    def _write(
+        self, task: Task, scene: Scene, actions: Actions, context: EpisodeContext
+    ) -> Iterator[SkillCall]:
         examples = {item.task: item for item in read_examples(scene)}
         example = examples[actions.nearest_of(task.instruction, [*examples])]
-        if self.options.correction:
-            calls = list(self._one_by_one(task, scene, example, actions, context))
-        else:
+        if not self.options.correction:
             request = PromptRequest(kind='steps', scene=scene)
             texts = self.ask(steps_prompt(task, [example]), parse_plan, request, context)
-            calls = [actions.nearest(step.text) for step in texts]
-        steps = [PlanStep(i, actions.phrase(call)) for i, call in enumerate(calls)]
-        return calls, Plan(tuple(steps))
-
-    def _one_by_one(
-        self, task: Task, scene: Scene, example: Example, actions: Actions, context: EpisodeContext
-    ) -> Iterator[Call]:
+            yield from (actions.nearest(step.text) for step in texts)
+            return
         steps: list[PlanStep] = []
         while len(steps) < MAX_STEPS:
             prompt = steps_prompt(task, [example], so_far=steps)

@@ -12,7 +12,7 @@ from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import map_step
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.program import Call, Referents, carry_out
+from bbllm.planners.common.program import Referents, carry_out
 from bbllm.planners.common.prompting import declared, one_line, render, source, templates
 from bbllm.planners.common.scene_graph import HOUSEHOLD, class_scene, classes
 from bbllm.planners.prog_prompt.prompting import moves_to_containers, offered
@@ -107,7 +107,7 @@ class LangPrompt(ModelPlanner):
             shown = class_scene(scene) if scene.domain == HOUSEHOLD else scene
             problem = 'This step could not be turned into a call.'
             if call := map_step(self.body, step, shown, context, problem):
-                carry_out(Call(call.skill, call.args), step, referents, world, context)
+                carry_out(call, step, referents, world, context)
 
 
 LANG_PROMPT = PlannerSpec(factory=LangPrompt, options=LangPromptOptions(), uses_feedback=False)

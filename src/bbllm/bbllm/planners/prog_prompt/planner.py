@@ -13,18 +13,18 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import ConditionChecked, RepairBegun, StepBegun, StepFailed
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Scene, Task
+from bbllm.core.types import Code, Scene, SkillCall, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.program import (
-    Call,
     Program,
     ProgramCondition,
     ProgramPart,
     Referents,
     TriedCall,
     attempt,
+    written,
 )
 from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest, parse_verdict
 from bbllm.planners.prog_prompt.prompting import ProgPrompts, is_true
@@ -58,11 +58,11 @@ class Interpreter:
     @property
     def n_in_world(self) -> int:
         """How many calls reached the world."""
-        return sum(item.failed is None or item.failed.code is None for item in self.tried)
+        return sum(item.code is None for item in self.tried)
 
     def run(self, program: Program) -> None:
         """Execute a program to its end, or to the first failed call if `stops`."""
-        self._plan.go_on(map(str, program.calls))
+        self._plan.go_on(map(written, program.calls))
         for goal in program.sub_goals:
             if not self._work_on(goal):
                 return
@@ -75,7 +75,7 @@ class Interpreter:
             if goal.text and made >= STEPS_OF_A_SUB_GOAL and _calls(goal, i):
                 return self._leave_out(goal, i)
             goes_on = True
-            if isinstance(item, Call):
+            if isinstance(item, SkillCall):
                 goes_on = self._act(item)
             elif not self.check(item.condition, self.world.observe(), self.referents.found):
                 room = STEPS_OF_A_SUB_GOAL - made if goal.text else len(item.recoveries)
@@ -84,45 +84,43 @@ class Interpreter:
                 return False
         return True
 
-    def _recover(self, calls: tuple[Call, ...]) -> bool:
+    def _recover(self, calls: tuple[SkillCall, ...]) -> bool:
         """Insert the recoveries of an assertion into the plan, and execute them."""
         if calls:
-            self._plan.go_on([*map(str, calls), *(step.text for step in self._plan.left)])
+            self._plan.go_on([*map(written, calls), *(step.text for step in self._plan.left)])
         return all(self._act(call) for call in calls)
 
-    def _act(self, call: Call) -> bool:
+    def _act(self, call: SkillCall) -> bool:
         """Execute a call; return whether the program continues."""
-        step = self._plan.left[0]
-        self.context.emit(StepBegun.of(step))
-        failed = attempt(call, self.referents, self.world)
-        self.tried.append(TriedCall(call, failed))
-        if failed is not None and self.stops:
-            self.context.emit(RepairBegun.of(step, failed.cause, code=failed.code))
-            return False  # the next plan replaces this step
-        self._plan.next += 1
-        if failed is not None:
-            self.context.emit(StepFailed.of(step, failed.cause, code=failed.code))
-        return True
+        self.context.emit(StepBegun.of(self._plan.left[0]))
+        tried = attempt(call, self.referents, self.world)
+        self.tried.append(tried)
+        return self._pass(1, tried.cause, tried.code)
 
     def _leave_out(self, goal: ProgramPart, start: int) -> bool:
         """Skip the rest of a sub-goal that has made all its calls; return whether to continue."""
-        step = self._plan.left[0]
         n_left = _calls(goal, start)
         cause = (
             f'The part {goal.text[:80]!r} has made {STEPS_OF_A_SUB_GOAL} calls, which is all that '
             f'a part may; its last {n_left} are left out. A program of shorter parts is carried '
             'out whole.'
         )
-        if self.stops:
-            self.context.emit(RepairBegun.of(step, cause))
-            return False
-        self.context.emit(StepFailed.of(step, cause))
-        self._plan.next += n_left
+        return self._pass(n_left, cause)
+
+    def _pass(self, n_steps: int, cause: str, code: Code | None = None) -> bool:
+        """Go past steps, unless the program stops at a failure; return whether it continues."""
+        step = self._plan.left[0]
+        if cause and self.stops:
+            self.context.emit(RepairBegun.of(step, cause, code=code))
+            return False  # the next plan replaces this step
+        self._plan.next += n_steps
+        if cause:
+            self.context.emit(StepFailed.of(step, cause, code=code))
         return True
 
 
 def _calls(goal: ProgramPart, start: int) -> int:
-    return sum(isinstance(item, Call) for item in goal.statements[start:])
+    return sum(isinstance(item, SkillCall) for item in goal.statements[start:])
 
 
 MAX_PROGRAMS = 150

@@ -14,11 +14,10 @@ from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.common.program import (
     HANDS,
-    Assertion,
-    Call,
     Program,
     ProgramCondition,
     TriedCall,
+    written,
 )
 from bbllm.planners.common.prompting import declared, one_line, source, templates
 from bbllm.planners.common.scene_graph import (
@@ -44,7 +43,7 @@ def is_true(condition: ProgramCondition, scene: Scene, found: str | None) -> boo
     Return whether a condition is true by the facts of a scene.
 
     A word means any object of its class. For a state it means the object `found`, which the
-    program last went to, if that fits, else the close objects of the class, else all of them.
+    program last went to, else the close objects of the class, else all of them.
     """
     return _is_so(condition, scene, found) is not condition.negated
 
@@ -72,11 +71,7 @@ def _is_so(condition: ProgramCondition, scene: Scene, found: str | None) -> bool
 
 
 def state_text(condition: ProgramCondition, scene: Scene) -> str:
-    """
-    Return the state for a prompt: close objects and those in a hand, by class.
-
-    It covers the objects of the condition only, and none inside a closed object.
-    """
+    """Return the close and held objects of a condition for a prompt, by class."""
     around = scene_graph(scene)
     hidden = around.hidden
     seen = [name for name in scene.names if name in around.close and name not in hidden]
@@ -139,7 +134,7 @@ class ProgPrompts:
             examples='\n\n'.join(self.examples(scene)),
             instructions=self._kept(INSTRUCTIONS, asserted=not moves_to_containers(scene)),
             begun=tried is not None,
-            tried=[f'\t{item.call}  # {_how(item)}' for item in tried or ()],
+            tried=[f'\t{written(item.call)}  # {_how(item)}' for item in tried or ()],
             situation=one_line(situation_of(scene)),
             header=header_of(task.instruction),
         )
@@ -173,10 +168,10 @@ class ProgPrompts:
 
 
 def _how(item: TriedCall) -> str:
-    if item.failed is None:
+    if not item.cause:
         return 'done'
     # As in LLM-State's histories, a failure in the world has no reason; an unknown name has one.
-    return 'failed' if item.failed.code is None else f'failed: {one_line(item.failed.cause)}'
+    return 'failed' if item.code is None else f'failed: {one_line(item.cause)}'
 
 
 def situation_of(scene: Scene) -> str:
@@ -216,9 +211,8 @@ def header_of(instruction: str) -> str:
 
 
 def verbs_of(program: Program) -> set[str]:
-    verbs = set()
+    verbs = {call.skill for call in program.calls}
     for goal in program.sub_goals:
         for item in goal.statements:
-            calls: Sequence[Call] = item.recoveries if isinstance(item, Assertion) else (item,)
-            verbs |= {call.verb for call in calls}
+            verbs |= {call.skill for call in getattr(item, 'recoveries', ())}
     return verbs

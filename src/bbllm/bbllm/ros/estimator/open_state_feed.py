@@ -49,12 +49,10 @@ class OpenStateFeed:
 
     def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:
         log, by_model = self._node.get_logger(), mode is OpenStateMode.MODEL
-        experience = InteractionHistory(TOLD_TO_MODEL) if by_model else InteractionHistory()
+        model = model_estimator(model_of_open_state(params)) if by_model else None
         return StateKeeper(
-            model_estimator(model_of_open_state(params))
-            if by_model
-            else RuleEstimator(experience),
-            experience,
+            lambda past: model or RuleEstimator(past),
+            InteractionHistory(TOLD_TO_MODEL) if by_model else InteractionHistory(),
             on_trouble=log.warning,
             on_fault=log.error,
             feels=not by_model,

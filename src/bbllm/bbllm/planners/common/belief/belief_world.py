@@ -1,15 +1,13 @@
 """Worlds and scenes with beliefs: in the planner of one episode, and over episodes in a thread."""
 
-import queue
 import threading
 import traceback
 from collections.abc import Callable, Container
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from typing import Literal
 
 from bbllm.core.errors import BbllmError, ParseError
-from bbllm.core.events import BeliefsEstimated, EpisodeEnded, EpisodeStarted, Event
+from bbllm.core.events import BeliefsEstimated, EpisodeEnded, EpisodeStarted, Event, LineDiscarded
 from bbllm.core.observation import Observed, lost_names, observed
 from bbllm.core.protocols import ChatModel, EpisodeContext, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
@@ -30,8 +28,10 @@ from bbllm.planners.common.belief.open_state import (
 )
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.observation_text import ShortNames
-from bbllm.planners.common.reply_diagnostics import RejectedLine
 from bbllm.planners.common.scene_graph import is_open
+
+MakeEstimator = Callable[[InteractionHistory], OpenStateEstimator]
+"""Makes an estimator that may read past outcomes and forces; called for each estimate."""
 
 
 @dataclass(eq=False)
@@ -44,15 +44,13 @@ class EstimatingWorld:
     """
 
     inner: World
-    estimator: OpenStateEstimator
-    """Estimates before an observation, if a call has ended since the last one."""
-    experience: InteractionHistory
-    """Updated here; an estimator may read it."""
+    make_estimator: MakeEstimator
+    """Used before an observation, if a call has ended since the last one."""
     _: KW_ONLY
     on_change: Callable[[OpenState], None] = lambda state: None
     on_trouble: Callable[[str], None] = lambda text: None
     """Receives the reason why an estimate could not be read."""
-    on_discarded: Callable[[RejectedLine], None] = lambda line: None
+    on_discarded: Callable[[LineDiscarded], None] = lambda line: None
     """Receives beliefs that no scene can contain, once."""
 
     def __post_init__(self) -> None:
@@ -60,6 +58,7 @@ class EstimatingWorld:
         """How many calls have ended since the last observation."""
         self._given = False
         self._resting = MotionDetector()
+        self.experience = InteractionHistory()
         self.state = OpenState()
         """The current beliefs."""
 
@@ -85,13 +84,13 @@ class EstimatingWorld:
 
     def _estimate(self, scene: Scene) -> None:
         try:
-            new = estimate_handled(self.estimator, self.state, self.experience, scene)
+            new, refused = _estimated(self.make_estimator, self.experience, self.state, scene)
         except ParseError as error:
             self.on_trouble(f'What is believed stays as it was: {error}')
             return
         if new != self.state:
             self.on_change(new)
-        for line in refused_beliefs(self.state, new, scene):
+        for line in refused:
             self.on_discarded(line)
         self.state = new
 
@@ -105,25 +104,25 @@ class EstimatingWorld:
         self.inner.stop()
 
 
-def refused_beliefs(old: OpenState, new: OpenState, scene: Scene) -> list[RejectedLine]:
-    """Return new beliefs that no scene can contain."""
-    before = set(malformed_beliefs(old, scene))
+def _estimated(
+    make_estimator: MakeEstimator, past: InteractionHistory, old: OpenState, scene: Scene
+) -> tuple[OpenState, list[LineDiscarded]]:
+    """
+    Return the current beliefs, and new ones that no scene can contain.
+
+    They are about handled objects only: a house has hundreds of others.
+    """
+    names = set(scene.names)
+    handled = [name for outcome in past.history for name in objects_of(outcome)]
+    known = old.with_objects(name for name in handled if name in names)
+    new = make_estimator(past).estimate(known, past.history, scene)
+    before = malformed_beliefs(old, scene)
     why = f'{REFUSED} Of each thing {MOST_WORDS} beliefs are told.'
-    return [
-        RejectedLine(f'{name}: {word[:LONGEST]}', why, refused=True)
+    return new, [
+        LineDiscarded(f'{name}: {word[:LONGEST]}', why, refused=True)
         for name, word in malformed_beliefs(new, scene)
         if (name, word) not in before
     ]
-
-
-def estimate_handled(
-    estimator: OpenStateEstimator, state: OpenState, experience: InteractionHistory, scene: Scene
-) -> OpenState:
-    """Return the current beliefs about handled objects: a house has hundreds of others."""
-    names = set(scene.names)
-    handled = [name for outcome in experience.history for name in objects_of(outcome)]
-    known = state.with_objects(name for name in handled if name in names)
-    return estimator.estimate(known, experience.history, scene)
 
 
 Estimation = Literal['no', 'rules', 'model']
@@ -134,28 +133,20 @@ def believing(world: World, how: Estimation, model: ChatModel, context: EpisodeC
     """Return a world whose scenes include beliefs, or the world itself with `no`."""
     if how == 'no':
         return world
-    experience = InteractionHistory()
-
-    def report(line: RejectedLine) -> None:
-        line.report(context)
-
-    estimator: OpenStateEstimator = RuleEstimator(experience)
-    if how == 'model':
-        estimator = ModelEstimator(
-            model,
-            ShortNames(),
-            summary=False,
-            messages=True,  # the messages of failures are most of the evidence
-            on_discarded=report,
-            on_retry=context.warn,
-        )
+    by_model = ModelEstimator(
+        model,
+        ShortNames(),
+        summary=False,
+        messages=True,  # the messages of failures are most of the evidence
+        on_discarded=context.emit,
+        on_retry=context.warn,
+    )
     return EstimatingWorld(
         world,
-        estimator,
-        experience,
+        RuleEstimator if how == 'rules' else lambda _: by_model,
         on_change=lambda state: context.emit(BeliefsEstimated(state.attributes, state.summary)),
         on_trouble=context.warn,
-        on_discarded=report,
+        on_discarded=context.emit,
     )
 
 
@@ -169,9 +160,8 @@ class StateKeeper:
     has moved.
     """
 
-    estimator: OpenStateEstimator
+    make_estimator: MakeEstimator
     experience: InteractionHistory
-    """Used by the keeper's thread alone; an estimator may read it."""
     _: KW_ONLY
     on_trouble: Callable[[str], None]
     """Receives why an estimate failed, and beliefs that no scene can contain."""
@@ -183,15 +173,14 @@ class StateKeeper:
     a request to a model."""
 
     def __post_init__(self) -> None:
-        self._news: queue.SimpleQueue[Callable[[], bool]] = queue.SimpleQueue()
-        """What the thread has to do; each returns whether it requires another estimate."""
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        """Guards all that follows, and the experience."""
+        self._news = False
+        """Whether another estimate is due."""
+        self._n_forgotten = 0
+        """How often lost objects, or all, were forgotten; an estimate from before is dropped."""
         self._state = OpenState()
         self._at_fault = False
-        self._n_to_forget = 0
-        """How many requests to forget lost objects, or all, are pending."""
-        self._dropped = False
-        """Whether the last estimate included what was to be forgotten."""
         self._lost: frozenset[str] = frozenset()
         self._resting = MotionDetector()
         self._busy: frozenset[str] = frozenset()
@@ -199,100 +188,86 @@ class StateKeeper:
         self._n_unseen = 0
         """How many calls have ended since the last scene."""
         self._scene: Scene | None = None
-        self._seen = threading.Event()
 
     def start(self) -> None:
         threading.Thread(target=self._run, name='open state', daemon=True).start()
 
     def hear(self, event: Event) -> None:
         """Process an event of an episode."""
-        if self._at_fault:
-            return
-        with self._lock:  # a scene comes before all of this, or after it
+        with self._changed:
             match event.data:
                 case SkillCall(args=args):
                     self._busy = frozenset(args)
                 case Outcome() as outcome:
                     self._busy = frozenset()
                     self._n_unseen += 1
-                    self._news.put(partial(self._add, outcome))
+                    self.experience.add(outcome)
+                    self._news = True
                 case Observed() as sensed:
-                    self._news.put(partial(self._sense, sensed))
+                    self.experience.sense(sensed)
+                    self._news = self._news or self.feels
                 case EpisodeStarted() | EpisodeEnded():
                     self._busy = frozenset()
+            self._changed.notify()
 
     def believing(self, scene: Scene) -> Scene:
         lost = frozenset(lost_names(scene))
-        with self._lock:
+        with self._changed:
             if self._at_fault:
                 return scene
             gone, self._lost = lost - self._lost, lost
             self._scene = scene
             if gone:
                 self._state = _without(self._state, gone)
-                self._n_to_forget += 1
-                self._news.put(partial(self._forget, partial(self.experience.forget, gone)))
-            if moved := self._resting.moved(self._state.attributes, scene, self._busy):
-                self._news.put(partial(self.experience.move, moved, newest=self._n_unseen))
+                self.experience.forget(gone)
+                self._n_forgotten += 1
+            moved = self._resting.moved(self._state.attributes, scene, self._busy)
+            if moved and self.experience.move(moved, newest=self._n_unseen):
+                self._news = True
             self._n_unseen = 0
-            state = self._state
-        self._seen.set()
-        return with_open_facts(scene, state)
+            self._changed.notify()
+            return with_open_facts(scene, self._state)
 
     def forget(self) -> OpenState:
         """Forget all, for example after a reset of the table; return the previous beliefs."""
-        with self._lock:
+        with self._changed:
             forgotten, self._state = self._state, OpenState()
-            self._n_to_forget += 1
-            self._news.put(partial(self._forget, self.experience.clear))
+            self.experience.clear()
+            self._n_forgotten += 1
         return forgotten
 
     def _run(self) -> None:
         try:
             while True:
-                matters = self._news.get()()
-                self._seen.wait()
-                while not self._news.empty():
-                    matters = self._news.get()() or matters
-                if matters and self.experience.history:
-                    self._estimate()
+                self._estimate()
         except Exception:  # outdated beliefs must not seem current
-            with self._lock:
+            with self._changed:
                 self._at_fault, self._state = True, OpenState()
             self.on_fault(
                 'Nothing is believed any more, because of a fault in estimating the open state; '
                 f'scenes go on without. Start the node again.\n{traceback.format_exc()}'
             )
 
-    def _add(self, outcome: Outcome) -> bool:
-        self.experience.add(outcome)
-        return True
-
-    def _sense(self, seen: Observed) -> bool:
-        self.experience.sense(seen)
-        return self.feels
-
-    def _forget(self, forget: Callable[[], None]) -> bool:
-        forget()
-        with self._lock:
-            self._n_to_forget -= 1
-            return self._dropped
-
     def _estimate(self) -> None:
-        with self._lock:
-            scene, state = self._scene, self._state
-        assert scene is not None  # `_run` waits for one
+        """Wait for news and a scene, and estimate once."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._news and self._scene is not None)
+            self._news = False
+            scene, state, past = self._scene, self._state, self.experience.copy()
+            n_forgotten = self._n_forgotten
+        if scene is None or not past.history:
+            return
         try:
-            new = estimate_handled(self.estimator, state, self.experience, scene)
+            new, refused = _estimated(self.make_estimator, past, state, scene)
         except BbllmError as error:
             self.on_trouble(f'What is believed stays as it was: {error}')
             return
-        with self._lock:
-            self._dropped = self._n_to_forget > 0
-            if self._dropped:
+        with self._changed:
+            if n_forgotten != self._n_forgotten:
+                self._news = True
                 return
             self._state = new
-        for line in refused_beliefs(state, new, scene):
+        for line in refused:
             self.on_trouble(f'Left out is {line.text!r}: {line.why}')
 
 

@@ -16,8 +16,9 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from bbllm.core.events import LineDiscarded
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.reply_diagnostics import LostReplyError, RejectedLine
+from bbllm.planners.common.reply_diagnostics import LostReplyError
 
 ADD, REASON, UPDATE = 'add_related_objects', 'update_reasoning', 'update_state'
 ALIASES: Mapping[str, str] = {'generate_summary': REASON, 'add_attribute': UPDATE}
@@ -46,7 +47,7 @@ class StateEstimate:
     summary: str = ''
     attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Objects by the model's names, with all their attributes, in the reply's order."""
-    discarded: tuple[RejectedLine, ...] = ()
+    discarded: tuple[LineDiscarded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +56,17 @@ class Attention:
 
     things: tuple[str, ...]
     """Objects by the model's names, in the reply's order."""
-    discarded: tuple[RejectedLine, ...] = ()
+    discarded: tuple[LineDiscarded, ...] = ()
 
 
 def parse_attention(text: str) -> Attention:
     """Parse which objects to add; raise LostReplyError without a call and without `none`."""
     things: list[str] = []
-    discarded: list[RejectedLine] = []
+    discarded: list[LineDiscarded] = []
     for name, body, whole in _calls(text, {ADD}, discarded):
         named = [word.strip(_QUOTES) for word in body.split(',')]
         if name != ADD or not all(named):
-            discarded.append(RejectedLine(whole, f'{ADD} takes the name of a thing.'))
+            discarded.append(LineDiscarded(whole, f'{ADD} takes the name of a thing.'))
         else:
             things += named
     _must_say_something(text, bool(things), discarded, f'{ADD}("cup1")')
@@ -76,7 +77,7 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
     """Parse a summary and attributes by calls of `functions`, of which an ablation omits one."""
     summary = ''
     attributes: dict[str, tuple[str, ...]] = {}
-    discarded: list[RejectedLine] = []
+    discarded: list[LineDiscarded] = []
     for name, body, whole in _calls(text, functions, discarded):
         if name == REASON:
             whole = one_line(body.strip(_QUOTES))
@@ -84,12 +85,12 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
             if whole != summary:
                 why = f'It has {len(whole)} characters, of which {MAX_SUMMARY_LENGTH} are kept.'
                 discarded.append(
-                    RejectedLine(whole[MAX_SUMMARY_LENGTH:][:SHOWN], why, refused=True)
+                    LineDiscarded(whole[MAX_SUMMARY_LENGTH:][:SHOWN], why, refused=True)
                 )
             continue
         thing, words, why = _entry(body)
         if why:  # what is only too long could be read
-            discarded.append(RejectedLine(whole, why, refused=bool(thing)))
+            discarded.append(LineDiscarded(whole, why, refused=bool(thing)))
         else:
             attributes[thing] = words
     example = (
@@ -113,7 +114,7 @@ def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
 
 
 def _calls(
-    text: str, functions: Collection[str], discarded: list[RejectedLine]
+    text: str, functions: Collection[str], discarded: list[LineDiscarded]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the function of each call, the text in its brackets, and its beginning."""
     n_calls = 0
@@ -122,7 +123,7 @@ def _calls(
         line = lines.popleft()
         if (found := _BEGIN.fullmatch(line)) is None:
             if _HOLDS_CALL.search(line):
-                discarded.append(RejectedLine(one_line(line)[:SHOWN], 'No call begins it.'))
+                discarded.append(LineDiscarded(one_line(line)[:SHOWN], 'No call begins it.'))
             continue
         name = ALIASES.get(found['name'], found['name'])
         parts = [found['rest']]
@@ -135,12 +136,12 @@ def _calls(
         n_calls += 1
         if name not in functions:
             why = f'The functions are: {", ".join(functions)}.'
-            discarded.append(RejectedLine(whole, why, refused=True))
+            discarded.append(LineDiscarded(whole, why, refused=True))
         elif not bracket:
-            discarded.append(RejectedLine(whole, 'Its bracket is not closed.'))
+            discarded.append(LineDiscarded(whole, 'Its bracket is not closed.'))
         elif n_calls > MAX_CALLS:
             why = f'At most {MAX_CALLS} calls are accepted.'
-            discarded.append(RejectedLine(whole, why, refused=True))
+            discarded.append(LineDiscarded(whole, why, refused=True))
             return
         else:
             yield name, body, whole
@@ -189,7 +190,7 @@ def _begins(line: str) -> bool:
 
 
 def _must_say_something(
-    text: str, said: bool, discarded: list[RejectedLine], example: str
+    text: str, said: bool, discarded: list[LineDiscarded], example: str
 ) -> None:
     if said or text.strip(' \t\r\n`*_.').lower() == 'none':
         return

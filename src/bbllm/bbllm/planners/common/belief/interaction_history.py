@@ -39,6 +39,12 @@ class InteractionHistory:
         """All outcomes, oldest first."""
         return tuple(self._history)
 
+    def copy(self) -> 'InteractionHistory':
+        made = InteractionHistory()
+        made._history = self._history.copy()
+        made._forces_n = {name: forces.copy() for name, forces in self._forces_n.items()}
+        return made
+
     def add(self, outcome: Outcome) -> None:
         self._history.append(outcome)
 
@@ -62,7 +68,7 @@ class InteractionHistory:
 
     def forget(self, names: Iterable[str]) -> None:
         """
-        Forget all actions on lost objects: an object found again may be another one.
+        Forget all actions on lost objects, which may be others when they are found again.
 
         Actions that determine the contents of the hand are kept.
         """
@@ -156,10 +162,9 @@ class MotionDetector:
         self, attributes: Mapping[str, tuple[str, ...]], scene: Scene, busy: Collection[str] = ()
     ) -> frozenset[str]:
         """
-        Return the objects that have moved since the current beliefs were formed.
+        Return the objects, except those in `busy`, that moved since their beliefs were formed.
 
-        An object that was moved, by anyone, is not fixed. Objects in `busy`, with which the robot
-        works at the moment, are checked later.
+        An object that was moved, by anyone, is not fixed.
         """
         found = set()
         lies = {item.name: item.pose.position_m for item in scene.objects}

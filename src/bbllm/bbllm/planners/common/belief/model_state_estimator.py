@@ -1,8 +1,7 @@
 """
 LLM-State's state estimator, a language model that reads the history, and the prompts of all roles.
 
-Source: Chen et al., LLM-State, appendix VI-A. The prompts of attention, state estimator and policy
-have the paper's parts, in own words, and constant parts come first, then growing ones, so that a
+Source: Chen et al., LLM-State, appendix VI-A, in own words. Constant parts come first, so that a
 server can cache the beginning.
 """
 
@@ -10,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
+from bbllm.core.events import LineDiscarded
 from bbllm.core.protocols import ChatModel, PromptRequest
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.common.belief.grammar import REASON, UPDATE, parse_estimate
@@ -23,7 +23,7 @@ from bbllm.planners.common.observation_text import (
     situation_text,
 )
 from bbllm.planners.common.prompting import ask, one_line, render
-from bbllm.planners.common.reply_diagnostics import RejectedLine, reporting
+from bbllm.planners.common.reply_diagnostics import reporting
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 
 PLAN_LIMIT = 20
@@ -39,11 +39,7 @@ HOUSE_HINTS = (
 
 @dataclass(frozen=True)
 class StatePrompts:
-    """
-    Renders the prompts of one episode; `names` must have seen every scene.
-
-    With `messages`, failed actions have their message; in the paper they do not.
-    """
+    """Renders the prompts of one episode; `names` must have seen every scene."""
 
     names: ShortNames
     messages: bool = False
@@ -169,7 +165,7 @@ class ModelEstimator:
     """Whether to ask for attributes of objects; one of both must be true."""
     messages: bool = False
     """Whether the prompt has the reasons of failures."""
-    on_discarded: Callable[[RejectedLine], None] = lambda line: None
+    on_discarded: Callable[[LineDiscarded], None] = lambda line: None
     on_retry: Callable[[str], None] | None = None
 
     def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
@@ -193,5 +189,5 @@ class ModelEstimator:
             why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
             if name is None:
                 why = f'There is nothing named {word[:60]}.'
-            self.on_discarded(RejectedLine(f'{UPDATE}("{word[:60]}", ...)', why, refused=True))
+            self.on_discarded(LineDiscarded(f'{UPDATE}("{word[:60]}", ...)', why, refused=True))
         return new

@@ -70,12 +70,8 @@ class OpenStateEstimator(Protocol):
         """
         Return the current beliefs about all objects of `state`, and possibly others of the scene.
 
-        The history has all outcomes of the episode, oldest first. An estimator that starts anew
-        each time, as the paper's does, reads only the objects of `state`.
-
-        Raises:
-            ModelError: An estimator that asks a model received no reply.
-            ParseError: It received two replies that cannot be read.
+        The history has all outcomes, oldest first. An estimator that starts anew each time, as the
+        paper's does, reads only the objects of `state`. It may raise ModelError and ParseError.
         """
         ...
 

@@ -41,11 +41,7 @@ HEAVIER_THAN = 'heavier_than'
 
 
 class RuleEstimator:
-    """
-    An `OpenStateEstimator` of rules, from the first step on each time, as in LLM-State.
-
-    Without experience, the source of measured forces, it compares no weights.
-    """
+    """An `OpenStateEstimator` of rules; without experience it compares no weights."""
 
     def __init__(self, experience: InteractionHistory | None = None):
         self._experience = experience or InteractionHistory()
