@@ -12,10 +12,10 @@ from bbllm.core.naming import class_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
 from bbllm.viz.floor_plan import CHANGED, LIT, PERSON, Box, draw_floor_plan, lay_out
 from bbllm.viz.house import PLAIN, HouseItem, rooms_of
-from bbllm.viz.labels import overlap
-from bbllm.viz.shapes import Panel, Polygon, Polyline, Text
+from bbllm.viz.shapes import Panel, Polygon, Text
 from bbllm.viz.sheet import draw_episode
 from bbllm.viz.svg import to_svg
+from bbllm.viz.table import overlap
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -120,7 +120,7 @@ def test_what_moved_stands_out_and_leaves_a_ghost_and_a_trace() -> None:
     assert find(rooms, 'salmon_3').moved
     assert find(rooms, 'fridge_2').within == (find(rooms, 'salmon_3', ghost=True),)
     assert not find(rooms, 'mug_4').changed
-    assert sum(isinstance(shape, Polyline) for shape in panel.shapes) == 1
+    assert sum(isinstance(x, Polygon) and not x.closed for x in panel.shapes) == 1
     assert 'salmon_3' in texts(panel)
     assert 'salmon_3' not in texts(still)
     assert CHANGED not in strokes(still)

@@ -22,7 +22,7 @@ from bbllm.bench.report.plots import over_k
 from bbllm.bench.report.summary import RunSummary, summarize_run
 from bbllm.core.types import Kind, Pose, Scene
 from bbllm.viz.objects import FAR
-from bbllm.viz.shapes import Paint, Polyline
+from bbllm.viz.shapes import Paint, Polygon
 from bbllm.viz.svg import Inks
 
 
@@ -49,7 +49,7 @@ def corners_of(path: str) -> list[tuple[float, float]]:
 
 def test_path_ends_where_it_should_however_many_points_it_has() -> None:
     points = tuple((n * 1.0449, n * 0.3351) for n in range(400))
-    drawn = Inks().draw([Polyline(points, Paint(stroke='#000000'))])
+    drawn = Inks().draw([Polygon(points, Paint(stroke='#000000'), closed=False)])
     found = corners_of(drawn)
 
     assert len(found) == 400

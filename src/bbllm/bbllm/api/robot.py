@@ -43,6 +43,16 @@ GRACE_S = 5.0
 CALL = re.compile(r'\s*(?P<skill>\w+)\s*(?:\((?P<args>[^()]*)\))?\s*')
 
 
+class Png(bytes):
+    """A PNG file, which notebooks show as a picture."""
+
+    def __repr__(self) -> str:
+        return f'<PNG of {len(self)} bytes>'
+
+    def _repr_png_(self) -> bytes:
+        return bytes(self)
+
+
 class Robot:
     """
     A robot that does tasks given in plain words.
@@ -237,10 +247,11 @@ class Robot:
         self._backend.world.stop()
 
     def picture(self) -> bytes:
-        """Draw the scene as it is now, from above, as a PNG file."""
-        from bbllm.api.picture import picture_of
+        """Draw the scene as it is now, from above, as a PNG file, which notebooks show."""
+        from bbllm.viz.png import to_png
+        from bbllm.viz.sheet import draw_alone
 
-        return picture_of(self.observe())
+        return Png(to_png(draw_alone(self.observe()), scale=1.0))
 
     def close(self) -> None:
         """Release the simulation, or leave the graph; the robot is of no use afterwards."""

@@ -19,14 +19,13 @@ from bbllm.viz.colors import mix
 from bbllm.viz.house import HouseItem, rooms_of
 from bbllm.viz.objects import arc
 from bbllm.viz.shapes import (
-    Circle,
     Flat,
     Paint,
     Panel,
     Point,
     Polygon,
-    Polyline,
     Text,
+    circle_points,
     rectangle,
     rounded,
     text_width,
@@ -303,7 +302,7 @@ def _head(x: float, y: float) -> list[Flat]:
     paint = Paint(fill=PAPER)
     turns = (math.pi * index / 10 for index in range(11))
     shoulders = tuple((x + 4.2 * math.cos(t), y + 5.2 - 4.6 * math.sin(t)) for t in turns)
-    return [Circle((x, y - 2.4), 2.5, paint), Polygon(shoulders, paint)]
+    return [Polygon(circle_points((x, y - 2.4), 2.5), paint), Polygon(shoulders, paint)]
 
 
 def _paint(thing: HouseItem) -> Paint:
@@ -341,7 +340,7 @@ def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Flat]:
     turns = (angle, angle + 2.3, angle - 2.3)
     tip = tuple((x + 5.0 * math.cos(turn), y + 5.0 * math.sin(turn)) for turn in turns)
     line = Paint(stroke=color, stroke_opacity=0.6, width=1.8)
-    return [Polyline(tuple(outside), line), Polygon(tip, Paint(fill=color))]
+    return [Polygon(tuple(outside), line, closed=False), Polygon(tip, Paint(fill=color))]
 
 
 def _within(point: Point, corner: Point, box: Box) -> bool:

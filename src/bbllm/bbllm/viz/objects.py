@@ -10,12 +10,10 @@ from bbllm.skills.containers import is_container
 from bbllm.skills.shapes import half_extent, is_round, outline
 from bbllm.viz.colors import color_of, edge_of, mix
 from bbllm.viz.shapes import (
-    Circle,
     Flat,
     Paint,
     Point,
     Polygon,
-    Polyline,
     Text,
     circle_points,
     rectangle,
@@ -45,12 +43,12 @@ def draw_grid(view: View) -> list[Flat]:
     line = Paint(stroke='#5b5140', stroke_opacity=0.13, width=1)
     for n in range(math.ceil(view.x_min / GRID_M), math.floor(view.x_max / GRID_M) + 1):
         _, y = view.at(n * GRID_M, 0)
-        shapes.append(Polyline(((0, y), (view.width, y)), line))
+        shapes.append(Polygon(((0, y), (view.width, y)), line, closed=False))
         if n % 2 == 0 and 16 < y < view.height - 16:
             shapes.append(Text((6, y), f'{n * GRID_M:.1f}', 9, TICKS))
     for n in range(math.ceil(view.y_min / GRID_M), math.floor(view.y_max / GRID_M) + 1):
         x, _ = view.at(0, n * GRID_M)
-        shapes.append(Polyline(((x, 0), (x, view.height)), line))
+        shapes.append(Polygon(((x, 0), (x, view.height)), line, closed=False))
         if n % 2 == 0 and 30 < x < view.width - 30:
             text = f'{n * GRID_M:.1f}'.replace('-', '−')
             shapes.append(Text((x, view.height - 9), text, 9, TICKS, 'middle'))
@@ -90,9 +88,9 @@ def draw_robot(view: View) -> list[Flat]:
     radius = BASE_M * view.scale
     tip = view.at(0.17, 0)
     return [
-        Circle(base, radius, Paint(fill='#f7f8f9', stroke='#50565e', width=1.6)),
-        Circle(base, radius * 0.62, Paint(fill='#dfe3e7', stroke='#8a9098', width=1)),
-        Polyline((view.at(BASE_M, 0), tip), Paint(stroke='#50565e', width=1.6)),
+        Polygon(circle_points(base, radius), Paint(fill='#f7f8f9', stroke='#50565e', width=1.6)),
+        Polygon(circle_points(base, 0.62 * radius), Paint(fill='#dfe3e7', stroke='#8a9098')),
+        Polygon((view.at(BASE_M, 0), tip), Paint(stroke='#50565e', width=1.6), closed=False),
         Polygon(
             ((tip[0] - 4, tip[1] + 3), (tip[0] + 4, tip[1] + 3), (tip[0], tip[1] - 6)),
             Paint(fill='#50565e'),
@@ -123,13 +121,14 @@ def draw_thing(item: SceneObject, view: View, far: bool) -> list[Flat]:
     shapes: list[Flat] = []
     if far:
         radius = 1.45 * radius_of(item) * view.scale
-        shapes.append(Circle(centre, radius, Paint(stroke=FAR, width=1.3, dash=(4, 3))))
+        ring = Paint(stroke=FAR, width=1.3, dash=(4, 3))
+        shapes.append(Polygon(circle_points(centre, radius), ring))
     # Of other things only the size is known; those as long as wide are cans, balls, bowls.
     known = item.kind is not Kind.OTHER and not is_container(item)
     if is_round(item) or (not known and abs(item.size_m[0] - item.size_m[1]) < 1e-6):
-        radius = item.size_m[0] / 2 * view.scale
-        return [*shapes, Circle(centre, radius, paint), Circle(centre, share * radius, inner)]
-    corners = _outline(item, view)
+        corners = circle_points(centre, item.size_m[0] / 2 * view.scale)
+    else:
+        corners = _outline(item, view)
     within = tuple((cx + share * (x - cx), cy + share * (y - cy)) for x, y in corners)
     return [*shapes, Polygon(corners, paint), Polygon(within, inner)]
 
@@ -145,7 +144,8 @@ def draw_traces(before: Scene, movable: Sequence[SceneObject], view: View) -> li
             ghost = Paint(stroke=edge, stroke_opacity=0.45, width=1, dash=(2.5, 2.5))
             start, end = (view.at(*one.pose.position_m[:2]) for one in (old, item))
             way = Paint(stroke=edge, stroke_opacity=0.38, width=1.3)
-            shapes += [Polygon(_outline(old, view), ghost), Polyline(arc(start, end), way)]
+            shapes.append(Polygon(_outline(old, view), ghost))
+            shapes.append(Polygon(arc(start, end), way, closed=False))
     return shapes
 
 

@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bbllm.viz.shapes import Circle as Disc
-from bbllm.viz.shapes import Flat, Page, Paint, Panel, Point, Polyline, Text, rectangle
+from bbllm.viz.shapes import BACKGROUND, Flat, Page, Paint, Panel, Point, Polygon, Text, rectangle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +30,8 @@ def to_png(page: Page, scale: float = 2.0) -> bytes:
     axes.set(xlim=(0, page.width), ylim=(page.height, 0))
     for shape in page.shapes:
         if isinstance(shape, Panel):
-            area = rectangle(*shape.corner, shape.width, shape.height)
-            clip = axes.add_patch(_polygon(area, Paint()))
+            area = Polygon(rectangle(*shape.corner, shape.width, shape.height), Paint())
+            clip = axes.add_patch(_patch(area, (0.0, 0.0)))
             _draw(axes, shape.shapes, shape.corner, clip)
         else:
             _draw(axes, [shape], (0.0, 0.0))
@@ -40,34 +39,27 @@ def to_png(page: Page, scale: float = 2.0) -> bytes:
     with warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box.
         warnings.simplefilter('ignore', UserWarning)
-        figure.savefig(file, format='png', dpi=_DPI * scale, facecolor=page.background)
+        figure.savefig(file, format='png', dpi=_DPI * scale, facecolor=BACKGROUND)
     return file.getvalue()
 
 
 def _draw(axes: Axes, shapes: Sequence[Flat], corner: Point, clip: Patch | None = None) -> None:
     """Draw shapes that count from a corner, cut off at the border of a patch."""
-    from matplotlib.patches import Circle
-
-    left, top = corner
     for shape in shapes:
-        if isinstance(shape, Text):
-            drawn = _write(axes, shape, corner)
-        elif isinstance(shape, Disc):
-            x, y = shape.centre
-            circle = Circle((left + x, top + y), shape.radius, **_style(shape.paint))
-            drawn = axes.add_patch(circle)
+        if isinstance(shape, Polygon):
+            drawn = axes.add_patch(_patch(shape, corner))
         else:
-            points = [(left + x, top + y) for x, y in shape.points]
-            closed = not isinstance(shape, Polyline)
-            drawn = axes.add_patch(_polygon(points, shape.paint, closed=closed))
+            drawn = _write(axes, shape, corner)
         if clip is not None:
             drawn.set_clip_path(clip)
 
 
-def _polygon(points: Sequence[Point], paint: Paint, *, closed: bool = True) -> Patch:
-    from matplotlib.patches import Polygon
+def _patch(shape: Polygon, corner: Point) -> Patch:
+    from matplotlib.patches import Polygon as PolygonPatch
 
-    return Polygon(points, closed=closed, fill=closed, **_style(paint))
+    points = [(corner[0] + x, corner[1] + y) for x, y in shape.points]
+    style = _style(shape.paint)
+    return PolygonPatch(points, closed=shape.closed, fill=shape.closed, **style)
 
 
 def _style(paint: Paint) -> dict[str, Any]:

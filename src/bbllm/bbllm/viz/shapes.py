@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Point = tuple[float, float]
+BACKGROUND = '#ffffff'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,27 +30,11 @@ class Paint:
 
 @dataclass(frozen=True, slots=True)
 class Polygon:
-    """A closed outline."""
+    """A closed outline, or an open line, of whose paint only the stroke counts."""
 
     points: tuple[Point, ...]
     paint: Paint
-
-
-@dataclass(frozen=True, slots=True)
-class Circle:
-    """A disc or ring."""
-
-    centre: Point
-    radius: float
-    paint: Paint
-
-
-@dataclass(frozen=True, slots=True)
-class Polyline:
-    """An open line through points; only the stroke of its paint counts."""
-
-    points: tuple[Point, ...]
-    paint: Paint
+    closed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +64,7 @@ class Panel:
     shapes: tuple[Flat, ...]
 
 
-Flat: TypeAlias = Polygon | Circle | Polyline | Text
+Flat: TypeAlias = Polygon | Text
 Shape: TypeAlias = Flat | Panel
 
 
@@ -92,10 +77,9 @@ class Page:
     title: str
     """For readers that see no picture."""
     shapes: tuple[Shape, ...]
-    background: str = '#ffffff'
 
 
-def circle_points(centre: Point, radius: float, n: int = 96) -> tuple[Point, ...]:
+def circle_points(centre: Point, radius: float, n: int = 48) -> tuple[Point, ...]:
     """Return a circle as the corners of a polygon."""
     turns = (2 * math.pi * index / n for index in range(n))
     return tuple(
@@ -105,8 +89,8 @@ def circle_points(centre: Point, radius: float, n: int = 96) -> tuple[Point, ...
 
 def ring_points(centre: Point, inner: float, outer: float) -> tuple[Point, ...]:
     """Return a ring as one outline: around outside, across a seam, back around inside."""
-    around = circle_points(centre, outer)
-    back = circle_points(centre, inner)[::-1]
+    around = circle_points(centre, outer, 96)
+    back = circle_points(centre, inner, 96)[::-1]
     # Both circles begin at angle zero; closing each there makes the seam run there and back.
     return (*around, around[0], back[-1], *back)
 

@@ -14,7 +14,6 @@ from bbllm.viz.shapes import (
     Paint,
     Point,
     Polygon,
-    Polyline,
     Shape,
     Text,
     rounded,
@@ -25,6 +24,7 @@ from bbllm.viz.table import INK, MUTED, draw_scene, short_names
 from bbllm.viz.view import View, view_of
 
 PANEL_PX = 620.0
+ALONE_PX = 480.0
 HOUSE_PX = 1000.0
 """Of a house; its letters are read on a page as wide as the project's own."""
 EDGE_PX = 28.0
@@ -59,6 +59,15 @@ def draw_episode(episode: Episode, check: str = '') -> Page:
     if before.domain == 'household':
         return _draw_house(episode, check, before, after)
     return _draw_table(episode, check, [before] if after is None else [before, after])
+
+
+def draw_alone(scene: Scene) -> Page:
+    """Draw a table from above, or a house as its rooms, and nothing beside it."""
+    if scene.domain == 'household':
+        panel = draw_floor_plan(scene, HOUSE_PX)
+    else:
+        panel = draw_scene(scene, view_of([scene], ALONE_PX), (0.0, 0.0))
+    return Page(width=panel.width, height=panel.height, title='The scene', shapes=(panel,))
 
 
 def _draw_table(episode: Episode, check: str, scenes: Sequence[Scene]) -> Page:
@@ -126,7 +135,8 @@ def _scale_bar(corner: Point, view: View) -> list[Shape]:
     x, y = corner
     end = x + 0.1 * view.scale
     ticks = ((x, y - 4), (x, y + 4), (x, y), (end, y), (end, y - 4), (end, y + 4))
-    return [Polyline(ticks, Paint(stroke=INK, width=1.6)), Text((end + 8, y), '10 cm', 12, INK)]
+    line = Polygon(ticks, Paint(stroke=INK, width=1.6), closed=False)
+    return [line, Text((end + 8, y), '10 cm', 12, INK)]
 
 
 def _legend(corner: Point, entries: Mapping[str, Paint]) -> tuple[list[Shape], float]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from xml.sax.saxutils import escape, quoteattr
 
 from bbllm.core.text import escape_hidden
-from bbllm.viz.shapes import Circle, Page, Paint, Panel, Point, Polyline, Shape, Text
+from bbllm.viz.shapes import BACKGROUND, Page, Paint, Panel, Point, Shape, Text
 
 FONTS = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
@@ -23,7 +23,7 @@ stroke-linecap="round" role="img">
 <style>
 {inks.rules}
 </style>
-<rect width="{width}" height="{height}" fill="{page.background}"/>
+<rect width="{width}" height="{height}" fill="{BACKGROUND}"/>
 {drawn}
 </svg>
 """
@@ -64,15 +64,9 @@ class Inks:
             where = f'x="{_number(x)}" y="{_number(y + 0.35 * shape.size)}"'
             letters = self._class(_letters(shape))
             return f'<text class="{letters}" {where}>{_text(shape.text)}</text>'
-        if isinstance(shape, Circle):
-            x, y = shape.centre
-            where = f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(shape.radius)}"'
-            return f'<circle class="{self._class(_paint(shape.paint))}" {where}/>'
-        points = _path(shape.points)
-        if isinstance(shape, Polyline):
-            rule = _paint(replace(shape.paint, fill=None))
-            return f'<path class="{self._class(rule)}" d="{points}"/>'
-        return f'<path class="{self._class(_paint(shape.paint))}" d="{points}z"/>'
+        rule = _paint(shape.paint if shape.closed else replace(shape.paint, fill=None))
+        path = _path(shape.points) + ('z' if shape.closed else '')
+        return f'<path class="{self._class(rule)}" d="{path}"/>'
 
 
 def _paint(paint: Paint) -> str:
