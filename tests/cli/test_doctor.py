@@ -18,10 +18,9 @@ from bbllm.cli.checks.machine import (
     check_ros,
     check_state,
 )
-from bbllm.cli.checks.real_machine import (
+from bbllm.cli.checks.real_arm import (
     DRIVER,
     MESSAGES,
-    RoundTrips,
     check_messages,
     check_safety,
     judge_network,
@@ -38,7 +37,7 @@ def findings(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that sets what the doctor finds."""
 
     def find(*found: Finding) -> None:
-        monkeypatch.setattr(doctor, 'CHECKS', (lambda: list(found),))
+        monkeypatch.setattr(doctor, 'check_machine', lambda namespace, on_progress: found)
 
     return find
 
@@ -165,25 +164,21 @@ def test_a_safety_file_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
     assert (finding.level, "did you mean 'tcp_speed'" in finding.text) == (Level.FAIL, True)
 
 
-def trips(*times_ms: float, sent: int | None = None) -> RoundTrips:
-    return RoundTrips(len(times_ms) if sent is None else sent, times_ms)
-
-
 @pytest.mark.parametrize(
     ('found', 'level', 'said'),
     [
-        (trips(*[0.1] * 1000), Level.OK, '1000 packets to robot, one every 2 ms, 0 lost'),
-        (trips(*[0.1] * 900, *[0.7] * 100), Level.WARN, 'p99 0.700'),
-        (trips(*[0.1] * 998, 1.4, 1.4), Level.WARN, 'max 1.400'),
-        (trips(*[0.1] * 900, *[1.7] * 100), Level.FAIL, 'p99 1.700'),
-        (trips(*[0.1] * 999, sent=1000), Level.WARN, '1 lost'),
-        (trips(*[0.1] * 900, sent=1000), Level.FAIL, '100 lost'),
-        (trips(sent=1000), Level.FAIL, 'none of 1000 packets to robot came back'),
+        ((1000, [0.1] * 1000), Level.OK, '1000 packets to robot, one every 2 ms, 0 lost'),
+        ((1000, [0.1] * 900 + [0.7] * 100), Level.WARN, 'p99 0.700'),
+        ((1000, [0.1] * 998 + [1.4] * 2), Level.WARN, 'max 1.400'),
+        ((1000, [0.1] * 900 + [1.7] * 100), Level.FAIL, 'p99 1.700'),
+        ((1000, [0.1] * 999), Level.WARN, '1 lost'),
+        ((1000, [0.1] * 900), Level.FAIL, '100 lost'),
+        ((1000, []), Level.FAIL, 'none of 1000 packets to robot came back'),
         ('robot is no address', Level.FAIL, 'robot is no address'),
     ],
 )
 def test_a_network_is_judged_by_the_cycle_of_the_robot(
-    found: RoundTrips | str, level: Level, said: str
+    found: tuple[int, list[float]] | str, level: Level, said: str
 ) -> None:
     finding = judge_network('robot', found)
 
@@ -200,7 +195,7 @@ def test_what_ping_prints_is_read_and_only_the_first_answer_to_a_packet_counts()
         '2 packets transmitted, 1 received, +1 duplicates, 50% packet loss, time 998ms\n'
     )
 
-    assert trips_of(text) == trips(0.081, sent=2)
+    assert trips_of(text) == (2, [0.081])
     assert trips_of('ping: socket: Operation not permitted\n') is None
 
 
@@ -210,6 +205,6 @@ def test_packets_to_this_machine_come_back_and_a_name_of_nothing_is_named() -> N
         return
     found = measure('127.0.0.1', count=50)
 
-    assert isinstance(found, RoundTrips), found
-    assert (found.sent, found.lost) == (50, 0)
+    assert not isinstance(found, str), found
+    assert (found[0], len(found[1])) == (50, 50)
     assert 'no.such.robot.invalid' in str(measure('no.such.robot.invalid'))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.checks import real_graph
+from bbllm.cli.checks import real_arm
 from bbllm.cli.checks.machine import Finding, Level
-from bbllm.cli.checks.real_graph import (
+from bbllm.cli.checks.real_arm import (
     BEST_EFFORT,
     CONTROLLERS,
     HAND,
@@ -219,11 +219,11 @@ def test_network_of_a_simulated_robot_is_not_measured(
         return []
 
     for name, answer in (('missing_ros', None), ('joins', None)):
-        monkeypatch.setattr(real_graph, name, lambda answer=answer: answer)
-    monkeypatch.setattr(real_graph, 'check_network', check_network)
+        monkeypatch.setattr(real_arm, name, lambda answer=answer: answer)
+    monkeypatch.setattr(real_arm, 'check_network', check_network)
     monkeypatch.setattr('bbllm.ros.driver.real_probe.probe', lambda *_: graph)
 
-    found = list(real_graph.check_real_arm(real_graph.RealArm(), lambda doing: None))
+    found = list(real_arm.check_real_arm(real_arm.RealArm(), lambda doing: None))
 
     assert measured == ([] if simulated else ['172.16.0.2'])
     assert [item.level for item in found if item.name == 'network'] == [Level.OK] * simulated
@@ -256,4 +256,4 @@ def test_the_report_of_a_real_arm_is_one_object(
     assert data['arm_ready'] is False
     assert [item['level'] for item in data['findings']] == ['ok', 'fail']
     assert (seen[0].namespace, seen[0].gripper) == ('left', 'fr3_gripper')
-    assert seen[0].robot_ip == real_graph.ROBOT_IP
+    assert seen[0].robot_ip == real_arm.ROBOT_IP

@@ -3,7 +3,7 @@
 import pytest
 from franka_msgs.srv import SetLoad
 
-from bbllm.cli.checks.real_graph import RealArm, judge_graph
+from bbllm.cli.checks.real_arm import RealArm, judge_graph
 from bbllm.ros.driver import real_probe
 from bbllm.ros.driver.real_probe import probe
 from franka_driver_conformance.client import DriverClient

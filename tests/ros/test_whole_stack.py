@@ -25,7 +25,7 @@ from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3DArray
 
 from bbllm.cli.checks.machine import Level
-from bbllm.cli.checks.real_graph import RealArm, judge_graph
+from bbllm.cli.checks.real_arm import RealArm, judge_graph
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode, summarize

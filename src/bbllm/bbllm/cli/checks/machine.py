@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -139,7 +139,8 @@ def check_models() -> list[Finding]:
 def check_compilers() -> Finding:
     """Check for what building the interface packages needs."""
     tools = {'c++': 'g++', 'cmake': 'cmake', 'colcon': ''}
-    missing = [tool for tool in tools if _which(tool) is None]
+    path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ.get("PATH", os.defpath)}'
+    missing = [tool for tool in tools if shutil.which(tool, path=path) is None]
     packages = [tools[tool] for tool in missing if tools[tool]]
     if not (Path(sysconfig.get_paths()['include']) / 'Python.h').exists():
         missing.append('Python.h')
@@ -175,8 +176,12 @@ def check_ros() -> list[Finding]:
         return [warn('ros', text, remedy)]
     kind = 'from PyPI' if 'site-packages' in spec.origin else "the system's"
     distro = os.environ.get('ROS_DISTRO', 'jazzy' if 'PyPI' in kind else 'unknown distribution')
-    there = ok('ros', f'{distro}, {kind}: {Path(spec.origin).parent}')
-    return [there, check_middleware(), _check_interfaces()]
+    found = ok('ros', f'{distro}, {kind}: {Path(spec.origin).parent}')
+    interfaces = ok('interfaces', 'bbllm_interfaces is built')
+    if fault := _python('from bbllm_interfaces.action import RunTask; RunTask.Goal()'):
+        text = f'bbllm_interfaces cannot be imported: {fault}'
+        interfaces = warn('interfaces', text, 'make setup (or colcon build), then . ./activate')
+    return [found, check_middleware(), interfaces]
 
 
 def check_middleware(wrong: Callable[[str, str, str], Finding] = warn) -> Finding:
@@ -205,25 +210,12 @@ def check_middleware(wrong: Callable[[str, str, str], Finding] = warn) -> Findin
     return ok('rmw', f'{text}, this machine only ({dds.NETWORK}=true opens it to others)')
 
 
-def _check_interfaces() -> Finding:
-    fault = _python('from bbllm_interfaces.action import RunTask; RunTask.Goal()')
-    if fault is None:
-        return ok('interfaces', 'bbllm_interfaces is built')
-    text = f'bbllm_interfaces cannot be imported: {fault}'
-    return warn('interfaces', text, 'make setup (or colcon build), then . ./activate')
-
-
 def joins() -> str | None:
     """Join a graph in a separate process; return the error, None if it works."""
     from bbllm.ros.stack.stack import node_environ
 
     code = 'import rclpy; rclpy.init(); rclpy.shutdown()'
     return _python(code, RMW_IMPLEMENTATION=node_environ()['RMW_IMPLEMENTATION'])
-
-
-def _which(tool: str) -> str | None:
-    beside = Path(sys.executable).parent / tool
-    return str(beside) if beside.exists() else shutil.which(tool)
 
 
 def _python(code: str, **environment: str) -> str | None:
@@ -245,7 +237,7 @@ def _python(code: str, **environment: str) -> str | None:
     return (done.stderr.strip().splitlines() or [f'exit code {done.returncode}'])[-1]
 
 
-def check_stack(namespace: str | None = None) -> list[Finding]:
+def check_stack(namespace: str | None) -> list[Finding]:
     """
     Return what is found of the stacks in this domain, None: of all; the demo needs none.
 
@@ -302,28 +294,22 @@ def _check_topic(node: Any, topic: str) -> list[Finding]:
         return []
     kinds = {f'{q.reliability.name.lower()}, {q.durability.name.lower()}' for q in givers}
     text = f'{topic}: {" / ".join(sorted(kinds))}; {len(givers)} publish, {len(takers)} listen'
-    clashes = {
+    if clashes := {
         f'a subscriber wants {wanted}, a publisher sends {sent}'
         for policy, wanted, sent in CLASHES
-        for give in givers
-        for take in takers
-        if (getattr(take, policy).name, getattr(give, policy).name) == (wanted, sent)
-    }
-    if clashes:
+        if any(getattr(take, policy).name == wanted for take in takers)
+        and any(getattr(give, policy).name == sent for give in givers)
+    }:
         return [warn('qos', f'{text}; {"; ".join(sorted(clashes))}', 'Messages are lost.')]
     return [ok('qos', text)]
 
 
-CHECKS: tuple[Callable[[], Finding | list[Finding]], ...] = (
-    check_python,
-    check_packages,
-    check_config,
-    check_state,
-    check_models,
-    check_rendering,
-    check_display,
-    check_compilers,
-    check_ros,
-    check_stack,
-)
-"""In the order of the report: first what the demo needs, then what ROS needs."""
+def check_machine(namespace: str | None, on_progress: Callable[[str], None]) -> Iterator[Finding]:
+    """Yield the findings as they are made: first of what the demo needs, then of ROS."""
+    for check in (check_python, check_packages, check_config, check_state):
+        yield check()
+    yield from check_models()
+    for check in (check_rendering, check_display, check_compilers):
+        yield check()
+    yield from check_ros()
+    yield from check_stack(namespace)

@@ -1,6 +1,5 @@
 """`bbllm doctor`: what works on this machine, and what to do about what does not."""
 
-from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
 
@@ -8,8 +7,8 @@ import typer
 from rich.text import Text
 
 from bbllm.api.ros_environment import choose_domain
-from bbllm.cli.checks.machine import CHECKS, Finding, Level, check_stack
-from bbllm.cli.checks.real_graph import ROBOT_IP, RealArm, check_real_arm
+from bbllm.cli.checks.machine import Finding, Level, check_machine
+from bbllm.cli.checks.real_arm import ROBOT_IP, RealArm, check_real_arm
 from bbllm.cli.support.options import JsonOption, domain_option
 from bbllm.cli.support.requests import flag, flag_of, option
 from bbllm.cli.support.verb_group import FAILED
@@ -76,12 +75,6 @@ def doctor(
         output.print(verdicts[0] if works else verdicts[1])
     output.result({key: works, 'findings': to_json(findings)})
     raise typer.Exit(0 if works else FAILED)
-
-
-def check_machine(namespace: str | None, on_progress: Callable[[str], None]) -> Iterator[Finding]:
-    for check in CHECKS:
-        found = check_stack(namespace) if check is check_stack else check()
-        yield from found if isinstance(found, list) else [found]
 
 
 def _print(finding: Finding, output: Output) -> None:

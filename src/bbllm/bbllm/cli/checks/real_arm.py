@@ -1,29 +1,28 @@
-"""What `bbllm doctor --real` makes of the graph: of the driver, the hand and fr3_executor."""
+"""Checks of `bbllm doctor --real`: of this machine, the driver, the hand and fr3_executor."""
 
 from __future__ import annotations
 
+import os
+import platform
+import re
+import resource
+import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from bbllm.api.ros_environment import missing_ros
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS
 from bbllm.cli.checks.machine import Finding, Level, check_middleware, fail, joins, ok, there, warn
-from bbllm.cli.checks.real_machine import (
-    check_driver_packages,
-    check_governor,
-    check_kernel,
-    check_limits,
-    check_messages,
-    check_network,
-    check_safety,
-)
 from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.core.errors import BbllmError
 
 if TYPE_CHECKING:
     from bbllm.ros.driver.robot_graph import RobotGraph
-
 
 ROBOT_IP = '172.16.0.2'
 """As in franka.config.yaml of franka_bringup, and in our pages. Its franka.launch.py alone has
@@ -70,6 +69,30 @@ MODES = {
 LEAST_RATE_HZ = 20.0
 LEAST_SUCCESS = 0.95
 NODES = ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor')
+BUDGET_MS = 0.5
+"""What libfranka's documentation grants between reading and writing [ms]."""
+CYCLE_MS = 1.0
+"""The robot's cycle [ms]."""
+RTPRIO = 98
+"""thread_priority of the controller manager in the driver's configuration."""
+MEMLOCK_KB = 102_400
+"""What Franka's documentation has people set [kB]."""
+MESSAGES = ('franka_msgs', 'control_msgs', 'controller_manager_msgs')
+DRIVER = (
+    'franka_bringup',
+    'franka_hardware',
+    'franka_gripper',
+    'franka_robot_state_broadcaster',
+    'controller_manager',
+    'joint_trajectory_controller',
+    'joint_state_broadcaster',
+)
+DOCS = 'docs/real-arm.md'
+PERIOD_S = 0.002
+"""The shortest that `ping` grants to users [s]."""
+COUNT = 500
+LATE_S = 5.0
+"""How long `ping` may take beyond its packets, wall clock [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +151,175 @@ def _graph(arm: RealArm, on_progress: Callable[[str], None]) -> RobotGraph | Fin
         return probe(arm.namespace, arm.gripper, on_progress)
     except (BbllmError, RuntimeError, ImportError) as error:  # rcl's own are RuntimeErrors
         return fail('graph', f'cannot be looked at: {error}', 'bbllm doctor')
+
+
+def measure(host: str, count: int = COUNT) -> tuple[int, list[float]] | str:
+    """
+    Let the program `ping` send packets; return how many, and each round trip that ended [ms].
+
+    Or why that cannot be done.
+
+    The robot wants an answer to each of its packets within a millisecond. What `ping` measures is
+    less: the way to its control and back, answered by the kernel there. The driver's own cycle,
+    under load and with real-time priority, shows itself only in control_command_success_rate.
+    """
+    try:
+        done = subprocess.run(
+            ['ping', '-n', '-i', f'{PERIOD_S:g}', '-c', f'{count}', '-W', '1', host],
+            capture_output=True,
+            text=True,
+            timeout=count * PERIOD_S + LATE_S,
+            env={**os.environ, 'LC_ALL': 'C'},
+        )
+    except FileNotFoundError:
+        return 'there is no program ping: apt install iputils-ping'
+    except subprocess.TimeoutExpired:
+        return f'ping to {host} hangs'
+    return trips_of(done.stdout) or f'ping: {done.stderr.strip() or "no statistics"}'
+
+
+def trips_of(text: str) -> tuple[int, list[float]] | None:
+    """Read what `ping` printed; None where it has not sent anything."""
+    sent = re.search(r'^(\d+) packets transmitted', text, re.MULTILINE)
+    times_ms = re.findall(r' time=([\d.]+) ms$', text, re.MULTILINE)
+    return (int(sent[1]), [*map(float, times_ms)]) if sent else None
+
+
+def check_network(robot_ip: str, on_progress: Callable[[str], None]) -> Iterator[Finding]:
+    on_progress(f'sending {COUNT} packets to {robot_ip}')
+    yield judge_network(robot_ip, measure(robot_ip))
+    yield ok(
+        'cycle',
+        "the driver's own cycle cannot be measured from here; the robot counts its losses in "
+        'control_command_success_rate (below) while a controller runs',
+    )
+
+
+def judge_network(robot_ip: str, trips: tuple[int, list[float]] | str) -> Finding:
+    cable = (
+        f'Wire this machine straight to the control at {robot_ip}, with an address in its net; '
+        '--robot-ip says where it is.'
+    )
+    if isinstance(trips, str):
+        return fail('network', trips, cable)
+    sent, times_ms = trips
+    lost = sent - len(times_ms)
+    if not times_ms:
+        return fail('network', f'none of {sent} packets to {robot_ip} came back', cable)
+    median, p99, most = np.percentile(times_ms, (50, 99, 100))
+    text = (
+        f'{sent} packets to {robot_ip}, one every {PERIOD_S * 1e3:g} ms, {lost} lost; '
+        f'median {median:.3f} ms, p99 {p99:.3f}, max {most:.3f} ms'
+    )
+    if p99 > CYCLE_MS or lost > 0.01 * sent:
+        remedy = (
+            f'More than the {CYCLE_MS:g} ms of a cycle: no switch, no Wi-Fi, a card of its own.'
+        )
+        return fail('network', text, remedy)
+    if p99 > BUDGET_MS or lost or most > CYCLE_MS:
+        remedy = (
+            f'The driver has {BUDGET_MS:g} ms of each cycle: an RT kernel, the governor '
+            '`performance`, and nothing else on that card.'
+        )
+        return warn('network', text, remedy)
+    return ok('network', text)
+
+
+def check_kernel() -> Finding:
+    version = f'{platform.release()} {platform.version()}'
+    flag = Path('/sys/kernel/realtime')
+    if 'PREEMPT_RT' in version or (flag.exists() and flag.read_text().strip() == '1'):
+        return ok('kernel', f'real-time: {version}')
+    remedy = (
+        'The driver runs without (it warns), and loses packets under load. '
+        'Ubuntu: pro enable realtime-kernel.'
+    )
+    return warn('kernel', f'not a real-time kernel: {version}', remedy)
+
+
+def check_limits() -> Finding:
+    kinds = (resource.RLIMIT_RTPRIO, resource.RLIMIT_MEMLOCK)
+    limits = [resource.getrlimit(kind)[0] for kind in kinds]
+    # As a float, no limit is shown as inf.
+    priority, memory = (x if x != resource.RLIM_INFINITY else float('inf') for x in limits)
+    text = f'rtprio {priority}, memlock {memory / 1024:.0f} kB'
+    if priority >= RTPRIO and memory / 1024 >= MEMLOCK_KB:
+        return ok('limits', text)
+    if os.geteuid() == 0:
+        return ok('limits', f'{text}; but root may do without')
+    remedy = (
+        'In /etc/security/limits.conf: @realtime - rtprio 99 and @realtime - memlock '
+        f'{MEMLOCK_KB}; join the group realtime, and log in again.'
+    )
+    return warn('limits', text, remedy)
+
+
+def check_governor(root: Path = Path('/sys/devices/system/cpu')) -> Finding:
+    """Check whether the processors slow down when they are idle."""
+    files = sorted(root.glob('cpu[0-9]*/cpufreq/scaling_governor'))
+    governors = set()
+    with suppress(OSError):
+        governors = {path.read_text().strip() for path in files}
+    if not governors:
+        return warn('governor', 'cannot be read here (a virtual machine or a container?)')
+    text = f'{", ".join(sorted(governors))} on {len(files)} processors'
+    if governors == {'performance'}:
+        return ok('governor', text)
+    return warn('governor', text, 'cpupower frequency-set -g performance')
+
+
+def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
+    from bbllm.ros.parameters.real_arguments import package_of
+
+    found = {name: package_of(name, prefixes) for name in MESSAGES}
+    missing = [name for name, about in found.items() if about is None]
+    if missing:
+        yield fail('messages', f'missing: {", ".join(missing)}', 'make setup')
+    own = [name for name, about in found.items() if about and 'bbllm' in about[1]]
+    others = [f'{name} {about[0]}' for name, about in found.items() if about and name not in own]
+    if others:
+        yield ok('messages', f"the driver's own: {', '.join(others)}")
+    if own:
+        text = f'stand-ins of bbllm, field by field the same: {", ".join(own)}'
+        if package_of('franka_bringup', prefixes) is not None:
+            yield warn('messages', text, 'With the driver sourced: make clean, make setup.')
+        else:
+            yield ok('messages', text)
+
+
+def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
+    from bbllm.ros.parameters.real_arguments import package_of
+
+    found = {name: package_of(name, prefixes) for name in DRIVER}
+    missing = [name for name, about in found.items() if about is None]
+    there = [f'{name} {about[0]}' for name, about in found.items() if about]
+    if not missing:
+        library = package_of('libfranka', prefixes)
+        more = f', libfranka {library[0]}' if library else ''
+        return ok('driver', f'installed: {", ".join(there)}{more}')
+    remedy = f'Needed where the driver is started, see {DOCS}; it may run in a container.'
+    return warn('driver', f'not in this shell: {", ".join(missing)}', remedy)
+
+
+def check_safety(name: str = '') -> Finding:
+    from bbllm.arm.envelope import load_envelope
+
+    try:
+        rules = load_envelope(name)
+    except BbllmError as error:
+        return fail('safety', str(error), 'Mend the file; see config/safety.yaml.')
+    force = rules.contact_force
+    contacts = 'contacts as the robot is set'
+    if force is not None:
+        contacts = f'stops at {force.max_n:g} N from outside'
+    text = (
+        f'{name or "config/safety.yaml"}: tool {rules.tcp_speed.max_m_s:g} m/s, joints '
+        f'{rules.joint_speed.max_share * 100:g} %, grip {rules.grip_force.max_n:g} N, '
+        f'{contacts}, {len(rules.keep_out)} keep-out boxes, '
+        f'table at {rules.table_height.top_m:g} m'
+    )
+    fast = rules.tcp_speed.max_m_s > 0.25
+    return ok('safety', text, 'For first days: safety:=safety_slow (0.25 m/s).' if fast else '')
 
 
 def judge_graph(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
