@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -103,11 +104,10 @@ def _introduce(choice: Choice, folder: Path, bench: BenchOptions, output: Output
     output.print_path('results', folder)
     for notice in choice.notices:
         output.print(notice, style='yellow')
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = defaultdict(list)
     for item in choice.left_out:
         first = item.reason.partition('. ')[0].removesuffix('.')
-        reason = first.removeprefix(f'The planner {item.planner} ')
-        reasons.setdefault(reason, []).append(item.planner)
+        reasons[first.removeprefix(f'The planner {item.planner} ')].append(item.planner)
     for reason, names in reasons.items():
         output.print(f'Left out: {", ".join(names)}: {reason}.', 'dim')
     own = any(task.limit_steps for task in choice.suite.tasks)
@@ -125,8 +125,8 @@ def _print_results(
 ) -> None:
     from bbllm.bench.compare.files import PICTURES, TABLES
 
-    progress = [item.end.progress for item in ran]
-    complete = len(ran) == len(choice.contenders) and all(p.done == p.total for p in progress)
+    ends = [item.end.progress for item in ran]
+    complete = len(ran) == len(choice.contenders) and all(end.done == end.total for end in ends)
     output.print()
     if compared is None:
         output.print('No episode ended, so that there is nothing to compare yet.')

@@ -1,6 +1,6 @@
 """`bbllm bench diff`: two runs on the same cases, A minus B."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -54,10 +54,9 @@ def diff(
       bbllm bench diff runs/gpt-4o runs/offline
       bbllm bench diff runs/gpt-4o runs/gpt-4o --k-a 3 --k-b 0
     """
-    first, second = read_run(a), read_run(b)
-    for run in (first, second):
-        if not run.results:
-            raise ConfigError(f'{run.path} has no results: no episode of that run ended yet.')
+    runs = first, second = read_run(a), read_run(b)
+    if empty := [str(run.path) for run in runs if not run.results]:
+        raise ConfigError(f'{empty[0]} has no results: no episode of that run ended yet.')
     k_a, k_b = _choose_ks(first, second, k_a, k_b)
     comparison = compare(first.results, second.results, k_a=k_a, k_b=k_b)
     if not comparison.pairs:
@@ -83,8 +82,7 @@ def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tu
             k_a, k_b = in_a[-1], in_b[-1]
         elif both:
             k_a = k_b = both[-1]
-    one = k_b if k_a is None else k_a
-    other = k_a if k_b is None else k_b
+    one, other = k_b if k_a is None else k_a, k_a if k_b is None else k_b
     if one not in in_a or other not in in_b:
         raise ConfigError(
             f'A has episodes with K = {_listed(in_a)}, B with K = {_listed(in_b)}: name one of '
@@ -99,18 +97,15 @@ def _choose_ks(a: SavedRun, b: SavedRun, k_a: int | None, k_b: int | None) -> tu
 
 
 def _why_nothing_pairs(a: SavedRun, b: SavedRun, other_case: int) -> str:
-    reasons = '; '.join(
+    reasons = [
         f'{name}: {_brief(one)} in A, {_brief(two)} in B'
         for name, (one, two) in _unlike(a, b, OF_CASES).items()
-    )
-    if not reasons:
-        reasons = (
-            f'{count_of(other_case, "episode")} of the same name with another table; made by '
-            'another version of bbllm?'
-            if other_case
-            else 'no task and trial was played in both so far'
-        )
-    return f'Nothing pairs, since the runs were made of other cases. {reasons}.'
+    ]
+    if not reasons and other_case:
+        episodes = count_of(other_case, 'episode')
+        reasons = [f'{episodes} of the same name with another table; of another version of bbllm?']
+    why = '; '.join(reasons) or 'no task and trial was played in both so far'
+    return f'Nothing pairs, since the runs were made of other cases. {why}.'
 
 
 def _values(a: SavedRun, b: SavedRun, comparison: Comparison) -> dict[str, object]:
@@ -129,8 +124,8 @@ def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> 
         who = ' '.join(f'{key}={getattr(run.settings, key)}' for key in keys)
         output.print(f'{name}: {run.path}  {who} K={k}')
     names = handed_the_goal()
-    told = {line: None for run in (a, b) for line in notices_about(names, run.settings, {})}
-    for line in told:
+    notices = [line for run in (a, b) for line in notices_about(names, run.settings, {})]
+    for line in dict.fromkeys(notices):
         output.print(line, style='yellow')
     methods = _unlike(a, b, OF_METHODS)
     if methods:
@@ -141,10 +136,8 @@ def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> 
     print_grid(_grid(comparison), output.console)
     for line in _words(comparison):
         output.print(line)
-    other = sorted(
-        set(ks_of(a.results)) & set(ks_of(b.results)) - {comparison.k_a, comparison.k_b}
-    )
-    if other:
+    others = {*ks_of(a.results)} & {*ks_of(b.results)} - {comparison.k_a, comparison.k_b}
+    if other := sorted(others):
         output.print(f'Both also have K = {_listed(other)} (--k-a, --k-b).', style='dim')
 
 
@@ -152,12 +145,11 @@ def _grid(comparison: Comparison) -> Grid:
     rows = []
     for key in comparison.shown():
         metric, item = METRICS[key], comparison.differences[key]
-        found, interval = item.difference, ''
-        if found.low is not None and found.high is not None:
-            low, high = (metric.write(bound, sign=True) for bound in (found.low, found.high))
-            interval = f'[{low}, {high}]'
-        values = (metric.write(item.a), metric.write(item.b), metric.write(found.value, sign=True))
-        rows.append((metric.title, *values, interval, str(found.n), _meaning(metric, item)))
+        found = item.difference
+        by, low, high = (metric.write(x, sign=True) for x in (found.value, found.low, found.high))
+        interval = '' if found.low is None else f'[{low}, {high}]'
+        values = (metric.write(item.a), metric.write(item.b), by, interval, str(found.n))
+        rows.append((metric.title, *values, _meaning(metric, item)))
     header = ('mean', 'A', 'B', 'A - B', '95 %', 'n', 'meaning')
     return Grid(title='', header=header, rows=tuple(rows))
 
@@ -177,19 +169,19 @@ def _meaning(metric: Metric, item: PairedDifference) -> str:
     return 'may be luck'
 
 
-def _words(comparison: Comparison) -> list[str]:
-    lines = [_verdict(comparison)]
+def _words(comparison: Comparison) -> Iterator[str]:
+    yield _verdict(comparison)
     for name, cases in (('A', comparison.only_a_passed), ('B', comparison.only_b_passed)):
         if cases:
-            lines.append(f'Only {name} passed {len(cases)}: {_cases(cases)}.')
+            yield f'Only {name} passed {len(cases)}: {_cases(cases)}.'
     if comparison.lost_pairs:
-        lines.append(
+        yield (
             f'In {count_of(comparison.lost_pairs, "pair")} infrastructure failed '
             f'({comparison.lost_a} lost of A, {comparison.lost_b} of B): in the first row that '
             'counts as not passed; all others, and what is said here, leave it out.'
         )
     if other := comparison.other_needs:
-        lines.append(
+        yield (
             f'In {count_of(len(other), "pair")} the suite of one run alone asks to find something '
             f'out (`needs`); informed success leaves them out: {_cases(other)}.'
         )
@@ -200,8 +192,7 @@ def _words(comparison: Comparison) -> list[str]:
     ):
         if cases:
             verb = 'is' if len(cases) == 1 else 'are'
-            lines.append(f'Not paired: {len(cases)} {verb} {why}: {_cases(cases)}.')
-    return lines
+            yield f'Not paired: {len(cases)} {verb} {why}: {_cases(cases)}.'
 
 
 def _verdict(comparison: Comparison) -> str:

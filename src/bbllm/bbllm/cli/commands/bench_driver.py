@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 import typer
@@ -38,14 +37,6 @@ CODES = {0: 0, 2: INTERRUPTED, 4: BAD_INPUT}
 """Exit codes by those of pytest; any other is a failure."""
 
 
-class Provoke(str, Enum):
-    """What makes the robot stop."""
-
-    none = 'none'
-    sim = 'sim'
-    person = 'person'
-
-
 @dataclass(frozen=True, kw_only=True)
 class DriverRequest:
     """What `bbllm bench driver` was asked for."""
@@ -59,9 +50,10 @@ class DriverRequest:
     gripper: str = option("The hand's; none: no hand.", default='franka_gripper')
     allow_motion: bool = flag(f'Allow motions: {MOTIONS}.')
     allow_hand: bool = flag(f'Allow the hand: {FINGERS}.')
-    provoke: Provoke = option(
+    provoke: str = option(
         'What makes the robot stop: mujoco_sim by itself, or you, when you are asked.',
-        default=Provoke.none,
+        default='none',
+        metavar='<none|sim|person>',
     )
     only: list[str] | None = option('Only these checks, as in *-rejected.', metavar='PATTERN')
     yes: bool = flag('Do not ask before something moves.', '-y')
@@ -125,8 +117,7 @@ def driver(request: DriverRequest) -> None:
         output.result({**report, 'passed': code == 0, 'folder': str(folder)})
     elif code == FAILED and not sim:
         output.print('The simulated driver is checked by: bbllm bench driver --sim')
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(code)
 
 
 def _words(request: DriverRequest, namespace: str, folder: Path) -> list[str]:
@@ -141,7 +132,7 @@ def _words(request: DriverRequest, namespace: str, folder: Path) -> list[str]:
         *(f'--check={pattern}' for pattern in request.only or ()),
         *([f'--record-messages={request.record}'] if request.record else []),
         *(flag_of(name) for name in switches if sim or getattr(request, name)),
-        f'--provoke={Provoke.sim.value if sim else request.provoke.value}',
+        f'--provoke={"sim" if sim else request.provoke}',
     ]
 
 

@@ -18,7 +18,7 @@ from bbllm.cli.support.options import (
     seconds,
 )
 from bbllm.cli.support.requests import fill, flag, flag_of, given, option
-from bbllm.cli.support.session import Ran, finish, run_here, run_on_stack
+from bbllm.cli.support.session import finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
@@ -36,26 +36,22 @@ class SessionOptions:
     limits: LimitOptions
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunRequest:
-    """What `bbllm run` was asked for."""
-
-    task: TaskArgument
-    world: WorldName = option(
+def run(
+    *,
+    task: TaskArgument,
+    world: WorldName = option(  # noqa: B008  # a name
         'ros: the running stack. tabletop: simulate here, without ROS. household: symbols, see '
         '--house.',
         default=WorldName.ros,
-    )
-    house: HouseOptions
-    k: int | None = loops_option()
-    timeout: float | None = seconds('Wall time that the episode may take.')
-    yes: bool = flag('Approve whatever the stack asks for; simulated robots only.', '-y')
-    stack: StackOptions
-    session: SessionOptions
-    json: JsonOption = False
-
-
-def run(request: RunRequest) -> None:
+    ),
+    house: HouseOptions,
+    k: int | None = loops_option(),
+    timeout: float | None = seconds('Wall time that the episode may take.'),
+    yes: bool = flag('Approve whatever the stack asks for; simulated robots only.', '-y'),
+    stack: StackOptions,
+    session: SessionOptions,
+    json: JsonOption = False,
+) -> None:
     """
     Carry out one task, given in plain words.
 
@@ -74,42 +70,25 @@ def run(request: RunRequest) -> None:
       bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
       bbllm run 'watch tv' --house family_flat --planner prog_prompt
     """
-    output = Output(request.json)
-    house = _house(request)
-    if house is None and (request.house.mode or request.house.visibility):
-        raise ConfigError(
-            '--mode and --visibility are for a house: add --house NAME (see `bbllm scenes`).'
-        )
-    if house is None and request.world is WorldName.ros:
-        ran = _run_on_stack(request, output)
-    else:
-        ran = _run_here(request, house, output)
-    finish(ran, output)
-
-
-def _house(request: RunRequest) -> str | None:
-    """Return the house, None where the task is not of a house."""
-    house = request.house.house
-    if house is None and request.world is not WorldName.household:
-        return None
-    if request.world is WorldName.tabletop or request.session.scene is not None:
+    output = Output(json)
+    in_house = house.house is not None or world is WorldName.household
+    if in_house and (world is WorldName.tabletop or session.scene is not None):
         raise ConfigError(
             'A house has no table in it: leave --world tabletop and --scene out, or --house.'
         )
-    return house or HOUSE
-
-
-def _run_here(request: RunRequest, house: str | None, output: Output) -> Ran:
-    if request.yes:
-        world = WorldName.household if house else request.world
-        raise ConfigError(f'--yes is for a running stack; --world {world.value} asks nobody.')
-    limits = Limits(steps=request.session.limits.limit_steps or STEPS, wall_s=request.timeout)
-    options = fill(EpisodeOptions, request, house=house or '', limits=limits)
-    return run_here(request.task, options, output)
-
-
-def _run_on_stack(request: RunRequest, output: Output) -> Ran:
-    if late := given(request.session):
+    if not in_house and (house.mode or house.visibility):
+        raise ConfigError(
+            '--mode and --visibility are for a house: add --house NAME (see `bbllm scenes`).'
+        )
+    if in_house or world is WorldName.tabletop:
+        if yes:
+            here = 'household' if in_house else world.value
+            raise ConfigError(f'--yes is for a running stack; --world {here} asks nobody.')
+        name = (house.house or HOUSE) if in_house else ''
+        limits = Limits(steps=session.limits.limit_steps or STEPS, wall_s=timeout)
+        options = fill(EpisodeOptions, session, house, house=name, k=k, limits=limits)
+        finish(run_here(task, options, output), output)
+    if late := given(session):
         raise ConfigError(
             f'A running stack cannot take {", ".join(map(flag_of, late))} any more. Say it when '
             'the stack is started (options of `bbllm up`, arguments of a launch file), or add '
@@ -117,13 +96,7 @@ def _run_on_stack(request: RunRequest, output: Output) -> Ran:
         )
     from bbllm.cli.support.discovery import open_stack
 
-    task = make_task(request.task)
-    with open_stack('bbllm run', request.stack, output) as client:
-        return run_on_stack(
-            task,
-            client,
-            output,
-            feedback_loops=request.k,
-            timeout_s=request.timeout,
-            yes=request.yes,
-        )
+    wanted = make_task(task)
+    with open_stack('bbllm run', stack, output) as client:
+        ran = run_on_stack(wanted, client, output, feedback_loops=k, timeout_s=timeout, yes=yes)
+    finish(ran, output)

@@ -82,10 +82,8 @@ def show(
     for picture in pictures.paths:
         output.print_path('picture', picture)
     output.print_path('journal', path)
-    for hint in pictures.hints:
+    for hint in (*pictures.hints, *faults):
         output.print(f'  {hint}', style='yellow')
-    for fault in faults:
-        output.print(f'  {fault}', style='yellow')
     raise typer.Exit(BAD_INPUT if faults else 0)
 
 
@@ -115,16 +113,15 @@ def _print_episode(record: Episode, output: Output) -> None:
 
 
 def _print_list(output: Output) -> None:
-    folder = episodes_dir()
-    journals = list_journals(folder)
-    if not journals and not output.json:
-        output.print(f'No episode is recorded in {folder} yet; `bbllm demo` makes one.')
+    journals = list_journals(folder := episodes_dir())
     rows = [_row(path) for path in journals]
     if not output.json:
         for path, row in zip(journals, rows):
             when = time.strftime('%Y-%m-%d %H:%M', time.localtime(path.stat().st_mtime))
             task = escape_line(row['task'])
             output.print(f'{row["episode_id"]:<22} {when}  {row["ending"]:<13} {task}')
+        if not rows:
+            output.print(f'No episode is recorded in {folder} yet; `bbllm demo` makes one.')
     output.result({'episodes': rows})
 
 

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,7 +25,7 @@ from bbllm.cli.support.options import (
     seed_option,
     viewer_option,
 )
-from bbllm.cli.support.requests import flag, option
+from bbllm.cli.support.requests import flag, given, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
@@ -179,47 +179,33 @@ def _rviz(namespace: str) -> str:
     return shlex.join(words)
 
 
+MODEL_PARAMS = {name: name for name in ('brain', 'body', 'llm_config', 'record', 'replay')}
+PARAMS: dict[str, dict[str, str]] = {
+    'mujoco_sim': {name: name for name in ('scene', 'speed', 'viewer', 'seed')},
+    'brain_planner': {
+        **MODEL_PARAMS,
+        'planner': 'planner',
+        'feedback_loops': 'k',
+        'step_limit': 'limit_steps',
+    },
+    'body_mapper': MODEL_PARAMS,
+    'state_estimator': {'open_state': 'open_state', 'llm_config': 'llm_config', 'model': 'brain'},
+    'fr3_executor': {'approval': 'approval', 'safety': 'safety'},
+}
+"""Which option each parameter of a node is."""
+
+
 def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
     """Return the parameters of each node that were chosen; files with their whole paths."""
-    chosen, recording, limits = request.models, request.recording, request.limits
-    models = {
-        'brain': chosen.brain,
-        'body': chosen.body,
-        'llm_config': chosen.llm_config,
-        'record': recording.record,
-        'replay': recording.replay,
-    }
-    params: dict[str, dict[str, Value | Path | None]] = {
-        'mujoco_sim': {
-            'scene': _file(request.scene),
-            'speed': request.speed,
-            'viewer': request.viewer,
-            'seed': request.seed,
-        },
-        'brain_planner': {
-            **models,
-            'planner': request.planner,
-            'feedback_loops': request.k,
-            'step_limit': limits.limit_steps,
-        },
-        'body_mapper': {**models},
-        'state_estimator': {
-            'open_state': request.open_state.value,
-            'llm_config': chosen.llm_config,
-            'model': chosen.brain,
-        },
-        'fr3_executor': {'approval': request.approval.value, 'safety': _file(limits.safety)},
-    }
+    chosen = {name: _value(name, value) for name, value in given(request).items()}
     return {
-        node: {name: _value(value) for name, value in values.items() if value is not None}
-        for node, values in params.items()
+        node: {param: chosen[option] for param, option in params.items() if option in chosen}
+        for node, params in PARAMS.items()
     }
 
 
-def _file(name: str | None) -> str | Path | None:
-    """Return the path of a file where one is named; names of models may contain a / too."""
-    return Path(name) if name is not None and is_yaml_path(name) else name
-
-
-def _value(value: Value | Path) -> Value:
-    return str(value.expanduser().resolve()) if isinstance(value, Path) else value
+def _value(option: str, value: Any) -> Any:
+    # Names of models may contain a slash too.
+    if isinstance(value, Path) or (option in ('scene', 'safety') and is_yaml_path(value)):
+        return str(Path(value).expanduser().resolve())
+    return value.value if isinstance(value, Enum) else value

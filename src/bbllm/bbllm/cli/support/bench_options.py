@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -122,14 +123,6 @@ class BenchOptions:
         new = state_dir() / 'bench' / f'{verb}-{Path(suite).stem}-{stamp}'
         return (self.out or new).expanduser()
 
-    @property
-    def workers(self) -> int:
-        if self.jobs is not None:
-            return self.jobs
-        if self.ray not in (None, 'local'):
-            return MAX_JOBS  # as many as the cluster has cores
-        return 1 if self.world is WorldName.ros else len(os.sched_getaffinity(0))
-
     def choose_workers(self) -> Callable[[], Workers]:
         """
         Return what makes the workers.
@@ -144,14 +137,17 @@ class BenchOptions:
             from bbllm.ros.bench.episode import play
         else:
             from bbllm.bench.runner.play_here import play
+        cores = 1 if self.world is WorldName.ros else len(os.sched_getaffinity(0))
         if self.ray is None:
             from bbllm.bench.runner.workers import LocalWorkers
 
-            return partial(LocalWorkers, play, self.workers)
+            return partial(LocalWorkers, play, self.jobs or cores)
         from bbllm.bench.runner.ray_workers import RayWorkers, need_ray
 
         need_ray()
-        return partial(RayWorkers, play, self.ray, self.workers)
+        # A cluster has as many workers as it has cores.
+        most = cores if self.ray == 'local' else MAX_JOBS
+        return partial(RayWorkers, play, self.ray, self.jobs or most)
 
 
 def parse_tasks(text: str) -> tuple[str, ...]:
@@ -169,14 +165,11 @@ def parse_ks(text: str) -> tuple[int, ...]:
     """Read a list of numbers of feedback loops: `0,1,2,3`, `0-3`; raises ConfigError."""
     found: set[int] = set()
     for part in text.split(','):
-        first, dash, last = (piece.strip() for piece in part.partition('-'))
-        numbers = (first, last) if dash else (first, first)
-        if not all(piece.isascii() and piece.isdecimal() for piece in numbers):
-            raise ConfigError(f'--k {text!r} is no list of numbers; say 3, or 0,1,2,3, or 0-3.')
-        low, high = (int(piece) for piece in numbers)
+        numbers = re.fullmatch(r'\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?', part)
+        low, high = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
         if high < low or high > MAX_K:
             raise ConfigError(
-                f'--k {text!r}: {part.strip()} is not within 0 to {MAX_K}; say 3, 0,1,2,3 or 0-3.'
+                f'--k {text!r} is no list of numbers within 0 to {MAX_K}; say 3, 0,1,2,3 or 0-3.'
             )
         found.update(range(low, high + 1))
     return tuple(sorted(found))

@@ -52,18 +52,6 @@ scenes = _listed('sim.scene_file', 'list_scenes')
 _houses = _listed('worlds.household.houses', 'list_houses')
 
 
-def _modes() -> Iterable[str]:
-    from bbllm.worlds.household.household import Mode
-
-    return (mode.value for mode in Mode)
-
-
-def _visibilities() -> Iterable[str]:
-    from bbllm.worlds.household.visibility import SEEN
-
-    return SEEN
-
-
 def count(help: str, *flags: str, least: int = 1, **more: Any) -> Any:
     """Return a field that takes a whole number."""
     return option(help, *flags, min=least, **more)
@@ -217,11 +205,13 @@ class HouseOptions:
     mode: str | None = option(
         "Rules of a house: sane (the default), or VirtualHome's: persistent, or fresh, as "
         'ProgPrompt runs it.',
-        autocompletion=beginning(_modes),
+        autocompletion=beginning(lambda: ('sane', 'persistent', 'fresh')),
     )
     visibility: str | None = option(
         "What is known of a house: full (the default); room, what is in the character's room "
         'and in nothing closed; rooms_seen, also of rooms that it was in; room_open_only and '
         'rooms_seen_open_only, of containers only what is in open ones.',
-        autocompletion=beginning(_visibilities),
+        autocompletion=beginning(
+            lambda: ('full', 'room', 'rooms_seen', 'room_open_only', 'rooms_seen_open_only')
+        ),
     )

@@ -17,7 +17,7 @@ from bbllm.cli.support.supervision import supervise, watch
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, rendering_of, write_pictures
-from bbllm.cli.views.question import ApprovalPrompt
+from bbllm.cli.views.question import approval_prompt
 from bbllm.core.errors import BbllmError, ConfigError, LostNodeError, WorldError
 from bbllm.core.events import Ending, Episode, EpisodeStarted, Event, WarningRaised
 from bbllm.core.journal import JournalWriter, end_journal, read_episode, summarize
@@ -125,7 +125,7 @@ def run_on_stack(
             view(Event(event.stamp_s, WarningRaised(text)))
 
     too_late = threading.Timer(timeout_s or 0.0, client.cancel)
-    with view, ApprovalPrompt(client.approvals, task.id, output, view, yes=yes):
+    with view, approval_prompt(client.approvals, task.id, output, view, yes=yes):
         if timeout_s is not None:
             too_late.start()
         try:

@@ -65,12 +65,11 @@ class ProgressView:
         parts = [
             f'{progress.done}/{count_of(progress.total, "episode")}',
             f'{progress.passed} passed',
+            f'{progress.lost} lost' if progress.lost else '',
+            f'{progress.per_minute:.0f} a minute' if progress.per_minute else '',
+            f'{time_text(progress.left_s)} left',
         ]
-        if progress.lost:
-            parts.append(f'{progress.lost} lost')
-        if progress.per_minute:
-            parts.append(f'{progress.per_minute:.0f} a minute')
-        self._counts = ' · '.join([*parts, f'{time_text(progress.left_s)} left'])
+        self._counts = ' · '.join(filter(None, parts))
         text = f'{self._place()} · {self._counts}' if self._planner else self._counts
         self._bar(completed=progress.done, description=text, total=progress.total)
 

@@ -6,30 +6,19 @@ from enum import Enum
 
 from bbllm.core.events import (
     ApprovalAnswered,
-    BeliefsEstimated,
-    ConditionChecked,
     Ending,
     Episode,
     EpisodeEnded,
     EpisodeStarted,
     Event,
-    FeedbackReceived,
-    LineDiscarded,
-    ModelCall,
-    ModelReplied,
     PlanMade,
     RepairBegun,
     SceneRecorded,
     StepBegun,
     StepFailed,
     StepPassed,
-    SubGoalBegun,
-    WarningRaised,
-    WordGrounded,
-    assert_never,
 )
 from bbllm.core.journal import episode_of
-from bbllm.core.observation import Observed
 from bbllm.core.text import count_of, escape_texts
 from bbllm.core.types import Outcome, SkillCall
 
@@ -98,7 +87,7 @@ class Progress:
         return self.events[-1].stamp_s - self.started_s
 
     def take(self, event: Event) -> None:
-        """Take one event in, and of its texts what can be shown."""
+        """Take one event in, and of its texts what can be shown; most kinds change no step."""
         event = replace(event, data=escape_texts(event.data))
         self.events.append(event)
         match event.data:
@@ -133,21 +122,6 @@ class Progress:
                 elif row := self.current:
                     row.state = StepState.STOPPED
                 self.activity = ''
-            case (
-                ModelCall()
-                | WordGrounded()
-                | ConditionChecked()
-                | SubGoalBegun()
-                | BeliefsEstimated()
-                | LineDiscarded()
-                | Observed()
-                | ModelReplied()
-                | FeedbackReceived()
-                | WarningRaised()
-            ):
-                pass
-            case data:
-                assert_never(data)
 
     @property
     def current(self) -> StepRow | None:
@@ -166,16 +140,12 @@ class Progress:
     def _plan(self, steps: Sequence[str], start: int) -> None:
         if self.current is not None and self.current.index < start:
             self._settle()
-        kept: list[StepRow] = []
         for row in self.rows:
-            if row.state is StepState.REPLACED or row.index < start:
-                kept.append(row)
-            elif row.state in (StepState.RUNNING, StepState.FAILED):
-                # What was tried stays in sight; steps that were never tried just go.
+            if row.index >= start and row.state in (StepState.RUNNING, StepState.FAILED):
                 row.state = StepState.REPLACED
-                kept.append(row)
-        new = [StepRow(i, text) for i, text in enumerate(steps) if i >= start]
-        self.rows = kept + new
+        # What was tried stays in sight; steps that were never tried just go.
+        kept = [x for x in self.rows if x.index < start or x.state is StepState.REPLACED]
+        self.rows = [*kept, *(StepRow(i, text) for i, text in enumerate(steps) if i >= start)]
         self.activity = 'plan in hand'
 
     def _step(self, index: int, text: str) -> None:

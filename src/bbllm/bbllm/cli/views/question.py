@@ -10,7 +10,8 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from bbllm.cli.views.output import Output
@@ -111,10 +112,9 @@ def _typed(text: str, output: Output, is_open: Callable[[], bool]) -> str | None
     (sys.stderr if output.json else sys.stdout).flush()
     while is_open():
         if select.select([sys.stdin], [], [], POLL_S)[0]:
-            try:
-                line = os.read(sys.stdin.fileno(), MOST_BYTES)  # a terminal gives one line at once
-            except OSError:  # the terminal has gone
-                break
+            line = b''
+            with suppress(OSError):  # the terminal has gone
+                line = os.read(sys.stdin.fileno(), MOST_BYTES)  # it gives one line at once
             if line.endswith(b'\n'):
                 return line.decode(errors='replace').strip()
             break
@@ -122,71 +122,57 @@ def _typed(text: str, output: Output, is_open: Callable[[], bool]) -> str | None
     return None
 
 
-class ApprovalPrompt:
+@contextmanager
+def approval_prompt(
+    approvals: ApprovalClient,
+    episode_id: str,
+    output: Output,
+    view: LineView | LiveView,
+    *,
+    yes: bool,
+) -> Iterator[None]:
     """
-    A thread that answers the requests of one episode: by a person here, or by itself.
+    Answer the requests of one episode in a thread: by a person here, or without one.
 
     The view of the episode stands still during a question. With *yes* it answers in place of a
     person, which only a simulated robot's executor takes.
     """
+    done = threading.Event()
 
-    def __init__(
-        self,
-        approvals: ApprovalClient,
-        episode_id: str,
-        output: Output,
-        view: LineView | LiveView,
-        *,
-        yes: bool,
-    ):
-        self._approvals = approvals
-        self._episode_id = episode_id
-        self._output = output
-        self._view = view
-        self._yes = yes
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._work, name='attendant', daemon=True)
-
-    def __enter__(self) -> ApprovalPrompt:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._done.set()
-        self._thread.join(END_S)
-
-    def _work(self) -> None:
-        seen: ApprovalRequest | None = None
-        while not self._done.is_set():
-            request = self._approvals.next(NEXT_S, after=seen)
-            seen = request or seen
-            if request is not None and request.episode_id == self._episode_id:
-                self._handle(request)
-
-    def _handle(self, request: ApprovalRequest) -> None:
-        self._view.progress.activity = f'waiting for a person: {request.name}'
-        if self._yes and self._answer_itself(request):
-            return
-        with self._view.paused():
-            answer = ask(request, self._output, lambda: self._waits(request))
-        if answer is not None:
-            self._send(request, answer)
-
-    def _answer_itself(self, request: ApprovalRequest) -> bool:
-        """Answer yes; False where the executor wants a person."""
-        if not self._approvals.simulated:
-            # Sent nevertheless: the executor decides, and its reason is printed.
-            self._output.print('  --yes is for simulated robots only.', 'yellow')
-        by = f'{person()}, run --yes'
-        return self._send(request, Answer(granted=True, by=by, automatic=True))
-
-    def _send(self, request: ApprovalRequest, answer: Answer) -> bool:
+    def send(request: ApprovalRequest, answer: Answer) -> bool:
         try:
-            self._approvals.answer(request.hash, answer)
+            approvals.answer(request.hash, answer)
         except (ApprovalError, WorldError) as error:
-            self._output.print(f'  ! {error}', 'yellow')
+            output.print(f'  ! {error}', 'yellow')
             return False
         return True
 
-    def _waits(self, request: ApprovalRequest) -> bool:
-        return not self._done.is_set() and self._approvals.waits(request)
+    def handle(request: ApprovalRequest) -> None:
+        view.progress.activity = f'waiting for a person: {request.name}'
+        if yes:
+            if not approvals.simulated:
+                # Sent nevertheless: the executor decides, and its reason is printed.
+                output.print('  --yes is for simulated robots only.', 'yellow')
+            by = f'{person()}, run --yes'
+            if send(request, Answer(granted=True, by=by, automatic=True)):
+                return
+        with view.paused():
+            answer = ask(request, output, lambda: not done.is_set() and approvals.waits(request))
+        if answer is not None:
+            send(request, answer)
+
+    def work() -> None:
+        seen: ApprovalRequest | None = None
+        while not done.is_set():
+            request = approvals.next(NEXT_S, after=seen)
+            seen = request or seen
+            if request is not None and request.episode_id == episode_id:
+                handle(request)
+
+    thread = threading.Thread(target=work, name='approval_prompt', daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join(END_S)

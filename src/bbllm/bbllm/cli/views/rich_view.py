@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from textwrap import wrap
 
 from rich.cells import set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.padding import Padding
-from rich.spinner import Spinner
 from rich.text import Text
 
 from bbllm.cli.views.progress import Progress, StepRow, StepState, counts_text
@@ -26,6 +24,8 @@ from bbllm.core.events import (
 from bbllm.core.text import escape_texts
 
 REFRESH_HZ = 10.0
+FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
+"""Marks of the step that runs, one after the other."""
 FOOT_LINES = 5
 """What goes on, the counts, an empty line, and room below for them to wrap once."""
 
@@ -44,7 +44,6 @@ class LiveView:
         self._console = console
         self._clock = clock
         self._clock_start_s: float | None = None
-        self._spinner = Spinner('dots', style='cyan')
         self._live = Live(
             self, console=console, refresh_per_second=REFRESH_HZ, vertical_overflow='crop'
         )
@@ -82,17 +81,14 @@ class LiveView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         progress, episode = self.progress, self.progress.episode
-        frame = self._spinner.render(console.get_time())
-        mark = frame.plain if isinstance(frame, Text) else '▶'
+        if episode.ending is not None:
+            yield whole(progress, options.max_width)
+            return
         above = head(episode)
-        n_above = len(console.render_lines(above, options))
-        over = episode.ending is not None
-        height = None if over else console.height - n_above - FOOT_LINES
+        height = console.height - len(console.render_lines(above, options)) - FOOT_LINES
+        mark = FRAMES[int(console.get_time() * REFRESH_HZ) % len(FRAMES)]
         yield above
         yield Group(*plan_lines(progress.rows, options.max_width, mark, height))
-        if over:
-            yield foot(ending_text(episode), episode, episode.robot_s, episode.wall_s)
-            return
         robot_s = progress.robot_s
         if self._clock is not None and self._clock_start_s is not None:
             robot_s = max(robot_s, self._clock() - self._clock_start_s)
@@ -101,15 +97,19 @@ class LiveView:
 
 
 def print_progress(console: Console, progress: Progress) -> None:
-    """Print the same view once, for an episode that is over."""
+    """Print the same view once, and who approved what, for an episode that is over."""
+    data = [event.data for event in progress.events]
+    answers = [each.text for each in data if isinstance(each, ApprovalAnswered)]
+    console.print(whole(progress, console.width, '\n'.join(answers)))
+
+
+def whole(progress: Progress, width: int, answers: str = '') -> RenderableType:
+    """Return all of an episode that is over."""
     episode = progress.episode
-    console.print(head(episode))
-    console.print(Group(*plan_lines(progress.rows, console.width, '▶')))
-    answers = [each.data for each in progress.events if isinstance(each.data, ApprovalAnswered)]
-    if answers:
-        told = '\n'.join(answer.text for answer in answers)
-        console.print(Padding(Text(told, 'dim'), (1, 0, 0, 2)))
-    console.print(foot(ending_text(episode), episode, episode.robot_s, episode.wall_s))
+    lines = plan_lines(progress.rows, width, '▶')
+    told = [Padding(Text(answers, 'dim'), (1, 0, 0, 2))] if answers else []
+    below = foot(ending_text(episode), episode, episode.robot_s, episode.wall_s)
+    return Group(head(episode), *lines, *told, below)
 
 
 def head(episode: Episode) -> RenderableType:
@@ -155,6 +155,10 @@ WIDE = 120
 """Columns beyond which lines do not grow: the eye would not find the call of a step."""
 
 
+_RULER = Console(width=200)
+"""For breaking lines only; nothing is printed on it."""
+
+
 def plan_lines(
     rows: list[StepRow], width: int, running_mark: str, height: int | None = None
 ) -> list[Text]:
@@ -184,7 +188,7 @@ def _block(row: StepRow, width: int, running_mark: str) -> list[Text]:
     mark, style, text_style, word = LOOKS[row.state]
     if row.state is StepState.RUNNING:
         mark = running_mark
-    first, *rest = wrap(row.text, text_width) or ['']
+    first, *rest = _wrapped(row.text, text_width) or ['']
     spent = f'{row.robot_s:>6.1f} s' if row.robot_s else ''
     line = Text.assemble(
         (f'  {set_cell_size(mark, 1)}{row.index:>4} ', style),
@@ -193,14 +197,17 @@ def _block(row: StepRow, width: int, running_mark: str) -> list[Text]:
     )
     below = [(part, text_style) for part in rest]
     if row.note:
-        note = wrap(
-            f'↳ {row.note}{word}', max(LEAST_TEXT, width - INDENT - 3), subsequent_indent='  '
-        )
-        below += [(part, style) for part in note]
+        note = _wrapped(f'{row.note}{word}', max(LEAST_TEXT, width - INDENT - 3))
+        below += [(f'{"  " if i else "↳ "}{part}', style) for i, part in enumerate(note)]
     lines = [line, *(Text(f'{"":{INDENT}}{part}', style) for part, style in below)]
     for line in lines:
         line.no_wrap, line.overflow = True, 'ellipsis'
     return lines
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines by the cells that its letters take: Chinese ones take two."""
+    return [line.plain.rstrip() for line in Text(text).wrap(_RULER, width)]
 
 
 def _more(number: int, where: str) -> Text:
