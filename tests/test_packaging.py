@@ -13,13 +13,16 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
 from importlib.metadata import entry_points, requires
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import bbllm
+from benchmarks.household_speed.virtualhome import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'src' / 'bbllm'
+REQUIREMENTS = ROOT / 'requirements'
 INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
 COMPAT = sorted(path.parent for path in (ROOT / 'compat').glob('*/package.xml'))
 DIRECT_LIBRARIES = ('pylibfranka', 'panda_py', 'panda-python', 'frankx', 'franky', 'fr3py')
@@ -86,11 +89,7 @@ def test_entry_points_load_and_are_those_of_setup_cfg() -> None:
     assert installed == set(listed)
     for module, _, attribute in (target.partition(':') for _, target in listed):
         assert hasattr(importlib.import_module(module), attribute)
-
-
-def test_node_executables_equal_their_modules() -> None:
     scripts = dict(entry_points_of('console_scripts'))
-
     assert {scripts[name] for name in NODES} == {f'bbllm.ros.nodes.{name}:main' for name in NODES}
 
 
@@ -107,7 +106,7 @@ def test_package_xml_is_valid(path: Path) -> None:
 def test_arm_is_reached_through_the_driver_only() -> None:
     # A second client of the robot's control would take it from franka_ros2, and go round approval.
     imported = imported_by(SOURCES)
-    declared = (ROOT / 'requirements').glob('*.in')
+    declared = REQUIREMENTS.glob('*.in')
 
     assert {'rclpy', 'franka_msgs'} <= imported
     assert not imported & set(DIRECT_LIBRARIES)
@@ -159,14 +158,11 @@ def test_cmake_lists_every_interface_in_order(path: Path) -> None:
     assert listed == sorted(str(file.relative_to(path)) for file in files)
 
 
-def test_every_config_file_is_installed() -> None:
+def test_every_config_file_is_installed_and_every_file_beside_the_modules() -> None:
     patterns = re.findall(r"glob\('(config/[^']+)'\)", (PACKAGE / 'setup.py').read_text())
     installed = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
-
     assert installed == {path for path in (PACKAGE / 'config').rglob('*') if path.is_file()}
 
-
-def test_every_file_beside_the_modules_is_package_data() -> None:
     setup = configparser.ConfigParser()
     setup.read(PACKAGE / 'setup.cfg')
     patterns = [part.strip() for part in setup['options.package_data']['*'].split(',')]
@@ -179,9 +175,7 @@ def test_every_file_beside_the_modules_is_package_data() -> None:
     assert files - modules - hidden <= installed
 
 
-@pytest.mark.parametrize(
-    'path', sorted((ROOT / 'requirements').glob('*.txt')), ids=lambda p: p.name
-)
+@pytest.mark.parametrize('path', sorted(REQUIREMENTS.glob('*.txt')), ids=lambda p: p.name)
 def test_locked_packages_have_a_version_and_hashes_and_no_host(path: Path) -> None:
     text = path.read_text()
     # One block for each package; its hashes stand on indented lines.
@@ -193,11 +187,11 @@ def test_locked_packages_have_a_version_and_hashes_and_no_host(path: Path) -> No
 
 
 def test_lock_holds_every_ros_pin() -> None:
-    source, lock = (ROOT / 'requirements' / name for name in ('ros.in', 'lock.txt'))
-    pins = re.findall(r'^([\w-]+)(?:\[\w+\])?(==\S+)', source.read_text(), re.MULTILINE)
+    source, lock = ((REQUIREMENTS / name).read_text() for name in ('ros.in', 'lock.txt'))
+    pins = re.findall(r'^([\w-]+)(?:\[\w+\])?(==\S+)', source, re.MULTILINE)
 
     assert pins
-    assert all(f'\n{name}{version} ' in lock.read_text() for name, version in pins)
+    assert all(f'\n{name}{version} ' in lock for name, version in pins)
 
 
 def test_colcon_installs_executables_and_configuration(tmp_path: Path) -> None:
@@ -267,3 +261,57 @@ def test_set_up_refuses_another_ros_and_names_the_package_of_a_missing_header(
 
         assert run.returncode == 1
         assert text in run.stderr
+
+
+def _pins(file: Path) -> set[tuple[str, str, str]]:
+    """Return name, version and marker of every package of a lock file."""
+    found = re.findall(r'^([a-z][\w.-]*)==([\w.]+)([^\\\n]*)', file.read_text(), re.MULTILINE)
+    return {(name, version, marker.strip()) for name, version, marker in found}
+
+
+def test_extras_are_bounded_alike_for_make_and_change_no_version() -> None:
+    setup = configparser.ConfigParser()
+    setup.read(PACKAGE / 'setup.cfg')
+    offered = setup['options.extras_require']
+    lines = (REQUIREMENTS / 'extras.in').read_text().splitlines()
+    installed = {line.replace(' ', '') for line in lines if line and not line.startswith('#')}
+    extras = _pins(REQUIREMENTS / 'extras.txt')
+    names = {name for name, _, _ in extras}
+
+    assert {*(offered['ray'] + offered['inspect']).replace(' ', '').split()} == installed
+    # Ubuntu's ROS messages are built for Ubuntu's numpy.
+    assert not {'numpy', 'setuptools'} & names
+    for other in ('lock.txt', 'system.txt'):
+        pinned = _pins(REQUIREMENTS / other)
+        shared = names & {name for name, _, _ in pinned}
+        assert pinned and {pin for pin in extras if pin[0] in shared} <= pinned, other
+    # The original household in the version that its driver knows.
+    assert _pins(REQUIREMENTS / 'virtualhome.txt') == {('virtualhome', VERSION, '')}
+
+
+@pytest.mark.parametrize('missing', ['extras', 'virtualhome'])
+def test_what_one_machine_cannot_get_leaves_the_other_extras_be(
+    missing: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / 'tools')
+    setup_env: Any = importlib.import_module('setup_env')
+    files = {'extras': setup_env.EXTRAS, 'virtualhome': setup_env.VIRTUALHOME}
+    stamps: dict[str, str] = {}
+
+    def install(self: Any, locked: Path) -> None:
+        if locked == files[missing]:
+            raise setup_env.SetupError('no network here')
+
+    monkeypatch.setattr(setup_env.Setup, '_install', install)
+    for stage in ('make_venv', 'install_packages', 'build_interfaces', 'install_bbllm'):
+        monkeypatch.setattr(setup_env.Setup, stage, lambda self: None)
+    monkeypatch.setattr(setup_env, 'read_state', dict)
+    monkeypatch.setattr(setup_env, 'write_state', lambda _, now: stamps.update(now))
+
+    with pytest.raises(setup_env.SetupError, match='no network here'):
+        setup_env.Setup().run(extras=True)
+
+    assert set(files) & set(stamps) == set(files) - {missing}
+    assert 'failed' in capsys.readouterr().out

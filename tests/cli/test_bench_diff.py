@@ -34,24 +34,24 @@ def bad(tmp_path: Path) -> Path:
     return write_run(tmp_path / 'bad', run_of('failed', loops=3))
 
 
-def test_says_which_is_better_and_whether_it_may_be_luck(good: Path, bad: Path) -> None:
-    result = bench_diff(good, bad)
-
-    assert result.exit_code == 0
-    assert 'planner=brain_body brain=gpt-x body=offline K=3' in result.output
-    assert 'They differ in brain.' in result.output
-    assert 'A passes more often, by 1.00: the interval over 8 pairs excludes 0' in result.output
-    assert 'McNemar p = 0.0078' in result.output
-    assert 'Only A passed 8: plus_sign 0, plus_sign 1,' in result.output
-
-
-def test_says_that_there_is_no_difference(good: Path, tmp_path: Path) -> None:
+def test_says_which_is_better_or_that_there_is_no_difference(
+    good: Path, bad: Path, tmp_path: Path
+) -> None:
     same = write_run(tmp_path / 'same', run_of('passed'), make_settings(brain='gpt-x'))
 
-    result = bench_diff(good, same)
+    better, equal = bench_diff(good, bad), bench_diff(good, same)
 
-    assert 'All settings of theirs are the same.' in result.output
-    assert 'A and B passed equally often in 8 pairs (McNemar p = 1).' in result.output
+    assert better.exit_code == 0
+    for text in (
+        'planner=brain_body brain=gpt-x body=offline K=3',
+        'They differ in brain.',
+        'A passes more often, by 1.00: the interval over 8 pairs excludes 0',
+        'McNemar p = 0.0078',
+        'Only A passed 8: plus_sign 0, plus_sign 1,',
+    ):
+        assert text in better.output
+    assert 'All settings of theirs are the same.' in equal.output
+    assert 'A and B passed equally often in 8 pairs (McNemar p = 1).' in equal.output
 
 
 def test_says_where_the_suites_ask_for_other_things_to_be_found_out(tmp_path: Path) -> None:
@@ -70,21 +70,16 @@ def test_says_where_the_suites_ask_for_other_things_to_be_found_out(tmp_path: Pa
     assert 'plus_sign 6, plus_sign 7' in result.output
 
 
-def test_two_k_of_one_run_are_compared(tmp_path: Path) -> None:
+def test_two_k_of_one_run_or_the_largest_of_each_planner_are_compared(tmp_path: Path) -> None:
     results = [*run_of('failed', k=0), *run_of('passed', k=2), *run_of('passed', k=3)]
     folder = write_run(tmp_path / 'run', results)
+    other = write_run(tmp_path / 'b', run_of('failed', k=0), make_settings(planner='base_llm'))
 
-    result = bench_diff(folder, folder, '--k-a', 3, '--k-b', 0)
+    two_k = bench_diff(folder, folder, '--k-a', 3, '--k-b', 0)
 
-    assert 'A passes more often, by 1.00' in result.output
-    assert 'Both also have K = 2 (--k-a, --k-b).' in result.output
-
-
-def test_other_planners_are_compared_each_at_its_largest_k(tmp_path: Path) -> None:
-    a = write_run(tmp_path / 'a', [*run_of('failed', k=0), *run_of('passed', k=3)])
-    b = write_run(tmp_path / 'b', run_of('failed', k=0), make_settings(planner='base_llm'))
-
-    assert 'A passes more often' in bench_diff(a, b).output
+    assert 'A passes more often, by 1.00' in two_k.output
+    assert 'Both also have K = 2 (--k-a, --k-b).' in two_k.output
+    assert 'A passes more often' in bench_diff(folder, other).output
 
 
 def test_says_what_could_not_be_paired(good: Path, tmp_path: Path) -> None:
@@ -109,10 +104,11 @@ def test_no_winner_is_declared_from_what_infrastructure_lost(tmp_path: Path) -> 
     assert 'No verdict: in every pair an episode was lost to infrastructure' in output
     assert '5 pairs infrastructure failed (0 lost of A, 5 of B)' in output
     assert (data['verdict'], data['only_a_passed'], data['mcnemar_p']) == ('none', [], 1)
-    assert data['differences']['sr']['difference']['value'] == 1
-    assert (data['differences']['sr']['winner'], data['differences']['sr']['certain']) == (
+    success = data['differences']['sr']
+    assert (success['winner'], success['certain'], success['difference']['value']) == (
         '',
         False,
+        1,
     )
 
 
@@ -162,34 +158,21 @@ def test_a_run_that_is_being_written_can_be_compared(good: Path, bad: Path) -> N
     assert {path.name for path in bad.iterdir()} == before
 
 
-def refused(*words: object) -> str:
-    result = bench_diff(*words)
-    assert result.exit_code == BAD_INPUT, result.output
-    return ' '.join(result.output.split())
+def test_what_cannot_be_compared_is_refused_with_the_reason(
+    good: Path, bad: Path, tmp_path: Path
+) -> None:
+    empty = write_run(tmp_path / 'empty', [])
+    without_loops = write_run(tmp_path / 'k0', run_of('passed', k=0))
+    of_seed_1 = run_of('passed', case_hash='of seed 1')
+    other_seed = write_run(tmp_path / 'seed', of_seed_1, make_settings(seed=1))
 
-
-def test_a_run_without_results_is_refused(good: Path, tmp_path: Path) -> None:
-    assert 'has no results' in refused(good, write_run(tmp_path / 'empty', []))
-
-
-def test_the_same_episodes_twice_are_refused(good: Path) -> None:
-    assert 'the same episodes' in refused(good, good)
-
-
-def test_a_k_that_a_run_lacks_is_refused_with_those_it_has(good: Path, bad: Path) -> None:
-    assert 'A has episodes with K = 3, B with K = 3: name one' in refused(
-        good, bad, '--k-a', 3, '--k-b', 1
-    )
-
-
-def test_runs_without_a_common_k_ask_for_one_of_each(good: Path, tmp_path: Path) -> None:
-    other = write_run(tmp_path / 'other', run_of('passed', k=0))
-
-    assert 'A has episodes with K = 3, B with K = 0: name one of each' in refused(good, other)
-
-
-def test_another_seed_is_named_where_nothing_pairs(good: Path, tmp_path: Path) -> None:
-    results = run_of('passed', case_hash='of seed 1')
-    other = write_run(tmp_path / 'other', results, make_settings(seed=1))
-
-    assert 'seed: 0 in A, 1 in B' in refused(good, other)
+    for words, reason in (
+        ((good, empty), 'has no results'),
+        ((good, good), 'the same episodes'),
+        ((good, bad, '--k-a', 3, '--k-b', 1), 'A has episodes with K = 3, B with K = 3: name one'),
+        ((good, without_loops), 'A has episodes with K = 3, B with K = 0: name one of each'),
+        ((good, other_seed), 'seed: 0 in A, 1 in B'),
+    ):
+        result = bench_diff(*words)
+        assert result.exit_code == BAD_INPUT, result.output
+        assert reason in ' '.join(result.output.split())

@@ -1,6 +1,7 @@
 """What the doctor finds, and what it says to do about it."""
 
 import json
+import re
 import shutil
 import socket
 from collections.abc import Callable
@@ -42,26 +43,20 @@ def findings(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return find
 
 
-def test_a_warning_leaves_the_demo_working(bbllm: Command, findings: Callable[..., None]) -> None:
-    findings(Finding('ros', Level.WARN, 'none', 'make setup'))
-
-    result = bbllm('doctor')
-
-    assert result.exit_code == 0
-    assert 'warn  ros' in result.stdout
-    assert '→ make setup' in result.stdout
-
-
-def test_a_failure_means_that_the_demo_does_not_work(
+def test_a_warning_leaves_the_demo_working_and_a_failure_does_not(
     bbllm: Command, findings: Callable[..., None]
 ) -> None:
+    findings(Finding('ros', Level.WARN, 'none', 'make setup'))
+    warned = bbllm('doctor')
+    assert warned.exit_code == 0
+    assert 'warn  ros' in warned.stdout and '→ make setup' in warned.stdout
+
     findings(Finding('python', Level.OK, '3.12'), Finding('packages', Level.FAIL, 'none'))
 
     result = bbllm('doctor', '--json')
 
     data = json.loads(result.stdout)
-    assert result.exit_code == 1
-    assert data['demo_works'] is False
+    assert (result.exit_code, data['demo_works']) == (1, False)
     assert [entry['level'] for entry in data['findings']] == ['ok', 'fail']
 
 
@@ -74,8 +69,7 @@ def test_a_state_folder_that_cannot_be_written_to_names_the_variable(
 
     finding = check_state()
 
-    assert finding.level is Level.FAIL
-    assert 'XDG_STATE_HOME' in finding.remedy
+    assert (finding.level, 'XDG_STATE_HOME' in finding.remedy) == (Level.FAIL, True)
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,8 +79,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     finding = check_packages()
 
-    assert finding.level is Level.FAIL
-    assert 'ruckig' in finding.text
+    assert (finding.level, 'ruckig' in finding.text) == (Level.FAIL, True)
 
 
 def test_a_server_that_is_down_fails_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,30 +96,23 @@ def test_a_server_that_is_down_fails_with_a_way_out(monkeypatch: pytest.MonkeyPa
     assert 'secret' not in str(findings)
 
 
-def test_the_middleware_is_named_and_where_its_name_comes_from(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
-    monkeypatch.delenv('RMW_IMPLEMENTATION', raising=False)
-
-    finding = next(finding for finding in check_ros() if finding.name == 'rmw')
-
-    assert finding.level is Level.OK
-    assert finding.text.startswith('rmw_fastrtps_cpp, the default of bbllm, domain ')
-
-
-def test_a_middleware_that_is_not_there_is_a_warning_and_ends_nothing(
+def test_the_middleware_is_named_and_one_that_is_not_there_ends_nothing(
     bbllm: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
+    monkeypatch.delenv('RMW_IMPLEMENTATION', raising=False)
+    finding = next(finding for finding in check_ros() if finding.name == 'rmw')
+    assert finding.level is Level.OK
+    assert finding.text.startswith('rmw_fastrtps_cpp, the default of bbllm, domain ')
+
     monkeypatch.setenv('RMW_IMPLEMENTATION', 'rmw_of_nobody')
 
     result = bbllm('doctor', '--json')
 
     findings = {entry['name']: entry for entry in json.loads(result.stdout)['findings']}
-    assert findings['rmw']['level'] == 'warn'
-    assert 'rmw_of_nobody, $RMW_IMPLEMENTATION, domain' in findings['rmw']['text']
-    assert 'does not work' in findings['rmw']['text']
+    middleware = findings['rmw']
+    assert middleware['level'] == 'warn'
+    assert re.search('rmw_of_nobody, .RMW_IMPL.*, domain.* does not work', middleware['text'])
     assert 'stack' not in findings
 
 
@@ -148,10 +134,7 @@ def test_stand_ins_for_messages_are_told_from_the_drivers_own(tmp_path: Path) ->
 
     assert [(item.level, 'stand-ins' in item.text) for item in alone] == [(Level.OK, True)]
     assert "the driver's own: franka_msgs 3.5.1" in mixed[0].text
-    assert (mixed[1].level, mixed[1].remedy) == (
-        Level.WARN,
-        'With the driver sourced: make clean, make setup.',
-    )
+    assert (mixed[1].level, mixed[1].remedy[:24]) == (Level.WARN, 'With the driver sourced:')
     assert [item.level for item in check_messages([tmp_path])] == [Level.FAIL]
 
 

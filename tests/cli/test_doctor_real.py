@@ -168,18 +168,13 @@ def test_what_is_wrong_is_found_with_a_way_out(name: str) -> None:
     assert remedy in fitting[0].remedy
 
 
-def test_another_prefix_of_the_hand_is_named() -> None:
-    found = judged(HEALTHY, gripper='fr3_gripper')
-
-    wrong = next(item for item in found if 'missing: fr3_gripper/homing' in item.text)
-    assert 'there is franka_gripper/grasp: --gripper' in wrong.text
-
-
-def test_a_driver_in_another_namespace_is_named() -> None:
+def test_another_prefix_of_the_hand_and_another_namespace_are_named() -> None:
     graph = RobotGraph(services=frozenset({'/left/controller_manager/list_controllers'}))
 
+    hand = next(x for x in judged(HEALTHY, gripper='fr3_gripper') if 'fr3_gripper/hom' in x.text)
     manager = next(item for item in judged(graph) if item.name == 'manager')
 
+    assert 'there is franka_gripper/grasp: --gripper' in hand.text
     assert 'there is /left/controller_manager: --namespace' in manager.text
 
 
@@ -200,9 +195,8 @@ def test_where_part_of_a_driver_runs_every_part_that_is_missing_is_named() -> No
 
     failures = [item for item in judged(RobotGraph(actions=hand)) if item.level is Level.FAIL]
 
-    assert {'manager', 'hardware', 'control', 'joints', 'mode', 'gripper', 'nodes'} <= {
-        item.name for item in failures
-    }
+    parts = {'manager', 'hardware', 'control', 'joints', 'mode', 'gripper', 'nodes'}
+    assert parts <= {item.name for item in failures}
     assert all('ros2 launch bbllm franka_' in item.remedy for item in failures)
 
 
@@ -213,27 +207,17 @@ def test_network_of_a_simulated_robot_is_not_measured(
     extra = {'mujoco_sim'} if simulated else set()
     graph = replace(HEALTHY, nodes=HEALTHY.nodes | extra)
     measured: list[str] = []
-
-    def check_network(address: str, tell: Callable[[str], None]) -> list[Finding]:
-        measured.append(address)
-        return []
-
-    for name, answer in (('missing_ros', None), ('joins', None)):
-        monkeypatch.setattr(real_arm, name, lambda answer=answer: answer)
-    monkeypatch.setattr(real_arm, 'check_network', check_network)
+    for name in ('missing_ros', 'joins'):
+        monkeypatch.setattr(real_arm, name, lambda: None)
+    monkeypatch.setattr(
+        real_arm, 'check_network', lambda address, tell: measured.append(address) or []
+    )
     monkeypatch.setattr('bbllm.ros.driver.real_probe.probe', lambda *_: graph)
 
     found = list(real_arm.check_real_arm(real_arm.RealArm(), lambda doing: None))
 
     assert measured == ([] if simulated else ['172.16.0.2'])
     assert [item.level for item in found if item.name == 'network'] == [Level.OK] * simulated
-
-
-def test_what_is_looked_at_with_real_is_refused_without(bbllm: Command) -> None:
-    result = bbllm('doctor', '--robot-ip', '127.0.0.1')
-
-    assert result.exit_code == 2
-    assert '--robot-ip: only with --real' in result.output
 
 
 def test_the_report_of_a_real_arm_is_one_object(
@@ -252,8 +236,9 @@ def test_the_report_of_a_real_arm_is_one_object(
     )
 
     data = json.loads(result.stdout)
-    assert result.exit_code == 1
-    assert data['arm_ready'] is False
+    assert (result.exit_code, data['arm_ready']) == (1, False)
     assert [item['level'] for item in data['findings']] == ['ok', 'fail']
     assert (seen[0].namespace, seen[0].gripper) == ('left', 'fr3_gripper')
     assert seen[0].robot_ip == real_arm.ROBOT_IP
+    without = bbllm('doctor', '--robot-ip', '127.0.0.1')
+    assert (without.exit_code, '--robot-ip: only with --real' in without.output) == (2, True)

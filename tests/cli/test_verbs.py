@@ -11,6 +11,7 @@ from typer.testing import Result
 
 import bbllm as package
 from bbllm.api import setup
+from bbllm.cli.support.options import beginning, planners, scenes
 from bbllm.cli.views.progress import StepState
 from bbllm.core.events import EventKind, PlanMade, RepairBegun
 from bbllm.core.journal import read_episode
@@ -24,6 +25,7 @@ from bbllm.worlds.household.houses import load_house
 Command = Callable[..., Result]
 Script = Callable[..., None]
 TASK = 'put the red cube on location_B'
+RUN = ('run', TASK, '--world', 'tabletop', '--scene', 'plus_sign')
 WEIGHING = 'put the lighter cube on location_B'
 GIVE_UP = 'cannot: there is no such thing on the table'
 
@@ -35,14 +37,13 @@ def only_object(result: Result) -> dict[str, Any]:
     return data
 
 
-def test_version_is_the_package_s(bbllm: Command) -> None:
-    assert bbllm('--version').stdout.strip() == f'bbllm {package.__version__}'
-
-
-def test_run_tells_step_by_step_what_happens(bbllm: Command, script: Script) -> None:
+def test_run_reports_each_step_and_with_json_prints_exactly_one_object(
+    bbllm: Command, script: Script
+) -> None:
     script()
-
-    result = bbllm('run', TASK, '--world', 'tabletop', '--scene', 'plus_sign')
+    result = bbllm(*RUN)
+    script()
+    data = only_object(as_json := bbllm(*RUN, '--json'))
 
     lines = [line.split(None, 2)[-1] for line in result.stdout.splitlines() if ' s  ' in line]
     assert result.exit_code == 0
@@ -51,34 +52,21 @@ def test_run_tells_step_by_step_what_happens(bbllm: Command, script: Script) -> 
     assert 'ended     FINISHED' in lines
     # A missing rendering is a hint and no failure.
     assert 'No picture can be drawn of paper' in result.stdout
-
-
-def test_run_with_json_prints_exactly_one_object_and_tells_people_elsewhere(
-    bbllm: Command, script: Script
-) -> None:
-    script()
-
-    result = bbllm('run', TASK, '--world', 'tabletop', '--scene', 'plus_sign', '--json')
-
-    data = only_object(result)
-    assert data['ending'] == 'FINISHED'
-    assert data['feedback_loops'] == 1
-    assert data['steps'] == 5
-    assert 'pick(red_cube)' in result.stderr
-    lines = Path(str(data['journal'])).read_text().splitlines()
-    kinds = [json.loads(line)['kind'] for line in lines]
-    assert (kinds[0], kinds[-1], 'repair' in kinds) == ('started', 'ended', True)
+    assert (data['ending'], data['feedback_loops'], data['steps']) == ('FINISHED', 1, 5)
+    assert 'pick(red_cube)' in as_json.stderr
+    kinds = [event.kind for event in read_episode(Path(data['journal'])).events]
+    assert kinds[0] is EventKind.STARTED and kinds[-1] is EventKind.ENDED
+    assert EventKind.REPAIR in kinds
 
 
 def test_a_plan_with_a_passed_step_makes_exit_code_1_and_is_counted(
     bbllm: Command, script: Script
 ) -> None:
-    script('0: pick red_cube\n1: place it on location_B\n2: sing a song')
-    words = ('run', TASK, '--world', 'tabletop', '--scene', 'plus_sign')
-
-    data = only_object(bbllm(*words, '--json'))
-    script('0: pick red_cube\n1: place it on location_B\n2: sing a song')
-    told = bbllm(*words)
+    plan = '0: pick red_cube\n1: place it on location_B\n2: sing a song'
+    script(plan)
+    data = only_object(bbllm(*RUN, '--json'))
+    script(plan)
+    told = bbllm(*RUN)
 
     assert (data['ending'], data['passed_steps']) == ('PARTLY_DONE', 1)
     assert "2: 'sing a song'" in str(data['message'])
@@ -87,20 +75,14 @@ def test_a_plan_with_a_passed_step_makes_exit_code_1_and_is_counted(
     assert '2 calls · 1 step passed · 0 repairs' in bbllm('show').stdout
 
 
-def test_demo_fails_when_the_cubes_do_not_form_what_was_asked_for(
+def test_demo_finds_the_plus_sign_that_stands_there_or_fails(
     bbllm: Command, script: Script
 ) -> None:
     script('0: pick red_cube\n1: place it on location_B')
+    failed = bbllm('demo', '--json')
+    data = only_object(failed)
+    assert (failed.exit_code, data['ending'], data['check']['passed']) == (1, 'FINISHED', False)
 
-    result = bbllm('demo', '--json')
-
-    data = only_object(result)
-    assert data['ending'] == 'FINISHED'
-    assert data['check']['passed'] is False
-    assert result.exit_code == 1
-
-
-def test_demo_finds_the_plus_sign_that_stands_there(bbllm: Command, script: Script) -> None:
     cubes = ('red', 'blue', 'green', 'yellow', 'orange')
     moves = [f'{c}_cube location_{p}'.split() for c, p in zip(cubes, 'ABCDE', strict=True)]
     steps = [text for cube, place in moves for text in (f'pick {cube}', f'place it on {place}')]
@@ -143,36 +125,18 @@ def test_a_plan_that_is_interrupted_in_a_model_call_exits_130(
     assert only_object(result)['error_kind'] == 'Interrupted'
 
 
-def test_plan_that_cannot_be_made_says_why(bbllm: Command, script: Script) -> None:
-    script(GIVE_UP)
-
-    result = bbllm('plan', TASK)
-
-    assert result.exit_code == 1
-    assert 'there is no such thing on the table' in result.stdout
-
-
 @pytest.mark.parametrize(
     ('words', 'sentence'),
     [
         (('run', '', '--world', 'tabletop'), 'The task is empty'),
         (('run', 'x' * 20_000, '--world', 'tabletop'), f'at most {MAX_TASK_CHARACTERS} are taken'),
-        (
-            ('run', TASK, '--world', 'tabletop', '--scene', 'plus_sing'),
-            "Did you mean 'plus_sign'?",
-        ),
+        ((*RUN, '--scene', 'plus_sing'), "Did you mean 'plus_sign'?"),
         (('plan', TASK, '--planner', 'brain_bodi'), "Did you mean 'brain_body'?"),
-        (('run', TASK, '--world', 'tabletop', '--brain', 'openai'), '$OPENAI_API_KEY is not set'),
-        (
-            ('run', TASK, '--world', 'tabletop', '--scene', '/nowhere/at_all.yaml'),
-            'cannot be read: No such file',
-        ),
-        (('run', TASK, '--world', 'tabletop', '--replay', '/nowhere/talk.jsonl'), '/nowhere/talk'),
-        (('run', TASK, '--world', 'tabletop', '--record', '/proc/x/y'), 'cannot be written'),
-        (
-            ('plan', TASK, '--planner', 'llm_pop', '--brain', 'offline'),
-            'cannot work with `offline`',
-        ),
+        ((*RUN, '--brain', 'openai'), '$OPENAI_API_KEY is not set'),
+        ((*RUN, '--scene', '/nowhere/at_all.yaml'), 'cannot be read: No such file'),
+        ((*RUN, '--replay', '/nowhere/talk.jsonl'), '/nowhere/talk'),
+        ((*RUN, '--record', '/proc/x/y'), 'cannot be written'),
+        (('plan', TASK, '--planner', 'llm_pop', '--brain', 'offline'), 'work with `offline`'),
         (('plan', TASK, '--record', '/'), 'is a folder'),
     ],
 )
@@ -188,26 +152,25 @@ def test_bad_input_is_one_sentence_and_exit_code_2_and_starts_nothing(
     assert not state.exists()
 
 
-@pytest.mark.parametrize(
-    'words',
-    [
-        ('run', '', '--world', 'tabletop', '--json'),
-        ('run', TASK, '--world', 'moon', '--json'),
-        ('run', '--json'),
-        ('show', '--json'),
-        ('show', '--no-such-option', '--json'),
-    ],
-)
-def test_an_error_with_json_is_one_object_too(bbllm: Command, words: tuple[str, ...]) -> None:
-    result = bbllm(*words)
-
-    assert only_object(result)['error']
-    assert result.exit_code == 2
+def test_an_error_with_json_is_one_object_too(bbllm: Command) -> None:
+    for words in (
+        ('run', '', '--world', 'tabletop'),
+        ('run', TASK, '--world', 'moon'),
+        ('run',),
+        ('show',),
+        ('show', '--no-such-option'),
+    ):
+        result = bbllm(*words, '--json')
+        assert only_object(result)['error']
+        assert result.exit_code == 2
 
 
 def test_a_task_in_another_script_is_taken_as_it_is_and_to_give_up_makes_exit_code_1(
     bbllm: Command, script: Script
 ) -> None:
+    script(GIVE_UP)
+    planned = bbllm('plan', TASK)
+    assert (planned.exit_code, GIVE_UP.partition(': ')[2] in planned.stdout) == (1, True)
     script(GIVE_UP)
     task = '把红色方块放在蓝色方块上 🟥→🟦'
 
@@ -242,40 +205,25 @@ def test_scenes_are_listed_with_what_is_in_them(bbllm: Command) -> None:
     assert 'plus_sign' in listed and 'studio' in listed
 
 
-def test_names_are_completed(bbllm: Command) -> None:
-    from bbllm.cli.support.options import beginning, planners, scenes
-
-    assert beginning(scenes)('plus') == ['plus_sign']
-    assert 'brain_body' in beginning(planners)('')
-
-
-SHIPPED = {path.name for path in (config_dir() / 'sros2').iterdir()}
-
-
 def test_policies_of_a_real_arm_leave_out_the_simulator(bbllm: Command, tmp_path: Path) -> None:
     result = bbllm('policies', '--out', str(tmp_path / 'new' / 'folder'), '--json')
 
     written = {Path(name) for name in json.loads(result.stdout)['files']}
-    assert {path.name for path in written} == SHIPPED - {'mujoco_sim.policy.xml'}
+    shipped = {path.name for path in (config_dir() / 'sros2').iterdir()}
+    assert {path.name for path in written} == shipped - {'mujoco_sim.policy.xml'}
     assert all('ns="/bbllm_real"' in x.read_text() for x in written if x.stem != 'rviz.policy')
 
 
-@pytest.mark.parametrize(
-    ('folder', 'namespace', 'told'),
-    [
+def test_policies_that_cannot_be_written_are_refused(bbllm: Command, tmp_path: Path) -> None:
+    (tmp_path / 'file').touch()
+
+    for folder, namespace, told in (
         ('none', '../x', 'is no namespace'),
         ('none', '', 'is no namespace'),
         ('file', 'bbllm', 'cannot be written'),
-    ],
-)
-def test_policies_that_cannot_be_written_are_refused(
-    bbllm: Command, tmp_path: Path, folder: str, namespace: str, told: str
-) -> None:
-    (tmp_path / 'file').touch()
-
-    result = bbllm('policies', '--out', str(tmp_path / folder), '--namespace', namespace)
-
-    assert (result.exit_code, told in result.stderr) == (2, True)
+    ):
+        result = bbllm('policies', '--out', str(tmp_path / folder), '--namespace', namespace)
+        assert (result.exit_code, told in result.stderr) == (2, True)
     assert not (tmp_path / 'none').exists()
 
 
@@ -293,10 +241,13 @@ def test_plan_of_a_planner_that_observes_first_is_its_first_round(
     assert lines[2].startswith('That is the first round.')
 
 
-def test_help_lists_every_planner(bbllm: Command) -> None:
+def test_help_lists_every_planner_and_names_are_completed(bbllm: Command) -> None:
     words = bbllm('plan', '--help').output
 
     assert [name for name in planner_names() if name not in words] == []
+    assert bbllm('--version').stdout.strip() == f'bbllm {package.__version__}'
+    assert beginning(scenes)('plus') == ['plus_sign']
+    assert 'brain_body' in beginning(planners)('')
 
 
 def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_failed() -> None:
@@ -319,14 +270,7 @@ def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_
     ]
 
 
-PROGRAM = """
-    # 1: go to the tv
-    find('tv')
-    # 2: switch it on
-    switchon('tv')
-"""
-
-
+PROGRAM = "\n    # 1: go to the tv\n    find('tv')\n    # 2: switch it on\n    switchon('tv')\n"
 WATCH = ('run', 'watch tv', '--planner', 'prog_prompt:check=graph,grounding=nearest')
 
 
