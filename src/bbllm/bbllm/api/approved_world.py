@@ -10,7 +10,6 @@ from bbllm.core.protocols import World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Task
 
 Approve = Callable[[ApprovalRequest], bool]
-BY = 'the approve function'
 
 
 class ApprovedWorld:
@@ -63,7 +62,9 @@ class ApprovedWorld:
 
     def _ask(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         cancel.raise_if_cancelled()
-        answer = Answer(granted=bool(self._approve(request)), by=BY, automatic=True)
+        answer = Answer(
+            granted=bool(self._approve(request)), by='the approve function', automatic=True
+        )
         self.emit(
             ApprovalAnswered(
                 what=request.kind.value,

@@ -11,8 +11,6 @@ from bbllm.planners.common.methods import MappingMethod
 
 SCENE = 'tabletop'
 HOUSE = 'family_flat'
-MODE = 'sane'
-VISIBILITY = 'full'
 PLANNER = 'brain_body'
 FEEDBACK_LOOPS = 3
 STEPS = 200
@@ -32,9 +30,9 @@ class EpisodeOptions:
     """Name of a scene, or the path of a scene file."""
     house: str = ''
     """Name of a house, or the path of its file: a household in place of the table."""
-    mode: str = MODE
+    mode: str = 'sane'
     """The rules of a house, a value of worlds.household.household.Mode."""
-    visibility: str = VISIBILITY
+    visibility: str = 'full'
     """How much of a house is known, a word of worlds.household.visibility.SEEN."""
     planner: AnyPlanner = PLANNER
     brain: AnyModel | None = None

@@ -10,7 +10,7 @@ from bbllm.api.options import FEEDBACK_LOOPS, STEPS, AnyModel, AnyPlanner, Episo
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits
-from bbllm.core.protocols import ChatModel, EventSink, World
+from bbllm.core.protocols import EventSink, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
@@ -113,11 +113,8 @@ def make_chosen_models(options: EpisodeOptions) -> Models:
     from bbllm.llm.models.factory import Models, load_config
     from bbllm.planners.body.mapping import models_for
 
-    own: dict[str, ChatModel] = {
-        role: model
-        for role, model in (('brain', options.brain), ('body', options.body))
-        if not isinstance(model, str | None)
-    }
+    chosen = {'brain': options.brain, 'body': options.body}
+    own = {role: x for role, x in chosen.items() if not isinstance(x, str | None)}
     if own and (options.record or options.replay):
         raise ConfigError('record and replay are for models that are given by their names.')
     if own and options.mapping is not MappingMethod.EMBEDDING and options.body is None:

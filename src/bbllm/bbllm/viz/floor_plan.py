@@ -46,6 +46,8 @@ LIT_EDGE = '#d9a520'
 CHANGED = '#d9641e'
 PERSON = '#2f6fd0'
 WALL_PX = 3.0
+GHOST = Paint(stroke=CHANGED, stroke_opacity=0.8, width=1.0, dash=(3, 2.5))
+ALTERED = Paint(fill=mix(CHANGED, PAPER, 0.8), stroke=CHANGED, width=1.8)
 
 LETTERS_PX = 10.5
 TITLE_PX = 13.0
@@ -309,17 +311,15 @@ def _paint(thing: HouseItem) -> Paint:
     if thing.look == 'person':
         return Paint(fill=PERSON, stroke=mix(PERSON, '#1b1e22', 0.3), width=1.0)
     if thing.look == 'ghost':
-        color = PERSON if thing.text == 'person' else CHANGED
-        return Paint(stroke=color, stroke_opacity=0.8, width=1.0, dash=(3, 2.5))
+        return replace(GHOST, stroke=PERSON if thing.text == 'person' else CHANGED)
     if thing.look == 'rest':
         return Paint(fill=FLOOR, stroke=EDGE, width=0.7)
     fill, edge = (WOOD, WOOD_EDGE) if thing.look == 'furniture' else (PAPER, EDGE)
     if thing.lit:
         fill, edge = (LIT, LIT_EDGE)
     if thing.changed:
-        whole = thing.moved or thing.is_leaf
-        fill = fill if thing.lit or not whole else mix(CHANGED, PAPER, 0.8)
-        return Paint(fill=fill, stroke=CHANGED, width=1.8)
+        whole = not thing.lit and (thing.moved or thing.is_leaf)
+        return ALTERED if whole else replace(ALTERED, fill=fill)
     return Paint(fill=fill, stroke=edge, width=0.9)
 
 
@@ -351,12 +351,10 @@ def _within(point: Point, corner: Point, box: Box) -> bool:
 
 def house_legend(*, compared: bool) -> dict[str, Paint]:
     """Return what the paints mean."""
-    ghost = Paint(stroke=CHANGED, stroke_opacity=0.8, width=1.0, dash=(3, 2.5))
-    changed = Paint(fill=mix(CHANGED, PAPER, 0.8), stroke=CHANGED, width=1.8)
     return {
         'furniture': Paint(fill=WOOD, stroke=WOOD_EDGE, width=0.9),
         'in it, closed': Paint(fill=SHUT, stroke=EDGE, width=0.7),
         'on': Paint(fill=LIT, stroke=LIT_EDGE, width=0.9),
         'person': Paint(fill=PERSON),
-        **({'changed': changed, 'where it was': ghost} if compared else {}),
+        **({'changed': ALTERED, 'where it was': GHOST} if compared else {}),
     }

@@ -203,11 +203,12 @@ def check_middleware(wrong: Callable[[str, str, str], Finding] = warn) -> Findin
     if environ.get(dds.RANGE) == 'OFF':
         remedy = 'No node finds another one: unset ROS_AUTOMATIC_DISCOVERY_RANGE.'
         return wrong('rmw', text, remedy)
+    reach = f'this machine only ({dds.NETWORK}=true opens it to others)'
     if dds.has_own_profile(environ):
-        return ok('rmw', f'{text}, profile {environ[dds.FILE]}')
-    if dds.wants_network(environ):
-        return ok('rmw', f'{text}, open to the network ({dds.NETWORK}=true)')
-    return ok('rmw', f'{text}, this machine only ({dds.NETWORK}=true opens it to others)')
+        reach = f'profile {environ[dds.FILE]}'
+    elif dds.wants_network(environ):
+        reach = f'open to the network ({dds.NETWORK}=true)'
+    return ok('rmw', f'{text}, {reach}')
 
 
 def joins() -> str | None:

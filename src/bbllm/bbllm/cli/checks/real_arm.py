@@ -97,7 +97,7 @@ LATE_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealArm:
-    """The robot to check."""
+    """The robot to check, and the lines that start its driver and its nodes."""
 
     robot_ip: str = ROBOT_IP
     namespace: str = REAL_NAMESPACE
@@ -105,12 +105,10 @@ class RealArm:
 
     @property
     def start_driver(self) -> str:
-        """The line that starts the driver."""
         return self._launch(f'franka_real.launch.py robot_ip:={self.robot_ip}')
 
     @property
     def start_nodes(self) -> str:
-        """The line that starts the nodes."""
         return self._launch('franka_nodes.launch.py')
 
     def _launch(self, file: str) -> str:
@@ -131,13 +129,10 @@ def check_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator
     yield check_governor()
     yield from check_messages()
     yield check_driver_packages()
-    asked = found.executor if found is not None else None
-    yield check_safety(SAFETY if asked is None else str(asked.get('safety') or ''))
+    executor = None if found is None else found.executor
+    yield check_safety(SAFETY if executor is None else str(executor.get('safety') or ''))
     yield check_middleware(fail)
-    if isinstance(graph, Finding):
-        yield graph
-    else:
-        yield from judge_graph(graph, arm)
+    yield from [graph] if isinstance(graph, Finding) else judge_graph(graph, arm)
 
 
 def _graph(arm: RealArm, on_progress: Callable[[str], None]) -> RobotGraph | Finding:
@@ -292,11 +287,11 @@ def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
 
     found = {name: package_of(name, prefixes) for name in DRIVER}
     missing = [name for name, about in found.items() if about is None]
-    there = [f'{name} {about[0]}' for name, about in found.items() if about]
+    versions = ', '.join(f'{name} {about[0]}' for name, about in found.items() if about)
     if not missing:
         library = package_of('libfranka', prefixes)
         more = f', libfranka {library[0]}' if library else ''
-        return ok('driver', f'installed: {", ".join(there)}{more}')
+        return ok('driver', f'installed: {versions}{more}')
     remedy = f'Needed where the driver is started, see {DOCS}; it may run in a container.'
     return warn('driver', f'not in this shell: {", ".join(missing)}', remedy)
 
@@ -309,13 +304,11 @@ def check_safety(name: str = '') -> Finding:
     except BbllmError as error:
         return fail('safety', str(error), 'Mend the file; see config/safety.yaml.')
     force = rules.contact_force
-    contacts = 'contacts as the robot is set'
-    if force is not None:
-        contacts = f'stops at {force.max_n:g} N from outside'
+    stops = f'stops at {force.max_n:g} N from outside' if force else 'contacts as the robot is set'
     text = (
         f'{name or "config/safety.yaml"}: tool {rules.tcp_speed.max_m_s:g} m/s, joints '
         f'{rules.joint_speed.max_share * 100:g} %, grip {rules.grip_force.max_n:g} N, '
-        f'{contacts}, {len(rules.keep_out)} keep-out boxes, '
+        f'{stops}, {len(rules.keep_out)} keep-out boxes, '
         f'table at {rules.table_height.top_m:g} m'
     )
     fast = rules.tcp_speed.max_m_s > 0.25

@@ -158,10 +158,8 @@ def _send(
 
 
 def _values(request: ApprovalRequest, answer: Answer | None) -> Mapping[str, object]:
-    told = {
-        'answered': answer is not None,
-        'granted': None if answer is None else answer.granted,
-        'denial': None if answer is None or answer.granted else answer.reason,
-        'by': None if answer is None else answer.by,
-    }
-    return {**to_json(request), **told}
+    told: dict[str, object] = {'granted': None, 'denial': None, 'by': None}
+    if answer is not None:
+        denial = None if answer.granted else answer.reason
+        told = {'granted': answer.granted, 'denial': denial, 'by': answer.by}
+    return {**to_json(request), 'answered': answer is not None, **told}

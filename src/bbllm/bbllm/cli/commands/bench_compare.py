@@ -48,7 +48,7 @@ def compare(
         'How often a planner with feedback loops may plan anew.',
         '-k',
         default=3,
-        least=0,
+        min=0,
         max=MAX_K,
     ),
     bench: BenchOptions,
@@ -137,9 +137,8 @@ def _print_results(
         for notice in compared.notices:
             output.print(notice, style='yellow')
     for item in ran:
-        for told in (item.end.reason, item.end.problem, item.problem):
-            if told:
-                output.print(f'{item.planner}: {told}', style='bold red')
+        for problem in filter(None, (item.end.reason, item.end.problem, item.problem)):
+            output.print(f'{item.planner}: {problem}', style='bold red')
     if not complete:
         output.print(f'The same command with --out {folder} goes on from here.')
     if compared is not None:

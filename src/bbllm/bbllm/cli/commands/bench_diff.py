@@ -37,8 +37,8 @@ FolderArgument = Annotated[
 def diff(
     a: FolderArgument,
     b: FolderArgument,
-    k_a: int | None = count('Which K of A.', least=0, metavar='K'),
-    k_b: int | None = count('Which K of B.', least=0, metavar='K'),
+    k_a: int | None = count('Which K of A.', min=0, metavar='K'),
+    k_b: int | None = count('Which K of B.', min=0, metavar='K'),
     json: JsonOption = False,
 ) -> None:
     """

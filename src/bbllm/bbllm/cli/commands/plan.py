@@ -62,7 +62,9 @@ def plan(
         # Only Ctrl-C cancels a plan; nothing moves, so that there is nothing to wait for.
         raise KeyboardInterrupt
     progress = progress_of(episode)
-    first_round = _is_first_round(episode, progress)
+    states = {row.state for row in progress.rows}
+    # A planner may give up only because the scene did not change as it expected.
+    first_round = episode.ending is Ending.GAVE_UP and states == {StepState.DONE}
     if not json:
         _print(episode, progress, first_round, output)
     steps = [{'index': row.index, 'text': row.text, 'call': row.call} for row in progress.rows]
@@ -82,12 +84,6 @@ def _observe(stack: StackOptions | None, options: EpisodeOptions, output: Output
             return client.scene()
     with open_stage(options) as stage:
         return stage.world.observe()
-
-
-def _is_first_round(episode: Episode, progress: Progress) -> bool:
-    """Whether a planner gave up only because the scene did not change as it expected."""
-    states = {row.state for row in progress.rows}
-    return episode.ending is Ending.GAVE_UP and states == {StepState.DONE}
 
 
 def _print(episode: Episode, progress: Progress, first_round: bool, output: Output) -> None:

@@ -46,7 +46,7 @@ class BenchOptions:
         'How steps of a plan become calls.', default=MappingMethod.AUTO
     )
     trials: int = count('Tables of each task.', default=5, max=MAX_TRIALS)
-    seed: int = count('Makes the tables; the same ones on every machine.', default=0, least=0)
+    seed: int = count('Makes the tables; the same ones on every machine.', default=0, min=0)
     tasks: str | None = option(
         'Only these tasks: plus_sign,letter_l. A * stands for any letters: new_tasks_*.',
         metavar='LIST',

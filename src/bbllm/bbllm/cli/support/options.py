@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -52,13 +52,10 @@ scenes = _listed('sim.scene_file', 'list_scenes')
 _houses = _listed('worlds.household.houses', 'list_houses')
 
 
-def count(help: str, *flags: str, least: int = 1, **more: Any) -> Any:
-    """Return a field that takes a whole number."""
-    return option(help, *flags, min=least, **more)
-
-
+count = partial(option, min=1)
+"""Called with a help text: a whole number."""
 seconds = partial(option, metavar='SECONDS', min=0.001, panel=LIMITS)
-"""Called with a help text: a field that takes a wall time [s]."""
+"""Called with a help text: a wall time [s]."""
 
 JsonOption = Annotated[
     bool,
@@ -82,7 +79,7 @@ TaskArgument = Annotated[
 
 
 domain_option = partial(
-    count, 'ROS domain of the stack, instead of $ROS_DOMAIN_ID.', least=0, max=232
+    count, 'ROS domain of the stack, instead of $ROS_DOMAIN_ID.', min=0, max=232
 )
 
 
@@ -137,12 +134,12 @@ scene_option = partial(
     metavar='NAME',
     autocompletion=beginning(scenes),
 )
-seed_option = partial(count, 'Of the noise of the sensors; 0 without it.', least=0)
+seed_option = partial(count, 'Of the noise of the sensors; 0 without it.', min=0)
 loops_option = partial(
     count,
     'How often the Brain may plan anew, 3 by default.',
     *('--feedback-loops', '--k', '-k'),
-    least=0,
+    min=0,
     max=MAX_K,
 )
 viewer_option = partial(flag, 'Open the MuJoCo viewer (needs a display).', '--viewer')

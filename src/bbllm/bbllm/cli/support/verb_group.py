@@ -134,9 +134,8 @@ def _report_json(ctx: Any, text: str, kind: str) -> None:
 
 def _forget_stdout() -> None:
     # Else Python tries to print what is left once more when it ends, and complains.
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    with Path(os.devnull).open('wb') as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _save_traceback() -> Path | str:

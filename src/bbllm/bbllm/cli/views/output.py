@@ -53,10 +53,9 @@ def _unwritten() -> Iterator[None]:
     """Go on where words cannot be written, as on a full disk: the work and its result count."""
     try:
         yield
-    except BrokenPipeError:
-        raise
-    except OSError:
-        return
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
 
 
 class Output:
@@ -116,8 +115,7 @@ class Output:
         """Print the one object; does nothing where people read stdout."""
         if self.json:
             try:
-                sys.stdout.write(json_text(data) + '\n')
-                sys.stdout.flush()
+                print(json_text(data), flush=True)
             except BrokenPipeError:
                 raise
             except OSError as error:

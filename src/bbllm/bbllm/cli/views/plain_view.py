@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import TextIO
 
 from bbllm.cli.views.progress import Progress, counts_text
@@ -22,6 +21,9 @@ class LineView:
 
     Falls silent where it cannot write any more.
     """
+
+    paused = nullcontext
+    """Lines never stand in the way of a question."""
 
     def __init__(self, file: TextIO):
         self._file = file
@@ -48,11 +50,6 @@ class LineView:
             except OSError:
                 # The reader went away or the disk is full; the arm's work goes on, and on record.
                 self._writable = False
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Lines never stand in the way of a question."""
-        yield
 
     def __enter__(self) -> LineView:
         return self
