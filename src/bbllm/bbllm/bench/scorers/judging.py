@@ -9,24 +9,24 @@ unless the goal is to hold something.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from bbllm.bench.scorers import hidden, line_and_triangle, patterns, sides, stacks
+from bbllm.bench.scorers import arrangements, blocks, patterns
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites import goals
 from bbllm.bench.suites.scores import Condition, FinalState, Score
 
 SCORERS: Mapping[type[object], Callable[[Any, Table], Iterable[Condition]]] = {
-    goals.OneSide: sides.one_side,
-    goals.Segregated: sides.segregated,
-    goals.PairsASide: sides.pairs_a_side,
+    goals.OneSide: arrangements.one_side,
+    goals.Segregated: arrangements.segregated,
+    goals.PairsASide: arrangements.pairs_a_side,
     goals.LetterL: patterns.letter_l,
     goals.PlusSign: patterns.plus_sign,
-    goals.ColorLine: line_and_triangle.color_line,
-    goals.Triangle: line_and_triangle.triangle,
-    goals.Resting: stacks.resting,
-    goals.Contained: stacks.contained,
-    goals.Tower: stacks.tower,
-    goals.Corners: hidden.corners,
-    goals.Hold: hidden.hold,
+    goals.ColorLine: arrangements.color_line,
+    goals.Triangle: arrangements.triangle,
+    goals.Resting: blocks.resting,
+    goals.Contained: blocks.contained,
+    goals.Tower: blocks.tower,
+    goals.Corners: blocks.corners,
+    goals.Hold: blocks.hold,
 }
 
 

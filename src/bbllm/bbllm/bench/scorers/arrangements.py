@@ -1,23 +1,121 @@
-"""Goals of cubes by their colours: all in one line by colour, and three as a triangle."""
+"""Goals of sides, and of cubes by colour: on a side, apart, in pairs, a line, a triangle."""
 
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from bbllm.bench.scorers.sides import SIGNS
 from bbllm.bench.scorers.table import Table
-from bbllm.bench.suites.goals import ColorLine, Triangle
+from bbllm.bench.suites.goals import ColorLine, OneSide, PairsASide, Segregated, Triangle
 from bbllm.bench.suites.scores import Condition, at_least, at_most, between, cm
 from bbllm.core.text import count_of, listed
 from bbllm.core.types import Kind
+from bbllm.skills.shapes import bottom_z, rotation_of
 
+SIGNS = {'left': 1.0, 'right': -1.0}
+OTHER_SIDE = {'left': 'right', 'right': 'left'}
+KINDS = (Kind.CUBE, Kind.CYLINDER)
 Names = Sequence[str]
 Points = Mapping[str, complex]
 
 
-def _colored(goal: ColorLine | Triangle, table: Table) -> list[str]:
-    """Return the cubes within reach that have a colour of the goal."""
-    return [name for name in table.reachable(Kind.CUBE) if table.known(name).color in goal.colors]
+def _side_fault(table: Table, name: str, side: str, margin_m: float) -> str:
+    """Return why an object does not stand on a side, at least a margin from the middle line."""
+    inside = SIGNS[side] * table.point(name).imag
+    if table.fall(name) or at_least(inside, margin_m):
+        return table.fall(name)
+    if inside >= 0:
+        return f'{name} is only {cm(inside)} {side} of the middle line, not {cm(margin_m)}.'
+    return f'{name} is {cm(-inside)} {OTHER_SIDE[side]} of the middle line.'
+
+
+# --- one kind on one side, all others where they were -------------------------------------------
+
+
+def one_side(goal: OneSide, table: Table) -> list[Condition]:
+    """Check every object by its own coordinates."""
+    members = table.reachable(Kind(goal.things))
+    if not members:
+        fault = f'no {goal.things} is within reach.'
+        return [Condition(f'a {goal.things} on the {goal.side}', fault)]
+    on_side = [
+        Condition(f'{name} on the {goal.side}', _side_fault(table, name, goal.side, goal.margin_m))
+        for name in members
+    ]
+    return on_side + [
+        Condition(f'{name} where it was', table.moved(name, goal.still_m) or _leant(table, name))
+        for name in table.movables
+        if table.known(name).kind.value != goal.things
+    ]
+
+
+def _leant(table: Table, name: str) -> str:
+    """Measure the angle between an object's axis and what it was; a turn about it is allowed."""
+    kind = table.known(name).kind
+    if kind is Kind.CUBE:  # which of its faces it stands on cannot be seen
+        return table.tipped(name)
+    was, now = (rotation_of(items[name].pose) for items in (table.start, table.now))
+    cosine = sum(a[2] * b[2] for a, b in zip(was, now))
+    if kind is Kind.CYLINDER:  # nor which end is up
+        cosine = abs(cosine)
+    turn = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
+    tipped = f'{name} is where it was, but tipped over by {turn:.0f} degrees.'
+    return '' if at_most(turn, table.tilt_deg) else tipped
+
+
+# --- cubes on one side, cylinders on the other --------------------------------------------------
+
+
+def segregated(goal: Segregated, table: Table) -> list[Condition]:
+    """Check every object against the side that suits the most of them."""
+    both = [_segregated(goal, table, cubes_side) for cubes_side in SIGNS]
+    return max(both, key=lambda conditions: sum(one.holds for one in conditions))
+
+
+def _segregated(goal: Segregated, table: Table, cubes_side: str) -> list[Condition]:
+    conditions = []
+    for kind, side in zip(KINDS, (cubes_side, OTHER_SIDE[cubes_side])):
+        for name in table.reachable(kind):
+            fault = _side_fault(table, name, side, goal.margin_m)
+            if fault and not table.fall(name):
+                fault = f'{fault[:-1]}, but the {kind.value}s belong on the {side}.'
+            conditions.append(Condition(f'{name} on the side of the {kind.value}s', fault))
+    empty = [kind.value for kind in KINDS if not table.reachable(kind)]
+    unused = f'no {empty[0]} is within reach, so one side stays empty.' if empty else ''
+    return [*conditions, Condition('both sides used', unused)]
+
+
+# --- left and right each one cube and one cylinder, each on a location of its own ---------------
+
+
+def pairs_a_side(goal: PairsASide, table: Table) -> list[Condition]:
+    """Count each side by coordinates, and find the nearest location of every object."""
+    conditions = []
+    for side, kind in itertools.product(SIGNS, KINDS):
+        inside = {name: SIGNS[side] * table.point(name).imag for name in table.reachable(kind)}
+        there = [name for name, way in inside.items() if at_least(way, goal.margin_m)]
+        found = f'{count_of(len(there), kind.value)} ({", ".join(there)})'
+        fault = f'on the {side} is {found if there else f"no {kind.value}"}.'
+        text = f'one {kind.value} on the {side}'
+        conditions.append(Condition(text, '' if len(there) == 1 else fault))
+    homes = {name: _home(goal, table, name) for name in table.reachable(*KINDS)}
+    for name, home in homes.items():
+        others = [other for other in homes if homes[other] == home and other != name]
+        shared = f'{name} shares {home} with {others[0]}.' if others else ''
+        fault = table.fall(name) or (shared if home else f'{name} stands on no location.')
+        conditions.append(Condition(f'{name} on a location of its own', fault))
+    return conditions
+
+
+def _home(goal: PairsASide, table: Table, name: str) -> str:
+    """Return the nearest location that an object stands on, '' if it stands on none."""
+    low = bottom_z(table.now[name]) if name in table.now else math.inf
+    ways = {
+        place: table.apart(name, place)
+        for place in table.every(Kind.LOCATION)
+        if at_most(abs(low - table.known(place).pose.position_m[2]), goal.level_m)
+    }
+    near = min(ways, key=ways.__getitem__, default='')
+    return near if near and at_most(ways[near], goal.location_m) else ''
 
 
 # --- all cubes within reach in one line across the table, from left to right by colour ----------
@@ -27,6 +125,11 @@ def _colored(goal: ColorLine | Triangle, table: Table) -> list[str]:
 # themselves.
 
 
+def _colored(goal: ColorLine | Triangle, table: Table) -> list[str]:
+    """Return the cubes within reach that have a colour of the goal."""
+    return [name for name in table.reachable(Kind.CUBE) if table.known(name).color in goal.colors]
+
+
 def color_line(goal: ColorLine, table: Table) -> list[Condition]:
     """Find the fullest line, and compare the extremes of consecutive colours in it."""
     cubes = _colored(goal, table)
@@ -34,10 +137,6 @@ def color_line(goal: ColorLine, table: Table) -> list[Condition]:
         fault = f'a line needs 2 cubes in reach, not {len(cubes)}.'
         return [Condition('a line of cubes', fault)]
     line = _fullest_line(goal, {n: table.point(n) for n in cubes if not table.fall(n)})
-    missing = ''
-    if 2 * len(line) < len(cubes):
-        verb = 'stands' if len(line) == 1 else 'stand'
-        missing = f'only {len(line)} of {count_of(len(cubes), "cube")} {verb} in a line.'
     conditions = []
     for name in cubes:
         fault = table.fall(name)
@@ -51,7 +150,9 @@ def color_line(goal: ColorLine, table: Table) -> list[Condition]:
         if (names := [name for name in cubes if table.known(name).color == color])
     }
     texts = ('no hole in the line', 'the line in the centre', 'no other cube in the line')
-    general = [missing] * 3 if missing else _line_faults(goal, table, line)
+    verb = 'stands' if len(line) == 1 else 'stand'
+    few = f'only {len(line)} of {count_of(len(cubes), "cube")} {verb} in a line.'
+    general = [few] * 3 if 2 * len(line) < len(cubes) else _line_faults(goal, table, line)
     return [*conditions, *_order(goal, groups, line), *map(Condition, texts, general)]
 
 
@@ -91,10 +192,10 @@ def _order(goal: ColorLine, groups: Mapping[str, Names], line: Points) -> Iterat
             last = min(groups[one], key=lambda name: line[name].imag)
             first = max(groups[other], key=lambda name: line[name].imag)
             gap = line[last].imag - line[first].imag
-            side = 'left' if gap >= 0 else 'right'
-            wrong = f'{last} is {cm(abs(gap))} {side} of {first}'
-            if not at_least(gap, least):
-                fault = f'{wrong}, not at least {cm(least)} left of it.'
+            wrong = f'{last} is {cm(abs(gap))} {"left" if gap >= 0 else "right"} of {first}'
+            fault = (
+                '' if at_least(gap, least) else f'{wrong}, not at least {cm(least)} left of it.'
+            )
         yield Condition(f'{one} left of {other}', fault)
     for color, names in groups.items():
         if len(names) > 1:
@@ -140,7 +241,9 @@ CORNERS = 3
 
 def triangle(goal: Triangle, table: Table) -> list[Condition]:
     """Check the best three by the lengths of their sides and the law of cosines."""
-    there = _on_its_side(goal, table)
+    cubes = {name: table.point(name) for name in _colored(goal, table) if name in table.now}
+    sign = SIGNS[goal.side]
+    there = {n: at for n, at in cubes.items() if at_least(sign * at.imag, goal.margin_m)}
     standing = {name: at for name, at in there.items() if not table.fall(name)}
     verb = 'stands' if len(standing) == 1 else 'stand'
     few = f'only {count_of(len(standing), "cube")} of the colours {verb} on the {goal.side}.'
@@ -160,24 +263,10 @@ def triangle(goal: Triangle, table: Table) -> list[Condition]:
     ]
 
 
-def _on_its_side(goal: Triangle, table: Table) -> dict[str, complex]:
-    """Return the cubes of the colours that are on the side, standing or not."""
-    return {
-        name: table.point(name)
-        for name in _colored(goal, table)
-        if name in table.now and at_least(SIGNS[goal.side] * table.point(name).imag, goal.margin_m)
-    }
-
-
-def _side_limits(goal: Triangle) -> tuple[float, float]:
-    """Return least and greatest length of a side [m]."""
-    return goal.side_edges[0] * goal.edge_m, goal.side_edges[1] * goal.edge_m
-
-
 def _triangle_faults(goal: Triangle, table: Table, trio: Points) -> tuple[str, str, str]:
     """Return what is wrong with the sides, the angles and the surroundings of three cubes."""
     sides = {(a, b): abs(trio[a] - trio[b]) for a, b in itertools.combinations(trio, 2)}
-    least, most = _side_limits(goal)
+    least, most = (edges * goal.edge_m for edges in goal.side_edges)
     wrong = (
         f'{a} and {b} are {cm(way)} apart, not between {cm(least)} and {cm(most)}.'
         for (a, b), way in sides.items()

@@ -1,22 +1,16 @@
-"""Goals of what carries what: objects on others or on locations, in containers, and towers."""
+"""Goals of what carries what, and of what no scene shows: towers, corners, the heaviest."""
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 
-from bbllm.bench.scorers.hidden import untouched
 from bbllm.bench.scorers.table import Table
-from bbllm.bench.suites.goals import Contained, Resting, Tower
+from bbllm.bench.suites.goals import Contained, Corners, Hold, Resting, Tower
 from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
-from bbllm.core.text import count_of
+from bbllm.core.text import count_of, listed
 from bbllm.core.types import Kind
 from bbllm.skills.containers import within
-from bbllm.skills.shapes import (
-    bottom_z,
-    contains,
-    outline,
-    polygon_gap,
-    top_z,
-)
+from bbllm.skills.shapes import Point, bottom_z, contains, outline, polygon_gap, top_z
 
 NO_NAMES = 'the goal names nothing.'
 
@@ -35,12 +29,11 @@ def _far(goal: Resting | Tower, table: Table, above: str, below: str) -> str:
 
 def resting(goal: Resting, table: Table) -> list[Condition]:
     """Measure from each object to what it is to rest on: height, and distance of the middles."""
-    if not goal.on:
-        return [Condition('something rests on something', NO_NAMES)]
-    return [
+    conditions = [
         Condition(f'{above} on {below}', _not_resting(goal, table, above, below))
         for above, below in goal.on.items()
     ]
+    return conditions or [Condition('something rests on something', NO_NAMES)]
 
 
 def _not_resting(goal: Resting, table: Table, above: str, below: str) -> str:
@@ -51,12 +44,11 @@ def _not_resting(goal: Resting, table: Table, above: str, below: str) -> str:
     if not at_most(abs(gap), goal.level_m):
         side = 'above' if gap > 0 else 'below'
         return f'the underside of {above} is {cm(abs(gap))} {side} the top of {below}.'
-    if table.tipped(above):
-        return table.tipped(above)
+    if tipped := table.tipped(above):
+        return tipped
     if support.kind is Kind.FIXTURE:  # anywhere on furniture will do
-        return (
-            '' if contains(outline(support), table.xy(above)) else f'{above} is not over {below}.'
-        )
+        over = contains(outline(support), table.xy(above))
+        return '' if over else f'{above} is not over {below}.'
     far = _far(goal, table, above, below)
     return far and f'{far}; {cm(goal.near_m)} are allowed.'
 
@@ -74,15 +66,13 @@ def contained(goal: Contained, table: Table) -> list[Condition]:
     strays = (
         f'{name} is in {container}, where it does not belong.'
         for name in table.movables
-        if name not in goal.inside and name in table.now
+        if name not in goal.inside
         for container in table.every(Kind.CONTAINER)
-        if container in table.now and not _not_in(goal, table, name, container)
+        if not _not_in(goal, table, name, container)
     )
+    pairs = goal.inside.items()
     return [
-        *(
-            Condition(f'{name} in {container}', _not_in(goal, table, name, container))
-            for name, container in goal.inside.items()
-        ),
+        *(Condition(f'{name} in {box}', _not_in(goal, table, name, box)) for name, box in pairs),
         Condition('nothing else in a container', next(strays, '')),
     ]
 
@@ -116,7 +106,14 @@ ORDERS: Mapping[str, str] = {
 
 def tower(goal: Tower, table: Table) -> list[Condition]:
     """Measure from each block to each other: which is under which, and how far off."""
-    pairs = _pairs(goal, table)
+    there = [name for name in table.movables if name in table.now]
+    # Each block that is on another with that one, however far from its middle.
+    pairs = [
+        (above, below)
+        for above, below in itertools.permutations(there, 2)
+        if at_most(abs(bottom_z(table.now[above]) - top_z(table.now[below])), goal.level_m)
+        and polygon_gap(outline(table.now[above]), outline(table.now[below])) < 0
+    ]
     towers = _towers(goal, table, pairs)
     carrying = {below for _, below in pairs}
     found = [one for one in towers if len(one) == goal.height and one[-1] not in carrying]
@@ -127,18 +124,7 @@ def tower(goal: Tower, table: Table) -> list[Condition]:
         none = f'there is no tower of {goal.height} blocks.'
         # Where several are as high, one in order is enough.
         conditions.append(Condition(ORDERS[goal.order], min(faults, key=bool, default=none)))
-    return conditions + untouched(table, goal.still_m)
-
-
-def _pairs(goal: Tower, table: Table) -> list[tuple[str, str]]:
-    """Return each block that is on another with that one, however far from its middle."""
-    there = [name for name in table.movables if name in table.now]
-    return [
-        (above, below)
-        for above, below in itertools.permutations(there, 2)
-        if at_most(abs(bottom_z(table.now[above]) - top_z(table.now[below])), goal.level_m)
-        and polygon_gap(outline(table.now[above]), outline(table.now[below])) < 0
-    ]
+    return conditions + _untouched(table, goal.still_m)
 
 
 def _off(goal: Tower, table: Table, above: str, below: str) -> str:
@@ -171,7 +157,6 @@ def _too_low(goal: Tower, table: Table, pairs: Sequence[tuple[str, str]], highes
 
 
 def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
-    """Return why a tower is not in the order that the goal wants, '' if it is."""
     if goal.order == 'on_fixed':
         bottom = blocks[0]
         return '' if bottom in table.fixed else f'{bottom}, at the bottom, is not the fixed one.'
@@ -182,4 +167,70 @@ def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
         if not high < low:
             told = f'{above}, which weighs {1000 * high:.0f} g, is on {below}'
             return f'{told}, which weighs {1000 * low:.0f} g.'
+    return ''
+
+
+def _untouched(table: Table, still_m: float) -> list[Condition]:
+    """Check that the hand has let go, and that what is fixed to the table is where it was."""
+    holding = f'the hand still holds {table.held}.' if table.held else ''
+    fixed = [name for name in table.movables if name in table.fixed]
+    faults = [table.moved(name, still_m, ' although it is fixed') for name in fixed]
+    texts = [f'{name} where it was' for name in fixed]
+    return [Condition('the hand is empty', holding), *map(Condition, texts, faults)]
+
+
+# --- blocks on the table, each at a corner of its own -------------------------------------------
+
+
+def corners(goal: Corners, table: Table) -> list[Condition]:
+    """Measure from each block to the corner that is nearest to it."""
+    near = [name for name in table.movables if name not in table.out_of_reach]
+    names = [name for name in near if goal.which == 'all' or name not in table.fixed]
+    if not names:
+        return [Condition('a block at a corner', 'no block within reach can be moved.')]
+    points = [corner for top in table.tables for corner in outline(top)]
+    conditions: list[Condition] = []
+    at: dict[Point, list[str]] = {}
+    for name in names:
+        ways = ((math.dist(table.xy(name), point), point) for point in points)
+        way, corner = min(ways, default=(math.inf, (0.0, 0.0)))
+        fault = table.fall(name) if points else 'there is no table that would have corners.'
+        if not fault and not at_most(way, goal.corner_m):
+            allowed = f'{cm(goal.corner_m)} are allowed.'
+            fault = f'{name} is {cm(way)} from the nearest corner; {allowed}'
+        if not fault:
+            at.setdefault(corner, []).append(name)
+        conditions.append(Condition(f'{name} at a corner', fault))
+    together = next((names for names in at.values() if len(names) > 1), [])
+    shared = f'{listed(together)} are at the same corner.' if together else ''
+    return [*conditions, Condition('no corner twice', shared), *_untouched(table, goal.still_m)]
+
+
+# --- the heaviest block in the hand, above the table --------------------------------------------
+
+
+def hold(goal: Hold, table: Table) -> list[Condition]:
+    """Take what is in the hand, and measure that."""
+    held = table.held if table.held in table.now else ''
+    lighter = low = 'the hand is empty.'
+    if held:
+        lighter, low = _lighter(table, held), ''
+        raised = bottom_z(table.now[held]) - max(map(top_z, table.tables), default=0.0)
+        if not at_least(raised, goal.raised_m):
+            low = f'{held} is {cm(raised)} above the table, not {cm(goal.raised_m)}.'
+    return [
+        Condition('a block in the hand', '' if held else lighter),
+        Condition('it is the heaviest', lighter),
+        Condition(f'it is {cm(goal.raised_m)} above the table', low),
+    ]
+
+
+def _lighter(table: Table, held: str) -> str:
+    if held not in table.mass_kg:
+        return f'nothing tells what {held} weighs.'
+    own = table.mass_kg[held]
+    for name in table.movables:
+        if name != held and not (mass := table.mass_kg.get(name, 0.0)) < own:
+            told = f'{held}, in the hand, weighs {1000 * own:.0f} g'
+            return f'{told}, but {name} weighs {1000 * mass:.0f} g.'
     return ''
