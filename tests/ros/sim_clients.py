@@ -1,6 +1,6 @@
 """What tests ask `mujoco_sim` for, over the interfaces of the driver."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,27 +11,23 @@ from lifecycle_msgs.msg import State
 from stacks import Running
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from bbllm.arm.driver import GoalStatus
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
-from bbllm.ros.rclpy_support.calls import SafeActionClient, wait_for
+from bbllm.ros.rclpy_support.calls import ActionCall, nothing
 
 ARM = 'fr3_arm_controller'
 STATE = 'franka_robot_state_broadcaster'
 JOINTS = 'joint_state_broadcaster'
 
 
-def send(sim: Running, kind: Any, name: str, goal: Any) -> Any:
-    """Send a goal; return its handle."""
-    client = SafeActionClient(sim.client.node, kind, name, sim.client.group)
-    assert client.wait_for_server(10.0), name
-    return wait_for(client.send_goal_async(goal), name, 10.0)
-
-
-def run(sim: Running, kind: Any, name: str, goal: Any) -> tuple[int, Any]:
-    handle = send(sim, kind, name, goal)
-    assert handle.accepted
-    ended = wait_for(handle.get_result_async(), name, 30.0)
-    return ended.status, ended.result
+def run(
+    sim: Running, kind: Any, name: str, goal: Any, on_accepted: Callable[[], None] = nothing
+) -> tuple[GoalStatus, Any]:
+    """Send a goal to the driver; return how it ended and its result."""
+    client = sim.client
+    call = ActionCall(client.node, kind, name, 'of the test', client.group)
+    return call.run(goal, 30.0, on_accepted=on_accepted)
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def notes() -> list[str]:
 
 @pytest.fixture
 def desk(graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch) -> ChoiceDesk:
-    monkeypatch.setattr(choice_desk, 'SafeActionClient', lambda *_: None)
+    monkeypatch.setattr(choice_desk, 'ActionCall', lambda *_: None)
     monkeypatch.setattr(calls, 'need_server', partial(need_server, timeout_s=0.5))
     return ChoiceDesk(graph, notes.append)  # type: ignore[arg-type]  # all of a node that it uses
 

@@ -1,5 +1,7 @@
 """Services whose server does not hear, or has begun anew, and waits for what they answer."""
 
+import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,17 +54,14 @@ def test_what_changes_nothing_is_asked_again_itself_whenever_its_answer_is_lost(
 def test_service_that_is_slow_is_asked_less_and_less_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    deaf = Deaf(overhears=1000)
+    deaf, clock = Deaf(overhears=1000), itertools.count()
+    monkeypatch.setattr(calls, 'LOOK_S', 0.0)
+    monkeypatch.setattr(calls, 'time', SimpleNamespace(monotonic=lambda: next(clock)))
 
-    def after_twenty_waits(future: Future, *_: Any, ask_again: Any, **__: Any) -> None:
-        for _ in range(20):
-            ask_again()
+    with pytest.raises(WorldError, match='no answer'):
+        service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S)
 
-    monkeypatch.setattr(calls, 'wait_for', after_twenty_waits)
-
-    service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S)
-
-    assert len(deaf.heard) == 1 + len([1, 2, 4, 8, 16])
+    assert len(deaf.heard) == len(['at once', 2, 4, 7, 12, 21, 38])
 
 
 def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

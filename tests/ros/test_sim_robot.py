@@ -1,11 +1,11 @@
 """What mujoco_sim serves beside goals of arm and hand, seen through DDS."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from action_msgs.msg import GoalStatus
 from bbllm_interfaces.msg import SimGoal
 from bbllm_interfaces.srv import ResetSim
 from control_msgs.action import FollowJointTrajectory, GripperCommand
@@ -24,15 +24,14 @@ from sim_clients import (
     heard,
     ptp,
     run,
-    send,
     set_hardware,
     stay,
     switch,
 )
 from stacks import Running, inject, started, until
 
+from bbllm.arm.driver import GoalStatus
 from bbllm.ros.convert.records import stamp_from_msg
-from bbllm.ros.rclpy_support.calls import wait_for
 from bbllm.ros.sim.topics import GOALS
 
 pytestmark = pytest.mark.ros
@@ -56,14 +55,14 @@ def sim(shared: Running) -> Running:
 
 def test_a_user_stop_ends_the_robots_own_motion_with_its_reason(sim: Running) -> None:
     assert switch(sim, down=(ARM,)).ok
-    handle = send(sim, PTPMotion, 'action_server/ptp_motion', ptp(1.0, 0.001))
-    assert handle.accepted
 
-    inject(sim, 'user_stop')
+    def stop() -> None:
+        inject(sim, 'user_stop')
 
-    ended = wait_for(handle.get_result_async(), 'ptp_motion', 30.0)
-    assert ended.status == GoalStatus.STATUS_ABORTED
-    assert ended.result.error_message == 'Control aborted due to user stop.'
+    status, result = run(sim, PTPMotion, 'action_server/ptp_motion', ptp(1.0, 0.001), stop)
+
+    assert status is GoalStatus.ABORTED
+    assert result.error_message == 'Control aborted due to user stop.'
     inject(sim, 'user_stop', clear=True)
 
 
@@ -99,12 +98,11 @@ def test_every_goal_is_told_with_the_mode_of_the_robot_also_the_rejected_ones(
 ) -> None:
     with heard(sim, SimGoal, 'sim/goals', GOALS) as goals:
         until(lambda: sim.client.node.count_publishers('sim/goals'), 'the author of sim/goals')
-        run(sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory', stay())
-        bad = send(sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory', stay(6))
-        assert not bad.accepted
+        follow = partial(run, sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory')
+        assert follow(stay())[0] is GoalStatus.SUCCEEDED
+        assert follow(stay(6))[0] is GoalStatus.REJECTED
         inject(sim, 'user_stop')
-        stopped = send(sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory', stay())
-        assert not stopped.accepted
+        assert follow(stay())[0] is GoalStatus.REJECTED
         run(sim, Move, 'franka_gripper/move', Move.Goal(width=0.04, speed=0.1))
         until(lambda: len(goals) >= 4, 'four goals')
     inject(sim, 'user_stop', clear=True)
@@ -139,7 +137,7 @@ def test_a_stopped_robot_tells_why_once_its_broadcaster_is_brought_back(sim: Run
 
     inject(sim, 'joint_limit', clear=True)
     status, _ = run(sim, ErrorRecovery, 'action_server/error_recovery', ErrorRecovery.Goal())
-    assert status == GoalStatus.STATUS_SUCCEEDED
+    assert status == GoalStatus.SUCCEEDED
     assert switch(sim, up=(ARM, JOINTS)).ok
     with heard(sim, FrankaRobotState, f'{STATE}/robot_state') as states:
         until(
@@ -155,7 +153,7 @@ def test_lost_packets_keep_the_hardware_down(sim: Running) -> None:
     answer = set_hardware(sim, 'active')
     assert (answer.ok, answer.state.label) == (False, 'unconfigured')
     status, _ = run(sim, ErrorRecovery, 'action_server/error_recovery', ErrorRecovery.Goal())
-    assert status == GoalStatus.STATUS_ABORTED
+    assert status == GoalStatus.ABORTED
     inject(sim, 'communication_loss', clear=True)
 
 
@@ -164,10 +162,10 @@ def test_a_hand_that_was_not_homed_takes_no_width_before_it_is(sim: Running) -> 
     goal.command.position, goal.command.max_effort = 0.02, 10.0
     name = 'franka_gripper/gripper_action'
     status, result = run(sim, GripperCommand, name, goal)
-    assert (status, result.position) == (GoalStatus.STATUS_ABORTED, 0.0)
+    assert (status, result.position) == (GoalStatus.ABORTED, 0.0)
 
     homed, _ = run(sim, Homing, 'franka_gripper/homing', Homing.Goal())
     status, result = run(sim, Move, 'franka_gripper/move', Move.Goal(width=0.04, speed=0.1))
 
-    assert homed == GoalStatus.STATUS_SUCCEEDED
-    assert (status, result.success) == (GoalStatus.STATUS_SUCCEEDED, True)
+    assert homed == GoalStatus.SUCCEEDED
+    assert (status, result.success) == (GoalStatus.SUCCEEDED, True)

@@ -35,7 +35,6 @@ from bbllm.skills.catalog import SKILLS
 
 NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
 """The nodes that every episode needs; a real robot's driver has no heartbeat."""
-FOREVER_S = 1e9
 READY_S = 10.0
 """How long a node that is started again may take until it beats, wall clock [s]."""
 MAP_ERRORS: dict[int, type[BbllmError]] = {
@@ -131,7 +130,7 @@ class RosWorld:
         token = CancelToken(self.check, lambda: patience.count(self._asked))
 
         try:
-            status, result = self._skill.run(goal, FOREVER_S, cancel=token)
+            status, result = self._skill.run(goal, cancel=token)
         except LostNodeError:
             self._hold()
             raise

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -15,7 +14,7 @@ from bbllm.core.approval import Answer
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import Ending
 from bbllm.ros.convert.approval import answer_to_request
-from bbllm.ros.rclpy_support.calls import ANSWER_S, SafeActionClient, ServiceCall
+from bbllm.ros.rclpy_support.calls import ANSWER_S, ActionCall, ServiceCall, not_begun
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.worlds.tabletop.menu import ChoiceKind, MenuChoice
 
@@ -29,14 +28,14 @@ class ChoiceDesk:
     """
     Blocks no caller: the outcome of a choice is given to *note* in one line when it is there.
 
-    Answers and stops wait in threads until they are received, since what a client sends that has
-    only just found its server may be lost (see `ServiceCall`).
+    Tasks, answers and stops wait in threads, since what a client sends that has only just found
+    its server may be lost (see `ServiceCall`).
     """
 
     def __init__(self, node: StackNode, note: Callable[[str], None]):
         self._note = note
         group = node.group
-        self._run_task = SafeActionClient(node, RunTask, 'run_task', group)
+        self._run_task = ActionCall(node, RunTask, 'run_task', 'brain_planner', group)
         self._approve = ServiceCall(
             node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
         )
@@ -53,30 +52,22 @@ class ChoiceDesk:
     def carry_out(self, choice: MenuChoice, *, by: str) -> None:
         """Begin what was chosen; *by* is the person, for logs."""
         if choice.kind is ChoiceKind.TASK:
-            self._begin(choice.instruction)
+            _in_background('task', self._run, choice.instruction)
         elif choice.kind is ChoiceKind.STOP:
             self._stop()
         else:
             self._answer(choice, by)
 
-    def _begin(self, instruction: str) -> None:
-        if not self._run_task.server_is_ready():
-            self._note(f'{instruction!r} was not begun: brain_planner (run_task) is not running')
-            return
+    def _run(self, instruction: str) -> None:
         self._note(f'asked for {instruction!r}')
-        sent = self._run_task.send_goal_async(RunTask.Goal(task=instruction))
-        sent.add_done_callback(partial(self._accepted, instruction))
-
-    def _accepted(self, instruction: str, sent: Any) -> None:
-        goal = sent.result()
-        if not goal.accepted:
-            self._note(f'{instruction!r} was rejected without a reason')
+        try:
+            status, result = self._run_task.run(RunTask.Goal(task=instruction))
+        except BbllmError as error:
+            self._note(f'{instruction!r} was not carried out: {error}')
             return
-        goal.get_result_async().add_done_callback(partial(self._ended, instruction))
-
-    def _ended(self, instruction: str, reply: Any) -> None:
-        result = reply.result().result
-        if not result.episode_id:
+        if result is None:
+            self._note(not_begun(status, repr(instruction), 'brain_planner'))
+        elif not result.episode_id:
             self._note(f'{instruction!r} was refused: {result.message}')
         elif result.ending == Ending.FINISHED:
             self._note(f'{instruction!r} is done')

@@ -36,7 +36,6 @@ from bbllm.ros.stack.discovery import SEE_THERE, no_stack
 from bbllm.ros.stack.service_clients import ApprovalClient, SceneClient
 from bbllm.ros.stack.stack import NODES
 
-FOREVER_S = 1e9
 LOOK_S = 0.05
 LAST_EVENT_S = 3.0
 
@@ -181,7 +180,6 @@ class StackClient(AbstractContextManager['StackClient']):
             goal = RunTask.Goal(task=task, episode_id=episode_id, feedback_loops=feedback_loops)
             status, result = self._tasks.run(
                 goal,
-                FOREVER_S,
                 cancel=CancelToken(lambda: self.heartbeats.check(['brain_planner'], begun_s)),
             )
             if result is None:
@@ -198,16 +196,15 @@ class StackClient(AbstractContextManager['StackClient']):
         *,
         plan: PlanMsg | None = None,
         step: int = -1,
-        on_activity: Callable[[str], None] | None = None,
+        on_activity: Callable[[str], object] = lambda _: None,
     ) -> Outcome:
         """Run one call of a skill, of a plan or alone, to its end; `cancel` stops it."""
-        tell, begun_s = on_activity, time.monotonic()
+        begun_s = time.monotonic()
         goal = ExecuteSkill.Goal(call=to_msg(call), plan=plan or PlanMsg(), step=step)
         status, result = self._skills.run(
             goal,
-            FOREVER_S,
             cancel=CancelToken(lambda: self.heartbeats.check(['fr3_executor'], begun_s)),
-            on_feedback=None if tell is None else lambda feedback: tell(feedback.activity),
+            on_feedback=lambda feedback: on_activity(feedback.activity),
         )
         if result is None:
             raise WorldError(not_begun(status, f'the call {call}', 'fr3_executor'))
