@@ -1,12 +1,18 @@
 """Conversations over HTTP: what is asked, and replies that are cut, empty, endless or none."""
 
+from typing import Any
+
 import pytest
 from chat_clients import ASK, SCHEMA, Client
-from fake_faults import cuts, rambles, refuses, sends
+from fake_faults import cuts, drips, hangs, rambles, refuses, sends
 from fake_server import Behaviour, FakeServer, chunk, says, status, streams
 
-from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import CancelledError, ModelError, ModelRefusedError, ModelUnavailableError
+from bbllm.core.errors import (
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    PromptTooLongError,
+)
 from bbllm.core.protocols import Usage
 
 
@@ -59,12 +65,6 @@ def test_the_request_says_what_is_configured(server: FakeServer) -> None:
     assert server.headers[0]['authorization'] == 'Bearer sk-test-0123456789abcdef'
 
 
-def test_a_stop_string_ends_the_reply_when_the_server_ignores_it(server: FakeServer) -> None:
-    server.will(says('one\nST', 'OP two'))
-
-    assert Client(server).ask(stop=['STOP']) == 'one\n'
-
-
 def test_a_server_that_refuses_streams_is_asked_without(server: FakeServer) -> None:
     server.will(refuses('stream', "Unsupported parameter: 'stream'", says('0: wait')))
     client = Client(server)
@@ -104,55 +104,6 @@ def test_a_refused_parameter_is_left_out_from_then_on(
     assert client.model.supports_schema is (parameter != 'response_format')
 
 
-def test_a_reasoning_model_is_given_its_own_name_for_the_limit(server: FakeServer) -> None:
-    message = (
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
-        "'max_completion_tokens' instead."
-    )
-    server.will(refuses('max_tokens', message, says('yes'), param='max_tokens'))
-
-    assert Client(server).ask() == 'yes'
-    assert server.bodies[1]['max_completion_tokens'] == 2048
-
-
-def test_a_schema_that_is_insisted_on_is_not_given_up(server: FakeServer) -> None:
-    server.will(refuses('response_format', 'response_format is not supported', says('yes')))
-
-    with pytest.raises(ModelRefusedError, match='response_format is not supported'):
-        Client(server, use_schema=True).ask(schema=SCHEMA)
-
-
-def test_a_prompt_that_is_too_long_is_no_reason_to_drop_the_limit(server: FakeServer) -> None:
-    server.will(status(400, "'max_tokens' is too large: the context length is 4096", param=None))
-
-    with pytest.raises(ModelRefusedError, match='context length is 4096'):
-        Client(server).ask()
-    assert len(server.bodies) == 1
-
-
-def test_thoughts_are_no_part_of_the_reply(server: FakeServer) -> None:
-    server.will(says('<th', 'ink>Should I stop? ST', 'OP</thi', 'nk>\n\n0: pick'))
-
-    assert Client(server).ask(stop=['STOP']) == '0: pick'
-
-
-def test_a_cancel_ends_a_reply_that_is_streamed(server: FakeServer) -> None:
-    server.will(rambles())
-    token = CancelToken(lambda: token.cancel('stop') if server.bodies else None)
-
-    with pytest.raises(CancelledError, match='stop'):
-        Client(server, timeout_s=3600.0, max_tokens=1_000_000_000).ask(cancel=token)
-
-
-def test_a_cancelled_token_sends_nothing(server: FakeServer) -> None:
-    token = CancelToken()
-    token.cancel('stop')
-
-    with pytest.raises(CancelledError, match='stop'):
-        Client(server).ask(cancel=token)
-    assert server.bodies == []
-
-
 def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,83 +114,97 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
     assert Client(server).ask() == 'yes'
 
 
-@pytest.mark.parametrize('broken', [cuts('0: pi'), says('0: pi', finish=None)])
-def test_a_cut_reply_is_asked_for_again(server: FakeServer, broken: Behaviour) -> None:
+@pytest.mark.parametrize(
+    ('pieces', 'reply'),
+    [
+        (['one\nST', 'OP two'], 'one\n'),
+        (['<th', 'ink>Should I stop? ST', 'OP</thi', 'nk>\n\n0: pick'], '0: pick'),
+    ],
+)
+def test_a_reply_ends_at_a_stop_string_and_has_no_thoughts(
+    server: FakeServer, pieces: list[str], reply: str
+) -> None:
+    server.will(says(*pieces))
+
+    assert Client(server).ask(stop=['STOP']) == reply
+
+
+def test_a_reasoning_model_is_given_its_own_name_for_the_limit(server: FakeServer) -> None:
+    server.will(refuses('max_tokens', "Unsupported parameter: 'max_tokens'", says('yes')))
+
+    assert Client(server).ask() == 'yes'
+    assert server.bodies[1]['max_completion_tokens'] == 2048
+
+
+@pytest.mark.parametrize(
+    ('broken', 'changes', 'report'),
+    [
+        (cuts('0: pi'), {}, 'cut'),
+        (says('0: pi', finish=None), {}, 'cut'),
+        (streams([chunk('0: '), {'error': {'message': 'lost a GPU'}}]), {}, 'lost a GPU'),
+        (says(''), {'retries': 0}, 'empty reply'),
+        (hangs('0: pi'), {'first_token_timeout_s': 0.2}, 'did not come within 0.2 s'),
+        (status(500, 'hiccup'), {'hang_timeout_s': 0.001}, 'hiccup'),
+        (status(409, 'hiccup'), {}, 'hiccup'),
+        (status(503, 'hiccup'), {}, 'hiccup'),
+    ],
+)
+def test_what_may_pass_is_asked_again_and_reported(
+    server: FakeServer, broken: Behaviour, changes: dict[str, Any], report: str
+) -> None:
     server.will(broken, says('0: pick it'))
-    client = Client(server)
+    client = Client(server, **changes)
 
-    assert client.ask() == '0: pick it'
-    assert 'cut' in client.reports[0]
+    reply = client.model.complete(ASK)
 
-
-def test_an_error_in_mid_stream_is_tried_again(server: FakeServer) -> None:
-    server.will(streams([chunk('0: '), {'error': {'message': 'lost a GPU'}}]), says('yes'))
-    client = Client(server)
-
-    assert client.ask() == 'yes'
-    assert 'lost a GPU' in client.reports[0]
+    assert (reply.text, reply.retries) == ('0: pick it', 1)
+    assert report in client.reports[0]
 
 
-def test_a_web_page_is_no_reply(server: FakeServer) -> None:
-    server.will(sends('<html>Log in</html>', 'text/html'))
-
-    with pytest.raises(ModelUnavailableError, match=r'web page .*ends in /v1'):
-        Client(server).ask()
+DECLINED = {'index': 0, 'delta': {'refusal': 'I will not.'}, 'finish_reason': 'stop'}
+ENDLESS = {'timeout_s': 0.2, 'max_tokens': 1_000_000_000, 'retries': 0}
+HURRIED = {'first_token_timeout_s': 0.3, 'retries': 0}
 
 
-def test_json_that_is_no_reply_is_shown(server: FakeServer) -> None:
-    server.will(sends('{"detail": "use the other port"}', 'application/json'))
+@pytest.mark.parametrize(
+    ('behaviour', 'changes', 'error', 'message', 'n_asked'),
+    [
+        (sends('<p>Log in', 'text/html'), {}, ModelUnavailableError, 'web page .*ends in /v1', 1),
+        (sends('{"detail": "Hm"}', 'application/json'), {}, ModelUnavailableError, 'Hm', 1),
+        (says(' \n'), {}, ModelError, 'empty reply 2 times', 2),
+        (says('so on', finish='length'), {}, ModelError, 'not end within max_tokens = 2048', 1),
+        (rambles(), {'max_tokens': 20}, ModelError, 'not end within max_tokens = 20 ', 1),
+        (says('<think>hm', finish='length'), {}, ModelError, 'before it wrote an answer', 1),
+        (streams([{'choices': [DECLINED]}]), {}, ModelError, 'declined to answer: I will not', 1),
+        (says('0: ', finish='content_filter'), {}, ModelError, 'content filter', 1),
+        (rambles(), ENDLESS, ModelUnavailableError, 'reply was not there after 0.2 s', 1),
+        (drips(), HURRIED, ModelUnavailableError, 'did not come within 0.3 s', 1),
+        (status(429, '', retry_after='3600'), {}, ModelRefusedError, 'asks to wait 3600 s', 1),
+        (
+            *(status(429, '', kind='insufficient_quota'), {}, ModelRefusedError),
+            *('quota behind .OPENAI_API_KEY is used up', 1),
+        ),
+        (status(401, ''), {'api_key_env': 'MY_KEY'}, ModelRefusedError, r'Check \$MY_KEY', 1),
+        (
+            *(status(400, "'max_tokens' is too large: the context length is 4096"), {}),
+            *(PromptTooLongError, 'context length is 4096', 1),
+        ),
+        (
+            *(status(400, "Unsupported: 'response_format'"), {'use_schema': True}),
+            *(ModelRefusedError, "Unsupported: 'response_format'", 1),
+        ),
+    ],
+)
+def test_what_is_no_reply_ends_with_what_it_was(
+    server: FakeServer,
+    behaviour: Behaviour,
+    changes: dict[str, Any],
+    error: type[ModelError],
+    message: str,
+    n_asked: int,
+) -> None:
+    server.will(behaviour)
 
-    with pytest.raises(ModelUnavailableError, match='use the other port'):
-        Client(server).ask()
-
-
-def test_an_empty_reply_is_asked_for_once_more(server: FakeServer) -> None:
-    server.will(says(''), says('yes'))
-
-    assert Client(server, retries=0).model.complete(ASK).retries == 1
-
-
-def test_a_model_that_stays_silent_is_an_error(server: FakeServer) -> None:
-    server.will(says(' \n'))
-
-    with pytest.raises(ModelError, match='empty reply 2 times'):
-        Client(server).ask()
-    assert len(server.bodies) == 2
-
-
-def test_an_endless_reply_ends_at_the_servers_limit(server: FakeServer) -> None:
-    server.will(says('and so on', finish='length'))
-
-    with pytest.raises(ModelError, match='did not end within max_tokens = 2048'):
-        Client(server).ask()
-    assert len(server.bodies) == 1
-
-
-def test_an_endless_reply_ends_when_the_server_knows_no_limit(server: FakeServer) -> None:
-    server.will(rambles())
-
-    with pytest.raises(ModelError, match='did not end within max_tokens = 20 '):
-        Client(server, max_tokens=20).ask()
-
-
-def test_a_model_that_only_thinks_is_told_apart(server: FakeServer) -> None:
-    server.will(says('<think>hm, hm', finish='length'))
-
-    with pytest.raises(ModelError, match='before it wrote an answer'):
-        Client(server).ask()
-
-
-def test_a_model_that_declines_is_quoted(server: FakeServer) -> None:
-    delta = {'index': 0, 'delta': {'refusal': 'I will not.'}, 'finish_reason': 'stop'}
-    server.will(streams([{'model': 'm', 'choices': [delta]}]))
-
-    with pytest.raises(ModelError, match='declined to answer: I will not'):
-        Client(server).ask()
-
-
-def test_a_content_filter_is_named(server: FakeServer) -> None:
-    server.will(says('0: ', finish='content_filter'))
-
-    with pytest.raises(ModelError, match='content filter'):
-        Client(server).ask()
+    with pytest.raises(error, match=message) as caught:
+        Client(server, **changes).ask(schema=SCHEMA)
+    assert (caught.type, len(server.bodies)) == (error, n_asked)

@@ -12,10 +12,7 @@ from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.belief.grammar import (
-    MAX_ATTRIBUTES_LENGTH,
-    parse_estimate,
-)
+from bbllm.planners.common.belief.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.llm_state import planner as llm_state
 from bbllm.planners.llm_state.planner import LLMState
@@ -222,15 +219,6 @@ def test_what_an_ablation_leaves_out_is_believed_of_no_estimator_that_says_it_al
 
     (policy,) = prompts_of(model, 'policy')
     assert ('salmon1: hot' in policy, 'So far so' in policy) == (hot, summary)
-
-
-@pytest.mark.parametrize('end', [';', '.', '`', ' ;  '])
-def test_a_summary_without_quotes_ends_with_its_line_whatever_stands_behind_the_bracket(
-    end: str,
-) -> None:
-    assert parse_estimate(f'update_reasoning(All went well.){end}\nGood luck!').summary == (
-        'All went well.'
-    )
 
 
 def test_plans_that_only_wait_end_it_with_a_reason_before_the_limit_of_plans() -> None:

@@ -167,10 +167,13 @@ def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfi
         raise ConfigError(f'{source} must hold the sections `brain:`, `body:` and `embeddings:`.')
     for place, value in _values(data):
         _refuse_secrets(place, value, source)
-    problem = '' if with_goal else _goal_by_hand(data)
+        if place.endswith('.goal') and not with_goal:
+            raise ConfigError(
+                f'{source}: `{place}` cannot be set: only `bbllm bench` hands a model the goal of '
+                'a case; one that had it elsewhere would be taken for a planner. Take it out.'
+            )
     try:
-        if not problem:
-            return LlmConfig.model_validate(data)
+        return LlmConfig.model_validate(data)
     except ValidationError as error:
         problem = _explain(error.errors(include_url=False, include_context=False)[0])
     # Outside of `except`: pydantic's own text repeats the whole input.
@@ -256,16 +259,6 @@ def _refuse_secrets(place: str, value: object, source: str) -> None:
             'secrets in the environment: put the NAME of the variable into `api_key_env` (or '
             '`base_url_env` for a URL with user:password@), and set that variable in your shell.'
         )
-
-
-def _goal_by_hand(data: Mapping[object, object]) -> str:
-    for role, section in data.items():
-        if isinstance(section, dict) and 'goal' in section:
-            return (
-                f'`{role}.goal` cannot be set: only `bbllm bench` hands a model the goal of a '
-                'case; one that had it elsewhere would be taken for a planner. Take it out.'
-            )
-    return ''
 
 
 def _explain(error: ErrorDetails) -> str:

@@ -41,16 +41,28 @@ def test_attributes_are_read_however_they_are_quoted(line: str) -> None:
     assert found.discarded == ()
 
 
+ENDS = ('")', '"', '')
+HOT = 'update_state("cup1", "hot")'
+
+
 @pytest.mark.parametrize(
     ('reply', 'summary'),
     [
         ('update_reasoning("It (the robot) said, "no".")', 'It (the robot) said, "no".'),
         ('update_reasoning("First.\nThen\n\nthis.")\nupdate_state(a, b)', 'First. Then this.'),
         ('generate_summary("Well.")', 'Well.'),
+        *[(f'update_reasoning("As (so)\nsaid.{end}\n{HOT}', 'As (so) said.') for end in ENDS],
+        *[
+            (f'update_reasoning(Well.){end}\nGood luck!', 'Well.')
+            for end in (';', '.', '`', ' ; ')
+        ],
     ],
 )
 def test_a_summary_may_have_lines_brackets_and_quotes(reply: str, summary: str) -> None:
-    assert parse_estimate(reply).summary == summary
+    found = parse_estimate(reply)
+
+    assert (found.summary, found.discarded) == (summary, ())
+    assert (found.attributes == (('cup1', ('hot',)),)) is (HOT in reply)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +75,7 @@ def test_a_summary_may_have_lines_brackets_and_quotes(reply: str, summary: str) 
         ('add_related_objects("cup1")', 'The functions are'),
         ('os.system("rm")', None),
         ('__import__("os")', 'The functions are'),
+        ('state.update_state("a1", "hot")', 'No call begins it'),
     ],
 )
 def test_a_malformed_call_is_left_out_and_the_others_stay(line: str, why: str | None) -> None:
@@ -72,15 +85,12 @@ def test_a_malformed_call_is_left_out_and_the_others_stay(line: str, why: str | 
     assert [why in item.why for item in found.discarded] == ([True] if why else [])
 
 
-def test_a_function_that_is_not_asked_for_is_left_out() -> None:
-    reply = 'update_reasoning("So.")\nupdate_state("cup1", "hot")'
+@pytest.mark.parametrize('asked', [REASON, UPDATE])
+def test_a_function_that_is_not_asked_for_is_left_out(asked: str) -> None:
+    found = parse_estimate('update_reasoning("So.")\nupdate_state("cup1", "hot")', [asked])
 
-    only_summary = parse_estimate(reply, [REASON])
-    only_things = parse_estimate(reply, [UPDATE])
-
-    assert (only_summary.summary, only_summary.attributes) == ('So.', ())
-    assert (only_things.summary, only_things.attributes) == ('', (('cup1', ('hot',)),))
-    assert len(only_summary.discarded) == len(only_things.discarded) == 1
+    assert (bool(found.summary), bool(found.attributes)) == (asked == REASON, asked == UPDATE)
+    assert len(found.discarded) == 1
 
 
 def test_a_summary_without_end_is_cut_and_a_reply_without_end_is_not_read_to_it() -> None:
@@ -109,29 +119,6 @@ def test_no_reply_is_more_than_data(text: str) -> None:
         except ParseError:
             continue
         assert all(len(item.text) <= 200 for item in found.discarded)
-
-
-@pytest.mark.parametrize(
-    'reply',
-    [
-        'update_reasoning("It failed (perhaps)\nbecause the fridge is closed.\nOpen it.")',
-        'update_reasoning("It failed (perhaps)\nbecause the fridge is closed.\nOpen it.',
-        'update_reasoning("It failed (perhaps)\nbecause the fridge is closed.\nOpen it."',
-    ],
-)
-def test_a_bracket_at_the_end_of_a_line_does_not_end_a_summary_in_quotes(reply: str) -> None:
-    found = parse_estimate(f'{reply}\nupdate_state("cup1", "hot")')
-
-    assert found.summary == 'It failed (perhaps) because the fridge is closed. Open it.'
-    assert found.attributes == (('cup1', ('hot',)),)
-    assert found.discarded == ()
-
-
-def test_a_call_with_something_before_it_is_left_out_and_told() -> None:
-    found = parse_estimate('state.update_state("a1", "hot")\nupdate_state("b1", "wet")\nBye.')
-
-    assert found.attributes == (('b1', ('wet',)),)
-    assert [item.text for item in found.discarded] == ['state.update_state("a1", "hot")']
 
 
 def test_the_state_as_a_whole_has_a_limit_and_what_is_beyond_it_is_told() -> None:

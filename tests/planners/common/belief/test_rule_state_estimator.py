@@ -49,37 +49,46 @@ STUCK = done('pick red_cube', Code.WOULD_NOT_RISE)
 PICKED = done('pick red_cube')
 
 
-def test_grasps_that_fail_are_counted_to_two() -> None:
-    assert believed(MISSED) == ('failed_grasp_once',)
-    assert believed(MISSED, MISSED) == ('failed_grasp_twice',)
-    assert believed(MISSED, MISSED, MISSED) == ('failed_grasp_twice',)
-
-
-def test_a_grasp_that_succeeds_ends_the_count() -> None:
-    assert believed(MISSED, MISSED, PICKED) == ()
-    assert believed(MISSED, MISSED, PICKED, done('place location_A'), MISSED) == (
-        'failed_grasp_once',
-    )
-
-
-def test_what_would_not_rise_is_fixed_or_heavy_until_it_rises() -> None:
-    assert believed(STUCK) == ('would_not_rise', 'fixed_or_heavy')
-    assert believed(STUCK, PICKED) == ()
+PLACED = done('place location_A')
+FAR = done('place location_A', Code.OUT_OF_WORKSPACE)
+FAR_BOWL = done('grab_and_putin red_cube bowl', Code.OUT_OF_WORKSPACE, 'bowl is too far away.')
+SLIPPED = done('pick red_cube', Code.OBJECT_LOST, 'red_cube slipped out of the fingers.')
+LOST = done('place location_A', Code.OBJECT_LOST)
+MISPLACED = done('place location_A', Code.MISPLACED)
+# Between two episodes somebody took the red one out of the hand.
+BLUE = [
+    [PICKED, done('pick blue_cube', code), LOST] for code in (Code.OBJECT_LOST, Code.MISPLACED)
+]
 
 
 @pytest.mark.parametrize(
-    'history',
+    ('history', 'name', 'words'),
     [
-        [PICKED, done('place location_A', Code.OBJECT_LOST, 'red_cube was lost on the way.')],
-        [done('pick red_cube', Code.OBJECT_LOST, 'red_cube slipped out of the fingers.')],
-        [done('grab_and_putin red_cube bowl', Code.OBJECT_LOST)],
+        ([MISSED], 'red_cube', 'failed_grasp_once'),
+        ([MISSED] * 2, 'red_cube', 'failed_grasp_twice'),
+        ([MISSED] * 3, 'red_cube', 'failed_grasp_twice'),
+        ([MISSED, MISSED, PICKED], 'red_cube', ''),
+        ([MISSED, MISSED, PICKED, PLACED, MISSED], 'red_cube', 'failed_grasp_once'),
+        ([STUCK], 'red_cube', 'would_not_rise fixed_or_heavy'),
+        ([STUCK, PICKED], 'red_cube', ''),
+        ([PICKED, LOST], 'red_cube', 'slipped_before'),
+        ([SLIPPED, PICKED, PLACED], 'red_cube', 'slipped_before'),
+        ([done('grab_and_putin red_cube bowl', Code.OBJECT_LOST)], 'red_cube', 'slipped_before'),
+        ([PICKED, MISPLACED], 'red_cube', 'misplaced_before'),
+        ([PICKED, MISPLACED], 'location_A', ''),
+        ([FAR], 'location_A', 'out_of_workspace'),
+        ([FAR, done('reach location_A')], 'location_A', ''),
+        ([FAR_BOWL], 'bowl', 'out_of_workspace'),
+        ([FAR_BOWL], 'red_cube', ''),
+        (BLUE[0], 'blue_cube', 'slipped_before'),
+        (BLUE[1], 'blue_cube', 'misplaced_before'),
+        (BLUE[0], 'red_cube', ''),
     ],
 )
-def test_what_is_lost_out_of_the_hand_slipped_and_stays_so_believed(
-    history: list[Outcome],
+def test_each_attribute_begins_and_ends_with_calls(
+    history: list[Outcome], name: str, words: str
 ) -> None:
-    assert believed(*history) == ('slipped_before',)
-    assert believed(*history, PICKED, done('place location_A')) == ('slipped_before',)
+    assert believed(*history, name=name) == tuple(words.split())
 
 
 def test_a_call_that_names_what_nobody_sees_is_no_slip() -> None:
@@ -89,28 +98,6 @@ def test_a_call_that_names_what_nobody_sees_is_no_slip() -> None:
 
     assert believed(refused) == ()
     assert held_after([done('pick blue_cube'), refused]) == 'blue_cube'
-
-
-def test_what_came_to_rest_elsewhere_was_misplaced_and_not_its_target() -> None:
-    history = [PICKED, done('place location_A', Code.MISPLACED)]
-
-    assert believed(*history) == ('misplaced_before',)
-    assert believed(*history, name='location_A') == ()
-
-
-def test_what_is_too_far_away_is_believed_so_until_a_call_gets_there() -> None:
-    far = done('place location_A', Code.OUT_OF_WORKSPACE)
-
-    assert believed(far, name='location_A') == ('out_of_workspace',)
-    assert believed(far, done('reach location_A'), name='location_A') == ()
-
-
-def test_of_two_things_the_one_that_the_sentence_names_is_too_far_away() -> None:
-    message = 'bowl is out of the workspace of the robot.'
-    history = [done('grab_and_putin red_cube bowl', Code.OUT_OF_WORKSPACE, message)]
-
-    assert believed(*history) == ()
-    assert believed(*history, name='bowl') == ('out_of_workspace',)
 
 
 def weighed(**masses_kg: float) -> tuple[RuleEstimator, InteractionHistory]:
@@ -131,11 +118,8 @@ def heavier(**masses_kg: float) -> dict[str, tuple[str, ...]]:
     return {name: words for name, words in state.attributes.items() if words}
 
 
-def test_weights_that_were_felt_are_compared() -> None:
+def test_weights_that_were_felt_are_compared_beyond_the_margin() -> None:
     assert heavier(red_cube=0.05, blue_cube=0.1) == {'blue_cube': ('heavier_than red_cube',)}
-
-
-def test_weights_within_the_margin_are_not_told_apart() -> None:
     assert heavier(red_cube=0.1, blue_cube=0.1 + 0.9 * MARGIN_KG) == {}
     assert heavier(red_cube=0.1, blue_cube=0.1 + 1.1 * MARGIN_KG) != {}
 
@@ -187,48 +171,31 @@ def test_what_was_forgotten_in_the_hand_is_neither_weighed_nor_told_of() -> None
     assert rules.estimate(OpenState(), experience.history, TABLE) == OpenState()
 
 
-@pytest.mark.parametrize(
-    ('code', 'word'), [(Code.OBJECT_LOST, 'slipped_before'), (Code.MISPLACED, 'misplaced_before')]
-)
-def test_what_a_pick_loses_is_what_it_picked_whatever_was_held_before(
-    code: Code, word: str
-) -> None:
-    # Between two episodes somebody took the red one out of the hand.
-    history = [PICKED, done('pick blue_cube', code), done('place location_A', Code.OBJECT_LOST)]
-
-    assert believed(*history, name='blue_cube') == (word,)
-    assert believed(*history) == ()
-
-
 def in_house(*calls: str) -> dict[str, tuple[str, ...]]:
     scene = made_scene('milk_2 microwave_3 fridge_4')
     state = RuleEstimator().estimate(OpenState(), [done(call) for call in calls], scene)
     return {name: words for name, words in state.attributes.items() if words}
 
 
-@pytest.mark.parametrize(
-    'calls',
-    [
-        ['putin milk_2 microwave_3', 'switchon microwave_3'],
-        ['switchon microwave_3', 'putback milk_2 microwave_3'],
-        ['putin milk_2 microwave_3', 'switchon microwave_3', 'grab milk_2'],
-        ['putin milk_2 microwave_3', 'switchon microwave_3', 'switchoff microwave_3'],
-    ],
-)
-def test_what_is_in_a_microwave_that_is_on_is_warm_and_stays_warm(calls: list[str]) -> None:
-    assert in_house(*calls) == {'milk_2': ('warm',)}
+PUTIN, ON, OFF = 'putin milk_2 microwave_3', 'switchon microwave_3', 'switchoff microwave_3'
 
 
 @pytest.mark.parametrize(
-    'calls',
+    ('calls', 'warm'),
     [
-        ['putin milk_2 fridge_4', 'switchon fridge_4'],
-        ['putin milk_2 microwave_3', 'grab milk_2', 'switchon microwave_3'],
-        ['switchon microwave_3', 'switchoff microwave_3', 'putin milk_2 microwave_3'],
+        ([PUTIN, ON], True),
+        ([ON, 'putback milk_2 microwave_3'], True),
+        ([PUTIN, ON, 'grab milk_2'], True),
+        ([PUTIN, ON, OFF], True),
+        (['putin milk_2 fridge_4', 'switchon fridge_4'], False),
+        ([PUTIN, 'grab milk_2', ON], False),
+        ([ON, OFF, PUTIN], False),
     ],
 )
-def test_what_no_heat_has_reached_is_not_warm(calls: list[str]) -> None:
-    assert in_house(*calls) == {}
+def test_what_is_in_a_microwave_that_is_on_is_warm_and_stays_warm(
+    calls: list[str], warm: bool
+) -> None:
+    assert in_house(*calls) == ({'milk_2': ('warm',)} if warm else {})
 
 
 def lying(**places_m: float) -> Scene:

@@ -177,7 +177,7 @@ class ModelEstimator:
         read = reporting(partial(parse_estimate, functions=asked), self.on_discarded)
         request = PromptRequest(kind='estimate', scene=scene, text=' '.join(asked))
         found = ask(self.model, prompt, read, request=request, on_retry=self.on_retry)
-        new = state.blank().with_summary(found.summary)
+        new = OpenState(state.blank().attributes, found.summary)
         room = MAX_STATE_LENGTH
         for word, attributes in found.attributes:
             name = self.names.name(word)
@@ -186,8 +186,8 @@ class ModelEstimator:
                 room -= length
                 new = new.with_attributes(name, attributes)
                 continue
-            why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
-            if name is None:
-                why = f'There is nothing named {word[:60]}.'
+            why = f'There is nothing named {word[:60]}.'
+            if name is not None:
+                why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
             self.on_discarded(LineDiscarded(f'{UPDATE}("{word[:60]}", ...)', why, refused=True))
         return new

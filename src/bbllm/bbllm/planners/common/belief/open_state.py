@@ -26,7 +26,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Protocol
 
 from bbllm.core.types import Fact, Outcome, Scene
@@ -42,10 +41,6 @@ class OpenState:
     summary: str = ''
     """What has happened so far and why steps failed; may be empty."""
 
-    def __post_init__(self) -> None:
-        copied = {name: tuple(words) for name, words in self.attributes.items()}
-        object.__setattr__(self, 'attributes', MappingProxyType(copied))
-
     def with_objects(self, names: Iterable[str]) -> OpenState:
         """Add objects without attributes; those already present stay unchanged."""
         new = {name: self.attributes.get(name, ()) for name in names}
@@ -54,9 +49,6 @@ class OpenState:
     def with_attributes(self, name: str, words: Sequence[str]) -> OpenState:
         """Replace the attributes of an object, and add it if it is missing."""
         return OpenState({**self.attributes, name: tuple(words)}, self.summary)
-
-    def with_summary(self, text: str) -> OpenState:
-        return OpenState(self.attributes, text)
 
     def blank(self) -> OpenState:
         """Remove all attributes and the summary, and keep the objects."""
@@ -100,15 +92,15 @@ def open_facts(state: OpenState, scene: Scene) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def malformed_beliefs(state: OpenState, scene: Scene) -> tuple[tuple[str, str], ...]:
+def malformed_beliefs(state: OpenState, scene: Scene) -> list[tuple[str, str]]:
     """Return objects of a scene with attributes that are no belief; see `open_facts`."""
     names = frozenset(scene.names)
-    return tuple(
+    return [
         (name, word)
         for name, words in state.attributes.items()
         for i, word in enumerate(words)
         if name in names and (i >= MOST_WORDS or _fact(name, word, names) is None)
-    )
+    ]
 
 
 def with_open_facts(scene: Scene, state: OpenState) -> Scene:
