@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
+from pop_runs import NoBody
 from symbolic_table import Diary, busy_table
 
-from bbllm.core.protocols import Pass
-from bbllm.core.types import PlanStep, Scene, SkillCall, Task
+from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.base_llm import BaseLLM
 
@@ -15,15 +15,6 @@ PROGRAM = """0: <rob0>[pick] <red_cube>
 1: <rob0>[place] <location_A>
 2: <rob0>[return_to_base]
 3: Done"""
-
-
-class NoBody:
-    """A Body that must not be asked."""
-
-    name = 'none'
-
-    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        raise AssertionError(f'the Body was asked: {step}')
 
 
 def run(model: Any, world: Any, context: Any, *, task: Task = TASK, k: int = 3) -> None:

@@ -127,33 +127,12 @@ def test_a_scene_without_objects_or_skills_is_refused() -> None:
             MatchingBody(LexicalEmbedder()).map(PlanStep(0, 'pick'), empty)
 
 
-class Lengths:
-    """An embedder that turns a vector by the length of a text; it counts what it is asked."""
-
-    name = 'lengths'
-
-    def __init__(self) -> None:
-        self.requests: list[list[str]] = []
-
-    def embed(self, texts: Sequence[str], *, cancel: Any = None) -> Embeddings:
-        self.requests.append([*texts])
-        vectors = tuple((float(len(text)), 3.0) for text in texts)
-        return Embeddings(vectors=vectors, model=self.name)
-
-
-def test_each_text_is_embedded_once_and_new_ones_in_one_request() -> None:
-    embedder = Lengths()
+def test_similarity_embeds_each_text_once_and_ranks_equals_as_they_came() -> None:
+    embedder = TableEmbedder(abc=(3, 3), a=(1, 3), xyz=(3, 3), bb=(2, 3), uvw=(3, 3))
     nearness = Similarity(embedder)
 
-    nearness.embed(['a', 'bb', 'a'])
-    nearness.of('a', ['bb', 'ccc', 'dddd', 'ccc'])
-    nearness.ranked('bb', ['a', 'dddd'])
-
-    assert embedder.requests == [['a', 'bb'], ['ccc', 'dddd']]
-
-
-def test_the_nearest_comes_first_and_of_equals_the_one_that_was_first() -> None:
-    nearness = Similarity(Lengths())
+    nearness.embed(['abc', 'a', 'abc'])
 
     assert nearness.ranked('abc', ['a', 'xyz', 'bb', 'uvw']) == ['xyz', 'uvw', 'bb', 'a']
     assert nearness.of('abc', ['xyz'])['xyz'] > nearness.of('abc', ['a'])['a'] > 0
+    assert embedder.asked == [['abc', 'a'], ['xyz', 'bb', 'uvw']]

@@ -1,5 +1,7 @@
 """The grammar of FLTRNN's replies, and what is made of lists of sub-goals."""
 
+from collections.abc import Callable
+
 import pytest
 
 from bbllm.core.errors import GaveUpError, ParseError
@@ -62,36 +64,39 @@ def test_what_only_looks_like_a_call_is_left_out_with_what_would_do(line: str) -
     assert [each.text for each in lost.value.discarded] == [line]
 
 
-def test_a_line_of_ten_thousand_characters_is_left_out_and_told_of_in_short() -> None:
-    plan = parse_calls("walk('milk(id:3)')\n" + 'x' * 10_000)
+def test_a_long_line_and_the_lines_of_a_lost_plan_are_told_in_short() -> None:
+    (long,) = parse_calls("walk('milk(id:3)')\n" + 'x' * 10_000).discarded
+    assert len(long.text) <= 200 and '10000 characters' in long.why
 
-    ((text, why),) = ((line.text, line.why) for line in plan.discarded)
-    assert len(text) <= 200 and '10000 characters' in why
-
-
-def test_nothing_left_to_do_is_a_plan_and_nothing_at_all_is_none() -> None:
-    assert parse_calls('# done').calls == ()
-    with pytest.raises(ParseError, match='no call in the reply'):
-        parse_calls('I would rather not.')
-    with pytest.raises(ParseError, match='201 calls'):
-        parse_calls("walk('milk(id:3)')\n" * 201)
-    with pytest.raises(GaveUpError, match='no milk'):
-        parse_calls('cannot: there is no milk')
+    for reply, lengths in ((f'open(door, {"x" * 400})\n# done', [MAX_REPORTED]), ('Well.', [])):
+        with pytest.raises(LostReplyError) as caught:
+            parse_calls(reply)
+        assert [len(line.text) for line in caught.value.discarded] == lengths
 
 
-def test_sub_goals_stand_in_round_or_square_brackets() -> None:
+@pytest.mark.parametrize(
+    ('read', 'reply', 'error', 'told'),
+    [
+        (parse_calls, 'I would rather not.', ParseError, 'no call in the reply'),
+        (parse_calls, "walk('milk(id:3)')\n" * 201, ParseError, '201 calls'),
+        (parse_calls, 'cannot: there is no milk', GaveUpError, 'no milk'),
+        (parse_sub_goals, 'subgoal{}', ParseError, 'no sub-goal in the reply'),
+        (parse_sub_goals, 'subgoal{make toast} ' * 41, ParseError, '41 sub-goals'),
+        (parse_sub_goals, 'cannot: the tv is broken', GaveUpError, 'the tv is broken'),
+    ],
+)
+def test_nothing_and_too_much_are_refused_and_a_task_may_be(
+    read: Callable[[str], object], reply: str, error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=told):
+        read(reply)
+
+
+def test_a_plan_may_be_done_and_sub_goals_stand_in_round_or_square_brackets() -> None:
     text = 'return subgoal{on_milk_table: 1, closed_microwave: 1}, subgoal[make toast]'
 
+    assert parse_calls('# done').calls == ()
     assert parse_sub_goals(text) == ('on_milk_table: 1, closed_microwave: 1', 'make toast')
-
-
-def test_no_sub_goals_and_too_many_are_refused() -> None:
-    with pytest.raises(ParseError, match='no sub-goal in the reply'):
-        parse_sub_goals('subgoal{}')
-    with pytest.raises(ParseError, match='41 sub-goals'):
-        parse_sub_goals('subgoal{make toast} ' * 41)
-    with pytest.raises(GaveUpError, match='the tv is broken'):
-        parse_sub_goals('cannot: the tv is broken')
 
 
 @pytest.mark.parametrize(
@@ -116,6 +121,11 @@ def test_no_sub_goals_and_too_many_are_refused() -> None:
             ['on_pie_table: 1'],
         ),
         (['on_milk: 3', 'turnon_microwave: 1, on_milk_table: 3'], None, ['names no place']),
+        (
+            [*['on_milk_table: 2'] * 3, 'turnon_microwave: 1'],
+            ['on_milk_table: 2', 'on_milk_table: 3', 'turnon_microwave: 1'],
+            ['is more than the goal wants, which is 3'],
+        ),
     ],
 )
 def test_the_parts_of_a_goal_in_predicates_are_all_of_it_and_nothing_else(
@@ -131,15 +141,6 @@ def test_the_parts_of_a_goal_in_predicates_are_all_of_it_and_nothing_else(
     assert all(text in fault.text + fault.why for text, fault in zip(faults, why, strict=True))
     reached = {p.relation: p.count for part in found for p in part.predicates}
     assert set(reached.values()) == {3, 1}
-
-
-def test_a_part_that_is_said_again_when_its_count_is_reached_is_left_out_with_its_fault() -> None:
-    goal = Goal('on_milk_table: 2', parse_goal('on_milk_table: 2', CLASSES) or ())
-
-    found, (fault,) = decompose(['on_milk_table: 1'] * 3, goal, CLASSES)
-
-    assert [part.text for part in found] == ['on_milk_table: 1', 'on_milk_table: 2']
-    assert fault.why == 'is more than the goal wants, which is 2'
 
 
 def test_a_part_of_a_sentence_may_name_what_is_out_of_sight_unless_all_is_in_sight() -> None:
@@ -196,15 +197,3 @@ def test_a_block_goes_on_behind_an_empty_line_and_ends_where_the_indent_does() -
     assert [str(call) for call in plan.calls] == ['walk(tv_2)']
     assert len([line.text for line in plan.discarded if line.text == OPEN]) == 3
     assert plan.has_blocks
-
-
-def test_lines_of_a_plan_that_is_lost_are_known_and_cut() -> None:
-    with pytest.raises(LostReplyError) as caught:
-        calls(f'open(door, {"x" * 2 * MAX_REPORTED})', '# done')
-
-    (text,) = (line.text for line in caught.value.discarded)
-    assert len(text) == MAX_REPORTED
-    with pytest.raises(LostReplyError) as silent:
-        calls('Well.')
-    assert silent.value.discarded == ()
-    assert calls('# done') == []

@@ -10,7 +10,7 @@ from symbolic_table import Diary
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import Ending, Episode, EventKind, Limits, LineDiscarded
+from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.naming import class_of
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Skill, SkillCall, Task
@@ -65,18 +65,6 @@ def test_step_by_step_a_task_is_done_and_each_step_is_told_with_what_came_of_it(
     assert last.count('Object List: [wineglass1 ON table1') == 1
 
 
-def test_a_failure_is_told_and_the_next_step_takes_the_place_of_the_one_that_failed() -> None:
-    model = saying('pickup(salmon1)', *SALMON)
-
-    episode = play(model)
-
-    assert episode.ending is Ending.FINISHED
-    assert taken(told(prompts(model)[1])) == [('pickup(salmon1)', 'no')]
-    assert episode.feedback_loops == 1
-    plans = [event.data.steps for event in episode.events if event.kind is EventKind.PLAN]
-    assert plans[:2] == [('pickup(salmon1)',), ('move(salmon1)',)]
-
-
 def searching(monologue: str) -> str:
     """Go to the first place that the prompt does not tell to have been looked at; then say so."""
     places = ('table1', 'fridge1', 'sink1', 'garbagecan1', 'faucet1', 'coffeetable1', 'chair1')
@@ -111,6 +99,23 @@ def test_an_action_that_there_is_not_is_left_out_and_told_to_the_model() -> None
     assert 'Success: no: There is no action levitate. Known: move, ' in prompts(model)[1]
 
 
+def test_a_failed_step_is_replaced_and_what_is_made_up_behind_an_action_left_out() -> None:
+    actions = ('pickup(salmon1)', *SALMON)
+    model = ScriptedModel(
+        [f'Next.\nRobot action: {x}\nSuccess: yes\nScene: a IN b' for x in actions]
+    )
+
+    episode = play(model)
+
+    assert episode.ending is Ending.FINISHED
+    assert taken(told(prompts(model)[1])) == [('pickup(salmon1)', 'no')]
+    assert episode.feedback_loops == 1
+    plans = [event.data.steps for event in episode.events if event.kind is EventKind.PLAN]
+    assert plans[:2] == [('pickup(salmon1)',), ('move(salmon1)',)]
+    assert sum(event.kind is EventKind.DISCARDED for event in episode.events) == 2 * len(actions)
+    assert told(prompts(model)[2]).count('Success: yes') == 1
+
+
 @pytest.mark.parametrize('idle', ['wait()', 'levitate(salmon1)'])
 def test_thoughts_that_try_nothing_end_it_before_they_use_up_the_model_s_calls(idle: str) -> None:
     model = saying(idle, idle, 'move(salmon1)', *[idle] * 20)
@@ -120,20 +125,6 @@ def test_thoughts_that_try_nothing_end_it_before_they_use_up_the_model_s_calls(i
     assert episode.ending is Ending.GAVE_UP
     assert 'In 3 rounds in a row' in episode.message
     assert len(model.requests) == 6
-
-
-def test_what_the_model_makes_up_behind_its_action_is_left_out() -> None:
-    replies = [
-        f'Next.\nRobot action: {action}\nSuccess: yes\nScene: salmon1 IN fridge1'
-        for action in SALMON
-    ]
-    model = ScriptedModel(replies)
-
-    episode = play(model)
-
-    assert episode.ending is Ending.FINISHED
-    assert sum(event.kind is EventKind.DISCARDED for event in episode.events) == 2 * len(SALMON)
-    assert told(prompts(model)[1]).count('Success: yes') == 1
 
 
 def test_what_people_say_is_told_where_it_was_said_and_stays_when_its_step_is_forgotten() -> None:
@@ -148,47 +139,6 @@ def test_what_people_say_is_told_where_it_was_said_and_stays_when_its_step_is_fo
     assert third.index('Human: the blue one\nScene:') < third.index('Human: hurry up\nRobot')
     assert 'Human: the blue one\nHuman: hurry up\n(3 steps' in last
     assert context.held_done
-
-
-def test_an_empty_house_is_given_up_with_a_reason() -> None:
-    class Empty(SmallHouse):
-        def observe(self) -> Any:
-            scene = super().observe()
-            rooms = tuple(item for item in scene.objects if item.name.startswith('kitchen_'))
-            return type(scene)(rooms, scene.skills, (), 0.0, domain='household')
-
-    episode = play(saying('done'), Empty())
-
-    assert episode.ending is Ending.GAVE_UP
-    assert 'The house is empty' in episode.message
-
-
-@pytest.mark.parametrize(
-    ('reply', 'thought', 'call'),
-    [
-        ('I go.\nRobot action: move(a1)', 'I go.', SkillCall('move', ('a1',))),
-        ('Robot thought: I go.\nAction: `move(a1)`', 'I go.', SkillCall('move', ('a1',))),
-        ('**Robot thought:** x\n**Robot action:** wait()', 'x', SkillCall('wait')),
-        ('All is well.\nRobot action: done.', 'All is well.', None),
-        ('Robot action: placein(a1, b1)', '', SkillCall('placein', ('a1', 'b1'))),
-    ],
-)
-def test_a_thought_and_an_action_are_read(
-    reply: str, thought: str, call: SkillCall | None
-) -> None:
-    read = parse_next(reply, ACTIONS)
-
-    assert (read.thought, read.call, read.extra) == (thought, call, ())
-
-
-def test_a_reply_without_an_action_cannot_be_read_and_cannot_gives_up() -> None:
-    for reply in ('Well, well.', 'I go.\nScene: a1\nRobot action: move(a1)', ''):
-        with pytest.raises(ParseError, match='No action was found'):
-            parse_next(reply, ACTIONS)
-    for reply in ('cannot: no arm', 'Hm.\nRobot action: cannot: no arm'):
-        with pytest.raises(GaveUpError, match='no arm'):
-            parse_next(reply, ACTIONS)
-    assert isinstance(parse_next('Robot action: fly()', ACTIONS).call, LineDiscarded)
 
 
 def test_only_what_is_new_is_told_of_a_scene() -> None:
@@ -220,12 +170,45 @@ def test_who_walks_about_in_a_house_that_is_in_sight_is_told_of_nothing_gone() -
     assert not [scene for scene in scenes if GONE in scene]
 
 
-def test_of_lines_behind_the_action_some_are_told_and_the_others_counted() -> None:
-    imagined = '\n'.join(f'Robot thought: {i}' for i in range(EXTRA_LISTED + 3))
+MOVE = SkillCall('move', ('a1',))
+IMAGINED = [f'Robot thought: {i}' for i in range(EXTRA_LISTED + 3)]
 
-    few = parse_next('Robot action: move(mug1)\nSuccess: yes', ACTIONS)
-    many = parse_next(f'Robot action: move(mug1)\n{imagined}', ACTIONS)
 
-    assert few.extra == ('Success: yes',)
-    assert len(many.extra) == EXTRA_LISTED + 1
-    assert many.extra[-1] == '3 more lines'
+@pytest.mark.parametrize(
+    ('reply', 'thought', 'call', 'extra'),
+    [
+        ('I go.\nRobot action: move(a1)', 'I go.', MOVE, []),
+        ('Robot thought: I go.\nAction: `move(a1)`', 'I go.', MOVE, []),
+        ('**Robot thought:** x\n**Robot action:** wait()', 'x', SkillCall('wait'), []),
+        ('All is well.\nRobot action: done.', 'All is well.', None, []),
+        ('Robot action: placein(a1, b1)', '', SkillCall('placein', ('a1', 'b1')), []),
+        ('Robot action: move(a1)\nSuccess: yes', '', MOVE, ['Success: yes']),
+        (
+            '\n'.join(['Robot action: move(a1)', *IMAGINED]),
+            *('', MOVE, [*IMAGINED[:EXTRA_LISTED], '3 more lines']),
+        ),
+    ],
+)
+def test_a_thought_and_an_action_are_read(
+    reply: str, thought: str, call: SkillCall | None, extra: list[str]
+) -> None:
+    read = parse_next(reply, ACTIONS)
+
+    assert (read.thought, read.call, [*read.extra]) == (thought, call, extra)
+
+
+@pytest.mark.parametrize(
+    ('reply', 'error', 'told'),
+    [
+        ('Well, well.', ParseError, 'No action was found'),
+        ('I go.\nScene: a1\nRobot action: move(a1)', ParseError, 'No action was found'),
+        ('', ParseError, 'No action was found'),
+        ('cannot: no arm', GaveUpError, 'no arm'),
+        ('Hm.\nRobot action: cannot: no arm', GaveUpError, 'no arm'),
+    ],
+)
+def test_a_reply_without_an_action_is_refused_or_gives_up(
+    reply: str, error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=told):
+        parse_next(reply, ACTIONS)
