@@ -11,7 +11,7 @@ from bbllm.core.events import ModelCall
 from bbllm.core.paths import config_dir
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.body.mapping import body_llm_name
+from bbllm.planners.body.mapping import MappingMethod, body_llm_name
 from bbllm.planners.common.matching import matching_name
 
 PRICES = {'gpt-x': (2.0, 10.0)}
@@ -74,7 +74,7 @@ def test_the_price_is_found_by_what_reports_call_the_model(name: str) -> None:
 def test_names_are_taken_apart_as_they_are_made() -> None:
     model = ScriptedModel([], name='gpt-x')
 
-    assert {asked_model(body_llm_name(model, use)) for use in ('auto', True, False)} == {'gpt-x'}
+    assert {asked_model(body_llm_name(model, use)) for use in [*MappingMethod][:3]} == {'gpt-x'}
     assert asked_model(matching_name(LexicalEmbedder())) == LexicalEmbedder().name
     assert asked_model('') == ''
 

@@ -65,7 +65,7 @@ def test_a_server_that_turns_schemas_down_ends_what_was_to_measure_them() -> Non
         return LINE
 
     model = ScriptedModel([refuse, LINE], supports_schema=True)
-    body = BodyLLM(model, schema=True)
+    body = BodyLLM(model, MappingMethod.SCHEMA)
 
     with pytest.raises(ConfigError, match='JSON schema'):
         body.map(STEP, busy_table().observe())

@@ -18,7 +18,7 @@ from bbllm.core.text import without_delimiters
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.model_planner import PromptHistory, ask_shorter
+from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
 from bbllm.planners.llm_pop.planner import (
@@ -175,7 +175,7 @@ def test_a_model_that_tells_its_limit_is_asked_with_as_many_rounds_as_fit() -> N
     model = ScriptedModel(['yes', 'yes'], prompt_limit_tokens=limit)
 
     for _ in range(2):
-        ask_shorter(model, '?{}'.format, past, str)
+        past.ask(model, '?{}'.format, str)
 
     sent = model.requests[0].prompt
     assert limit / 2 < most_tokens(sent) <= limit

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
@@ -15,33 +14,27 @@ from bbllm.planners.common.matching import MatchingBody, Vector, matching_name
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.planners.common.prompting import Prompts, ask
 
-SchemaUse = Literal['auto'] | bool
-"""Whether replies must obey a JSON schema; `auto` if the model supports that."""
-
 
 class BodyLLM:
     """The paper's second model, with its execution prompt; see `need_schema`."""
 
-    def __init__(
-        self, model: ChatModel, *, prompts: Prompts | None = None, schema: SchemaUse = 'auto'
-    ):
-        self.name = body_llm_name(model, schema)
+    def __init__(self, model: ChatModel, method: MappingMethod = MappingMethod.AUTO):
+        self.name = body_llm_name(model, method)
         self._model = model
-        self._prompts = prompts or Prompts()
-        self._schema = schema
-        if schema is True:
+        self._method = method
+        if method is MappingMethod.SCHEMA:
             need_schema(model)
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         """Map a step; raise ConfigError if the server refuses a required schema; see `Body`."""
         call = ask(
             self._model,
-            self._prompts.execution(step, scene),
+            Prompts().execution(step, scene),
             lambda text: parse_call(text, scene),
             request=PromptRequest(kind='call', scene=scene, text=step.text),
-            schema=body_schema(scene) if self._schema else None,
+            schema=None if self._method is MappingMethod.TEXT else body_schema(scene),
         )
-        if self._schema is True:
+        if self._method is MappingMethod.SCHEMA:
             need_schema(self._model)
         return call
 
@@ -56,20 +49,12 @@ def need_schema(model: ChatModel) -> None:
         )
 
 
-def body_llm_name(model: ChatModel, schema: SchemaUse) -> str:
+def body_llm_name(model: ChatModel, method: MappingMethod) -> str:
     """Return the name in reports of a Body with this model."""
-    if schema == 'auto':
-        return model.name
-    return f'{model.name} (schema)' if schema else f'{model.name} (text)'
+    return model.name if method is MappingMethod.AUTO else f'{model.name} ({method.value})'
 
 
 __all__ = ['MappingMethod', 'body_name', 'body_of', 'make_body', 'models_for']
-
-_SCHEMA_USE: Mapping[MappingMethod, SchemaUse] = {
-    MappingMethod.AUTO: 'auto',
-    MappingMethod.TEXT: False,
-    MappingMethod.SCHEMA: True,
-}
 
 
 def models_for(
@@ -115,12 +100,11 @@ def body_of(
     model: ChatModel,
     embedder: Embedder | None,
     *,
-    prompts: Prompts | None = None,
     known: dict[str, Vector] | None = None,
 ) -> Body:
     """Build a Body outside of an episode; raise ConfigError if it does not fit the method."""
     if method is not MappingMethod.EMBEDDING:
-        return BodyLLM(model, prompts=prompts, schema=_SCHEMA_USE[method])
+        return BodyLLM(model, method)
     return MatchingBody(_needed(embedder), known=known)
 
 
@@ -128,7 +112,7 @@ def body_name(method: MappingMethod, models: Models) -> str:
     """Return the name of the Body in reports: `gpt-4o (text)` or `lexical matching`."""
     if method is MappingMethod.EMBEDDING:
         return matching_name(_needed(models.embedder))
-    return body_llm_name(models.body, _SCHEMA_USE[method])
+    return body_llm_name(models.body, method)
 
 
 def _needed(embedder: Embedder | None) -> Embedder:

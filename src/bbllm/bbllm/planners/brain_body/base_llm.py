@@ -8,19 +8,13 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
 from bbllm.planners.brain_body.planner import body_in
 from bbllm.planners.common.call_grammar import parse_call
-from bbllm.planners.common.grounding import Policy
+from bbllm.planners.common.grounding import GroundingOptions
 from bbllm.planners.common.low_level_hands import failure_cause, map_step
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.prompting import Prompts
 
-
-@dataclass(frozen=True, slots=True)
-class BaseLLMOptions:
-    """Options of the planner."""
-
-    grounding: Policy = Policy.NEAREST
-    """In a household, how one of several objects of a class is chosen."""
+OPTIONS = GroundingOptions()
 
 
 @dataclass(frozen=True)
@@ -33,7 +27,7 @@ class BaseLLM(ModelPlanner):
     more; that is about form, and not feedback on the world.
     """
 
-    options: BaseLLMOptions = BaseLLMOptions()
+    options: GroundingOptions = OPTIONS
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         prompts, scene = Prompts(), world.observe()
@@ -57,6 +51,4 @@ class _Reader:
         return parse_call(step.text, scene)
 
 
-BASE_LLM = PlannerSpec(
-    factory=BaseLLM, options=BaseLLMOptions(), uses_feedback=False, asks_body=False
-)
+BASE_LLM = PlannerSpec(factory=BaseLLM, options=OPTIONS, uses_feedback=False, asks_body=False)

@@ -1,6 +1,7 @@
 """Which object a word means: a model writes `salmon`, and the scene has three."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from random import Random
 
@@ -19,6 +20,14 @@ class Policy(str, Enum):
     """One within reach, else one in the same room, else the first in the scene."""
     HELD_FIRST = 'held_first'
     """One in a hand, else the nearest."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingOptions:
+    """Options of planners whose model answers in classes."""
+
+    grounding: Policy = Policy.NEAREST
+    """In a household, how one of several objects of a class is chosen."""
 
 
 def ground(

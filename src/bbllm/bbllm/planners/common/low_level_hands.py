@@ -110,8 +110,21 @@ class Hands:
 
     def carry_out(self, calls: Sequence[SkillCall]) -> None:
         """Execute calls up to the first that fails; raise GaveUpError if nothing comes of it."""
-        steps = self._plan.go_on(map(str, calls))
-        self.idle(self._do_all(steps, calls))
+        idle = True
+        for step, call in zip(self._plan.go_on(map(str, calls)), calls, strict=True):
+            self._context.emit(StepBegun.of(step))
+            made = in_world(call, self.scene, self.names)
+            if made is PASS:
+                outcome = self._wait(step)
+            else:
+                outcome, idle = self._world.execute(made), False
+                self.scene = self._observe()
+            self.history.append(outcome)
+            if not outcome.succeeded:
+                self._context.emit(RepairBegun.of(step, failure_cause(outcome, call)))
+                break
+            self._plan.next += 1  # a failed step is planned anew
+        self.idle(idle)
 
     def idle(self, nothing_tried: bool) -> None:
         """Count a round without a call in the world; raise GaveUpError at IDLE_LIMIT in a row."""
@@ -121,23 +134,6 @@ class Hands:
                 f'In {IDLE_LIMIT} rounds in a row the model has asked for nothing that can be '
                 'tried. Any action but `wait`, or the line `done`, would have gone on.'
             )
-
-    def _do_all(self, steps: Sequence[PlanStep], calls: Sequence[SkillCall]) -> bool:
-        """Execute the calls; return whether none of them reached the world."""
-        idle = True
-        for step, call in zip(steps, calls, strict=True):
-            self._context.emit(StepBegun.of(step))
-            made = in_world(call, self.scene, self.names)
-            idle = idle and made is PASS
-            outcome = self._wait(step) if made is PASS else self._world.execute(made)
-            if made is not PASS:
-                self.scene = self._observe()
-            self.history.append(outcome)
-            if not outcome.succeeded:
-                self._context.emit(RepairBegun.of(step, failure_cause(outcome, call)))
-                break
-            self._plan.next += 1  # a failed step is planned anew
-        return idle
 
     def _wait(self, step: PlanStep) -> Outcome:
         self._n_waits += 1

@@ -94,44 +94,39 @@ class PromptHistory:
             )
         return text
 
-    def shrink(self, fits: Callable[[str], bool]) -> bool:
-        """Halve the budget; return whether the text became shorter."""
-        length = len(self.text(fits))
-        self.budget = length // 2
-        return len(self.text(fits)) < length
+    def ask(
+        self,
+        model: ChatModel,
+        write: Callable[[str], str],
+        read: Callable[[str], T],
+        *,
+        request: PromptRequest | None = None,
+        on_retry: Callable[[str], None] | None = None,
+    ) -> T:
+        """
+        Ask as `ask` does, with as much of the history as the model has space for.
+
+        The history shrinks each time the model finds the prompt too long, at last
+        PromptTooLongError.
+        """
+        limit = prompt_limit(model)
+
+        def fits(text: str) -> bool:
+            return limit is None or most_tokens(write(text)) <= SHARE_USED * limit
+
+        while True:
+            text = self.text(fits)
+            try:
+                return ask(model, write(text), read, request=request, on_retry=on_retry)
+            except PromptTooLongError:
+                self.budget = len(text) // 2
+                if len(self.text(fits)) >= len(text):
+                    raise
 
 
-def budget_for(model: ChatModel) -> int | None:
+def budget_of(model: ChatModel) -> int | None:
     """Return the maximum length of a history [characters]; None if the model's limit decides."""
     return BUDGET if prompt_limit(model) is None else None
-
-
-def ask_shorter(
-    model: ChatModel,
-    write: Callable[[str], str],
-    history: PromptHistory,
-    read: Callable[[str], T],
-    *,
-    request: PromptRequest | None = None,
-    on_retry: Callable[[str], None] | None = None,
-) -> T:
-    """
-    Ask as `ask` does, with as much of the history as the model has space for.
-
-    The history shrinks each time the model finds the prompt too long, at last PromptTooLongError.
-    """
-    limit = prompt_limit(model)
-
-    def fits(text: str) -> bool:
-        return limit is None or most_tokens(write(text)) <= SHARE_USED * limit
-
-    while True:
-        try:
-            text = write(history.text(fits))
-            return ask(model, text, read, request=request, on_retry=on_retry)
-        except PromptTooLongError:
-            if not history.shrink(fits):
-                raise
 
 
 @dataclass(frozen=True)

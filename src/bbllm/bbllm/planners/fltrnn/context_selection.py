@@ -214,19 +214,11 @@ def _unseen(graph: MemoryGraph, words: Iterable[str]) -> str:
 
 
 LONGEST = 2200
-"""
-Maximum length of the text for a sentence, beyond the objects that it names [characters].
-
-A cell has up to 4650 beside it and the goal, 4520 in `household`: some 6700 in all, because the
-line of omitted classes takes 1000. With less, `rinse a mug` has no faucet.
-"""
+"""Maximum length of the text for a sentence, beyond the objects that it names; with the rest of a
+cell some 6700. With less, `rinse a mug` has no faucet [characters]."""
 LONGEST_IN_WORDS = 4500
-"""
-The same for planners without a list of classes: enough in each of the houses for one object of
-each class that can be carried, filled or switched [characters].
-
-They have up to 3200 beside it and the goal: some 7700 in all.
-"""
+"""The same for planners without a list of classes: enough in each of the houses for one object of
+each class that can be carried, filled or switched; some 7700 in all [characters]."""
 USEFUL = ('grabbable', 'can_open', 'has_switch', 'sittable', 'containers', 'surfaces')
 """Affordances of relevant objects; floors are surfaces too, and never meant."""
 DEVICE = ('has_switch', 'containers')

@@ -20,13 +20,7 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import Kind, PlanStep, Scene, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
-from bbllm.planners.common.model_planner import (
-    HistoryForm,
-    ModelPlanner,
-    PromptHistory,
-    ask_shorter,
-    budget_for,
-)
+from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
 from bbllm.planners.common.prompting import one_line, render
 from bbllm.planners.llm_pop.fine_tuned_grammar import (
     FtAction,
@@ -94,13 +88,11 @@ HISTORY = HistoryForm(
 """
 The history of an episode; `benchmarks.finetuning` reads it back.
 
-    Round 1: [No. It is not known which block is heavier.] [] []
     Round 2: [Both are lifted to feel their weight.] [pick('red_cube')] [0.450, ..., 0.021]
-    Round 3: [...] [pick('a'), place('a', [...], [...])] [0.450, ..., 0.021; 0.450, ..., 0.040]
 
-A round is one reply: its words, the actions that were tried, and the observed vector after each
-of them (`core.observation.Observed.vector`). If the last action failed, the words end with
-`Failed: ` and the reason, unlike in the paper. Feedback of a person is a round without actions.
+A round is one reply: its words, the actions that were tried, and the observed vector after each of
+them. If the last one failed, the words end with `Failed: ` and the reason, unlike in the paper.
+Feedback of a person is a round without actions.
 """
 
 
@@ -182,7 +174,7 @@ class _Flow:
         self._task = task
         self._world = world
         self._context = context
-        self._history = PromptHistory(HISTORY, budget_for(self._brain), on_short=context.warn)
+        self._history = PromptHistory(HISTORY, budget_of(self._brain), on_short=context.warn)
         self._plan = GrowingPlan(context)
         self._n_lists = 0
         self._cause = ''
@@ -191,10 +183,9 @@ class _Flow:
     def ask(self, question: Question, read: Callable[[str], FtReply]) -> FtReply:
         self._hear(self._context.take_human_feedback())
         scene = self._world.observe()
-        return ask_shorter(
+        return self._history.ask(
             self._brain,
             partial(ft_prompt, question, self._task, scene),
-            self._history,
             read,
             request=PromptRequest(kind=question.name.lower(), scene=scene),
             on_retry=self._context.warn,

@@ -17,13 +17,7 @@ from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest,
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import MOVABLE, Kind, PlanStep, Scene, SceneObject, SkillCall, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
-from bbllm.planners.common.model_planner import (
-    HistoryForm,
-    ModelPlanner,
-    PromptHistory,
-    ask_shorter,
-    budget_for,
-)
+from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
 from bbllm.planners.common.prompting import one_line, templates
 from bbllm.planners.llm_pop.grammar import PlannerReply, parse_evaluator, parse_planner
 
@@ -76,20 +70,7 @@ class Round:
 HISTORY = HistoryForm(
     empty=NOTHING, shortened='in a line each', omitted='Rounds before round {} are left out.'
 )
-"""
-The history of an episode, with feedback of people between the rounds, as `Person: ...`.
-
-    == Round 0 ==
-    Explanation: weigh the red one first
-    Action 0: PICK red_cube
-    Result 0: done
-    Observation 0: red_cube: [...] EEF: [...] Force: [...] Gripper: [...]
-    Action 1: PLACE [0.5 0 0.02 1 0 0 0]
-    Result 1: failed: The target is occupied by blue_cube.
-    Observation 1: ...
-    Action 2: RESET
-    Result 2: not tried
-"""
+"""The history of an episode, with feedback of people between the rounds, as `Person: ...`."""
 
 
 def feedback_line(text: str) -> str:
@@ -164,7 +145,7 @@ class LLMPop(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work in rounds until the task is judged to be done, or raise GaveUpError."""
-        history = PromptHistory(HISTORY, budget_for(self.brain), on_short=context.warn)
+        history = PromptHistory(HISTORY, budget_of(self.brain), on_short=context.warn)
         plan = GrowingPlan(context)
         while (decided := self._decide(task, world, history, context)) is not None:
             reason, reply = decided
@@ -194,10 +175,9 @@ class LLMPop(ModelPlanner):
         evaluated: str | None = None
         if self.evaluated:
             scene = world.observe()
-            success, evaluated = ask_shorter(
+            success, evaluated = history.ask(
                 self.brain,
                 partial(evaluator_prompt, task, scene),
-                history,
                 parse_evaluator,
                 request=PromptRequest(kind='evaluate', scene=scene),
                 on_retry=context.warn,
@@ -207,10 +187,9 @@ class LLMPop(ModelPlanner):
                 return None
             self._need_round(history, evaluated)
         scene = world.observe()
-        reply = ask_shorter(
+        reply = history.ask(
             self.brain,
             partial(planner_prompt, task, scene, evaluation=evaluated),
-            history,
             partial(parse_planner, may_end=not self.evaluated),
             request=PromptRequest(kind='plan', scene=scene),
             on_retry=context.warn,

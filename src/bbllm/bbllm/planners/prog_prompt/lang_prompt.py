@@ -8,7 +8,7 @@ from bbllm.core.events import PlanMade
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, Task
-from bbllm.planners.common.grounding import Policy
+from bbllm.planners.common.grounding import GroundingOptions, Policy
 from bbllm.planners.common.low_level_hands import map_step
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
@@ -69,12 +69,7 @@ EXAMPLES = 3
 """As many as in the paper."""
 
 
-@dataclass(frozen=True, slots=True)
-class LangPromptOptions:
-    """Options of the planner."""
-
-    grounding: Policy = Policy.RANDOM
-    """How one of several objects of a class is chosen."""
+OPTIONS = GroundingOptions(Policy.RANDOM)
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,7 @@ class LangPrompt(ModelPlanner):
     grounded as those of a program are.
     """
 
-    options: LangPromptOptions = LangPromptOptions()
+    options: GroundingOptions = OPTIONS
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         scene = world.observe()
@@ -110,4 +105,4 @@ class LangPrompt(ModelPlanner):
                 carry_out(call, step, referents, world, context)
 
 
-LANG_PROMPT = PlannerSpec(factory=LangPrompt, options=LangPromptOptions(), uses_feedback=False)
+LANG_PROMPT = PlannerSpec(factory=LangPrompt, options=OPTIONS, uses_feedback=False)

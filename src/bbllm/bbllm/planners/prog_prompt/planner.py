@@ -15,7 +15,7 @@ from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Code, Scene, SkillCall, Task
 from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.low_level_hands import GrowingPlan
+from bbllm.planners.common.low_level_hands import IDLE_LIMIT, GrowingPlan
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.program import (
     Program,
@@ -126,9 +126,6 @@ def _calls(goal: ProgramPart, start: int) -> int:
 MAX_PROGRAMS = 150
 """How many programs an episode may have with replanning. LLM-State, which has this baseline,
 limits steps only, to at most 150."""
-IDLE_LIMIT = 3
-"""How many programs in a row may make no call in the world, such as programs of assertions only;
-no step limit counts them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from bbllm.core.protocols import PASS, Body
 from bbllm.core.types import PlanStep, Scene
 from bbllm.planners.body.mapping import body_name, body_of
 from bbllm.planners.common.matching import Vector
-from bbllm.planners.common.prompting import Prompts
 from bbllm.ros.convert.records import LATCHED, from_msg, to_msg
 from bbllm.ros.parameters.model_params import mapping_of, models_of_body
 from bbllm.ros.planner.transcript import Transcript
@@ -38,7 +37,6 @@ class BodyMapper(StackNode):
         self._models = models_of_body(params, self._mapping)
         for notice in self._models.notices:
             self.get_logger().info(notice)
-        self._prompts = Prompts()
         self._known: dict[str, Vector] = {}
         self._latency_s = float('nan')
         self.diagnostics.measure(
@@ -84,7 +82,6 @@ class BodyMapper(StackNode):
             self._mapping,
             GuardedModel(transcript, self._models.body, 'body'),
             None if embedder is None else GuardedEmbedder(transcript, embedder, 'body'),
-            prompts=self._prompts,
             known=self._known,
         )
 
