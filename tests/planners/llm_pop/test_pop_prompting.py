@@ -231,12 +231,11 @@ def test_two_things_never_share_a_name_though_a_class_ends_in_a_digit() -> None:
 
 def test_a_state_is_replaced_and_never_changed() -> None:
     first = OpenState().with_objects(['egg_1', 'pan_2'])
-    second = first.with_attributes('egg_1', ['warm', 'cooked']).with_summary('It cooked.')
+    second = first.with_attributes('egg_1', ['warm', 'cooked'])
     third = second.with_attributes('egg_1', ['cold']).with_objects(['egg_1', 'cup_3'])
 
     assert first == OpenState({'egg_1': (), 'pan_2': ()})
     assert second.attributes['egg_1'] == ('warm', 'cooked')
     assert dict(third.attributes) == {'egg_1': ('cold',), 'pan_2': (), 'cup_3': ()}
     assert list(third.attributes) == ['egg_1', 'pan_2', 'cup_3']
-    assert third.summary == 'It cooked.'
     assert third.blank() == OpenState({'egg_1': (), 'pan_2': (), 'cup_3': ()})

@@ -32,7 +32,6 @@ class ReplyText:
 
     @property
     def received(self) -> int:
-        """Characters that came in, reasoning included."""
         return len(self._raw)
 
     @property

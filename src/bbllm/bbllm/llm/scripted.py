@@ -87,7 +87,6 @@ class ScriptedModel:
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    """Return a text up to its first stop string."""
     reply = ReplyText(stop)
     reply.add(text)
     return reply.text

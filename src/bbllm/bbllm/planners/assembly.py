@@ -13,7 +13,6 @@ from bbllm.planners.body.mapping import MappingMethod, make_body
 
 
 def check_brain(planner: str, brain: ChatModel) -> None:
-    """Raise ConfigError if a model cannot answer a planner."""
     if isinstance(brain, SituatedModel) and (why := brain.refusal(planner)):
         raise ConfigError(why)
 
@@ -53,7 +52,6 @@ def build_planner(
     k: int,
     mapping: MappingMethod = MappingMethod.AUTO,
 ) -> Planner:
-    """Build a planner whose model calls count for the episode."""
     return make.build(run.model(models.brain, 'brain'), make_body(mapping, run, models), k=k)
 
 

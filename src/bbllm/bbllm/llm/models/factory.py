@@ -75,14 +75,9 @@ def make_models(
     """
     Build the models: Brain and Body, or Brain and embedder.
 
-    Args:
-        config: The content of the file.
-        record: Keep the whole conversation in this new file.
-        replay: Answer from this recording, whatever else is configured.
-        overrides: By role, a provider or a model's name: `{'brain': 'gpt-4o'}`; the embedder's
-            role is `embeddings`.
-        embedding: Whether an embedder is wanted in place of the Body.
-        environ: Where keys and base URLs come from.
+    `record` is a new file for the whole conversation, `replay` a recording to answer from,
+    whatever else is configured. `overrides` have by role a provider or a model's name, for the
+    embedder as `embeddings`. Keys and base URLs come from `environ`.
 
     Raises:
         ConfigError: A key is missing, options exclude each other, or there can be no recording.
@@ -171,7 +166,6 @@ _WHO = {'brain': 'the Brain is', 'body': 'the Body is', 'embeddings': 'steps are
 
 
 def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
-    """Return models that append their exchanges to a file, if there can be such a file."""
     embedder = models.embedder
     return replace(
         models,

@@ -54,7 +54,6 @@ _PARAMETERS: Mapping[str, tuple[str, str]] = {
 
 PROBE_S = 5.0
 """Time limit of each of the two requests of a probe [s]."""
-_EMPTY_RETRIES = 1
 # Most tokens are three to five characters; a reply with many more than this per token of its
 # limit comes from a server that ignores the limit.
 _CHARACTERS_PER_TOKEN = 16
@@ -120,7 +119,7 @@ class OpenAIChat:
                     )
                 else:
                     n_empty += 1
-                    if n_empty > _EMPTY_RETRIES:
+                    if n_empty > 1:
                         raise ModelError(
                             f'{client.label} gave an empty reply {n_empty} times. Try another '
                             'model (`--brain NAME`, `--body NAME`), or raise `max_tokens` in '
@@ -138,7 +137,6 @@ class OpenAIChat:
         first_s: float,
         notice: asyncio.TimerHandle,
     ) -> Reply:
-        """Return one reply to its end, which may be empty."""
         settings, client = self.settings, self._client
         text = ReplyText(stop, client.redactor)
         model, usage, finish, refusal = '', Usage(), '', ''
@@ -179,7 +177,6 @@ class OpenAIChat:
         return 'stream' not in self._refused
 
     def _body(self, stop: Sequence[str], schema: JsonSchema | None) -> dict[str, object]:
-        """Return what goes into the request beside model, messages and `stream`."""
         limit = 'max_completion_tokens' if 'max_tokens' in self._refused else 'max_tokens'
         body: dict[str, object] = {
             'temperature': self.settings.temperature,
@@ -272,7 +269,6 @@ class OpenAIEmbedder:
         return f'OpenAIEmbedder({self._client.label})'
 
     def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
-        """Embed texts; see `Embedder.embed`."""
         return self._client.run(self._embed(texts), cancel)
 
     async def _embed(self, texts: Sequence[str]) -> Embeddings:

@@ -86,12 +86,8 @@ class ModelClient:
 
     The event loop runs in a background thread, which starts with the first request and ends with
     the client. The thread is a daemon and so are its name queries, so that a server or a name
-    server that hangs does not delay the exit.
-
-    Args:
-        settings: Which model and where; see `bbllm.llm.models.factory` for how users set it.
-        sleep: Waits [s].
-        report: Called with one sentence when an attempt failed or the model is waited for.
+    server that hangs does not delay the exit. `report` is called with one sentence when an attempt
+    failed or the model is waited for.
     """
 
     def __init__(
@@ -223,7 +219,6 @@ class ModelClient:
         return vectors, answer.model or '', Usage(used.prompt_tokens) if used else None
 
     async def models(self, timeout_s: float) -> tuple[str, ...]:
-        """Return the names of the models that the server lists."""
         with attempt_limits(timeout_s, timeout_s, timeout_s):
             page = await self._sdk.models.list(timeout=timeout_s)
         return tuple(item.id for item in page.data or ())
@@ -314,7 +309,6 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 def _serve(loop: asyncio.AbstractEventLoop, cleanup: AsyncExitStack) -> None:
-    """Run an event loop until it is stopped, then close what is open."""
     asyncio.set_event_loop(loop)
     loop.run_forever()
     loop.run_until_complete(cleanup.aclose())

@@ -148,17 +148,6 @@ def _of_status(
     )
 
 
-_CONNECTION_HINTS = {
-    'refused': 'Is a server running at {host}? ({where})',
-    'name|resolve|nodename|getaddrinfo': 'Is the host name right ({where}), and is there a '
-    'network?',
-    'certificate|ssl|tls': 'Does the server speak https, and is its certificate trusted? '
-    '({where})',
-    '': 'Check the network.',
-}
-"""By words of the operating system: what to check."""
-
-
 def _of_connection(
     error: openai.APIConnectionError, settings: OpenAISettings, redactor: Redactor
 ) -> Failure:
@@ -167,12 +156,14 @@ def _of_connection(
     if isinstance(root, OSError) and root.errno and 'Connect call failed' in text:
         # asyncio leaves out what the error number means.
         text = f'[Errno {root.errno}] {os.strerror(root.errno)}'
-    said, where = _clean(text, redactor), f'now {settings.base_url}'
+    said = _clean(text, redactor)
     if re.search(r'incomplete|peer closed|disconnected|reset', said, re.IGNORECASE):
         return Failure(what=f'cut the connection: {said}', hint=_go_on())
-    hint = next(h for words, h in _CONNECTION_HINTS.items() if re.search(words, said, re.I))
-    hint = hint.format(host=settings.host, where=where)
-    return Failure(what=f'could not be reached: {said}', hint=f'{hint} {_go_on()}')
+    hint = (
+        f'Is a server running at {settings.host}? (now {settings.base_url}) Check its name, the '
+        f'network and, for https, its certificate. {_go_on()}'
+    )
+    return Failure(what=f'could not be reached: {said}', hint=hint)
 
 
 def _root_of(error: BaseException) -> BaseException:

@@ -63,7 +63,6 @@ class OpenAISettings(ModelConfig):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must never be seen."""
         key, login = (
             secret.get_secret_value() if secret else '' for secret in (self.api_key, self.login)
         )
@@ -110,7 +109,6 @@ def openai_settings(
 
 
 def key_in_clear(settings: OpenAISettings) -> tuple[str, ...]:
-    """Return a notice where a key crosses a network unencrypted."""
     if not settings.secrets or settings.is_local or settings.base_url.startswith('https:'):
         return ()
     return (

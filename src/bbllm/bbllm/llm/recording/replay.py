@@ -253,7 +253,6 @@ class ReplayModel:
         schema: JsonSchema | None = None,
         cancel: CancelToken | None = None,
     ) -> Reply:
-        """Answer as recorded; see `ChatModel.complete`."""
         begun_s = time.monotonic()
         asked = _request(messages, stop, _schema_hash_of(schema))
         at = next((i for i in self._open if self._requests[i] == asked), None)
@@ -314,7 +313,6 @@ class _OfModel:
         self._path = path
 
     def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
-        """Embed texts; see `Embedder.embed`."""
         question = json.dumps(list(texts), ensure_ascii=False)
         reply = self._model.complete([Message('user', question)], cancel=cancel)
         try:

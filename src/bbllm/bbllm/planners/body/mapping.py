@@ -50,7 +50,6 @@ def need_schema(model: ChatModel) -> None:
 
 
 def body_llm_name(model: ChatModel, method: MappingMethod) -> str:
-    """Return the name in reports of a Body with this model."""
     return model.name if method is MappingMethod.AUTO else f'{model.name} ({method.value})'
 
 

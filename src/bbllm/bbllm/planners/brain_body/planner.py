@@ -62,7 +62,6 @@ class HouseBody:
 
 
 def body_in(world: World, body: Body, policy: Policy, task: Task, context: EpisodeContext) -> Body:
-    """Return the Body for the kind of a world."""
     in_house = world.observe().domain == HOUSEHOLD
     return HouseBody(body, policy, task, context) if in_house else body
 
@@ -121,7 +120,6 @@ class BrainBody(ModelPlanner):
                 i += 1
 
     def _heard(self, step: PlanStep, k: int, context: EpisodeContext) -> StepFailure | None:
-        """Return the feedback of people before this step."""
         said = context.take_human_feedback()
         if said and k == self.k:
             text = ' / '.join(said)

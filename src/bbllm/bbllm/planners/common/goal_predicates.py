@@ -12,17 +12,17 @@ may contain `_`, so the classes of the scene decide where a thing ends and its p
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
-from typing import TypeVar
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import EpisodeContext
 from bbllm.core.types import Kind, Scene, Task
-from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, classes
+from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, Item, classes, reached
 
 MAX_COUNT = 100
 """More objects of a class than any house has."""
@@ -146,12 +146,10 @@ def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] |
 
 
 def goal_text(predicates: Iterable[GoalPredicate]) -> str:
-    """Return predicates as text for `parse_goal`."""
     return ', '.join(map(str, predicates))
 
 
 def goal_sentence(predicates: Iterable[GoalPredicate]) -> str:
-    """Return predicates in words, with `and` between them."""
     return ' and '.join(predicate.sentence for predicate in predicates)
 
 
@@ -174,7 +172,6 @@ def contradiction(
     goal = tuple(predicates)
 
     def exclusive(first: GoalPredicate, second: GoalPredicate) -> bool:
-        """Return whether no object can satisfy both."""
         relations = frozenset({first.relation, second.relation})
         if first.thing != second.thing or relations in OPPOSED:
             return first.thing == second.thing
@@ -203,26 +200,18 @@ def contradiction(
     return None
 
 
-Item = TypeVar('Item', bound=Hashable)
-
-
 def nested_places(
     lies_in: Mapping[Item, Collection[Item]], class_of: Callable[[Item], str]
 ) -> frozenset[frozenset[str]]:
     """Return pairs of classes, one inside the other, given the places of each object."""
     pairs: set[frozenset[str]] = set()
     for thing in lies_in:
-        waiting, seen = [thing], {thing}
-        while waiting:
-            around = set(lies_in.get(waiting.pop(), ())) - seen
-            waiting.extend(around)
-            seen |= around
-        pairs.update(map(frozenset, combinations(sorted({class_of(each) for each in seen}), 2)))
+        classes = {class_of(each) for each in reached([thing], lambda x: lies_in.get(x, ()))}
+        pairs.update(map(frozenset, combinations(sorted(classes), 2)))
     return frozenset(pairs)
 
 
 def _too_many(group: Collection[GoalPredicate], counts: Mapping[str, int] | None) -> bool:
-    """Return whether predicates on one class need more objects than exist."""
     return counts is None or any(
         sum(item.count for item in group) > counts.get(item.thing, 0) for item in group
     )
@@ -231,7 +220,6 @@ def _too_many(group: Collection[GoalPredicate], counts: Mapping[str, int] | None
 def _classes_in(
     relation: GoalRelation, words: str, known: Collection[str], part: str
 ) -> tuple[str, str]:
-    """Split the text behind a relation into a thing and its place."""
     if relation not in PLACING:
         return words, ''
     places = [i for i, letter in enumerate(words) if letter == '_' and 0 < i < len(words) - 1]
@@ -264,14 +252,9 @@ def refuse_empty(scene: Scene) -> None:
 
 def refuse_impossible(task: Task, scene: Scene, context: EpisodeContext) -> None:
     """Refuse a task in predicates that contradict each other; see `refuse_contradiction`."""
-    if scene.domain != HOUSEHOLD:
-        return
-    try:
-        predicates = parse_goal(task.instruction, classes(scene))
-    except ParseError:
-        return  # it may make sense as a sentence
-    if predicates is not None:
-        refuse_contradiction(predicates, scene, context)
+    with suppress(ParseError):  # it may make sense as a sentence
+        if scene.domain == HOUSEHOLD and (goal := parse_goal(task.instruction, classes(scene))):
+            refuse_contradiction(goal, scene, context)
 
 
 def refuse_contradiction(

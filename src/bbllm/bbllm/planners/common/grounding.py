@@ -48,7 +48,6 @@ def ground(
 
 
 def choose(names: Sequence[str], scene: Scene, policy: Policy, rng: Random) -> str:
-    """Return one of the names, of which there is at least one."""
     if policy is Policy.RANDOM:
         return rng.choice(names)
     around = scene_graph(scene)

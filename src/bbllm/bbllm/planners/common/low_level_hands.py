@@ -14,7 +14,6 @@ from bbllm.planners.common.plan_grammar import plan_on
 
 
 def failure_cause(outcome: Outcome, call: object) -> str:
-    """Return why a call failed, in one sentence."""
     return outcome.message or f'{call} failed with code {outcome.code.name}.'
 
 
@@ -45,7 +44,6 @@ class GrowingPlan:
 
     @property
     def left(self) -> tuple[PlanStep, ...]:
-        """The steps from the next one on."""
         return self._plan.steps[self.next :]
 
     def go_on(self, texts: Iterable[str]) -> Sequence[PlanStep]:

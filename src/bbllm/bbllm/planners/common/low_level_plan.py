@@ -4,14 +4,12 @@ The grammar of low-level plans, and the calls that they stand for.
     plan = ["Low-level Action Plan:"] line*         empty below the heading: all is done
     line = [number ("." | ")" | ":")] (call [note] | "done" | "cannot:" reason)
     call = name "(" [object ("," object)*] ")"      an object in quotes or without
-    note = any text in brackets or behind "#", such as (assuming there is one), but no second call
-           in brackets
+    note = any text in brackets or behind "#", but no second call in brackets
 
 Source: Chen et al., LLM-State, section III-A and appendix VI-A. A line with a number, with a call
 somewhere in it or with an action as its first word that is no such call is discarded and
 reported, as in the paper; other lines are chatter. A heading with only chatter below it is no
-plan, nor is `done` or `cannot:` beside lines that resemble actions: it may be a heading of a part,
-`# Done (so far)`. Between calls `# done` is a comment. No text is ever executed.
+plan, nor is `done` or `cannot:` beside lines that resemble actions.
 """
 
 import re
@@ -124,7 +122,11 @@ class _Reader:
         if isinstance(call, SkillCall):
             self._calls.append(call)
         elif reason := reason_of(line):
-            self._refuse(reason, raw)
+            if self._calls or self._reason:  # a reply with calls is a plan all the same
+                why = 'A plan that has calls is carried out; `cannot: ` stands alone.'
+                self._discarded.append(LineDiscarded(raw.strip()[:MAX_LINE], why))
+            else:
+                self._reason = reason
         elif numbered or self._names_action(line):
             self._discarded.append(replace(call, text=raw.strip()[:MAX_LINE]))
             self._meant = self._meant or self._names_action(line)
@@ -170,17 +172,8 @@ class _Reader:
             return True
         return bool(_HOLDS_CALL.search(line[:MAX_LINE]) or _CALL.match(line))
 
-    def _refuse(self, reason: str, raw: str) -> None:
-        """Keep the first reason; a reply with calls is a plan all the same."""
-        if not self._calls and not self._reason:
-            self._reason = reason
-        else:
-            why = 'A plan that has calls is carried out; `cannot: ` stands alone.'
-            self._discarded.append(LineDiscarded(raw.strip()[:MAX_LINE], why))
-
 
 def _bare(raw: str) -> tuple[bool, str]:
-    """Return whether a line has a number, and its text without."""
     found = _NUMBER.fullmatch(raw)
     return (bool(found['number']), found['text'].strip()) if found else (False, '')
 

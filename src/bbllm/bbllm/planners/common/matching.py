@@ -30,16 +30,13 @@ class MatchingBody:
     Takes the skill and the object whose words are nearest to the step's.
 
     Source: Bhat et al., section 4, "Need for Body-LLM", and Table 3. As there, the cosine between
-    embeddings chooses skill and object separately. So, as the comparison requires, it never
-    passes, ignores the hand and which of two names is the target, and cannot resolve `it`.
+    embeddings chooses skill and object separately. So it never passes, ignores the hand and which
+    of two names is the target, and cannot resolve `it`.
 
     Where the paper is silent: the nearest of a skill's texts counts (name, aliases, summary). A
     parameter `object` is one that a hand can take, except for household skills of one parameter;
-    any other is one of all objects. A skill of two objects takes the nearest two, in the order of
-    the step. A parameter that may be numeric takes the numbers of the step: a `target` three,
-    four or seven in a row, `seconds` the first, or 1 if there is none.
-
-    Bodies with the same embedder may share `known`, the vectors of skills and objects.
+    two objects are in the order of the step. A `target` takes three, four or seven numbers in a
+    row, `seconds` the first, or 1. Bodies with the same embedder may share `known` vectors.
     """
 
     def __init__(self, embedder: Embedder, *, known: dict[str, Vector] | None = None):
@@ -79,12 +76,10 @@ class MatchingBody:
 
 
 def matching_name(embedder: Embedder) -> str:
-    """Return the name in reports of a Body that matches with this embedder."""
     return f'{embedder.name} matching'
 
 
 def cosine(a: Vector, b: Vector) -> float:
-    """Return the cosine of the angle between two vectors, 0 if one of them is zero."""
     length = math.hypot(*a) * math.hypot(*b)
     return math.fsum(map(mul, a, b)) / length if length else 0.0
 
@@ -97,7 +92,6 @@ def _texts_of(skill: Skill, scene: Scene) -> list[str]:
 
 
 def words_of(name: str) -> str:
-    """Return a name as words: `red_cube` as `red cube`."""
     return ' '.join(name.replace('_', ' ').split())
 
 
@@ -119,7 +113,6 @@ def _candidates(param: str, skill: Skill, scene: Scene) -> Sequence[str]:
 
 
 def _in_order(args: Sequence[str], skill: Skill, text: str, scene: Scene) -> tuple[str, ...]:
-    """Return two objects in the order of the step, if it names both."""
     if len(args) == 2:
         words = squeezed(text)
         first, second = (words.find(squeezed(name)) for name in args)
@@ -162,7 +155,6 @@ class Similarity:
         return sorted(others, key=lambda other: -near[other])
 
     def embed(self, texts: Iterable[str]) -> None:
-        """Embed the new texts, all in one request."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             vectors = self._embedder.embed(new).vectors

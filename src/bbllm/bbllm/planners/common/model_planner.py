@@ -8,6 +8,7 @@ from bbllm.core.errors import PromptTooLongError
 from bbllm.core.prompt_size import most_tokens, prompt_limit
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest
 from bbllm.planners.common.prompting import ask
+from bbllm.planners.common.reply_diagnostics import reporting
 
 T = TypeVar('T')
 
@@ -57,7 +58,6 @@ class PromptHistory:
         self.n_rounds += 1
 
     def note(self, line: str) -> None:
-        """Append a line that is never omitted."""
         self._entries.append(line)
 
     def write(self, in_short: int = 0, left_out: int = 0) -> str:
@@ -145,5 +145,6 @@ class ModelPlanner:
         request: PromptRequest,
         context: EpisodeContext,
     ) -> T:
-        """Ask the brain, and warn of a second request; see `ask`."""
+        """Ask the brain, and report a second request and discarded lines; see `ask`."""
+        read = reporting(read, context.emit)
         return ask(self.brain, prompt, read, request=request, on_retry=context.warn)

@@ -35,7 +35,6 @@ class ShortNames:
         self._counts: Counter[str] = Counter()
 
     def see(self, scene: Scene) -> None:
-        """Name the new objects of a scene, in the scene's order."""
         for name in scene.names:
             if name not in self._short:
                 numbered = scene.domain == HOUSEHOLD and id_of(name) is not None
@@ -92,40 +91,20 @@ MOVABLE_LISTS = ('Container List', 'Surface List', 'Object List')
 
 
 def observation(scene: Scene, names: ShortNames) -> Observation:
-    """Return the visible objects and the robot's place; see `lists_text`, `situation_text`."""
-    lists = _lists(scene, names)
-    return {**lists, **_situation(scene, names)} if scene.domain == HOUSEHOLD else lists
+    """Return the visible objects and the robot's place; see `lists` and `situation`."""
+    seen = lists(scene, names)
+    return {**seen, **situation(scene, names)} if scene.domain == HOUSEHOLD else seen
 
 
-def text_of(lists: Observation) -> str:
+def text_of(seen: Observation) -> str:
     """Return a line for each list, such as `Room List: [kitchen1, bedroom1]`."""
-    return '\n'.join(_line(label, items) for label, items in lists.items())
+    return '\n'.join(_line(label, items) for label, items in seen.items())
 
 
 def _line(label: str, items: Sequence[str]) -> str:
     if not label:
         return '\n'.join(items)
     return f'{label}: {items[0]}' if label == ROOM else f'{label}: [{", ".join(items)}]'
-
-
-def lists_text(scene: Scene, names: ShortNames, *, moved: Sequence[str] = ()) -> str:
-    """
-    Return the visible rooms, containers, surfaces and objects: `[salmon1 IN fridge1, ...]`.
-
-    An object is in each list that it fits, with what it is on, else in, else its room. The `moved`
-    objects, the latest last, end their lists: their places change most.
-    """
-    return text_of(_lists(scene, names, moved))
-
-
-def rooms_text(scene: Scene, names: ShortNames) -> str:
-    """Return the list of rooms; empty for a table."""
-    return _line(ROOMS, _rooms(scene, names)) if scene.domain == HOUSEHOLD else ''
-
-
-def situation_text(scene: Scene, names: ShortNames) -> str:
-    """Return the contents of the hands, and in a house the close objects and the room."""
-    return text_of(_situation(scene, names))
 
 
 def changes(before: Observation, after: Observation) -> str:
@@ -145,17 +124,23 @@ def changes(before: Observation, after: Observation) -> str:
     return '; '.join(lines) or NOTHING_NEW
 
 
-def _objects(lists: Observation) -> dict[str, None]:
+def _objects(seen: Observation) -> dict[str, None]:
     """
     Return the objects in sight or in a hand: `salmon1` of `salmon1 IN fridge1`.
 
     Close objects are ignored: walls and lamps stay visible when the robot goes away.
     """
-    named = (lists.get(label, ()) for label in (*MOVABLE_LISTS, HELD))
+    named = (seen.get(label, ()) for label in (*MOVABLE_LISTS, HELD))
     return {item.partition(' ')[0]: None for items in named for item in items}
 
 
-def _lists(scene: Scene, names: ShortNames, moved: Sequence[str] = ()) -> Observation:
+def lists(scene: Scene, names: ShortNames, moved: Sequence[str] = ()) -> Observation:
+    """
+    Return the visible rooms, containers, surfaces and objects: `[salmon1 IN fridge1, ...]`.
+
+    An object is in each list that it fits, with what it is on, else in, else its room. The `moved`
+    objects, the latest last, end their lists: their places change most.
+    """
     if scene.domain != HOUSEHOLD:
         return {'': environment(scene).split('\n')}
     around = scene_graph(scene)
@@ -183,7 +168,7 @@ def _lists(scene: Scene, names: ShortNames, moved: Sequence[str] = ()) -> Observ
     return found
 
 
-def _situation(scene: Scene, names: ShortNames) -> Observation:
+def situation(scene: Scene, names: ShortNames) -> Observation:
     around = scene_graph(scene)
     held = [names.short(name) for name in around.held]
     if scene.domain != HOUSEHOLD:

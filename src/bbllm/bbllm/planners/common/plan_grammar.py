@@ -88,5 +88,4 @@ def _step(number: int, text: str, n_steps: int) -> PlanStep:
 
 
 def plan_on(plan: Plan, start: int, steps: Sequence[PlanStep]) -> Plan:
-    """Replace the steps of a plan from `start` on."""
     return Plan((*plan.steps[:start], *steps))

@@ -75,7 +75,6 @@ class Program:
 
     @property
     def calls(self) -> tuple[SkillCall, ...]:
-        """The calls in order, without recoveries."""
         statements = [item for goal in self.sub_goals for item in goal.statements]
         return tuple(item for item in statements if isinstance(item, SkillCall))
 
@@ -159,7 +158,6 @@ class TriedCall:
 
 
 def attempt(call: SkillCall, referents: Referents, world: World) -> TriedCall:
-    """Ground a call and execute it."""
     try:
         made = referents.resolve(call, world.observe())
     except CallError as error:

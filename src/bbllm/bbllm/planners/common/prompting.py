@@ -43,7 +43,6 @@ def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.En
 
 
 def render(package: str, name: str, /, **values: object) -> str:
-    """Return a rendered template of a package, without space at its end."""
     return templates(package).get_template(f'{name}.md.j2').render(values).rstrip()
 
 
@@ -279,16 +278,9 @@ def ask(
     """
     Ask a model, and once more with the reason if `read` raises ParseError for its reply.
 
-    Args:
-        model: The model.
-        prompt: The first message.
-        read: Turns the reply into a value, or raises ParseError.
-        request: The prompt as data.
-        schema: JSON schema of the reply, used if the model supports that.
-        on_retry: Receives the reason for the second request.
-
-    Raises:
-        ParseError: The second reply could not be read either; names the model.
+    `request` is the prompt as data, `schema` the JSON schema of the reply for a model that
+    supports that, and `on_retry` receives the reason for the second request. ParseError if the
+    second reply cannot be read either.
     """
     wanted = schema if model.supports_schema else None
     messages = [Message('user', prompt, request)]

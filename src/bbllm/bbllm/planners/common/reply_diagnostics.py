@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import LineDiscarded
@@ -68,20 +68,13 @@ class ReplyDiagnostics:
         self._reported |= found
 
 
-class HasDiscarded(Protocol):
-    """The result of a reader that works line by line."""
-
-    @property
-    def discarded(self) -> tuple[LineDiscarded, ...]: ...
-
-
-Found = TypeVar('Found', bound=HasDiscarded)
+Found = TypeVar('Found')
 
 
 def reporting(
     read: Callable[[str], Found], on_discarded: Callable[[LineDiscarded], None]
 ) -> Callable[[str], Found]:
-    """Return a reader for `ask` that also reports discarded lines, even of a lost reply."""
+    """Return a reader that also reports what it discards, if it does, even of a lost reply."""
     diagnostics = ReplyDiagnostics(on_discarded)
 
     def counted(text: str) -> Found:
@@ -90,7 +83,7 @@ def reporting(
         except LostReplyError as error:
             diagnostics.of_reply(error.discarded)
             raise
-        diagnostics.of_reply(found.discarded)
+        diagnostics.of_reply(getattr(found, 'discarded', ()))
         return found
 
     return counted

@@ -1,9 +1,10 @@
 """The surroundings of the robot, by the facts of a scene, and its actions in a household."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import plain
@@ -27,7 +28,7 @@ SENSED = frozenset(
 """Predicates of sensed facts, some of which are marked as estimated because the pose was."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SceneGraph:
     """Facts of a scene, by purpose."""
 
@@ -54,18 +55,22 @@ class SceneGraph:
             if relation == 'inside':
                 parents.setdefault(name, []).append(other)
         shut = {name for name, states in self.states.items() if 'closed' in states}
-        found: set[str] = set()
-        for name in parents:
-            seen, waiting = {name}, list(parents[name])
-            while waiting:
-                other = waiting.pop()
-                if other in shut:
-                    found.add(name)
-                    break
-                if other not in seen:
-                    seen.add(other)
-                    waiting += parents.get(other, [])
-        return frozenset(found)
+        around = {name: reached([name], lambda x: parents.get(x, ()))[1:] for name in parents}
+        return frozenset(name for name in parents if not shut.isdisjoint(around[name]))
+
+
+Item = TypeVar('Item')
+
+
+def reached(starts: Iterable[Item], onward: Callable[[Item], Iterable[Item]]) -> list[Item]:
+    """Return items and all that they lead to, each once, nearest first."""
+    found = dict.fromkeys(starts)
+    waiting = [*found]
+    for item in waiting:
+        new = dict.fromkeys(other for other in onward(item) if other not in found)
+        found |= new
+        waiting += new  # the loop goes on with these
+    return waiting
 
 
 def scene_graph(scene: Scene) -> SceneGraph:
@@ -89,13 +94,7 @@ def scene_graph(scene: Scene) -> SceneGraph:
         elif fact.predicate == 'close_to' and fact.object == character:
             close.add(fact.subject)
     return SceneGraph(
-        character=character,
-        close=frozenset(close),
-        held=tuple(held),
-        rooms=rooms,
-        states=states,
-        placed=tuple(placed),
-        affords=affords,
+        character, frozenset(close), tuple(held), rooms, states, tuple(placed), affords
     )
 
 

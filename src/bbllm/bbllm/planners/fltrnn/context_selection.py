@@ -1,14 +1,12 @@
 """
 The objects in FLTRNN's prompts, and the classes that a sentence names.
 
-A goal in predicates names classes, and the prompt has all objects of these. A sentence may only
-imply them, and a house has hundreds of objects: the prompt has as many objects of each named class
-as the sentence mentions, and then those nearest to the sentence, up to a length; each with its
-places. Further lines list classes with more objects, and classes without any in the prompt.
+A goal in predicates names classes, and the prompt has all objects of these. For a sentence it has
+as many objects of each named class as the sentence mentions, and then those nearest to it, up to a
+length; each with its places. Further lines list the other classes.
 
-Classes are written in one word (`cutleryfork`), unlike in sentences (`two forks`, `water
-glasses`): one to three words in a row name a class with the same spelling, or else each class that
-ends with them, as English compounds end with the kind of an object. Synonyms are not found.
+Classes are written in one word (`cutleryfork`): one to three words in a row name a class with the
+same spelling, or else each class that ends with them, as English compounds do.
 """
 
 import re
@@ -22,6 +20,7 @@ from bbllm.core.naming import class_of
 from bbllm.core.protocols import Embedder
 from bbllm.planners.common.goal_predicates import GoalPredicate, in_words
 from bbllm.planners.common.matching import Similarity
+from bbllm.planners.common.scene_graph import reached
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 
@@ -180,14 +179,8 @@ def _states(graph: MemoryGraph, name: str, terse: bool) -> list[str]:
 
 def with_places(graph: MemoryGraph, chosen: Iterable[str]) -> list[str]:
     """Return some objects, those in a hand, and all their places, at any depth."""
-    found: dict[str, None] = {}
-    waiting = [*graph.held, *chosen]
-    while waiting:
-        name = waiting.pop(0)
-        if name not in found:
-            found[name] = None
-            waiting += [place for _, place in graph.places(name)]
-    return [*found]
+    starts = [*graph.held, *chosen]
+    return reached(starts, lambda name: [place for _, place in graph.places(name)])
 
 
 def _where(graph: MemoryGraph, name: str) -> list[tuple[str, str]]:
@@ -299,7 +292,6 @@ class ContextSelector:
         return nearest, wanted
 
     def _nearest(self, noun: str, classes: Sequence[str]) -> list[str]:
-        """Return the class nearest to a noun that names none; empty if none is near."""
         near = self._similarity.of(noun, classes)
         return [name for name in self._similarity.ranked(noun, classes)[:1] if near[name] > CHANCE]
 
@@ -309,7 +301,6 @@ def is_useful(graph: MemoryGraph, name: str) -> bool:
 
 
 def _worth(graph: MemoryGraph, name: str, near: Mapping[str, float]) -> float:
-    """Return the relevance of an object, given the similarity of classes to a sentence."""
     places = [CONTENT * near.get(class_of(place), 0) for _, place in graph.places(name)]
     nearest = max([near[class_of(name)], *places])
     worth = nearest if nearest > CHANCE else 0.0

@@ -119,7 +119,6 @@ class _Lines:
                 break
 
     def _read(self, raw: str) -> bool:
-        """Read a line; return whether the plan continues."""
         line = raw.strip()[: MAX_LINE + 1] if self._in_string else raw.strip()
         indent = len(raw) - len(raw.lstrip())
         turns = len(_STRING.findall(line[:MAX_LINE])) % 2 == 1
@@ -171,7 +170,6 @@ class _Lines:
 
 
 def parse_sub_goals(text: str) -> tuple[str, ...]:
-    """Parse a list of sub-goals, each as written."""
     found = (' '.join((a or b).split()).strip(' ,') for a, b in _SUB_GOAL.findall(text))
     texts = tuple(filter(None, found))
     if not texts:

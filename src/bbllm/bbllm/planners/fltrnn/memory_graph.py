@@ -12,7 +12,7 @@ from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import nearest_first
 from bbllm.core.types import Code, Kind, Scene, SkillCall
 from bbllm.planners.common.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation
-from bbllm.planners.common.scene_graph import CHARACTER, scene_graph
+from bbllm.planners.common.scene_graph import CHARACTER, reached, scene_graph
 
 GOING = frozenset({'walk', 'find'})
 ARITY = {
@@ -117,7 +117,6 @@ class MemoryGraph:
         return self._places.get(name, ())
 
     def room_of(self, name: str) -> str | None:
-        """Return the room of an object, which is that of its place."""
         for place in [name, *self._above(name)]:
             if place in self._rooms:
                 return place
@@ -128,7 +127,6 @@ class MemoryGraph:
         return self._room_of.get(name)
 
     def closed_around(self, name: str) -> str | None:
-        """Return the outermost closed object around an object, None if there is none."""
         found = None
         for below in [name, *self._above(name)]:
             for relation, other in self._places.get(below, ()):
@@ -254,12 +252,4 @@ class MemoryGraph:
                     self._states[name] = self._states[name] - {before} | {after}
 
     def _above(self, name: str) -> list[str]:
-        """Return all places of an object, nearest first; cycles end it."""
-        found: dict[str, None] = {}
-        waiting = [name]
-        while waiting:
-            for _, other in self._places.get(waiting.pop(0), ()):
-                if other not in found and other != name:
-                    found[other] = None
-                    waiting.append(other)
-        return [*found]
+        return reached([name], lambda x: [place for _, place in self.places(x)])[1:]

@@ -136,7 +136,6 @@ class LanguageRNN:
         return not self._unmet(sub_goal)
 
     def _lack(self, index: int, sub_goal: Goal) -> str:
-        """Return why a sub-goal does not count."""
         lacks = [
             f'of {item} there are {self.memory.n_satisfying(item)}'
             for item in self._unmet(sub_goal)
@@ -209,7 +208,6 @@ class LanguageRNN:
         return calls, self._refusal(refused[0]) if refused else ''
 
     def _refusal(self, refused: LineDiscarded) -> str:
-        """Return the text for the model on a refused call, without reasons from ablated rules."""
         if self._explain or refused.code is not Code.PRECONDITION:
             return f'{refused.text} was refused: {refused.why}'
         return f'{refused.text} was refused'

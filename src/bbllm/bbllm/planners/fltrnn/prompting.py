@@ -109,7 +109,6 @@ class Demonstration(BaseModel):
 
     @property
     def in_words(self) -> Demonstration:
-        """The demonstration with its goal as a sentence."""
         names = (name for item, _, place in self.things for name in (item, place))
         predicates = parse_goal(self.goal, {class_of(name) for name in names})
         goal = goal_sentence(predicates) if predicates else self.goal
@@ -129,7 +128,6 @@ class _File(BaseModel):
 
 @cache
 def household_demonstrations() -> tuple[Demonstration, ...]:
-    """Return the demonstrations of the project; raise ConfigError if they cannot be read."""
     return read_demonstrations(config_dir() / 'demonstrations' / 'household.yaml')
 
 
@@ -145,13 +143,10 @@ def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
 
 
 def chooser(
-    how: Literal['similar', 'random', 'fixed'],
-    embedder: Embedder,
-    rng: Random,
-    among: Sequence[Demonstration] | None = None,
+    how: Literal['similar', 'random', 'fixed'], embedder: Embedder, rng: Random
 ) -> Callable[[str], Sequence[Demonstration]]:
     """Return a function that chooses the demonstrations for a goal: of equals, the first."""
-    among = household_demonstrations() if among is None else among
+    among = household_demonstrations()
     if how == 'random':
         return lambda _: rng.sample(among, min(DEMONSTRATIONS, len(among)))
     if how == 'fixed':
@@ -215,7 +210,6 @@ class FLTRNNPrompts:
     long_memory: bool = True
 
     def split(self, goal: str, scene: Scene) -> str:
-        """Return the prompt that asks for the sub-goals of a goal."""
         predicates = parse_goal(goal, classes(scene))
         return render(
             PACKAGE,
@@ -237,7 +231,6 @@ class FLTRNNPrompts:
         return self._plan(WHOLE, scene, short_term)
 
     def reason(self, goal: str, scene: Scene) -> str:
-        """Return the prompt of the reasoner of planning-reasoning."""
         predicates = parse_goal(goal, classes(scene))
         return render(PACKAGE, 'reason', opening=REASON, goal=_goal_line(goal, predicates))
 

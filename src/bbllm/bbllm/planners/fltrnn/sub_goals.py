@@ -73,7 +73,6 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
 
 
 def embedder_of(body: Body) -> Embedder:
-    """Return the Body's embedder if it has one, else `lexical`."""
     return body.embedder if isinstance(body, MatchingBody) else LexicalEmbedder()
 
 
@@ -126,7 +125,6 @@ def decompose(
         faults.append(LineDiscarded(text, why, refused=refused))
 
     def kept(predicate: GoalPredicate) -> Iterator[GoalPredicate]:
-        """Yield a predicate unless it is invented."""
         what = _what(predicate)
         strange = {predicate.thing, predicate.place} - known - {''}
         if not wanted:

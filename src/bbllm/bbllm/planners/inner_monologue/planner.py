@@ -55,7 +55,6 @@ class Monologue:
         return '\n'.join(lines)
 
     def hear(self, texts: Sequence[str]) -> None:
-        """Add feedback of people since the last step."""
         (self._heard[-1] if self._heard else self.heard).extend(texts)
 
     def add(

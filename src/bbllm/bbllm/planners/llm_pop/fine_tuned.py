@@ -97,7 +97,6 @@ Feedback of a person is a round without actions.
 
 
 def numbers(vector: Sequence[float]) -> str:
-    """Return a vector to three decimals, without brackets."""
     # Adding zero turns the -0.0 that rounding leaves into 0.0.
     return ', '.join(f'{round(value, 3) + 0.0:.3f}' for value in vector)
 

@@ -31,14 +31,7 @@ KNOWN = (
     'reach([x, y, z], [qx, qy, qz, qw]), reset() and wait().'
 )
 
-_WORDS = {
-    'pick': Verb.PICK,
-    'grasp': Verb.PICK,
-    'place': Verb.PLACE,
-    'reach': Verb.REACH,
-    'reset': Verb.RESET,
-    'wait': Verb.WAIT,
-}
+_WORDS = {**{verb.name.lower(): verb for verb in Verb}, 'grasp': Verb.PICK}
 _BEFORE = ' \t>*_`'
 _AFTER = ' \t*_`'
 _FENCE = re.compile(r'\s*(?:```|~~~)')
@@ -63,7 +56,7 @@ class FtAction:
         parts = [f"'{self.name}'"] if self.name else []
         if self.pose is not None:
             parts += [vector(self.pose[:3]), vector(self.pose[3:])]
-        return f'{_NAMES[self.verb]}({", ".join(parts)})'
+        return f'{self.verb.name.lower()}({", ".join(parts)})'
 
     @property
     def call(self) -> SkillCall:
@@ -73,9 +66,6 @@ class FtAction:
         if self.pose is not None:
             return SkillCall(self.verb.value, (' '.join(map(_number, self.pose)),))
         return SkillCall(self.verb.value, (self.name,) if self.name else ())
-
-
-_NAMES = {verb: word for word, verb in reversed(_WORDS.items())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +82,6 @@ class FtReply:
 
     @property
     def enough(self) -> bool:
-        """Whether the explanation begins with Yes."""
         return self.explanation[:3].lower() == 'yes'
 
 
@@ -130,7 +119,6 @@ def parse_enough(text: str) -> FtReply:
 
 
 def parse_some(text: str) -> FtReply:
-    """Parse as `parse_reply` a reply that must have actions."""
     reply = parse_reply(text)
     if not reply.actions:
         raise ParseError(f'There are no actions, but this question wants at least one. {KNOWN}')
@@ -157,7 +145,6 @@ def parse_actions(text: str) -> tuple[FtAction, ...]:
 
 
 def listed(actions: Sequence[FtAction]) -> str:
-    """Return actions as text for `parse_actions`."""
     return f'[{", ".join(map(str, actions))}]'
 
 

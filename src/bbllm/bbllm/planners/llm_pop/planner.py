@@ -78,7 +78,6 @@ def feedback_line(text: str) -> str:
 
 
 def evaluator_prompt(task: Task, scene: Scene, history: str) -> str:
-    """Return the prompt that asks how far the task has come."""
     return _render('evaluator', task, scene, history)
 
 
@@ -107,7 +106,6 @@ def _render(name: str, task: Task, scene: Scene, history: str, **values: object)
 
 
 def situation(scene: Scene) -> Iterator[str]:
-    """Yield the current observations, a line each, in metres and newtons."""
     yield from (table_line(item) for item in scene.objects if item.kind is Kind.FIXTURE)
     for item in scene.objects:
         if item.kind in MOVABLE:

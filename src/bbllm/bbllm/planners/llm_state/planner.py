@@ -1,6 +1,5 @@
 """LLM-State: the model keeps a state of the relevant objects, and plans on by it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,7 +22,6 @@ from bbllm.planners.common.low_level_plan import (
     parse_low_level_plan,
 )
 from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.reply_diagnostics import Found, reporting
 
 MAX_ROUNDS = 150
 """How many plans an episode may have. The paper limits steps only, to at most 150; a plan has at
@@ -96,9 +94,9 @@ class LLMState(ModelPlanner):
     def _attend(
         self, state: OpenState, prompt: str, hands: Hands, context: EpisodeContext
     ) -> OpenState:
-        """Add the objects that the attention asks for."""
         known = []
-        for word in self._lines(prompt, parse_attention, 'attention', hands, context).things:
+        request = PromptRequest(kind='attention', scene=hands.scene)
+        for word in self.ask(prompt, parse_attention, request, context).things:
             if (name := hands.names.name(word)) is None:
                 why = f'There is nothing named {word[:60]}.'
                 context.emit(LineDiscarded(f'{ADD}("{word[:60]}")', why, refused=True))
@@ -107,24 +105,13 @@ class LLMState(ModelPlanner):
         return state.with_objects(known)
 
     def _plan(self, prompt: str, hands: Hands, context: EpisodeContext) -> tuple[SkillCall, ...]:
-        """Return the next calls of the policy; none if the task is done."""
         read = partial(parse_low_level_plan, actions=low_level_actions(hands.scene))
-        plan = self._lines(prompt, read, 'actions', hands, context)
+        request = PromptRequest(kind='actions', scene=hands.scene)
+        plan = self.ask(prompt, read, request, context)
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
             context.emit(LineDiscarded(str(call), why, refused=True))
         return plan.calls[: PLAN_LIMIT - 1]
-
-    def _lines(
-        self,
-        prompt: str,
-        read: Callable[[str], Found],
-        kind: str,
-        hands: Hands,
-        context: EpisodeContext,
-    ) -> Found:
-        read = reporting(read, context.emit)
-        return self.ask(prompt, read, PromptRequest(kind=kind, scene=hands.scene), context)
 
 
 LLM_STATE = PlannerSpec(

@@ -68,7 +68,6 @@ class Actions:
         return calls[self.nearest_of(text, [*calls])]
 
     def nearest_of(self, text: str, others: Sequence[str]) -> str:
-        """Return the nearest of other texts, of which there is at least one."""
         return self._nearness.ranked(text, others)[0]
 
     def phrase(self, call: SkillCall) -> str:

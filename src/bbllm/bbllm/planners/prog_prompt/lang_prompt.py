@@ -33,7 +33,6 @@ class Example:
 
 
 def read_examples(scene: Scene) -> tuple[Example, ...]:
-    """Return the examples for a scene, in the order of the prompt."""
     name = 'containers' if moves_to_containers(scene) else scene.domain
     text = source(templates(PACKAGE), f'steps/{name}.md')
     return tuple(_example(block) for block in text.strip().split('\n\n'))

@@ -57,7 +57,6 @@ class Interpreter:
 
     @property
     def n_in_world(self) -> int:
-        """How many calls reached the world."""
         return sum(item.code is None for item in self.tried)
 
     def run(self, program: Program) -> None:
@@ -68,7 +67,6 @@ class Interpreter:
                 return
 
     def _work_on(self, goal: ProgramPart) -> bool:
-        """Execute a sub-goal; return whether the program continues."""
         begun = self._plan.next
         for i, item in enumerate(goal.statements):
             made = self._plan.next - begun
@@ -91,7 +89,6 @@ class Interpreter:
         return all(self._act(call) for call in calls)
 
     def _act(self, call: SkillCall) -> bool:
-        """Execute a call; return whether the program continues."""
         self.context.emit(StepBegun.of(self._plan.left[0]))
         tried = attempt(call, self.referents, self.world)
         self.tried.append(tried)
@@ -193,7 +190,6 @@ class ProgPrompt(ModelPlanner):
     def _go_on(
         self, task: Task, world: World, context: EpisodeContext, interpreter: Interpreter
     ) -> None:
-        """Request and execute further programs until one is empty."""
         n_idle = 0
         for _ in range(MAX_PROGRAMS - 1):
             scene = world.observe()

@@ -193,7 +193,6 @@ class StateKeeper:
         threading.Thread(target=self._run, name='open state', daemon=True).start()
 
     def hear(self, event: Event) -> None:
-        """Process an event of an episode."""
         with self._changed:
             match event.data:
                 case SkillCall(args=args):
@@ -249,7 +248,6 @@ class StateKeeper:
             )
 
     def _estimate(self) -> None:
-        """Wait for news and a scene, and estimate once."""
         with self._changed:
             self._changed.wait_for(lambda: self._news and self._scene is not None)
             self._news = False

@@ -101,7 +101,6 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
 
 
 def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
-    """Return an object, its attributes, and why they are rejected, if so."""
     thing, comma, rest = body.partition(',')
     thing, rest = thing.strip(_QUOTES), rest.strip(_QUOTES)
     if not comma or not thing:
@@ -148,7 +147,6 @@ def _calls(
 
 
 def _body(rest: str, name: str) -> tuple[str, str]:
-    """Return the text in the brackets, and the closing bracket, '' if there is none."""
     end = None if name == REASON else _QUOTED_END.search(rest)
     if end is not None:  # a note with brackets may follow
         return rest[: end.start() + 1], ')'

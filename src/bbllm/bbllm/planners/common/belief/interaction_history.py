@@ -36,7 +36,6 @@ class InteractionHistory:
 
     @property
     def history(self) -> tuple[Outcome, ...]:
-        """All outcomes, oldest first."""
         return tuple(self._history)
 
     def copy(self) -> 'InteractionHistory':
@@ -51,12 +50,10 @@ class InteractionHistory:
     def sense(self, seen: Observed) -> None:
         """Add the force measured after the newest call, if an object is in the hand."""
         held = held_after(self._history)
-        open_m = None if seen.fingers_m is None else sum(seen.fingers_m)
-        if held in (None, FORGOTTEN) or seen.force_n is None:
+        if held in (None, FORGOTTEN) or seen.force_n is None or seen.fingers_m is None:
             return
-        if open_m is None or open_m >= OPEN_M:
-            return
-        self._forces_n.setdefault(held, deque(maxlen=READINGS)).append(seen.force_n[2])
+        if sum(seen.fingers_m) < OPEN_M:
+            self._forces_n.setdefault(held, deque(maxlen=READINGS)).append(seen.force_n[2])
 
     def forces_n(self, name: str) -> tuple[float, ...]:
         """Return the readings of the force along z with an object; heavier is lower [N]."""
@@ -121,7 +118,6 @@ def empties_hand(outcome: Outcome) -> bool:
 
 
 def _only_of(outcome: Outcome, gone: set[str]) -> bool:
-    """Return whether a call was about a lost object, and did not change the hand."""
     if not gone.intersection(outcome.call.args[:1]):
         return False
     taken = outcome.succeeded and outcome.call.skill in TAKING

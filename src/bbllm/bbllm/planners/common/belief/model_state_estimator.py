@@ -16,12 +16,7 @@ from bbllm.planners.common.belief.grammar import REASON, UPDATE, parse_estimate
 from bbllm.planners.common.belief.interaction_history import TAKING
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.low_level_plan import action_forms, as_planned, low_level_actions
-from bbllm.planners.common.observation_text import (
-    ShortNames,
-    lists_text,
-    rooms_text,
-    situation_text,
-)
+from bbllm.planners.common.observation_text import ROOMS, ShortNames, lists, situation, text_of
 from bbllm.planners.common.prompting import ask, one_line, render
 from bbllm.planners.common.reply_diagnostics import reporting
 from bbllm.planners.common.scene_graph import HOUSEHOLD
@@ -52,7 +47,7 @@ class StatePrompts:
             'attention',
             scene,
             state=self._entries(state.blank()) or 'nothing yet',
-            observation=lists_text(scene, self.names, moved=_taken(history)),
+            observation=text_of(lists(scene, self.names, _taken(history))),
             situation=self._situation(scene),
             task=one_line(task.instruction),
         )
@@ -72,8 +67,8 @@ class StatePrompts:
             scene,
             state=self._entries(state.blank()) or 'nothing yet',
             history=self.history(history, scene),
-            rooms=rooms_text(scene, self.names),
-            situation=situation_text(scene, self.names),
+            rooms=self._rooms(scene),
+            situation=text_of(situation(scene, self.names)),
             summary=summary,
             objects=objects,
         )
@@ -96,7 +91,7 @@ class StatePrompts:
             limit=PLAN_LIMIT,
             stateful=state is not None,
             history=self.history(history, scene),
-            observation=lists_text(scene, self.names, moved=_taken(history)),
+            observation=text_of(lists(scene, self.names, _taken(history))),
             situation=self._situation(scene),
             state='' if state is None else self._whole(state),
             task=one_line(task.instruction),
@@ -127,7 +122,11 @@ class StatePrompts:
 
     def _situation(self, scene: Scene) -> str:
         # On a table the observation contains it.
-        return situation_text(scene, self.names) if scene.domain == HOUSEHOLD else ''
+        return text_of(situation(scene, self.names)) if scene.domain == HOUSEHOLD else ''
+
+    def _rooms(self, scene: Scene) -> str:
+        seen = lists(scene, self.names)
+        return text_of({ROOMS: seen[ROOMS]}) if ROOMS in seen else ''
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
         house = scene.domain == HOUSEHOLD
@@ -136,7 +135,6 @@ class StatePrompts:
 
 
 def _taken(history: Sequence[Outcome]) -> list[str]:
-    """Return the objects that were taken, each once, the latest last."""
     taken = [item.call.args[0] for item in history if item.succeeded and item.call.skill in TAKING]
     return [*reversed(dict.fromkeys(reversed(taken)))]
 

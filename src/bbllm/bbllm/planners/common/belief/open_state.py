@@ -2,22 +2,17 @@
 Beliefs about objects beyond what scenes contain: the interface of estimators, and their grammar.
 
 Source: Chen et al., LLM-State, section IV-B: objects with attributes in plain words, and a summary
-of what has happened. The planner `llm_state` and the node `state_estimator` both use it. In scenes
-they are estimated facts.
+of what has happened. In scenes they are estimated facts.
 
     belief     := {adverb} (comparison | known | saying)
     comparison := WORDer_than NAME | more_WORD_than NAME | less_WORD_than NAME | as_WORD_as NAME
     known      := on | off | plugged_in | plugged_out | out_of_workspace
     saying     := WORD {WORD} [NUMBER [times]]
 
-(red_cube is failed_grasp_twice), (red_cube heavier_than blue_cube). Beliefs never overwrite,
-contradict or repeat a sensed fact, and are about objects of the scene only.
-
-A WORD of a saying must not be about where an object is, how it lies, or whether it exists and can
-be seen or reached; it must not name an object of the scene, or its kind (`cube` of red_cube). So
-the only relation to another object is a comparison: others take a preposition, of which a language
-has few, or a transitive verb such as `touches`. Beside certain others, some of these words are not
-about a place (`glued down`, `hard to grasp`): `BESIDE` lists them.
+Beliefs never overwrite, contradict or repeat a sensed fact, and are about objects of the scene
+only. A WORD of a saying must not be about where an object is, how it lies, or whether it exists
+and can be seen or reached; it must not name an object of the scene, or its kind (`cube` of
+red_cube). docs/design/open-state.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -47,7 +42,6 @@ class OpenState:
         return OpenState({**self.attributes, **new}, self.summary)
 
     def with_attributes(self, name: str, words: Sequence[str]) -> OpenState:
-        """Replace the attributes of an object, and add it if it is missing."""
         return OpenState({**self.attributes, name: tuple(words)}, self.summary)
 
     def blank(self) -> OpenState:
@@ -104,12 +98,10 @@ def malformed_beliefs(state: OpenState, scene: Scene) -> list[tuple[str, str]]:
 
 
 def with_open_facts(scene: Scene, state: OpenState) -> Scene:
-    """Return a scene with the beliefs of a state in place of its former ones."""
     return replace(scene, facts=(*sensed_only(scene).facts, *open_facts(state, scene)))
 
 
 def _fact(name: str, text: str, names: frozenset[str]) -> Fact | None:
-    """Return the fact of an attribute, None if it is no belief."""
     found = read_belief(text, names) if len(text) <= LONGEST else None
     if found is None or found[1] == name:
         return None
@@ -241,12 +233,10 @@ def _is_saying(tokens: Sequence[str]) -> bool:
 
 
 def _is_plain(word: str) -> bool:
-    """Return whether a word is not about places, sight, reach or pose."""
     return word.isalpha() and word not in PLACE_WORDS and not STEMS.match(word)
 
 
 def _names_one(tokens: Sequence[str], names: Collection[str]) -> bool:
-    """Return whether words name an object of the scene, or its kind."""
     words = f' {" ".join(tokens)} '
     return any(f' {called} ' in words for name in names for called in _called(name))
 

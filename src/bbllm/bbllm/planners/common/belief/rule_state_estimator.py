@@ -1,17 +1,8 @@
 """
 A state estimator without a model: rules derive attributes from outcomes and forces.
 
-* failed_grasp_once, failed_grasp_twice: the fingers missed it since it was last in the hand;
-  `twice` is two times or more.
-* would_not_rise, fixed_or_heavy: it did not rise when it was last lifted.
-* slipped_before: it was lost out of the hand.
-* misplaced_before: it came to rest in another place than requested.
-* out_of_workspace: the last call that needed it (an object or a location) failed so.
-* heavier_than OTHER: by the measured force; see `MARGIN_KG`.
-* opened_before: it was opened, in a household.
-* warm: it was in or on a heater that was switched on, in a household.
-
-Those that end in "before" are permanent; a call that contradicts one of the others removes it.
+docs/design/open-state.md lists the attributes. Those that end in "before" are permanent; a call
+that contradicts one of the others removes it.
 """
 
 import re
