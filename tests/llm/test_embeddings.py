@@ -11,10 +11,7 @@ from chat_clients import KEY, Client
 from fake_faults import echoes_key, hangs, sends
 from fake_server import FakeServer, embeds, status
 
-from bbllm.core.errors import (
-    ModelError,
-    ModelUnavailableError,
-)
+from bbllm.core.errors import ModelError, ModelUnavailableError
 from bbllm.llm.embedding.lexical import DIMENSIONS, LexicalEmbedder
 from bbllm.llm.openai.chat import BATCH
 

@@ -161,11 +161,7 @@ def test_a_line_that_a_crash_tore_is_left_out(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ('content', 'message'),
-    [
-        ('hello\n', 'Line 1 of .* is no recorded exchange'),
-        ('', 'is empty'),
-    ],
+    ('content', 'message'), [('hello\n', 'Line 1 of .* is no recorded exchange'), ('', 'is empty')]
 )
 def test_what_is_no_recording_is_refused(path: Path, content: str, message: str) -> None:
     path.parent.mkdir()

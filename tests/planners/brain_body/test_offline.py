@@ -128,11 +128,7 @@ def test_single_actions_are_what_they_say(instruction: str, calls: str) -> None:
 
 @pytest.mark.parametrize(
     'instruction',
-    [
-        PLUS_SIGN,
-        "please make a '+' out of the cubes",
-        'form a cross with five cubes',
-    ],
+    [PLUS_SIGN, "please make a '+' out of the cubes", 'form a cross with five cubes'],
 )
 def test_the_plus_sign_is_built(instruction: str) -> None:
     world, context = busy_table(), Diary()

@@ -9,16 +9,7 @@ from bbllm.bench.oracle.model import offline
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.text import without_delimiters
-from bbllm.core.types import (
-    Code,
-    Kind,
-    PlanStep,
-    Pose,
-    Scene,
-    SceneObject,
-    SkillCall,
-    Task,
-)
+from bbllm.core.types import Code, Kind, PlanStep, Pose, Scene, SceneObject, SkillCall, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.common.matching import MatchingBody

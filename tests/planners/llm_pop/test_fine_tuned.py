@@ -13,13 +13,7 @@ from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.model_planner import PromptHistory
-from bbllm.planners.llm_pop.fine_tuned import (
-    HISTORY,
-    FTCoT,
-    FtRound,
-    Question,
-    round_words,
-)
+from bbllm.planners.llm_pop.fine_tuned import HISTORY, FTCoT, FtRound, Question, round_words
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction
 from bbllm.planners.llm_pop.grammar import Verb
 from benchmarks.finetuning.pairs import parse_past

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.llm_pop.fine_tuned_grammar import (
-    FtAction,
-    FtReply,
-    parse_enough,
-    parse_reply,
-)
+from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction, FtReply, parse_enough, parse_reply
 from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, Verb
 
 NUMBERS = st.integers(-19999, 19999).map(lambda value: value / 10000)

@@ -5,12 +5,7 @@ from pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, sect
 from symbolic_table import Diary, busy_table
 
 from bbllm.bench.oracle.model import offline
-from bbllm.core.errors import (
-    ConfigError,
-    GaveUpError,
-    ParseError,
-    PromptTooLongError,
-)
+from bbllm.core.errors import ConfigError, GaveUpError, ParseError, PromptTooLongError
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
 

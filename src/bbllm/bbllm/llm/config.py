@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.paths import config_dir
 from bbllm.core.registry import provider_names
 from bbllm.llm.redaction import Redactor, looks_like_key
 
@@ -141,8 +142,6 @@ def load_config(path: Path | None = None) -> LlmConfig:
         ConfigError: It cannot be read or used; names the place and what would be accepted.
     """
     if path is None:
-        from bbllm.core.paths import config_dir
-
         path = config_dir() / 'llm.yaml'
     try:
         text = path.read_text(encoding='utf-8')

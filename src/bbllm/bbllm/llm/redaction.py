@@ -43,9 +43,6 @@ class Redactor:
         self._pattern = _any_of(self._forms)
         self._long_pattern = _any_of(form for form in self._forms if len(form) >= _SHORT)
 
-    def __repr__(self) -> str:
-        return f'Redactor({len(self._forms)} forms)'
-
     def hide_known(self, text: str) -> str:
         """
         Replace the secrets themselves; for text that must stay as it is otherwise.

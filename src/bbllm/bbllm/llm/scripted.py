@@ -1,6 +1,5 @@
 """A model that replies from a script: for tests, public like any other model."""
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -63,7 +62,6 @@ class ScriptedModel:
         cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer with the next reply; see `ChatModel.complete`."""
-        begun_s = time.monotonic()
         request = Request(messages=tuple(messages), stop=tuple(stop), schema=schema)
         self.requests.append(request)
         n_asked = len(self.requests)
@@ -78,12 +76,8 @@ class ScriptedModel:
         if isinstance(answer, Reply):
             return answer
         text = cut_at_stop(answer(request) if callable(answer) else answer, stop)
-        return Reply(
-            text=text,
-            model=self.name,
-            usage=Usage(most_tokens(request.prompt), most_tokens(text)),
-            duration_s=time.monotonic() - begun_s,
-        )
+        usage = Usage(most_tokens(request.prompt), most_tokens(text))
+        return Reply(text=text, model=self.name, usage=usage)
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:

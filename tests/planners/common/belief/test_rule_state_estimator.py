@@ -8,15 +8,7 @@ from made_scenes import made_scene
 
 from bbllm.core.events import Event
 from bbllm.core.observation import Observed
-from bbllm.core.types import (
-    Code,
-    Fact,
-    Outcome,
-    Pose,
-    Scene,
-    SkillCall,
-    Status,
-)
+from bbllm.core.types import Code, Fact, Outcome, Pose, Scene, SkillCall, Status
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
 from bbllm.planners.common.belief.interaction_history import (
     MOVED_M,

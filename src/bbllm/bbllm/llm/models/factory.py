@@ -8,14 +8,7 @@ from pathlib import Path
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.protocols import ChatModel, Embedder
 from bbllm.core.registry import BRAIN_AND_BODY, fallback_name, find_provider
-from bbllm.llm.config import (
-    LlmConfig,
-    ModelConfig,
-    ServerConfig,
-    load_config,
-    override,
-    parse_config,
-)
+from bbllm.llm.config import LlmConfig, ServerConfig, load_config, override, parse_config
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.openai.settings import key_in_clear, openai_settings
 from bbllm.llm.recording.replay import (
@@ -27,7 +20,6 @@ from bbllm.llm.recording.replay import (
 
 __all__ = [
     'LlmConfig',
-    'ModelConfig',
     'Models',
     'ProbeResult',
     'load_config',
@@ -214,7 +206,7 @@ def _probe(section: ServerConfig, role: str, environ: Mapping[str, str]) -> str:
 
 def _build(section: ServerConfig, role: str, environ: Mapping[str, str]) -> ChatModel:
     if (provider := find_provider(section.provider)) is not None:
-        goal = section.goal if isinstance(section, ModelConfig) else None
+        goal = getattr(section, 'goal', None)
         if role not in provider.roles:
             raise ConfigError(
                 f'`{section.provider}` can only be the Brain. Use --{role} {fallback_name()}.'

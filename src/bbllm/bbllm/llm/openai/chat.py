@@ -73,9 +73,6 @@ class OpenAIChat:
         self._refused: set[str] = set()
         """Parameters that the server does not take; given up once, for good."""
 
-    def __repr__(self) -> str:
-        return f'OpenAIChat({self._client.label})'
-
     def complete(
         self,
         messages: Sequence[Message],
@@ -264,9 +261,6 @@ class OpenAIEmbedder:
         self.name = settings.model
         self.settings = settings
         self._client = client or ModelClient(settings)
-
-    def __repr__(self) -> str:
-        return f'OpenAIEmbedder({self._client.label})'
 
     def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         return self._client.run(self._embed(texts), cancel)

@@ -19,15 +19,7 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Coroutine,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -45,11 +37,7 @@ from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import Redactor
 
 if TYPE_CHECKING:
-    from openai.types.chat import (
-        ChatCompletion,
-        ChatCompletionChunk,
-        ChatCompletionMessageParam,
-    )
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
 
 T = TypeVar('T')
 Vectors = tuple[tuple[float, ...], ...]
@@ -94,7 +82,7 @@ class ModelClient:
         self,
         settings: OpenAISettings,
         *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: Callable[[float], Coroutine[Any, Any, None]] = asyncio.sleep,
         report: Callable[[str], None] = log_warning,
     ):
         self.settings = settings
@@ -120,7 +108,7 @@ class ModelClient:
             raise
         return future.result()
 
-    async def attempt(self, work: Awaitable[T]) -> T | Failure:
+    async def attempt(self, work: Coroutine[Any, Any, T]) -> T | Failure:
         """
         Await one request; what goes wrong is returned as a Failure without secrets.
 

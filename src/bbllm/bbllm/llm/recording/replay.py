@@ -343,9 +343,8 @@ class _AsModel:
         self,
         messages: Sequence[Message],
         *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
         cancel: CancelToken | None = None,
+        **options: object,
     ) -> Reply:
         found = self._inner.embed(json.loads(messages[0].content), cancel=cancel)
         return Reply(

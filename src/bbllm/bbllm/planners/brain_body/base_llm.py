@@ -23,8 +23,7 @@ class BaseLLM(ModelPlanner):
     The paper's baseline without Body and without steps in plain words.
 
     Source: Bhat et al., section 4 (Base-LLM of Table 1). A command that fails or names an unknown
-    object is skipped. As for the other planners, a reply without a numbered line is requested once
-    more; that is about form, and not feedback on the world.
+    object is skipped; only a reply without a numbered line is requested once more.
     """
 
     options: GroundingOptions = OPTIONS

@@ -32,8 +32,7 @@ class HouseBody:
     """
     Shows another Body classes in place of objects, and grounds its answers; for one episode.
 
-    An object to put somewhere is one in a hand, else the choice of the policy, so that the world
-    refuses it in its own words. The object last gone to is remembered; see `Referents`.
+    An object to put somewhere is one in a hand, else the choice of the policy.
     """
 
     def __init__(self, body: Body, policy: Policy, task: Task, context: EpisodeContext):
@@ -92,8 +91,7 @@ class BrainBody(ModelPlanner):
         """Execute the plan to its end; raise ParseError without a first plan; see `Planner`."""
         world = believing(world, self.options.open_state, self.brain, context)
         body = body_in(world, self.body, self.options.grounding, task, context)
-        prompts = Prompts(believed=self.options.open_state != 'no')
-        scene = world.observe()
+        prompts, scene = self._prompts, world.observe()
         request = PromptRequest(kind='plan', scene=prompts.shown(scene))
         plan = Plan(self.ask(prompts.planning(task, scene), parse_plan, request, context))
         context.emit(PlanMade.of(plan, 0))
@@ -108,7 +106,7 @@ class BrainBody(ModelPlanner):
                 k += 1
                 context.emit(RepairBegun.of(step, failure.cause, code=failure.code))
                 failures.append(failure)
-                new = self._repair(prompts, task, world, plan, failures, context)
+                new = self._repair(task, world, plan, failures, context)
                 if new is not None:
                     plan = new
                     context.emit(PlanMade.of(plan, i))
@@ -129,26 +127,29 @@ class BrainBody(ModelPlanner):
             return StepFailure(step, cause, human=said, tried=False)
         return None
 
+    @property
+    def _prompts(self) -> Prompts:
+        return Prompts(believed=self.options.open_state != 'no')
+
     def _repair(
         self,
-        prompts: Prompts,
         task: Task,
         world: World,
         plan: Plan,
-        failures: list[StepFailure],
+        failed: list[StepFailure],
         context: EpisodeContext,
     ) -> Plan | None:
         """Ask for the plan from the failed step on; None if no reply parses."""
-        *earlier, failure = failures
+        *earlier, failure = failed
         start = failure.step.index
-        scene = world.observe()
+        prompts, scene = self._prompts, world.observe()
         prompt = prompts.feedback(task, scene, plan, failure, earlier)
         request = PromptRequest(
             kind='repair',
             scene=prompts.shown(scene),
             start=start,
             plan=tuple(step.text for step in plan.steps),
-            failures=tuple(failures),
+            failures=tuple(failed),
         )
         try:
             new = self.ask(prompt, partial(parse_plan, start=start), request, context)

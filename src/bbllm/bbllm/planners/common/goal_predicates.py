@@ -53,12 +53,7 @@ STATE_OF: Mapping[GoalRelation, str] = {
     GoalRelation.TURNOFF: 'off',
 }
 """The state in scenes that a predicate requires."""
-OPPOSED = frozenset(
-    {
-        frozenset({GoalRelation.CLOSED, GoalRelation.OPEN}),
-        frozenset({GoalRelation.TURNON, GoalRelation.TURNOFF}),
-    }
-)
+OPPOSED = ({GoalRelation.CLOSED, GoalRelation.OPEN}, {GoalRelation.TURNON, GoalRelation.TURNOFF})
 """Relations that exclude each other."""
 AT_ONCE = ((GoalRelation.HOLDS, 'hold', 2), (GoalRelation.SIT, 'sit on', 1))
 """Relations that a person can have with some objects at once, and with how many."""

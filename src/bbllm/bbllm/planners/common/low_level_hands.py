@@ -55,11 +55,7 @@ class GrowingPlan:
 
 
 class CallRunner:
-    """
-    Executes one plan after the other; each continues where the last one ended.
-
-    A failed step is reported as failed if `for_good`; otherwise the planner replans it.
-    """
+    """Executes one plan after the other; a failed step is replanned unless it fails `for_good`."""
 
     def __init__(self, world: World, context: EpisodeContext, *, for_good: bool = True):
         self._world = world

@@ -94,8 +94,7 @@ class Referents:
 
     As in the published program: a skill that goes to an object chooses by the policy; an object
     to put somewhere must be in a hand, unless `put_unheld` leaves it to the world to refuse it;
-    any other word means the object last gone to if that is of the class, the only one if there is
-    one, and otherwise the choice of the policy.
+    any other word means the object last gone to, the only one, or the choice of the policy.
     """
 
     policy: Policy

@@ -197,11 +197,7 @@ _WORDS = {'inside': 'inside', 'on': 'on it'}
 
 
 def house_environment(scene: Scene) -> str:
-    """
-    Return a line on the robot and one for each room, by class, as BrainBody-LLM describes a house.
-
-    Equal descriptions are counted: `fridge (closed; inside: milk, salmon); 4 wall`.
-    """
+    """Return a line on the robot and one for each room, by class; equal ones are counted."""
     around = scene_graph(scene)
     rooms = [item.name for item in scene.objects if item.kind is Kind.LOCATION]
     contents: dict[str, dict[str, list[str]]] = {}

@@ -46,9 +46,8 @@ class PlanningReasoning(ModelPlanner):
     """
     The paper's second baseline: two roles of one model, and no memory between them.
 
-    Source: Zhang et al., FLTRNN, appendix, listings 7 to 9. The reasoner's prompt has the goal
-    alone. For each of its sub-tasks, the planner's prompt has the current places of the key
-    objects of the whole goal, and no past actions. A call that fails is skipped.
+    Source: Zhang et al., FLTRNN, appendix, listings 7 to 9. For each of the reasoner's sub-tasks,
+    the planner's prompt has the current places of the key objects of the whole goal.
     """
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:

@@ -26,7 +26,6 @@ from bbllm.core.protocols import Embedder
 from bbllm.core.text import as_data
 from bbllm.core.types import Scene
 from bbllm.planners.common.goal_predicates import (
-    GoalPredicate,
     goal_sentence,
     goal_text,
     parse_goal,
@@ -102,10 +101,6 @@ class Demonstration(BaseModel):
                 f'and the actions with their numbers of things {ARITY}'
             )
         return self
-
-    @property
-    def memory(self) -> str:
-        return memory_text(self.things, self.states)
 
     @property
     def in_words(self) -> Demonstration:
@@ -215,7 +210,7 @@ class FLTRNNPrompts:
             PACKAGE,
             'split',
             opening=SPLIT,
-            goal=_goal_line(goal, predicates),
+            goal=_goal_line(goal, scene),
             words=goal_sentence(predicates) if predicates else '',
             classes=classes(scene),
             whole=scene.whole,
@@ -231,8 +226,7 @@ class FLTRNNPrompts:
         return self._plan(WHOLE, scene, short_term)
 
     def reason(self, goal: str, scene: Scene) -> str:
-        predicates = parse_goal(goal, classes(scene))
-        return render(PACKAGE, 'reason', opening=REASON, goal=_goal_line(goal, predicates))
+        return render(PACKAGE, 'reason', opening=REASON, goal=_goal_line(goal, scene))
 
     def act(self, scene: Scene, short_term: ShortTerm) -> str:
         return self._plan(ACT, scene, short_term)
@@ -254,7 +248,7 @@ class FLTRNNPrompts:
         examples = [
             {
                 'goal': item.goal,
-                'memory': item.memory,
+                'memory': memory_text(item.things, item.states),
                 'body': item.lines(rule_thoughts=self.rule_thoughts),
             }
             # In a fixed order, so that prompts with common examples have a common beginning.
@@ -291,5 +285,6 @@ def _head(memory: str, goal: str, *, delimited: bool = False) -> str:
     return f'{known}\n{GOAL}{goal}\ndef task():'
 
 
-def _goal_line(goal: str, predicates: Sequence[GoalPredicate] | None) -> str:
+def _goal_line(goal: str, scene: Scene) -> str:
+    predicates = parse_goal(goal, classes(scene))
     return goal_text(predicates) if predicates else one_line(goal)

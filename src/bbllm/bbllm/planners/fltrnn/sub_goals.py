@@ -12,7 +12,6 @@ from bbllm.core.types import Scene, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
-    GoalRelation,
     goal_text,
     parse_goal,
     refuse_contradiction,
@@ -26,8 +25,6 @@ from bbllm.planners.fltrnn.grammar import parse_sub_goals
 
 MAX_SENTENCE = 300
 """Maximum length of a sub-goal in words [characters]."""
-
-_What = tuple[GoalRelation, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,7 @@ def decompose(
     """
     faults: list[LineDiscarded] = []
     wanted = {_what(predicate): predicate.count for predicate in goal.predicates}
-    so_far: dict[_What, int] = {}
+    so_far: dict[GoalPredicate, int] = {}
     known = {word for item in goal.predicates for word in (item.thing, item.place) if word}
     known.update(classes or ())
 
@@ -172,5 +169,5 @@ def decompose(
     return parts, faults
 
 
-def _what(predicate: GoalPredicate) -> _What:
-    return predicate.relation, predicate.thing, predicate.place
+def _what(predicate: GoalPredicate) -> GoalPredicate:
+    return replace(predicate, count=0)

@@ -118,9 +118,7 @@ class InnerMonologue(ModelPlanner):
     The planning method of the paper, and with a window that of its baseline in LLM-State.
 
     Source: Huang et al., Inner Monologue; Chen et al., LLM-State, section IV (InnerMonologue-W: a
-    window of unspecified length, because the whole monologue outgrows the model's context). After
-    each step the prompt states its success and what is newly seen, and the model replies with the
-    next one.
+    window of unspecified length, because the whole monologue outgrows the model's context).
     """
 
     options: InnerMonologueOptions = InnerMonologueOptions()

@@ -133,8 +133,7 @@ class FTCoT(ModelPlanner):
     repeated. If so, it lists actions that solve the task, and the episode ends.
 
     Source: Sun et al., section 4.2. Departure: if an action fails, or a person speaks between two
-    actions, the rest is dropped and the first question is repeated, within the feedback loops: `k`
-    lists of actions may follow the first, including those that only find out.
+    actions, the first question is repeated; `k` lists of actions may follow the first.
     """
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -211,8 +210,13 @@ class _Flow:
         self._plan.go_on(texts)
         # After the last list no decision can change, so feedback waits.
         listens = self._n_lists < self._k
+        calls = [action.call for action in reply.actions]
+
+        def problem(i: int) -> str:
+            return self._problem(reply.actions[i])
+
         tried, said = attempt_all(
-            self._plan.left, reply.actions, self._problem, self._world, self._context, listens
+            self._plan.left, calls, problem, self._world, self._context, listens
         )
         self._cause = tried[-1][0]
         words = round_words(reply.explanation, self._cause)

@@ -8,7 +8,6 @@ words.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeVar
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import RepairBegun, StepBegun
@@ -153,8 +152,10 @@ class LLMPop(ModelPlanner):
             plan.go_on(actions)
             # The last round cannot be planned anew, so feedback waits.
             listens = history.n_rounds < self.k
+            calls = [action.call for action in reply.actions]
+            problems = [action.problem for action in reply.actions]
             tried, said = attempt_all(
-                plan.left, reply.actions, lambda action: action.problem, world, context, listens
+                plan.left, calls, problems.__getitem__, world, context, listens
             )
             results = [
                 TriedAction(text, f'{FAILED}{cause}' if cause else DONE, seen)
@@ -210,20 +211,10 @@ def _note(said: tuple[str, ...], history: PromptHistory) -> None:
         history.note(feedback_line(text))
 
 
-class BlockCall(Protocol):
-    """An action of a grammar."""
-
-    @property
-    def call(self) -> SkillCall: ...
-
-
-Action = TypeVar('Action', bound=BlockCall)
-
-
 def attempt_all(
     steps: Sequence[PlanStep],
-    actions: Sequence[Action],
-    problem: Callable[[Action], str],
+    calls: Sequence[SkillCall],
+    problem: Callable[[int], str],
     world: World,
     context: EpisodeContext,
     listens: bool,
@@ -236,14 +227,14 @@ def attempt_all(
         the person said. An action with a problem is not executed.
     """
     tried: list[tuple[str, Observed]] = []
-    for step, action in zip(steps, actions, strict=True):
+    for i, (step, call) in enumerate(zip(steps, calls, strict=True)):
         if tried and listens and (said := context.take_human_feedback()):
             return tried, said
         context.emit(StepBegun.of(step))
-        if cause := problem(action):
+        if cause := problem(i):
             context.warn(f'Nothing was moved at step {step.index}. {cause}')
         else:
-            outcome = world.execute(action.call)
+            outcome = world.execute(call)
             if not outcome.succeeded:
                 cause = outcome.message or f'{outcome.call} failed: {outcome.code.name}.'
         tried.append((cause, observed(world.observe())))

@@ -17,10 +17,7 @@ from bbllm.planners.common.belief.model_state_estimator import (
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
-from bbllm.planners.common.low_level_plan import (
-    low_level_actions,
-    parse_low_level_plan,
-)
+from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_level_plan
 from bbllm.planners.common.model_planner import ModelPlanner
 
 MAX_ROUNDS = 150

@@ -24,7 +24,6 @@ from bbllm.planners.common.program import (
     Program,
     ProgramCondition,
     ProgramPart,
-    Statement,
 )
 from bbllm.planners.common.reply_diagnostics import reason_of, says_done
 
@@ -94,7 +93,7 @@ class _Reader:
     def __init__(self) -> None:
         self._goals: list[ProgramPart] = []
         self._comment = ''
-        self._statements: list[Statement] = []
+        self._statements: list[SkillCall | Assertion] = []
         self._number = 0
         self._begun = False
 
@@ -148,13 +147,9 @@ class _Reader:
         return SkillCall(found[1], self._things(line, found[2]))
 
     def _things(self, line: str, text: str) -> tuple[str, ...]:
-        things, at = [], 0
-        while text[at:].strip():
-            found = _THING.match(text, at)
-            if found is None:
-                raise self._error(line, 'has an argument that is no name in quotes')
-            things.append((found[1] or found[2] or found[3] or '').strip())
-            at = found.end()
+        things, rest = _matches(_THING, text)
+        if rest:
+            raise self._error(line, 'has an argument that is no name in quotes')
         if not all(things) or text.rstrip().endswith(','):
             raise self._error(line, 'has an argument without a name')
         return tuple(things)
@@ -163,11 +158,8 @@ class _Reader:
         text = text.partition('#')[0].strip()
         if text.startswith('(') and text.endswith(')'):
             text = text[1:-1].strip()
-        words, at = [], 0
-        while at < len(text) and (found := _WORD.match(text, at)):
-            words.append((found[1] or found[2] or found[3] or '').strip())
-            at = found.end()
-        condition = _condition_of(words) if at == len(text) else None
+        words, rest = _matches(_WORD, text)
+        condition = None if rest else _condition_of(words)
         if condition is None:
             raise self._error(
                 line,
@@ -191,6 +183,15 @@ class _Reader:
         if re.match(r'[^\W\d]\w*\s*=', text):
             return 'sets a variable'
         return 'is none of what a program may have'
+
+
+def _matches(pattern: re.Pattern[str], text: str) -> tuple[list[str], str]:
+    """Return the words of matches one behind the other, and the text after them."""
+    words, at = [], 0
+    while found := pattern.match(text, at):
+        words.append((found[1] or found[2] or found[3] or '').strip())
+        at = found.end()
+    return words, text[at:].strip()
 
 
 def _condition_of(words: list[str]) -> ProgramCondition | None:

@@ -13,13 +13,7 @@ from bbllm.core.protocols import Embedder, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, SkillCall, Task
 from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.matching import (
-    SECONDS,
-    UNTAKABLE,
-    MatchingBody,
-    Similarity,
-    words_of,
-)
+from bbllm.planners.common.matching import SECONDS, UNTAKABLE, MatchingBody, Similarity, words_of
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Referents, carry_out
@@ -115,10 +109,10 @@ class Huang(ModelPlanner):
     The baseline of row 8 of ProgPrompt's Table I.
 
     Source: Huang et al., Language Models as Zero-Shot Planners, as Singh et al. describe it in
-    section II of ProgPrompt. The one example is that with the nearest task. The prompt contains
-    neither objects nor actions; each step becomes the admissible action with the nearest words,
-    and with `correction` that action replaces the model's words before the next step. All steps
-    are fixed before the first is executed. Omitted is what needs probabilities of a completion.
+    section II of ProgPrompt. The prompt has one example, that with the nearest task. Each step
+    becomes the admissible action with the nearest words, and with `correction` that action
+    replaces the model's words before the next step. Omitted is what needs probabilities of a
+    completion.
     """
 
     options: HuangOptions = HuangOptions()

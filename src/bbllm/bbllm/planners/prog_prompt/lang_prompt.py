@@ -35,7 +35,8 @@ class Example:
 def read_examples(scene: Scene) -> tuple[Example, ...]:
     name = 'containers' if moves_to_containers(scene) else scene.domain
     text = source(templates(PACKAGE), f'steps/{name}.md')
-    return tuple(_example(block) for block in text.strip().split('\n\n'))
+    blocks = [block.partition('\n') for block in text.strip().split('\n\n')]
+    return tuple(Example(head.removeprefix(_TASK), parse_plan(rest)) for head, _, rest in blocks)
 
 
 def steps_prompt(
@@ -59,11 +60,6 @@ def steps_prompt(
     )
 
 
-def _example(block: str) -> Example:
-    head, _, rest = block.partition('\n')
-    return Example(head.removeprefix(_TASK), parse_plan(rest))
-
-
 EXAMPLES = 3
 """As many as in the paper."""
 
@@ -77,9 +73,7 @@ class LangPrompt(ModelPlanner):
     The paper's baseline whose prompt is in plain words.
 
     Source: Singh et al., ProgPrompt, section V-A and row 7 of Table I: objects and example plans
-    in words, without assertions. There a small unpublished model, trained on 400 annotated steps,
-    maps steps to actions; here the Body does. In a household it answers in classes, which are
-    grounded as those of a program are.
+    in words, without assertions. A Body maps steps to actions, in place of an unpublished model.
     """
 
     options: GroundingOptions = OPTIONS

@@ -12,13 +12,7 @@ from dataclasses import dataclass
 
 from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
-from bbllm.planners.common.program import (
-    HANDS,
-    Program,
-    ProgramCondition,
-    TriedCall,
-    written,
-)
+from bbllm.planners.common.program import HANDS, Program, ProgramCondition, TriedCall, written
 from bbllm.planners.common.prompting import declared, one_line, source, templates
 from bbllm.planners.common.scene_graph import (
     CHARACTER,

@@ -158,8 +158,7 @@ def _summary_lines(first: str, others: Iterable[str]) -> list[str]:
     """
     Return the lines of a summary; the last one ends with a bracket.
 
-    A line ends it with a bracket, behind a quotation mark if one opened it; without such a line,
-    it ends with the reply or before the next call.
+    A line ends it with a bracket, behind a quotation mark if one opened it, else the next call.
     """
     quoted = first.lstrip()[:1] in tuple('"\'“‘')
     parts = [first]
