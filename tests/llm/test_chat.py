@@ -4,8 +4,20 @@ from typing import Any
 
 import pytest
 from chat_clients import ASK, SCHEMA, Client
-from fake_faults import cuts, drips, hangs, rambles, refuses, sends
-from fake_server import Behaviour, FakeServer, chunk, says, status, streams
+from fake_server import (
+    Behaviour,
+    FakeServer,
+    chunk,
+    cuts,
+    drips,
+    hangs,
+    rambles,
+    refuses,
+    says,
+    sends,
+    status,
+    streams,
+)
 
 from bbllm.core.errors import (
     ModelError,

@@ -7,8 +7,7 @@ import threading
 
 import pytest
 from chat_clients import ASK, Client
-from fake_faults import hangs, rambles
-from fake_server import Behaviour, FakeServer, says, status
+from fake_server import Behaviour, FakeServer, hangs, rambles, says, status
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (

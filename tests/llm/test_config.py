@@ -12,11 +12,9 @@ from bbllm.llm.models.factory import (
     Models,
     load_config,
     make_models,
-    openai_settings,
     parse_config,
     resolve,
 )
-from bbllm.llm.openai.chat import OpenAIChat
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'llm.yaml'
 KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}
@@ -45,17 +43,15 @@ def test_the_shipped_file_says_what_holds_without_it() -> None:
         ('- brain', 'must hold the sections'),
         ('brain: {', 'line 1'),
         ('brain: \x00', 'YAML does not allow'),
+        ('brain: {context_tokens: 4047}', r'`brain\.context_tokens` .* least 4048, .*not 4047'),
+        ('brain: {max_tokens: 100, context_tokens: 99}', 'at least 2100, which is max_tokens'),
+        ('brain: {context_tokens: long}', r"`brain\.context_tokens` .*integer.*not 'long'"),
     ],
 )
 def test_a_bad_file_is_explained(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
         parse_config(text, 'my/llm.yaml')
     assert str(caught.value).startswith('my/llm.yaml')
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r'nowhere\.yaml: No such file'):
-        load_config(tmp_path / 'nowhere.yaml')
 
 
 @pytest.mark.parametrize(
@@ -73,41 +69,39 @@ def test_auto_asks_a_server_only_where_one_is_named(
     assert resolve(DEFAULTS, 'brain', environ=environ).provider == provider
 
 
-def test_auto_without_a_key_says_that_it_is_offline() -> None:
-    models = make_models(DEFAULTS, environ={})
-
-    assert (models.brain.name, models.body.name) == ('offline', 'offline')
-    assert len(models.notices) == 1
-    assert 'Brain and Body are `offline`' in models.notices[0]
-    assert 'not a language model' in models.notices[0]
-    assert '$OPENAI_API_KEY' in models.notices[0]
+HTTP = {**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'}
 
 
-def test_auto_with_a_key_says_who_is_asked() -> None:
-    models = make_models(DEFAULTS, environ=KEY)
+@pytest.mark.parametrize(
+    ('text', 'environ', 'names', 'notices'),
+    [
+        ('', {}, 'offline offline', [('Brain and Body are `offline`', 'not a language model')]),
+        ('', KEY, 'gpt-4o gpt-4o', [('Brain and Body are gpt-4o at api.openai.com.', '')]),
+        ('', HTTP, 'gpt-4o gpt-4o', [('far.example', ''), ('unencrypted', '')]),
+        *[
+            (
+                f'brain: {{provider: {name}, goal: {{goal: tower}}}}\nbody: {{provider: offline}}',
+                *({}, f'{name} offline'),
+                [(f'`{name}` is a deterministic stand-in that is told the goal', 'not planning')],
+            )
+            for name in ('expert', 'uninformed')
+        ],
+    ],
+)
+def test_people_are_told_which_models_answer(
+    text: str, environ: dict[str, str], names: str, notices: list[tuple[str, str]]
+) -> None:
+    models = make_models(parse_config(text, 'f', with_goal=True), environ=environ)
 
-    assert isinstance(models.brain, OpenAIChat)
-    assert models.notices == ('Brain and Body are gpt-4o at api.openai.com.',)
+    assert f'{models.brain.name} {models.body.name}' == names
+    for notice, (first, second) in zip(models.notices, notices, strict=True):
+        assert first in notice and second in notice
 
 
 @pytest.mark.parametrize('name', ['expert', 'uninformed'])
 def test_who_has_to_be_told_the_goal_works_in_the_bench_only(name: str) -> None:
     with pytest.raises(ConfigError, match=rf'`{name}` works in `bbllm bench` only.*goal'):
         make_models(DEFAULTS, overrides={'brain': name, 'body': 'offline'}, environ={})
-
-
-@pytest.mark.parametrize('name', ['expert', 'uninformed'])
-def test_who_was_told_the_goal_is_named_with_a_warning(name: str) -> None:
-    config = parse_config(
-        f'brain: {{provider: {name}, goal: {{goal: tower}}}}', 'f', with_goal=True
-    )
-
-    models = make_models(config, overrides={'body': 'offline'}, environ={})
-
-    assert models.brain.name == name
-    assert len(models.notices) == 1
-    assert f'`{name}` is a deterministic stand-in that is told the goal' in models.notices[0]
-    assert 'it measures the plumbing, not planning' in models.notices[0]
 
 
 @pytest.mark.parametrize(
@@ -125,17 +119,27 @@ def test_a_bad_override_is_explained(said: str, message: str) -> None:
     assert 'abcdefgh' not in str(caught.value)
 
 
-def test_a_variable_that_is_named_must_be_set() -> None:
-    config = parse_config('brain: {api_key_env: GROQ_KEY, base_url: "https://g.example/v1"}', 'f')
-
-    with pytest.raises(ConfigError, match=r'\$GROQ_KEY is not set'):
-        openai_settings(config.brain, 'brain', KEY)
+NO_KEY = 'brain: {api_key_env: GROQ_KEY, base_url: "https://g.example/v1"}'
 
 
-@pytest.mark.parametrize('url', ['localhost:1/v1', 'http://', 'http://h:x/v1'])
-def test_a_base_url_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match='http://localhost:11434/v1'):
-        make_models(DEFAULTS, environ={'OPENAI_BASE_URL': url})
+@pytest.mark.parametrize(
+    ('text', 'environ', 'message'),
+    [
+        (NO_KEY, KEY, r'\$GROQ_KEY is not set'),
+        ('brain: {provider: replay}', {}, '--replay FILE'),
+        *[
+            ('', {'OPENAI_BASE_URL': url}, 'http://localhost:11434/v1')
+            for url in ('localhost:1/v1', 'http://', 'http://h:x/v1')
+        ],
+    ],
+)
+def test_models_that_cannot_be_had_are_explained(
+    tmp_path: Path, text: str, environ: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        make_models(parse_config(text, 'f'), environ=environ)
+    with pytest.raises(ConfigError, match=r'nowhere\.yaml: No such file'):
+        load_config(tmp_path / 'nowhere.yaml')
 
 
 def embedder_of(said: str | None, environ: dict[str, str], text: str = '') -> Models:
@@ -188,17 +192,6 @@ def test_an_embedder_that_cannot_be_had_is_explained(said: str, message: str) ->
         embedder_of(said, {})
 
 
-def test_a_key_over_plain_http_is_warned_of() -> None:
-    models = make_models(DEFAULTS, environ={**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'})
-
-    assert any('unencrypted' in notice for notice in models.notices)
-
-
-def test_a_replay_without_a_file_says_what_is_missing() -> None:
-    with pytest.raises(ConfigError, match='--replay FILE'):
-        make_models(DEFAULTS, overrides={'brain': 'replay'}, environ={})
-
-
 def test_a_recording_is_never_written_into_another(tmp_path: Path) -> None:
     path = tmp_path / 'talk.jsonl'
     path.write_text('{}\n')
@@ -219,19 +212,6 @@ def test_prompts_have_what_the_reply_leaves_of_the_context(tmp_path: Path) -> No
 
     assert prompt_limit(models.brain) == 7192
     assert prompt_limit(models.body) is None
-
-
-@pytest.mark.parametrize(
-    ('section', 'says'),
-    [
-        ('context_tokens: 4047', r'`brain\.context_tokens` must be at least 4048, .*not 4047'),
-        ('max_tokens: 100, context_tokens: 99', r'must be at least 2100, which is max_tokens'),
-        ('context_tokens: long', r"`brain\.context_tokens` .*integer.*not 'long'"),
-    ],
-)
-def test_a_context_without_room_for_prompts_is_refused(section: str, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        parse_config(f'brain: {{{section}}}', 'llm.yaml')
 
 
 GOAL_TEXT = '{role}: {{provider: expert, goal: {{goal: hold}}}}'

@@ -8,8 +8,7 @@ from operator import mul
 
 import pytest
 from chat_clients import KEY, Client
-from fake_faults import echoes_key, hangs, sends
-from fake_server import FakeServer, embeds, status
+from fake_server import FakeServer, echoes_key, embeds, hangs, sends, status
 
 from bbllm.core.errors import ModelError, ModelUnavailableError
 from bbllm.llm.embedding.lexical import DIMENSIONS, LexicalEmbedder
