@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from chosen import built
 from pop_runs import Scales
 from symbolic_table import busy_table
 
@@ -15,7 +16,6 @@ from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import (
     ChatModel,
     Message,
-    Planner,
     PromptRequest,
     Reply,
     Situation,
@@ -23,11 +23,7 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Outcome, Scene, Task
-from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.assembly import build_planner
-from bbllm.planners.common.methods import MappingMethod
 
 WANTED = re.compile(r'the (\w+) (cube|cylinder) on (location_\w)')
 
@@ -134,40 +130,27 @@ def play(request: pytest.FixtureRequest) -> Callable[..., Episode]:
         episode_run = EpisodeRun(
             Task('t', task), planner=request.param, brain='b', body='b', limits=Limits(**limits)
         )
-        return episode_run.execute(build(episode_run, request.param, model, model), world)
+        return episode_run.execute(built(episode_run, request.param, model, model), world)
 
     return run
 
 
-def build(run: EpisodeRun, name: str, brain: Any, body: Any) -> Planner:
-    """Build a planner, with an embedder where it works with nothing else."""
-    factory = load_planner(name)
-    if not factory.needs_embedder:
-        return build_planner(run, factory, Models(brain, body), k=3)
-    models = Models(brain, body, embedder=LexicalEmbedder())
-    return build_planner(run, factory, models, k=3, mapping=MappingMethod.EMBEDDING)
-
-
-def test_a_planner_does_a_task_through_the_world_that_it_is_given(
+def test_a_planner_tells_a_plan_and_does_a_task_within_its_limits(
     play: Callable[..., Episode],
 ) -> None:
-    world = busy_table()
+    world, limited = busy_table(), busy_table()
 
     episode = play(world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert (world.on('red_cube'), world.on('blue_cube')) == ('location_A', 'location_B')
-
-
-def test_a_planner_tells_its_plan_before_it_works_on_it_and_each_step_before_its_call(
-    play: Callable[..., Episode],
-) -> None:
-    kinds = [event.kind for event in play(busy_table()).events]
-
+    kinds = [event.kind for event in episode.events]
     plan, step, call = map(kinds.index, (EventKind.PLAN, EventKind.STEP, EventKind.CALL))
     assert plan < step < call
     assert kinds.count(EventKind.CALL) == kinds.count(EventKind.OUTCOME)
     assert EventKind.MODEL_CALL in kinds[:plan]
+    assert play(limited, steps=2).ending is Ending.OUT_OF_BUDGET
+    assert len(limited.calls) == 2
 
 
 def test_what_is_out_of_reach_stays_there_and_the_episode_says_so_or_finds_a_way(
@@ -207,13 +190,6 @@ def test_a_task_that_makes_no_sense_is_given_up_without_a_motion(
     assert world.calls == []
 
 
-def test_the_limit_of_calls_ends_the_episode(play: Callable[..., Episode]) -> None:
-    world = busy_table()
-
-    assert play(world, steps=2).ending is Ending.OUT_OF_BUDGET
-    assert len(world.calls) == 2
-
-
 @pytest.mark.parametrize('name', ON_TABLES)
 def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(name: str) -> None:
     brain = Overheard(Player())
@@ -222,7 +198,7 @@ def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(name: 
     run = EpisodeRun(Task('t', TASK), planner=name, brain='b', body='b', limits=Limits())
     factory = load_planner(name)
 
-    episode = run.execute(build(run, name, brain, body), world)
+    episode = run.execute(built(run, name, brain, body), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert factory.tells_force == any('-7.77' in prompt for prompt in brain.prompts)

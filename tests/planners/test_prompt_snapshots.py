@@ -16,21 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chosen import built
 from pop_runs import Scales
 from small_house import SmallHouse
 from symbolic_table import SymbolicTabletop
 
-from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Limits
-from bbllm.core.protocols import JsonSchema, Message, Reply
-from bbllm.core.registry import load_planner, planner_names
+from bbllm.core.protocols import Message, Reply
+from bbllm.core.registry import planner_names
 from bbllm.core.types import Code, Task
-from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.models.factory import Models
-from bbllm.planners.assembly import build_planner
-from bbllm.planners.common.methods import MappingMethod
 from bbllm.worlds.household.visibility import Visibility
 
 FOLDER = Path(__file__).parent / 'snapshots'
@@ -60,14 +56,7 @@ class Transcript:
         self._replies = replies
         self._lines = lines
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
+    def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
         """Give the next reply, which has to be of this role."""
         what = 'is asked' if len(messages) == 1 else 'is asked again'
         self._lines += [f'{MARK} {self._role} {what}', messages[-1].content]
@@ -118,13 +107,7 @@ def play(path: Path) -> tuple[str, list[tuple[str, str]]]:
     )
     said = [settings['said']] if 'said' in settings else []
     brain.on_reply = lambda: run.add_feedback(said.pop()) if said else None
-    factory = load_planner(name)
-    if factory.needs_embedder:
-        models = Models(brain, body, embedder=LexicalEmbedder())
-        planner = build_planner(run, factory, models, k=3, mapping=MappingMethod.EMBEDDING)
-    else:
-        planner = build_planner(run, factory, Models(brain, body), k=3)
-    episode = run.execute(planner, world_of(settings))
+    episode = run.execute(built(run, name, brain, body), world_of(settings))
     lines.append(f'{MARK} {episode.ending.name}')
     return '\n'.join(lines) + '\n', replies
 

@@ -98,16 +98,9 @@ def test_a_scene_of_classes_has_each_once_and_what_is_held() -> None:
 
 
 def test_what_is_inside_something_closed_is_hidden_however_deep_and_circles_end() -> None:
-    around = scene_graph(
-        made_scene(
-            'box_1 bag_2 nut_3 jar_4 a_5 b_6',
-            'bag_2 inside box_1',
-            'nut_3 inside bag_2',
-            'jar_4 on box_1',
-            'box_1 is closed',
-            'a_5 inside b_6',
-            'b_6 inside a_5',
-        )
-    )
+    facts = ('bag_2 inside box_1', 'nut_3 inside bag_2', 'jar_4 on box_1', 'box_1 is closed')
+    circle = ('a_5 inside b_6', 'b_6 inside a_5')
+
+    around = scene_graph(made_scene('box_1 bag_2 nut_3 jar_4 a_5 b_6', *facts, *circle))
 
     assert around.hidden == {'bag_2', 'nut_3'}

@@ -75,11 +75,8 @@ def test_any_text_is_a_reply_or_refused(text: str) -> None:
 )
 def test_markdown_and_layout_do_not_matter(text: str) -> None:
     assert parse_reply(text) == FtReply('Lift it.', (FtAction(Verb.PICK, 'red_cube'),))
-
-
-@pytest.mark.parametrize('nothing', ['<nooutput>', '<NoOutput>.', '`<nooutput>`', '[]'])
-def test_no_actions_can_be_said_in_several_ways(nothing: str) -> None:
-    assert parse_reply(reply(nothing)).actions == ()
+    for nothing in ('<nooutput>', '<NoOutput>.', '`<nooutput>`', '[]'):
+        assert parse_reply(reply(nothing)).actions == ()
 
 
 @pytest.mark.parametrize(
@@ -103,6 +100,9 @@ def test_no_actions_can_be_said_in_several_ways(nothing: str) -> None:
         (reply('[place([0.4, 0.1, nan], [1, 0, 0, 0])]'), 'are not all numbers'),
         (reply('[place([0.4, 0.1, zero], [1, 0, 0, 0])]'), 'are not all numbers'),
         (reply('[__import__("os")]'), 'is no action'),
+        ('EXPLAIN: ' + '\n' * 200_000, 'one line `ACTION: `'),
+        (reply('[' + 'pick(' * 100_000), 'no list of actions'),
+        ('*' * 500_000, 'one line `EXPLAIN: `'),
         (reply(f'[{", ".join(["reset()"] * (MAX_ACTIONS + 1))}]'), f'more than {MAX_ACTIONS}'),
     ],
 )
@@ -113,27 +113,21 @@ def test_what_is_not_the_grammar_is_refused_with_what_would_do(text: str, why: s
     assert why in str(error.value)
 
 
-@pytest.mark.parametrize(('words', 'enough'), [('Yes.', True), ('no, both weigh', False)])
-def test_the_first_question_is_answered_by_yes_or_no(words: str, enough: bool) -> None:
-    assert parse_enough(reply('<nooutput>', words)).enough is enough
-
-
 @pytest.mark.parametrize(
-    ('text', 'why'),
+    ('words', 'actions', 'enough'),
     [
-        (reply('<nooutput>', 'Perhaps.'), 'must begin with Yes or No'),
-        (reply('<nooutput>', 'Nothing is known.'), 'must begin with Yes or No'),
-        (reply('[reset()]', 'Yes.'), 'wants no actions yet'),
+        ('Yes.', '<nooutput>', True),
+        ('no, both weigh', '<nooutput>', False),
+        ('Perhaps.', '<nooutput>', 'must begin with Yes or No'),
+        ('Nothing is known.', '<nooutput>', 'must begin with Yes or No'),
+        ('Yes.', '[reset()]', 'wants no actions yet'),
     ],
 )
-def test_an_answer_to_the_first_question_that_answers_another_is_refused(
-    text: str, why: str
+def test_the_first_question_is_answered_by_yes_or_no(
+    words: str, actions: str, enough: bool | str
 ) -> None:
-    with pytest.raises(ParseError, match=why):
-        parse_enough(text)
-
-
-def test_a_reply_that_is_far_too_long_is_refused_like_any_other() -> None:
-    for text in ('EXPLAIN: ' + '\n' * 200_000, reply('[' + 'pick(' * 100_000), '*' * 500_000):
-        with pytest.raises(ParseError):
-            parse_reply(text)
+    if isinstance(enough, bool):
+        assert parse_enough(reply(actions, words)).enough is enough
+    else:
+        with pytest.raises(ParseError, match=enough):
+            parse_enough(reply(actions, words))

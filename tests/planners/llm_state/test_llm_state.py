@@ -154,27 +154,22 @@ def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
     assert much not in '\n'.join(request.prompt for request in model.requests)
 
 
-def test_a_plan_is_cut_before_its_twentieth_step_and_what_is_cut_is_told() -> None:
-    long = '\n'.join(f'{i}. move(mug1)' for i in range(1, 31))
-    world = SmallHouse()
-
-    episode = play(roles(in_turn(long, DONE)), world)
-
-    assert len(world.calls) == PLAN_LIMIT - 1
-    assert len(told(episode, EventKind.DISCARDED)) == 30 - (PLAN_LIMIT - 1)
-
-
-def test_who_never_says_done_is_ended_by_the_number_of_plans(
+def test_plans_are_cut_and_who_never_says_done_or_only_waits_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(llm_state, 'MAX_ROUNDS', 4)
-    model = roles(lambda prompt: '1. move(fridge1)')
+    model = roles(lambda prompt: '\n'.join(['1. move(fridge1)'] * 30))
+    world = SmallHouse()
 
-    episode = play(model, SmallHouse())
+    episode = play(model, world, steps=200)
 
     assert episode.ending is Ending.GAVE_UP
     assert 'After 4 plans' in episode.message
     assert len(prompts_of(model, 'policy')) == 4
+    assert len(world.calls) == 4 * (PLAN_LIMIT - 1)
+    assert len(told(episode, EventKind.DISCARDED)) == 4 * (31 - PLAN_LIMIT)
+    waiting = ScriptedModel(['1. wait()\n2. wait()'] * 20)
+    assert 'In 3 rounds in a row' in play(waiting, SmallHouse(), states='no').message
 
 
 def test_what_a_person_says_stands_in_the_prompts_of_all_plans_from_then_on() -> None:
@@ -197,15 +192,6 @@ def test_what_a_person_says_stands_in_the_prompts_of_all_plans_from_then_on() ->
     assert said == [False, True, True]
 
 
-def salmon_is_hot(plans: list[str]) -> ScriptedModel:
-    """Return a model to which the salmon matters, and which holds it for hot."""
-    return roles(
-        lambda prompt: plans.pop(0),
-        attention=lambda prompt: 'add_related_objects("salmon1")',
-        estimator=lambda prompt: 'update_state("salmon1", "hot")\nupdate_reasoning("So far so.")',
-    )
-
-
 @pytest.mark.parametrize(
     ('options', 'hot', 'summary'),
     [({}, True, True), ({'summary': 'no'}, True, False), ({'objects': 'no'}, False, True)],
@@ -213,20 +199,11 @@ def salmon_is_hot(plans: list[str]) -> ScriptedModel:
 def test_what_an_ablation_leaves_out_is_believed_of_no_estimator_that_says_it_all_the_same(
     options: dict[str, str], hot: bool, summary: bool
 ) -> None:
-    model = salmon_is_hot(['done'])
+    said = 'update_state("salmon1", "hot")\nupdate_reasoning("So far so.")'
+    attention = in_turn('add_related_objects("salmon1")')
+    model = roles(in_turn('done'), attention=attention, estimator=in_turn(said))
 
     play(model, SmallHouse(), **options)
 
     (policy,) = prompts_of(model, 'policy')
     assert ('salmon1: hot' in policy, 'So far so' in policy) == (hot, summary)
-
-
-def test_plans_that_only_wait_end_it_with_a_reason_before_the_limit_of_plans() -> None:
-    wait = '1. wait()\n2. wait()'
-    model = ScriptedModel([wait, wait, '1. wait()\n2. move(fridge1)', *[wait] * 20])
-
-    episode = play(model, SmallHouse(), steps=10, states='no')
-
-    assert episode.ending is Ending.GAVE_UP
-    assert 'In 3 rounds in a row' in episode.message
-    assert len(episode.model_calls) == 6

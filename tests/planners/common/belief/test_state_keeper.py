@@ -116,10 +116,10 @@ def test_an_estimator_is_asked_once_for_a_call_and_not_for_what_it_cannot_use() 
 
 def test_who_is_to_keep_few_outcomes_keeps_the_newest() -> None:
     experience = InteractionHistory(2)
-    for name in 'abc':
+    for name in 'abcd':
+        experience.forget(['z'])
+        experience.copy().clear()
         experience.add(Outcome(call=SkillCall('pick', (name,)), status=Status.SUCCEEDED))
-    experience.forget(['z'])
-    experience.add(Outcome(call=SkillCall('pick', ('d',)), status=Status.SUCCEEDED))
 
     assert [outcome.call.args for outcome in experience.history] == [('c',), ('d',)]
 
@@ -229,6 +229,13 @@ def test_what_was_thought_of_before_all_was_forgotten_is_not_believed(thinking: 
     slow.released.release()
     kept.wait_for('(red_cube is tried_2_times)')
 
+    unseen = Kept(lambda _: slow)
+    unseen.keeper.hear(outcome('red_cube'))
+    unseen.keeper.forget()
+    unseen.keeper.hear(outcome('red_cube'))
+    slow.released.release()
+    unseen.wait_for('(red_cube is tried_1_times)')
+
 
 def test_what_is_lost_while_an_estimator_thinks_is_forgotten_also_when_found_again(
     thinking: Thinking,
@@ -247,17 +254,3 @@ def test_what_is_lost_while_an_estimator_thinks_is_forgotten_also_when_found_aga
     assert slow.thinks.acquire(timeout=PATIENCE_S)  # what it thought before is told by now
     assert kept.facts() == []
     slow.released.release()
-
-
-def test_what_is_heard_before_all_is_forgotten_is_not_thought_of_afterwards() -> None:
-    slow = Slow()
-    kept = Kept(lambda _: slow)
-    kept.keeper.hear(outcome('red_cube'))
-    kept.keeper.forget()
-    kept.keeper.hear(outcome('red_cube'))
-
-    kept.facts()
-
-    assert slow.thinks.acquire(timeout=PATIENCE_S)
-    slow.released.release()
-    kept.wait_for('(red_cube is tried_1_times)')
