@@ -95,3 +95,22 @@ def test_step_about_a_lost_thing_becomes_a_call_that_is_refused() -> None:
         with pytest.raises(CallError) as caught:
             check_call(call, scene())
         assert caught.value.code is Code.OBJECT_LOST
+
+
+def test_things_of_a_class_are_numbered_as_they_are_seen_and_never_share_a_name() -> None:
+    names = ShortNames()
+    for text in ('cup_9 bed_3', 'cup_2 cup_9', 'bed_1'):
+        names.see(made_scene(text))
+    assert list(map(names.short, ('cup_9', 'cup_2', 'bed_3', 'bed_1'))) == [
+        'cup1',
+        'cup2',
+        'bed1',
+        'bed2',
+    ]
+    assert [names.name(word) for word in ('cup2', 'Cup 2', 'cup_2')] == ['cup_2'] * 3
+
+    ending_in_a_digit = ['box1_100', *(f'box_{i}' for i in range(1, 13))]
+    names.see(made_scene(' '.join(ending_in_a_digit)))
+    shorts = list(map(names.short, ending_in_a_digit))
+    assert len({*shorts}) == 13
+    assert list(map(names.name, shorts)) == ending_in_a_digit

@@ -38,63 +38,57 @@ def from_fridge(thing: str) -> list[str]:
     return [call('walk', 'fridge'), call('open', 'fridge'), *bring(thing, 'coffeetable')]
 
 
-# --- one test for each ablation ------------------------------------------------------------------
+BOTH = [call('walk', 'plum'), call('grab', 'plum'), call('grab', 'bananas')]
+PUT = [call('putback', thing, 'coffeetable') for thing in ('plum', 'bananas')]
+SEAT = [call('walk', 'sofa'), call('sit', 'sofa')]
+BRUSH = [call('walk', 'toothbrush'), call('grab', 'toothbrush')]
+# Option and its ablation, the goal, what the prompt then lacks, the plans with it and without, and
+# what the graph refuses of the second.
+ABLATIONS = [
+    (
+        *('rule_cot=yes', 'rule_cot=no', MILK, '# Rule thought:'),
+        *(from_fridge('milk'), bring('milk', 'coffeetable'), 'grab(milk'),
+    ),
+    (
+        *(
+            'long_memory=yes',
+            'long_memory=no',
+            'on_plum_coffeetable: 1, on_bananas_coffeetable: 1',
+        ),
+        *(
+            'Only one thing may be held',
+            [*bring('plum', 'coffeetable'), *bring('bananas', 'coffeetable')],
+        ),
+        *([*BOTH, call('walk', 'coffeetable'), *PUT], 'grab(bananas'),
+    ),
+    (
+        *('demos=similar', 'demos=fixed', 'holds_toothbrush: 1, sit_sofa: 1', 'sit_armchair'),
+        *([*BRUSH, *SEAT], [*SEAT, *BRUSH], 'walk(toothbrush'),
+    ),
+]
 
 
-@pytest.mark.parametrize(('rule_cot', 'ending'), [('yes', 'FINISHED'), ('no', 'GAVE_UP')])
-def test_thoughts_of_rules_keep_a_model_from_reaching_through_a_closed_door(
-    rule_cot: str, ending: str
+@pytest.mark.parametrize(
+    ('option', 'ablation', 'goal', 'helps', 'right', 'wrong', 'refused'), ABLATIONS
+)
+def test_each_part_of_a_prompt_keeps_a_model_from_a_fault(
+    option: str,
+    ablation: str,
+    goal: str,
+    helps: str,
+    right: list[str],
+    wrong: list[str],
+    refused: str,
 ) -> None:
-    def plan(prompt: str) -> str:
-        thinks = '# Rule thought:' in prompt
-        return lines(*(from_fridge('milk') if thinks else bring('milk', 'coffeetable')))
+    for chosen, ending in ((option, Ending.FINISHED), (ablation, Ending.GAVE_UP)):
+        model = player(
+            f'subgoal{{{goal}}}', lambda prompt: lines(*(right if helps in prompt else wrong))
+        )
+        name, _, value = chosen.partition('=')
+        episode = play(FLTRNN, model, goal, Studio(), **{name: value})
 
-    world = Studio()
-    episode = play(FLTRNN, player(ONE_PART, plan), MILK, world, rule_cot=rule_cot)
-
-    assert episode.ending is Ending[ending], episode.message
-    assert world.has('milk', 'on', 'coffeetable') is (rule_cot == 'yes')
-    assert any('grab(milk' in text for text in discarded(episode)) is (rule_cot == 'no')
-
-
-@pytest.mark.parametrize(('long_memory', 'ending'), [('yes', 'FINISHED'), ('no', 'GAVE_UP')])
-def test_long_term_memory_keeps_a_model_from_taking_two_things_at_once(
-    long_memory: str, ending: str
-) -> None:
-    goal = 'on_plum_coffeetable: 1, on_bananas_coffeetable: 1'
-
-    def plan(prompt: str) -> str:
-        if 'Only one thing may be held' in prompt:
-            return lines(*bring('plum', 'coffeetable'), *bring('bananas', 'coffeetable'))
-        both = [call('walk', 'plum'), call('grab', 'plum'), call('grab', 'bananas')]
-        put = [call('putback', thing, 'coffeetable') for thing in ('plum', 'bananas')]
-        return lines(*both, call('walk', 'coffeetable'), *put)
-
-    episode = play(
-        FLTRNN, player(f'subgoal{{{goal}}}', plan), goal, Studio(), long_memory=long_memory
-    )
-
-    assert episode.ending is Ending[ending], episode.message
-    assert any('grab(bananas' in text for text in discarded(episode)) is (long_memory == 'no')
-
-
-@pytest.mark.parametrize(('demos', 'ending'), [('similar', 'FINISHED'), ('fixed', 'GAVE_UP')])
-def test_similar_demonstrations_show_a_model_in_which_order_a_thing_is_done(
-    demos: str, ending: str
-) -> None:
-    goal = 'holds_toothbrush: 1, sit_sofa: 1'
-    seat = [call('walk', 'sofa'), call('sit', 'sofa')]
-    brush = [call('walk', 'toothbrush'), call('grab', 'toothbrush')]
-
-    def plan(prompt: str) -> str:
-        return lines(*(brush + seat if 'sit_armchair' in prompt else seat + brush))
-
-    model = player(f'subgoal{{{goal}}}', plan)
-    episode = play(FLTRNN, model, goal, Studio(), demos=demos)
-
-    assert episode.ending is Ending[ending], episode.message
-    if demos == 'fixed':
-        assert 'it has to stand up first' in episode.message
+        assert episode.ending is ending, episode.message
+        assert any(refused in text for text in discarded(episode)) is (chosen == ablation)
 
 
 @pytest.mark.parametrize('verify', ['yes', 'no'])
@@ -155,9 +149,6 @@ def test_a_call_that_fails_ends_the_plan_and_is_made_up_for_by_the_next() -> Non
     assert world.has('remotecontrol', 'on', 'sofa')
 
 
-# --- sub-goals -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ('reply', 'told_once', 'left_out'),
     [
@@ -205,16 +196,20 @@ def test_what_a_later_sub_goal_undoes_is_done_once_more() -> None:
     assert [asked(prompt) for prompt in cells(model)] == [MILK, 'closed_fridge: 1']
 
 
+@pytest.mark.parametrize('planner', [FLTRNN, PlanningOnly, PlanningReasoning])
 @pytest.mark.parametrize(
     ('goal', 'why'),
     [
+        ('turnon_tv: 1, turnoff_tv: 1', 'contradicts itself'),
         ('on_milk_coffeetable: 9', 'wants 9 of milk, but the house has 1'),
         ('on_unicorn_coffeetable: 1', 'wants 1 of unicorn, but the house has 0'),
         ('on_milk_coffeetable: 1, and be quick', 'The goal cannot be read'),
     ],
 )
-def test_a_goal_that_no_plan_can_reach_is_given_up_before_any_request(goal: str, why: str) -> None:
-    episode = play(FLTRNN, ScriptedModel([]), goal, Studio())
+def test_a_goal_that_no_plan_can_reach_is_given_up_before_any_request(
+    planner: type, goal: str, why: str
+) -> None:
+    episode = play(planner, ScriptedModel([]), goal, Studio())
 
     assert episode.ending is Ending.GAVE_UP
     assert why in episode.message
@@ -343,43 +338,25 @@ def test_a_sub_goal_that_is_never_reached_is_planned_three_times_and_then_given_
     )
 
 
-GOAL = 'on_plum_coffeetable: 1, turnon_tv: 1'
 TV = [call('walk', 'tv'), call('switchon', 'tv')]
 
 
-def test_planning_only_asks_once_and_carries_all_of_it_out() -> None:
+@pytest.mark.parametrize('thing', ['plum', 'milk'])
+def test_planning_only_asks_once_and_carries_all_of_it_out_also_where_a_call_fails(
+    thing: str,
+) -> None:
     world = Studio()
-    model = ScriptedModel(['\n'.join([*bring('plum', 'coffeetable'), *TV])])
+    model = ScriptedModel(['\n'.join([*bring(thing, 'coffeetable'), 'wash(tv)', *TV])])
 
-    episode = play(PlanningOnly, model, GOAL, world)
+    episode = play(PlanningOnly, model, f'on_{thing}_coffeetable: 1, turnon_tv: 1', world)
 
-    assert episode.ending is Ending.FINISHED, episode.message
-    assert world.has('plum', 'on', 'coffeetable') and world.has('tv', 'is', 'on')
+    assert world.has(thing, 'on', 'coffeetable') is (thing == 'plum')
+    assert world.has('tv', 'is', 'on') and len(world.calls) == 6
+    if thing == 'milk':
+        assert 'inside other closed thing' in episode.message
+    assert discarded(episode) == ['wash(tv)']
     (request,) = model.requests
     assert request.prompt.startswith(WHOLE)
     assert request.prompt.count('# The goal: ') == 4  # three demonstrations
     assert 'Only one thing may be held' in request.prompt
     assert 'Rule thought' not in request.prompt and 'Long-term' not in request.prompt
-
-
-def test_planning_only_does_not_know_that_a_call_failed_and_goes_on() -> None:
-    world = Studio()
-    model = ScriptedModel(['\n'.join([*bring('milk', 'coffeetable'), 'wash(tv)', *TV])])
-
-    episode = play(PlanningOnly, model, 'on_milk_coffeetable: 1, turnon_tv: 1', world)
-
-    assert episode.ending is Ending.GAVE_UP
-    assert 'inside other closed thing' in episode.message
-    assert world.has('tv', 'is', 'on') and len(world.calls) == 6
-    assert discarded(episode) == ['wash(tv)']
-    assert len(model.requests) == 1
-
-
-@pytest.mark.parametrize('planner', [PlanningOnly, PlanningReasoning])
-def test_what_cannot_be_reached_is_refused_before_any_request(planner: type) -> None:
-    model = ScriptedModel([])
-
-    episode = play(planner, model, 'turnon_tv: 1, turnoff_tv: 1', Studio())
-
-    assert episode.ending is Ending.GAVE_UP
-    assert 'contradicts itself' in episode.message and model.requests == []

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_scenes import made_scene
 from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
 from symbolic_table import Diary, busy_table
 
@@ -17,9 +16,7 @@ from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.model_planner import PromptHistory
-from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
 from bbllm.planners.llm_pop.planner import (
     DONE,
@@ -137,21 +134,14 @@ def test_oldest_rounds_shrink_to_a_line_each_when_it_is_too_long_and_that_is_sai
     assert f'longer than the {full - 1} characters' in said[0]
 
 
-def test_rounds_go_when_a_line_each_is_still_too_long_but_never_the_newest() -> None:
-    history, _ = history_of(*[WEIGHED] * 5, BROKEN, budget=1)
-
-    lines = history.text().splitlines()
-
-    assert lines[:2] == ['Rounds before round 5 are left out.', '== Round 5 ==']
-    assert lines[2:] == BROKEN.in_full(5).splitlines()[1:]
-
-
 @given(st.integers(0, 8), st.integers(1, 4000))
 def test_it_fits_its_budget_wherever_the_newest_round_does(n_older: int, budget: int) -> None:
     history, said = history_of(*[WEIGHED] * n_older, BROKEN, budget=budget)
 
     text = history.text()
 
+    if budget == 1 and n_older:
+        assert text.splitlines()[0] == f'Rounds before round {n_older} are left out.'
     shortest = f'Rounds before round {n_older} are left out.\n{BROKEN.in_full(n_older)}'
     assert text.endswith(BROKEN.in_full(n_older))
     assert len(text) <= max(budget, len(shortest))
@@ -198,44 +188,3 @@ def test_a_planner_keeps_its_prompts_within_the_limit_of_its_model() -> None:
     assert max(most_tokens(request.prompt) for request in model.requests) <= limit
     assert 'Round 0 in short: PICK red_cube done' in section(model.requests[-1], 'History')
     assert len(context.warnings) == 1
-
-
-def seen(*scenes: str) -> ShortNames:
-    names = ShortNames()
-    for text in scenes:
-        names.see(made_scene(text))
-    return names
-
-
-def test_things_of_a_class_are_numbered_as_they_are_seen_and_keep_their_numbers() -> None:
-    names = seen('cup_9 bed_3', 'cup_2 cup_9', 'bed_1')
-
-    assert [names.short(name) for name in ('cup_9', 'cup_2', 'bed_3', 'bed_1')] == [
-        'cup1',
-        'cup2',
-        'bed1',
-        'bed2',
-    ]
-    assert [names.name(word) for word in ('cup2', 'Cup 2', 'cup_2')] == ['cup_2'] * 3
-
-
-def test_two_things_never_share_a_name_though_a_class_ends_in_a_digit() -> None:
-    scene = ' '.join(['box1_100', *(f'box_{i}' for i in range(1, 13))])
-
-    names = seen(scene)
-
-    shorts = [names.short(name) for name in scene.split()]
-    assert len({*shorts}) == 13
-    assert [names.name(short) for short in shorts] == scene.split()
-
-
-def test_a_state_is_replaced_and_never_changed() -> None:
-    first = OpenState().with_objects(['egg_1', 'pan_2'])
-    second = first.with_attributes('egg_1', ['warm', 'cooked'])
-    third = second.with_attributes('egg_1', ['cold']).with_objects(['egg_1', 'cup_3'])
-
-    assert first == OpenState({'egg_1': (), 'pan_2': ()})
-    assert second.attributes['egg_1'] == ('warm', 'cooked')
-    assert dict(third.attributes) == {'egg_1': ('cold',), 'pan_2': (), 'cup_3': ()}
-    assert list(third.attributes) == ['egg_1', 'pan_2', 'cup_3']
-    assert third.blank() == OpenState({'egg_1': (), 'pan_2': (), 'cup_3': ()})

@@ -12,8 +12,9 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import ChatModel
 from bbllm.core.text import without_delimiters
-from bbllm.core.types import SkillCall, Task
+from bbllm.core.types import Task
 from bbllm.llm.scripted import Request, ScriptedModel
+from bbllm.planners.common.program import written
 from bbllm.planners.prog_prompt.grammar import parse_rest
 from bbllm.planners.prog_prompt.planner import MAX_PROGRAMS, STEPS_OF_A_SUB_GOAL, ProgPrompt
 
@@ -57,16 +58,10 @@ def test_a_program_is_carried_out_and_repairs_what_it_asserts() -> None:
     assert context.failed == []
     checks = [line for line in context.lines if ' by graph' in line]
     assert checks == ["'close' to 'salmon': False by graph", "'salmon' in 'hands': True by graph"]
-
-
-def test_a_recovery_that_is_run_becomes_a_step_of_the_plan() -> None:
-    context = play(FRIDGE, SmallHouse(), Diary())
-
-    first, second = context.plans
+    first, second = context.plans  # a recovery that is run becomes a step
     assert [step.text for step in first.steps][:2] == ["grab('salmon')", "find('fridge')"]
     assert [step.text for step in second.steps][:2] == ["find('salmon')", "grab('salmon')"]
-    assert len(second.steps) == len(first.steps) + 1
-    assert [step.index for step in second.steps] == list(range(len(second.steps)))
+    assert [step.index for step in second.steps] == list(range(len(first.steps) + 1))
     steps = [line for line in context.lines if line.startswith('step ')]
     assert steps == [f'step {step}' for step in second.steps]
 
@@ -154,24 +149,15 @@ def mending(request: Request) -> str:
     return REST if tried.count('# failed') and "open('fridge')" not in tried else 'done'
 
 
-def test_what_a_program_forgot_is_mended_only_where_it_is_asked_to_go_on() -> None:
-    mended, left = SmallHouse(), SmallHouse()
-
-    with_replanning = replan(ScriptedModel([mending] * 5), mended)
-    without = replan(ScriptedModel([mending] * 5), left, replan='no')
-
-    assert with_replanning.ending is Ending.FINISHED, with_replanning.message
-    assert mended.has('salmon_13', 'inside', 'fridge_33')
-    assert with_replanning.feedback_loops == 1
-    assert without.ending is Ending.GAVE_UP
-    assert not left.has('salmon_13', 'inside', 'fridge_33')
-
-
 def test_a_call_that_fails_ends_its_program_and_is_told_without_its_reason() -> None:
-    model, world = ScriptedModel([mending] * 5), SmallHouse()
+    model, world, left = ScriptedModel([mending] * 5), SmallHouse(), SmallHouse()
 
     episode = replan(model, world)
 
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert episode.feedback_loops == 1 and world.has('salmon_13', 'inside', 'fridge_33')
+    assert replan(ScriptedModel([mending] * 5), left, replan='no').ending is Ending.GAVE_UP
+    assert not left.has('salmon_13', 'inside', 'fridge_33')
     assert 'find(mug_12)' not in world.calls
     begun = prompts(model)[1].partition('each with how it went:\n')[2].split('\n')
     assert begun[:5] == [
@@ -212,26 +198,30 @@ def test_programs_that_try_nothing_end_it_before_they_use_up_the_model_s_calls(i
 
 
 @pytest.mark.parametrize(
-    'comments', ['# 1: then I find the salmon\n# 2: and put it away', 'def f():', '# 1: go\npass']
+    ('text', 'calls'),
+    [
+        *[(text, '') for text in ('done', '`Done.`', '# done', 'pass', '```python\ndone\n```')],
+        ('def f():\n\tpass', ''),
+        ("find('mug')", "find('mug')"),
+        ('cannot: no arm', GaveUpError),
+        ('I am done with this.', ParseError),
+        # Comments alone: the reply was cut off.
+        ('# 1: then I find the salmon\n# 2: and put it away', ParseError),
+        ('def f():', ParseError),
+        ('# 1: go\npass', ParseError),
+    ],
 )
-def test_comments_alone_are_a_reply_that_was_cut_off_and_not_the_end(comments: str) -> None:
-    with pytest.raises(ParseError):
-        parse_rest(comments)
+def test_the_rest_of_a_program_may_be_done_but_not_only_comments(
+    text: str, calls: str | type[Exception]
+) -> None:
+    if isinstance(calls, str):
+        assert '\n'.join(map(written, parse_rest(text).calls)) == calls
+    else:
+        with pytest.raises(calls):
+            parse_rest(text)
 
-    episode = replan(ScriptedModel(["find('salmon')", comments, 'done']), SmallHouse())
 
-    assert episode.ending is Ending.FINISHED
-    assert len(episode.model_calls) == 3  # it was asked once more
-
-
-def test_done_is_read_only_where_a_program_has_begun() -> None:
-    finished = ('done', '`Done.`', '# done', 'pass', '```python\ndone\n```', 'def f():\n\tpass')
-    for text in finished:
-        assert not any(goal.statements for goal in parse_rest(text).sub_goals)
-    assert parse_rest("find('mug')").calls == (SkillCall('find', ('mug',)),)
-    with pytest.raises(GaveUpError, match='no arm'):
-        parse_rest('cannot: no arm')
-    with pytest.raises(ParseError):
-        parse_rest('I am done with this.')
-    episode = replan(ScriptedModel(['done', 'done']), SmallHouse())
-    assert episode.ending is Ending.MODEL_FAILED
+def test_done_is_read_only_where_a_program_has_begun_and_a_cut_reply_is_asked_for_again() -> None:
+    assert replan(ScriptedModel(['done', 'done']), SmallHouse()).ending is Ending.MODEL_FAILED
+    again = replan(ScriptedModel(["find('salmon')", '# 1: go', 'done']), SmallHouse())
+    assert (again.ending, len(again.model_calls)) == (Ending.FINISHED, 3)
