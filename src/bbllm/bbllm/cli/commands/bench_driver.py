@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -50,10 +51,9 @@ class DriverRequest:
     gripper: str = option("The hand's; none: no hand.", default='franka_gripper')
     allow_motion: bool = flag(f'Allow motions: {MOTIONS}.')
     allow_hand: bool = flag(f'Allow the hand: {FINGERS}.')
-    provoke: str = option(
+    provoke: Literal['none', 'sim', 'person'] = option(
         'What makes the robot stop: mujoco_sim by itself, or you, when you are asked.',
         default='none',
-        metavar='<none|sim|person>',
     )
     only: list[str] | None = option('Only these checks, as in *-rejected.', metavar='PATTERN')
     yes: bool = flag('Do not ask before something moves.', '-y')

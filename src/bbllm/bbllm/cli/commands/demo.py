@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bbllm.api.options import EpisodeOptions
+from bbllm.api.setup import make_setup
 from bbllm.cli.support.options import (
     JsonOption,
     MethodOptions,
@@ -21,6 +22,7 @@ from bbllm.cli.support.session import Ran, finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
+from bbllm.core.tasks import make_task
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.stack import Value
@@ -70,7 +72,7 @@ def demo(
         ran = _run_on_nodes(task, scene, pace or 0.0, k, output)
     else:
         options = fill(EpisodeOptions, speed, method, scene=scene, k=k, speed=pace)
-        ran = run_here(task, options, output)
+        ran = run_here(make_task(task), make_setup(options, options.domain), output)
     asked = task == TASK and ran.episode.ending is Ending.FINISHED
     passed, finding = check(ran) if asked else (True, '')
     finish(ran, output, finding=finding, passed=passed)
@@ -103,7 +105,6 @@ def _run_on_nodes(
 ) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
     from bbllm.api.ros_environment import need_ros
-    from bbllm.core.tasks import make_task
     from bbllm.sim.scene_file import load_scene
 
     need_ros('bbllm demo --ros')

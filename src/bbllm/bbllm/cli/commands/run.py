@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bbllm.api.options import HOUSE, STEPS, EpisodeOptions
+from bbllm.api.setup import make_setup
 from bbllm.cli.support.options import (
     HouseOptions,
     JsonOption,
@@ -42,7 +43,7 @@ def run(
     world: WorldName = option(  # noqa: B008  # a name
         'ros: the running stack. tabletop: simulate here, without ROS. household: symbols, see '
         '--house.',
-        default=WorldName.ros,
+        default='ros',
     ),
     house: HouseOptions,
     k: int | None = loops_option(),
@@ -71,8 +72,8 @@ def run(
       bbllm run 'watch tv' --house family_flat --planner prog_prompt
     """
     output = Output(json)
-    in_house = house.house is not None or world is WorldName.household
-    if in_house and (world is WorldName.tabletop or session.scene is not None):
+    in_house = house.house is not None or world == 'household'
+    if in_house and (world == 'tabletop' or session.scene is not None):
         raise ConfigError(
             'A house has no table in it: leave --world tabletop and --scene out, or --house.'
         )
@@ -80,14 +81,15 @@ def run(
         raise ConfigError(
             '--mode and --visibility are for a house: add --house NAME (see `bbllm scenes`).'
         )
-    if in_house or world is WorldName.tabletop:
+    if in_house or world == 'tabletop':
         if yes:
-            here = 'household' if in_house else world.value
+            here = 'household' if in_house else world
             raise ConfigError(f'--yes is for a running stack; --world {here} asks nobody.')
         name = (house.house or HOUSE) if in_house else ''
         limits = Limits(steps=session.limits.limit_steps or STEPS, wall_s=timeout)
         options = fill(EpisodeOptions, session, house, house=name, k=k, limits=limits)
-        finish(run_here(task, options, output), output)
+        setup = make_setup(options, options.domain)
+        finish(run_here(make_task(task), setup, output), output)
     if late := given(session):
         raise ConfigError(
             f'A running stack cannot take {", ".join(map(flag_of, late))} any more. Say it when '

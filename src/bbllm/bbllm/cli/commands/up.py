@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -38,23 +38,17 @@ if TYPE_CHECKING:
 POLL_S = 0.2
 
 
-class StackKind(str, Enum):
-    """Which stack to start."""
-
-    sim = 'sim'
-
-
 @dataclass(frozen=True, kw_only=True)
 class UpRequest:
     """What `bbllm up` was asked for."""
 
     kind: Annotated[
-        StackKind,
+        Literal['sim'],
         typer.Argument(
             help='sim: five nodes with the simulated arm. (A real arm: '
             'ros2 launch bbllm franka_real.launch.py.)'
         ),
-    ] = StackKind.sim
+    ] = 'sim'
     scene: str | None = scene_option()
     speed: float = option(
         'Simulated seconds per second; 0 is as fast as it can.',
@@ -104,7 +98,7 @@ def up(request: UpRequest) -> None:
       bbllm up sim --open-state rules
       bbllm up sim --menu
     """
-    need_ros(f'bbllm up {request.kind.value}')
+    need_ros(f'bbllm up {request.kind}')
     choose_domain(request.domain)
     if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'

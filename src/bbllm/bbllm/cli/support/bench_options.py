@@ -112,7 +112,7 @@ class BenchOptions:
             suite=suite,
             mapping=self.mapping.value,
             tasks=() if self.tasks is None else parse_tasks(self.tasks),
-            world='' if self.world is None else self.world.value,
+            world=self.world or '',
             limits=self.limits,
             **more,
         )
@@ -130,14 +130,14 @@ class BenchOptions:
         Raises:
             ConfigError: What is needed is not installed, or both exclude each other.
         """
-        if self.ray is not None and self.world is WorldName.ros:
+        if self.ray is not None and self.world == 'ros':
             raise ConfigError('--ray and --world ros exclude each other; leave one of them out.')
-        if self.world is WorldName.ros:
+        if self.world == 'ros':
             need_ros('bbllm bench --world ros')
             from bbllm.ros.bench.episode import play
         else:
             from bbllm.bench.runner.play_here import play
-        cores = 1 if self.world is WorldName.ros else len(os.sched_getaffinity(0))
+        cores = 1 if self.world == 'ros' else len(os.sched_getaffinity(0))
         if self.ray is None:
             from bbllm.bench.runner.workers import LocalWorkers
 

@@ -3,10 +3,9 @@
 import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import typer
 
@@ -17,16 +16,10 @@ from bbllm.planners.common.methods import MappingMethod
 
 MODELS = 'Models'
 LIMITS = 'Limits'
+WorldName = Literal['ros', 'tabletop', 'household']
+"""Where a task is carried out."""
 MAX_K = 100
 """The largest number of feedback loops."""
-
-
-class WorldName(str, Enum):
-    """Where a task is carried out."""
-
-    ros = 'ros'
-    tabletop = 'tabletop'
-    household = 'household'
 
 
 def beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:

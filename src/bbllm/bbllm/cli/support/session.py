@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from bbllm.api.backends import episode_on_stack
-from bbllm.api.options import EpisodeOptions
-from bbllm.api.setup import make_setup
-from bbllm.api.stage import Stage, open_stage
+from bbllm.api.setup import EpisodeSetup
+from bbllm.api.stage import open_stage
 from bbllm.cli.support.supervision import supervise, watch
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
@@ -23,7 +24,6 @@ from bbllm.core.events import Ending, Episode, EpisodeStarted, Event, WarningRai
 from bbllm.core.journal import JournalWriter, end_journal, read_episode, summarize
 from bbllm.core.paths import episodes_dir
 from bbllm.core.registry import find_provider, with_remark
-from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene, Task
 
 if TYPE_CHECKING:
@@ -46,15 +46,14 @@ class Ran:
     """What people should know about pictures that could not be made."""
 
 
-def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
+def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
     """
     Run one episode on the tabletop or in a house in this process, shown while it runs.
 
     Raises:
         BbllmError: Something that was asked for cannot be had; nothing was started then.
     """
-    task = make_task(instruction)
-    setup = make_setup(options, options.domain)
+    options = setup.options
     for notice in setup.models.notices:
         output.print(notice, style='yellow')
     if output.live:
@@ -78,22 +77,16 @@ def run_here(instruction: str, options: EpisodeOptions, output: Output) -> Ran:
             # Where nothing moved, a rendering would show nothing that the drawing does not.
             if episode.robot_s:
                 stage.render(rendering_of(journal.path))
-            video = _save_video(stage, options, output)
+            if stage.recorder is not None and options.video is not None:
+                with output.bar() as bar:
+                    video = stage.recorder.save(options.video, on_progress=partial(_show, bar))
         except BbllmError as error:
             hints.append(str(error))
     return Ran(episode, journal.path, interrupted, settled, video, tuple(hints))
 
 
-def _save_video(stage: Stage, options: EpisodeOptions, output: Output) -> Path | None:
-    if stage.recorder is None or options.video is None:
-        return None
-    with output.bar() as bar:
-        return stage.recorder.save(
-            options.video,
-            on_progress=lambda n, total: bar(
-                completed=n, description=f'{n} of {total} frames drawn', total=total
-            ),
-        )
+def _show(bar: Callable[..., None], n: int, total: int) -> None:
+    bar(completed=n, description=f'{n} of {total} frames drawn', total=total)
 
 
 def run_on_stack(
