@@ -21,7 +21,7 @@ from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.bench.scorers.patterns import check_plus
 from bbllm.core.types import Outcome, Pose, SkillCall
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
-from bbllm.skills.shapes import rotation_of
+from bbllm.skills.shapes import Vector, rotation_of
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from benchmarks.arm.time_bound import time_optimal_bound
 
@@ -35,7 +35,10 @@ NEIGHBOUR_M = 0.08
 """Least distance between the centres of things on a random table [m]."""
 RADIUS_M = (0.30, 0.70)
 AZIMUTH_RAD = math.radians(90)
+SCALE = 0.8
+"""Share of the joint limits that the arm uses."""
 COLOURS = ('red', 'green', 'blue', 'yellow', 'orange', 'purple')
+CUBES = tuple(f'{colour}_cube' for colour in COLOURS[:5])
 
 Point = tuple[float, float]
 
@@ -63,23 +66,22 @@ class Trial:
     bound_s: float = math.nan
     """Least time for the same way-points within the same limits; nan where not computed [s]."""
     trajectories: int = 0
-    simulated_s: float = 0.0
     wall_s: float = 0.0
     """Wall time in which that was simulated, control and planning included [s]."""
     audit: Audit = field(default=NOTHING)
 
 
-def run_trial(kind: str, seed: int, scale: float) -> Trial:
-    """Run one trial of a kind from its seed, with a share of the joint limits in (0, 1]."""
-    return _TRIALS[kind](seed, scale)
+def run_trial(kind: str, seed: int) -> Trial:
+    """Run one trial of a kind from its seed."""
+    return _TRIALS[kind](seed)
 
 
 class _Bench:
     """A world whose trajectories are kept, and a clock around its calls."""
 
-    def __init__(self, scene: SceneFile, scale: float) -> None:
+    def __init__(self, scene: SceneFile) -> None:
         self.recorders: list[RecordingDriver] = []
-        params = ExecutorParams(ways=GraspPlannerParams(scale=scale))
+        params = ExecutorParams(ways=GraspPlannerParams(scale=SCALE))
         self.world = TabletopWorld(scene, params=params, wrap_driver=self._record)
         self.wall_s = 0.0
         self.robot_s = 0.0
@@ -102,17 +104,17 @@ class _Bench:
 
     def trial(self, **found: Any) -> Trial:
         """Complete what was found with what was recorded."""
-        recorder = self.recorders[0]
-        trajectories = recorder.trajectories
-        account = sum((audit(item) for item in trajectories), NOTHING)
+        moves = self.recorders[0].trajectories
+        waypoints = [move.position_rad[0] for move in moves[:1]]
+        waypoints += [move.position_rad[-1] for move in moves]
+        bound_s = time_optimal_bound(waypoints, self.recorders[0].stops) if moves else math.nan
         return Trial(
             robot_s=self.robot_s,
-            motion_s=sum(item.duration_s for item in trajectories),
-            bound_s=_bound(recorder),
-            trajectories=len(trajectories),
-            simulated_s=self.robot_s,
+            motion_s=sum(move.duration_s for move in moves),
+            bound_s=bound_s,
+            trajectories=len(moves),
             wall_s=self.wall_s,
-            audit=account,
+            audit=sum(map(audit, moves), NOTHING),
             **found,
         )
 
@@ -121,20 +123,11 @@ class _Bench:
         return self.recorders[0]
 
 
-def _bound(recorder: RecordingDriver) -> float:
-    """Return the least time for the way-points that the arm passed; nan where it did not move."""
-    if not recorder.trajectories:
-        return math.nan
-    ends = [item.position_rad[-1] for item in recorder.trajectories]
-    waypoints = [recorder.trajectories[0].position_rad[0], *ends]
-    return time_optimal_bound(waypoints, recorder.stops)
-
-
-def pick_place_trial(seed: int, scale: float) -> Trial:
+def pick_place_trial(seed: int) -> Trial:
     """Pick one of eight things on a random table and place it at a random pose."""
     rng = np.random.default_rng(seed)
     spots = random_spots(rng, 9, RADIUS_M, AZIMUTH_RAD)
-    bench = _Bench(random_table(rng, spots[:8]), scale)
+    bench = _Bench(random_table(rng, spots[:8]))
     name = bench.world.robot.simulation.scene.movables[int(rng.integers(8))].name
     x, y = spots[8]
     yaw_deg = float(rng.uniform(-45, 45))
@@ -152,38 +145,28 @@ def pick_place_trial(seed: int, scale: float) -> Trial:
     )  # fmt: skip
 
 
-def tower_trial(seed: int, scale: float) -> Trial:
+def tower_trial(seed: int) -> Trial:
     """Stack five cubes on a location."""
     rng = np.random.default_rng(seed)
     (place,) = random_spots(rng, 1, (0.4, 0.55), math.radians(40))
-    names = [f'{colour}_cube' for colour in COLOURS[:5]]
-    bench = _Bench(_shape_scene(rng, names, [place], 0.14), scale)
-    targets = ['location_0', *names[:-1]]
-    failure = bench.run(_moves(names, targets))
-    poses = bench.settled(SETTLE_S)
-    wanted = {name: (*place, EDGE_M * (level + 0.5)) for level, name in enumerate(names)}
-    return _shape_trial('tower', seed, bench, failure, poses, wanted, lambda: '')
+    bench = _Bench(_shape_scene(rng, [place], 0.14))
+    wanted = [(*place, EDGE_M * (level + 0.5)) for level in range(len(CUBES))]
+    return _shape_trial('tower', seed, bench, ['location_0', *CUBES[:-1]], wanted)
 
 
-def plus_trial(seed: int, scale: float) -> Trial:
+def plus_trial(seed: int) -> Trial:
     """Put five cubes on five locations that form a plus sign, in random order."""
     rng = np.random.default_rng(seed)
     ((cx, cy),) = random_spots(rng, 1, (0.42, 0.55), math.radians(40))
     arms = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
     places = [(cx + PITCH_M * ax, cy + PITCH_M * ay) for ax, ay in arms]
-    names = [f'{colour}_cube' for colour in COLOURS[:5]]
-    bench = _Bench(_shape_scene(rng, names, places, 0.12), scale)
-    order = [int(index) for index in rng.permutation(5)]
-    targets = [f'location_{index}' for index in order]
-    failure = bench.run(_moves(names, targets))
-    poses = bench.settled(SETTLE_S)
-    wanted = {name: (*places[index], EDGE_M / 2) for name, index in zip(names, order, strict=True)}
-    return _shape_trial(
-        'plus', seed, bench, failure, poses, wanted, lambda: check_plus(poses, EDGE_M)[0]
-    )
+    bench = _Bench(_shape_scene(rng, places, 0.12))
+    order = rng.permutation(5).tolist()
+    wanted = [(*places[index], EDGE_M / 2) for index in order]
+    return _shape_trial('plus', seed, bench, [f'location_{index}' for index in order], wanted)
 
 
-_TRIALS: dict[str, Callable[[int, float], Trial]] = {
+_TRIALS: dict[str, Callable[[int], Trial]] = {
     'pick_place': pick_place_trial,
     'tower': tower_trial,
     'plus': plus_trial,
@@ -229,41 +212,35 @@ def yaw_error_deg(pose: Pose, wanted_deg: float) -> float:
     return abs((yaw_deg - wanted_deg + 45.0) % 90.0 - 45.0)
 
 
-def _shape_scene(
-    rng: np.random.Generator, names: Sequence[str], places: Sequence[Point], apart_m: float
-) -> SceneFile:
+def _shape_scene(rng: np.random.Generator, places: Sequence[Point], apart_m: float) -> SceneFile:
     """Return cubes that lie about, well away from the places where the shape shall stand."""
     spots: list[Point] = []
-    while len(spots) < len(names):
+    while len(spots) < len(CUBES):
         (spot,) = random_spots(rng, 1, (0.35, 0.65), math.radians(60), spots)
         if all(math.dist(spot, place) >= apart_m for place in places):
             spots.append(spot)
     cubes = tuple(
         ObjectSpec(name=name, kind='cube', xy=spot, yaw_deg=float(rng.uniform(-45, 45)))
-        for name, spot in zip(names, spots, strict=True)
+        for name, spot in zip(CUBES, spots, strict=True)
     )
     marks = tuple(LocationSpec(name=f'location_{i}', xy=xy) for i, xy in enumerate(places))
     return SceneFile(name='shape', objects=cubes, locations=marks)
 
 
-def _moves(names: Sequence[str], targets: Sequence[str]) -> list[SkillCall]:
-    calls = []
-    for name, target in zip(names, targets, strict=True):
-        calls += [SkillCall('pick', (name,)), SkillCall('place', (target,))]
-    return calls
-
-
 def _shape_trial(
-    kind: str,
-    seed: int,
-    bench: _Bench,
-    failure: Outcome | None,
-    poses: dict[str, Pose],
-    wanted: dict[str, tuple[float, float, float]],
-    check: Callable[[], str],
+    kind: str, seed: int, bench: _Bench, targets: Sequence[str], wanted: Sequence[Vector]
 ) -> Trial:
-    errors = tuple(math.dist(poses[name].position_m, place) for name, place in wanted.items())
-    reason = f'{failure.call}: {failure.message}' if failure else check()
+    """Place each cube at its target, and compare where they rest with where they should."""
+    calls = []
+    for name, target in zip(CUBES, targets, strict=True):
+        calls += [SkillCall('pick', (name,)), SkillCall('place', (target,))]
+    failure = bench.run(calls)
+    poses = bench.settled(SETTLE_S)
+    rest = [poses[name].position_m for name in CUBES]
+    errors = tuple(math.dist(is_at, place) for is_at, place in zip(rest, wanted, strict=True))
+    reason = f'{failure.call}: {failure.message}' if failure else ''
+    if not reason and kind == 'plus':
+        reason = check_plus(poses, EDGE_M)[0]
     if not reason and max(errors) > SHAPE_TOLERANCE_M:
         reason = f'a cube rests {max(errors) * 1000:.1f} mm from its place.'
     return bench.trial(
