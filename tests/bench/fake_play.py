@@ -86,11 +86,4 @@ def make_job(task: str = 'fine', trial: int = 0, k: int = 0, **config: Any) -> E
 
 def make_config(**changes: Any) -> RunConfig:
     """Return a config of which only limits and recording matter."""
-    values: dict[str, Any] = {
-        'planner': 'brain_body',
-        'brain': None,
-        'body': None,
-        'mapping': 'auto',
-        'llm': LlmConfig(),
-    }
-    return RunConfig(**{**values, **changes})
+    return RunConfig(planner='brain_body', llm=LlmConfig(), **changes)

@@ -184,10 +184,7 @@ def played(
 ) -> tuple[EpisodeResult, list[Event]]:
     case = case or case_of(TASK)
     events: list[Event] = []
-    config = RunConfig(
-        planner=planner, brain=None, body=None, mapping='auto',
-        llm=LlmConfig(brain=OFFLINE, body=OFFLINE),
-    )  # fmt: skip
+    config = RunConfig(planner=planner, llm=LlmConfig(brain=OFFLINE, body=OFFLINE))
     job = EpisodeSpec(key=EpisodeKey(case.task, case.trial, 0), case=case, config=config)
     models = Models(ScriptedModel(replies), ScriptedModel([]), ())
     return play_with(job, models, events.append, Alone()), events

@@ -2,18 +2,16 @@
 
 from pathlib import Path
 
-from household_cases import case_of
+from household_cases import OFFLINE, PLANNER, case_of
 
 from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.episode_setup import Alone
 from bbllm.bench.runner.play_household import play_with
-from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models, record_models
 from bbllm.llm.scripted import ScriptedModel
 
-PLANNER = 'prog_prompt:check=graph,grounding=nearest'
-OFFLINE = ModelConfig(provider='offline')
 PROGRAMS = {
     'watch_tv': """
     # 1: go to the tv
@@ -41,13 +39,7 @@ def write_talk(path: Path, trials: int) -> None:
         for trial in range(trials):
             key = EpisodeKey(task, trial, 0)
             scripted = Models(ScriptedModel([program]), ScriptedModel([]), ())
-            config = RunConfig(
-                planner=PLANNER,
-                brain=None,
-                body=None,
-                mapping='auto',
-                llm=LlmConfig(brain=OFFLINE, body=OFFLINE),
-            )
+            config = RunConfig(planner=PLANNER, llm=LlmConfig(brain=OFFLINE, body=OFFLINE))
             job = EpisodeSpec(key=key, case=case_of(task, trial), config=config)
             models = record_models(scripted, path, episode=key.name)
             play_with(job, models, lambda event: None, Alone())

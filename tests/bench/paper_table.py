@@ -61,14 +61,7 @@ def job_of(
         least_loops=1,
         out_of_reach=('location_C',),
     )
-    config = RunConfig(
-        planner='brain_body',
-        brain=None,
-        body=None,
-        mapping='auto',
-        llm=LlmConfig(),
-        prices=prices or {},
-    )
+    config = RunConfig(planner='brain_body', llm=LlmConfig(), prices=prices or {})
     return EpisodeSpec(key=EpisodeKey('tidy', 1, 2), case=case, config=config)
 
 

@@ -211,9 +211,7 @@ def test_time_limit_ends_a_model_that_hangs_and_leaves_no_thread(run: Run) -> No
 
 def test_sample_that_is_stopped_stops_the_arm_in_the_middle_of_its_motion() -> None:
     case = make_case(load_suite('tabletop'), 'right_side', seed=0, trial=0)
-    config = RunConfig(
-        planner='brain_body', brain=None, body=None, mapping='auto', llm=LlmConfig()
-    )
+    config = RunConfig(planner='brain_body', llm=LlmConfig())
     job = EpisodeSpec(key=EpisodeKey('right_side', 0, 3), case=case, config=config)
     events: list[Event] = []
     results: list[EpisodeResult] = []

@@ -102,7 +102,7 @@ def test_only_who_has_to_be_told_is_told() -> None:
 
 def test_each_episode_has_a_model_with_its_own_brief() -> None:
     llm = LlmConfig(brain=ModelConfig(provider='expert'), body=ModelConfig(provider='offline'))
-    config = RunConfig(planner='llm_pop', brain=None, body=None, mapping='auto', llm=llm)
+    config = RunConfig(planner='llm_pop', llm=llm)
     job = EpisodeSpec(key=EpisodeKey('stack', 0, 3), case=case_of('stack'), config=config)
     other = dataclasses.replace(job, case=case_of('pick_heavier'))
 

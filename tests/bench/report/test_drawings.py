@@ -10,9 +10,8 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from bbllm.bench.report import plots
-from bbllm.bench.report.drawings import (
+from bbllm.bench.report.gallery import (
     Drawings,
-    Scenes,
     final_scene,
     is_far,
     read_scenes,
@@ -96,8 +95,8 @@ def test_far_things_are_marked_where_the_journal_knows_and_they_still_are_there(
     start = scene()
     end = moved(start, 'azure_cube', 0.5, -0.3)
 
-    still = final_scene(start.objects, Scenes(before=start))
-    nearer = final_scene(end.objects, Scenes(before=start))
+    still = final_scene(start.objects, {'before': start})
+    nearer = final_scene(end.objects, {'before': start})
 
     assert still.has('azure_cube', 'reachable', 'no')
     assert not nearer.has('azure_cube', 'reachable', 'no')
@@ -113,9 +112,9 @@ def test_damaged_journal_gives_no_scene_and_no_error(tmp_path: Path, text: str) 
     path = tmp_path / 'e.jsonl'
     path.write_text(text)
 
-    assert read_scenes(path) == Scenes()
-    assert read_scenes(tmp_path / 'gone.jsonl') == Scenes()
-    assert read_scenes(None) == Scenes()
+    assert read_scenes(path) == {}
+    assert read_scenes(tmp_path / 'gone.jsonl') == {}
+    assert read_scenes(None) == {}
 
 
 def test_journal_gives_both_scenes(tmp_path: Path) -> None:
@@ -125,9 +124,8 @@ def test_journal_gives_both_scenes(tmp_path: Path) -> None:
 
     scenes = read_scenes(path)
 
-    assert scenes.before == made_up.start_of('plus_sign', 1)
-    assert scenes.after is not None
-    assert scenes.after.objects == result.settled
+    assert scenes['before'] == made_up.start_of('plus_sign', 1)
+    assert scenes['after'].objects == result.settled
 
 
 def summary_of(*ks: int) -> RunSummary:

@@ -7,8 +7,8 @@ import made_up
 import pytest
 
 from bbllm.bench.log.store import SavedRun, Session
-from bbllm.bench.report.head import date_of, head_of, notices_of, settings_of
 from bbllm.bench.report.summary import summarize_run
+from bbllm.bench.report.write import date_of, head_of, notices_of, settings_of
 
 
 def notices(models: dict[str, list[str]] | None = None, **settings: Any) -> tuple[str, ...]:

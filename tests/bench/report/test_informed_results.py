@@ -29,7 +29,7 @@ LIGHT, HEAVY = (s.name for s in sorted(CASE.scene.objects, key=lambda spec: spec
 
 
 def job_of(case: Case) -> EpisodeSpec:
-    config = RunConfig(planner='p', brain=None, body=None, mapping='auto', llm=LlmConfig())
+    config = RunConfig(planner='p', llm=LlmConfig())
     return EpisodeSpec(key=EpisodeKey(case.task, 0, 2), case=case, config=config)
 
 

@@ -24,9 +24,6 @@ CLOCK = ('wall_s', 'model_s')
 def job_of(task: str = 'red_triangle', k: int = 3, **changes: Any) -> EpisodeSpec:
     values: dict[str, Any] = {
         'planner': 'brain_body',
-        'brain': None,
-        'body': None,
-        'mapping': 'auto',
         'llm': LlmConfig(brain=OFFLINE, body=OFFLINE),
     }
     suite = load_suite('tabletop')

@@ -195,7 +195,7 @@ def played(task: str, brain: str, planner: str = 'llm_pop', trial: int = 0) -> E
         brain=ModelConfig(provider=brain),  # type: ignore[arg-type]
         body=ModelConfig(provider='offline'),
     )
-    config = RunConfig(planner=planner, brain=None, body=None, mapping='auto', llm=llm)
+    config = RunConfig(planner=planner, llm=llm)
     case = make_case(PARTIAL, task, seed=1, trial=trial)
     return play(EpisodeSpec(key=EpisodeKey(task, trial, 3), case=case, config=config)).result
 

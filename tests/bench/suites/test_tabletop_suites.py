@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
+from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.play_tabletop import play
 from bbllm.bench.scene_sampling.generator import fingerprint, make_case
 from bbllm.bench.suites.case import Case
@@ -30,16 +30,13 @@ def case_of(task: str, trial: int = 0) -> Case:
     return make_case(LONG, task, seed=0, trial=trial)
 
 
-def played(task: str, open_state: str, k: int) -> EpisodeResult:
+def played(
+    case: Case, open_state: str = 'rules', k: int = 6, llm: LlmConfig | None = None
+) -> EpisodeRecord:
     offline = ModelConfig(provider='offline')
-    config = RunConfig(
-        planner=f'brain_body:open_state={open_state}',
-        brain=None,
-        body=None,
-        mapping='auto',
-        llm=LlmConfig(brain=offline, body=offline),
-    )
-    return play(EpisodeSpec(key=EpisodeKey(task, 0, k), case=case_of(task), config=config)).result
+    models = llm or LlmConfig(brain=offline, body=offline)
+    config = RunConfig(planner=f'brain_body:open_state={open_state}', llm=models)
+    return play(EpisodeSpec(key=EpisodeKey(case.task, 0, k), case=case, config=config))
 
 
 @pytest.mark.parametrize('task', NAMES)
@@ -57,7 +54,8 @@ def test_the_first_three_things_are_fixed_too_heavy_and_out_of_reach(
 
 
 def test_with_as_many_loops_as_there_are_such_things_only_who_believes_succeeds() -> None:
-    believing, forgetful = played('red_triangle', 'rules', 3), played('red_triangle', 'no', 3)
+    case = case_of('red_triangle')
+    believing, forgetful = (played(case, state, 3).result for state in ('rules', 'no'))
 
     assert (believing.verdict, believing.loops) == ('passed', 3), believing.reason
     assert (forgetful.verdict, forgetful.loops) == ('failed', 3)
@@ -73,20 +71,6 @@ def case_of_sessions(task: str) -> Case:
     return make_case(SESSIONS, task, seed=0, trial=0)
 
 
-def in_session(
-    case: Case, open_state: str, k: int = 6, llm: LlmConfig | None = None
-) -> EpisodeRecord:
-    offline = ModelConfig(provider='offline')
-    config = RunConfig(
-        planner=f'brain_body:open_state={open_state}',
-        brain=None,
-        body=None,
-        mapping='auto',
-        llm=llm or LlmConfig(brain=offline, body=offline),
-    )
-    return play(EpisodeSpec(key=EpisodeKey(case.task, 0, k), case=case, config=config))
-
-
 def variant(**fields: object) -> Suite:
     """Return the suite with other fields of its second task."""
     text, path = FILES.read('tabletop_sessions')
@@ -97,7 +81,7 @@ def variant(**fields: object) -> Suite:
 
 def test_only_the_last_episode_is_on_record_and_counts() -> None:
     case = case_of_sessions('second')
-    game = in_session(case, 'rules')
+    game = played(case)
 
     events = [json.loads(line) for line in game.journal.splitlines()]
     assert [event['data']['task'] for event in events if event['kind'] == 'started'] == [
@@ -115,7 +99,7 @@ def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
     tmp_path: Path,
 ) -> None:
     case = case_of_sessions('third')
-    game = in_session(case, 'rules')
+    game = played(case)
 
     # What the first episodes found out is known, so that nothing fails here.
     assert (game.result.verdict, game.result.loops) == ('passed', 0)
@@ -143,7 +127,7 @@ def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
 def test_a_server_that_is_down_before_the_judged_episode_loses_it() -> None:
     nowhere = ModelConfig(provider='openai', base_url='http://127.0.0.1:9/v1', retries=0)
     llm = LlmConfig(brain=nowhere, body=nowhere)
-    game = in_session(case_of_sessions('third'), 'rules', llm=llm)
+    game = played(case_of_sessions('third'), llm=llm)
 
     assert (game.result.verdict, game.result.error) == ('lost', 'ModelUnavailableError')
     assert game.result.reason.startswith(

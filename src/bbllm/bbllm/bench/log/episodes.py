@@ -15,12 +15,12 @@ class RunConfig:
     """What all episodes of a run share; has no secret, so that it can be sent to other hosts."""
 
     planner: str
-    brain: str | None
-    """A provider or a model's name; None takes that of `llm`."""
-    body: str | None
-    mapping: str
-    """How steps become calls, a value of planners.bodies.MappingMethod."""
     llm: LlmConfig
+    brain: str | None = None
+    """A provider or a model's name; None takes that of `llm`."""
+    body: str | None = None
+    mapping: str = 'auto'
+    """How steps become calls, a value of planners.bodies.MappingMethod."""
     limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
     record: bool = False
     """Whether every exchange with a model is to be kept."""

@@ -103,11 +103,8 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         settings=settings,
         config=RunConfig(
             planner=request.planner,
-            # Decided already: another machine must not decide otherwise.
-            brain=None,
-            body=None,
             mapping=request.mapping,
-            llm=answering.llm,
+            llm=answering.llm,  # decided already: another machine must not decide otherwise
             limits=request.limits,
             record=request.record is not None,
             prices=prices.by_model if prices is not None else {},

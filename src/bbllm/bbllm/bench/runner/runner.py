@@ -22,7 +22,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.core.errors import ConfigError
 
 GIVE_UP_AFTER = 5
-"""Episodes one after the other that come to nothing and end a run early; see FailurePolicy."""
+"""Episodes one after the other that come to nothing and end a run early."""
 LOOK_S = 0.1
 """How often the watch is asked whether to end the run [s]."""
 FAULTS = 'faults'
@@ -109,7 +109,9 @@ class _Session:
         self._total = len({*keys, *self.folder.results})
         # The episodes of one trial that differ in K follow each other.
         self._case = lru_cache(maxsize=4)(self._case_or_error)
-        self._policy = FailurePolicy(self.plan.give_up_after)
+        self._tries: Counter[EpisodeKey] = Counter()
+        self._in_a_row: list[EpisodeResult] = []
+        """The last episodes, where nothing came of them."""
         self._least_loops = {t.name: t.least_loops for t in self.plan.settings.tasks}
         self._started_s = time.time()
         self._clock_s = time.monotonic()
@@ -178,13 +180,19 @@ class _Session:
             return
         if not isinstance(answer, Failed):
             raise _SessionEndError(f'Episode {answer.key.name} cannot be played: {answer.reason}')
-        if self._policy.tries_again(answer):
-            self.watch.warned(f'{job.key.name}: {answer.reason} It is played once more.')
-            self.waiting.appendleft(job.key)
-            return
+        reason = answer.reason
+        if answer.again:
+            self._tries[job.key] += 1
+            if self._tries[job.key] < TRIES:
+                self.watch.warned(f'{job.key.name}: {reason} It is played once more.')
+                self.waiting.appendleft(job.key)
+                return
+            lost_often = f'Its worker was lost {TRIES} times (--retry-lost plays it again)'
+            reason = f'{lost_often}; the last time: {reason}'
         if answer.trace:
-            self.watch.warned(f'{job.key.name}: {answer.reason} Traceback: {self._fault(answer)}')
-        reason = self._policy.lasting_reason(answer)
+            path = self.folder.path / FAULTS / f'{job.key.name}.txt'
+            write_atomically(path, answer.trace)
+            self.watch.warned(f'{job.key.name}: {reason} Traceback: {path}')
         self._keep_lost(job.key, reason, answer.error, job.case)
 
     def _keep_lost(
@@ -208,48 +216,18 @@ class _Session:
         )
         self.folder.write_sessions([*self._earlier, session])
         self.watch.ended(played.result, self.progress())
-        why = self._policy.end_of_run(played.result)
+        why = self._why_enough(played.result)
         if why and (self.waiting or self.under_way):
             raise _SessionEndError(why)
 
-    def _fault(self, answer: Failed) -> Path:
-        path = self.folder.path / FAULTS / f'{answer.key.name}.txt'
-        write_atomically(path, answer.trace)
-        return path
-
-
-class FailurePolicy:
-    """What went wrong so far in a session, which gives up after so many episodes in a row."""
-
-    def __init__(self, give_up_after: int):
-        self._give_up_after = give_up_after
-        self._tries: Counter[EpisodeKey] = Counter()
-        self._in_a_row: list[EpisodeResult] = []
-
-    def tries_again(self, failed: Failed) -> bool:
-        """Count a failure; return whether its episode is worth another try."""
-        self._tries[failed.key] += 1
-        return failed.again and self._tries[failed.key] < TRIES
-
-    def lasting_reason(self, failed: Failed) -> str:
-        """Return why an episode is lost that is not tried again."""
-        if not failed.again:
-            return failed.reason
-        return (
-            f'Its worker was lost {TRIES} times (--retry-lost plays it again); the last time: '
-            f'{failed.reason}'
-        )
-
-    def end_of_run(self, result: EpisodeResult) -> str:
-        """Take one more result; return why that is enough, '' where it is not."""
+    def _why_enough(self, result: EpisodeResult) -> str:
+        """Return why a run ends after one more result, '' where it goes on."""
         if result.error == NO_CASE:
             return ''  # this says nothing of server and workers
-        if not result.lost and result.error != NOTHING_USABLE:
-            self._in_a_row = []
-            return ''
-        self._in_a_row.append(result)
+        nothing = result.lost or result.error == NOTHING_USABLE
+        self._in_a_row = [*self._in_a_row, result] if nothing else []
         n = len(self._in_a_row)
-        if n < self._give_up_after:
+        if not nothing or n < self.plan.give_up_after:
             return ''
         were = f'{n} episodes in a row were' if n > 1 else '1 episode was'
         borne = '(--give-up-after N sets how many are borne)'
