@@ -59,7 +59,7 @@ def test_everything_comes_back_as_it_was_kept(path: Path) -> None:
     with RunFolder(path) as folder:
         assert folder.settings == SETTINGS
         assert list(folder.results.values()) == kept
-        assert folder.journal(kept[1].key).read_text() == '{"trial": 1}\n'
+        assert (path / f'episodes/{kept[1].key.name}.jsonl').read_text() == '{"trial": 1}\n'
 
 
 @pytest.mark.parametrize('cut', [1, 40, 200])
@@ -115,7 +115,7 @@ def test_journals_of_a_session_lie_together_and_those_of_an_earlier_try_go(path:
     with RunFolder(path) as folder:
         folder.add(other)
         folder.add(longer)
-        journals = folder.journal(longer.result.key).parent
+        journals = path / 'episodes'
         assert (journals / f'{name}-before1.jsonl').read_text() == '{"b": 2}\n'
 
         folder.drop([longer.result.key])

@@ -85,19 +85,6 @@ def test_unsafe_commands_say_in_how_many_episodes_they_were_counted() -> None:
     assert Figures.of([make_result(unsafe=None)]).unsafe is None
 
 
-def test_least_loops_are_met_where_it_passed_without_one_too_many() -> None:
-    figures = Figures.of(
-        [
-            make_result(trial=0, loops=1, least_loops=1),
-            make_result(trial=1, loops=2, least_loops=1),
-            make_result(trial=2, loops=0, least_loops=1, verdict='failed'),
-        ]
-    )
-
-    assert figures.least_loops_met == 1
-    assert figures.least_loops == 1
-
-
 def test_codes_are_added_and_the_most_frequent_comes_first() -> None:
     figures = Figures.of(
         [

@@ -22,15 +22,12 @@ CLOCK = ('wall_s', 'model_s')
 
 
 def job_of(task: str = 'red_triangle', k: int = 3, **changes: Any) -> EpisodeSpec:
-    values: dict[str, Any] = {
-        'planner': 'brain_body',
-        'llm': LlmConfig(brain=OFFLINE, body=OFFLINE),
-    }
+    llm = LlmConfig(brain=OFFLINE, body=OFFLINE)
     suite = load_suite('tabletop')
     return EpisodeSpec(
         key=EpisodeKey(task, 0, k),
         case=make_case(suite, task, seed=0, trial=0),
-        config=RunConfig(**{**values, **changes}),
+        config=RunConfig(**{'planner': 'brain_body', 'llm': llm, **changes}),
     )
 
 

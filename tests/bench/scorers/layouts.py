@@ -161,3 +161,11 @@ def assert_fails(goal: Goal, situation: FinalState, about: str = '') -> None:
     found = judged(goal, situation)
     assert found.verdict is Verdict.FAILED, found.reason
     assert about in found.reason
+
+
+def assert_judged(goal: Goal, situation: FinalState, about: str | None) -> None:
+    """It must pass, or fail for a reason that speaks of something."""
+    if about is None:
+        assert_passes(goal, situation)
+    else:
+        assert_fails(goal, situation, about)

@@ -142,7 +142,6 @@ def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:
 def _own(
     request: BenchRequest, planner: str, make: PlannerSpec, embeddings: str | None
 ) -> BenchRequest:
-    """Return the request with what one planner needs."""
     # That some play at K = 0 is in the table; it needs no notice for each.
     own = replace(request, planner=planner, ks=request.ks if make.uses_feedback else (0,))
     if not make.needs_embedder or request.mapping == MappingMethod.EMBEDDING.value:

@@ -182,7 +182,6 @@ def _paired(
 
 
 def _part(entries: Sequence[PlannerResults], tasks: frozenset[str]) -> dict[str, PartFigures]:
-    """Return the figures of a part of the suite by planner."""
     found = {}
     for entry in entries:
         group = [result for result in entry.results if result.key.task in tasks]

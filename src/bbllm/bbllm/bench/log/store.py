@@ -107,9 +107,6 @@ class RunFolder:
     def sessions(self) -> tuple[Session, ...]:
         return tuple(JsonLines(self.path / SESSIONS, Session).read())
 
-    def journal(self, key: EpisodeKey) -> Path:
-        return self.path / EPISODES / f'{key.name}.jsonl'
-
     def write_settings(self, settings: RunSettings) -> None:
         text = json.dumps(settings.model_dump(mode='json'), ensure_ascii=False, indent=2)
         write_atomically(self.path / SETTINGS, f'{text}\n')
@@ -180,7 +177,6 @@ def read_run(path: Path) -> SavedRun:
 
 
 def _read_results(path: Path) -> dict[EpisodeKey, EpisodeResult]:
-    """Return the results of a run in the order in which its episodes ended."""
     found: dict[EpisodeKey, EpisodeResult] = {}
     for result in JsonLines(path / RESULTS, EpisodeResult).read():
         # The first one counts: whatever was written a second time came later.

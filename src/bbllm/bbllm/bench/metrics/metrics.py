@@ -192,8 +192,6 @@ class Figures(SummaryRecord):
     metrics: Mapping[str, Estimate]
     least_loops: Figure | None
     """Mean of the loops that the tasks demand, over the episodes that were judged."""
-    least_loops_met: int
-    """Episodes that passed with no more loops than the task demands."""
     passes: int
     model_calls: int
     """In all, those of lost episodes included, as tokens and cost: they are on the bill."""
@@ -246,7 +244,6 @@ class Figures(SummaryRecord):
             'infrastructure_failures': len(group) - len(judged),
             'metrics': estimates,
             'least_loops': mean_of(result.least_loops for result in judged).value,
-            'least_loops_met': sum(r.passed and r.loops <= r.least_loops for r in group),
             'tokens_estimated': any(result.sent_tokens > result.prompt_tokens for result in group),
             'cost': _total([result.cost for result in group]),
             'robot_s': math.fsum(result.robot_s for result in group),

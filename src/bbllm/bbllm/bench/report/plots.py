@@ -186,7 +186,6 @@ def _bounds(rates: Iterable[Estimate]) -> list[list[float]]:
 
 
 def _svg(figure: Figure, name: str) -> Markup:
-    """Return a figure as an element of the page."""
     text = to_svg(figure, name)
     text = text[text.index('<svg') :]
     # What would be twice on a page, or be a rule for all of it.

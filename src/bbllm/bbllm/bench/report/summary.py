@@ -232,7 +232,6 @@ def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: in
 
 
 def _models(results: Iterable[EpisodeResult]) -> dict[str, tuple[str, ...]]:
-    """Return all names that servers gave themselves, by role."""
     names: dict[str, set[str]] = {}
     for result in results:
         for role, listed in result.models.items():

@@ -94,8 +94,6 @@ def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
 
 
 class _TakingTurns:
-    """A World that moves and observes only when it is its turn."""
-
     def __init__(self, inner: World, around: Alone):
         self._inner = inner
         self._around = around

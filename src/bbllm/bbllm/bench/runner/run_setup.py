@@ -126,7 +126,6 @@ def _settings(
     prices: PriceTable | None,
     folder: Path,
 ) -> RunSettings:
-    """Return what the results of a run mean."""
     return RunSettings(
         suite=suite.name,
         suite_sha256=suite.sha256,

@@ -89,8 +89,6 @@ class _SessionEndError(Exception):
 
 @dataclass
 class _Session:
-    """One time of working on a run."""
-
     plan: RunPlan
     folder: RunFolder
     workers: Workers

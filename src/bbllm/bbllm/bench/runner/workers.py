@@ -60,8 +60,6 @@ class Workers(ABC):
 
 @dataclass(frozen=True, eq=False)
 class _Worker:
-    """One process, which works on one episode at most."""
-
     process: subprocess.Popen[bytes]
     pipe: Connection
     output: IO[bytes]

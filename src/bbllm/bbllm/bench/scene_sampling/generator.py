@@ -142,6 +142,5 @@ def _fault_of_reach(
 
 
 def _out_of_reach(scene: SceneFile) -> tuple[str, ...]:
-    """Return what the hand cannot come down on, in the scene's order."""
     items = (*scene.movables, *scene.places)
     return tuple(item.name for item in items if not _reach(item))

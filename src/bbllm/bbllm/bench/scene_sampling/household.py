@@ -197,7 +197,6 @@ def _carried_by(graph: Graph, node_id: int) -> set[int]:
 
 
 def _take_away(graph: Graph, node_id: int, relations: Sequence[Relation]) -> None:
-    """Remove edges from an object, and all nearness."""
     for relation in (*relations, Relation.CLOSE):
         graph.remove_from(node_id, relation)
     graph.remove_to(node_id, Relation.CLOSE)

@@ -123,7 +123,6 @@ class Floor:
         return point
 
     def _part(self, area: Area, kind: str = '') -> Box:
-        """Return the part of the table that an area of a recipe means, without its edge."""
         (x, y), (a, b) = self._recipe.table.xy, self._recipe.table.size
         edge, middle_m = radius_m(kind) if kind else EDGE_OF_TABLE_M, self._recipe.middle_m
         least_x = LEAST_X_M + edge if kind else LEAST_X_M
@@ -133,7 +132,6 @@ class Floor:
         return _overlap((max(x - a, least_x), x + a, y - b, y + b), part)
 
     def _apart_m(self, one: str, other: str) -> float:
-        """Return how far apart two centres must be [m]."""
         if not (one and other):
             return self._recipe.spacing_m
         tall = any(OBJECT_MODELS[kind].size_m[2] > TALL_M for kind in (one, other))

@@ -77,7 +77,6 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
 
 
 def _goods(recipe: Recipe, dice: Dice) -> list[tuple[Group, ObjectSpec]]:
-    """Draw which goods there are, and a place for each: the largest first."""
     floor = Floor(recipe, dice)
     chosen: dict[str, Group] = {}
     for goods in recipe.things:

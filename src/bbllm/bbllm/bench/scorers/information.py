@@ -118,7 +118,6 @@ class _Story:
                     self._take_observed(number, seen)
 
     def _take_scene(self, recorded: SceneRecorded) -> None:
-        """Take heights as they were seen: before anything happened, and when all was over."""
         seen = {item.name: item.pose.position_m[2] for item in recorded.scene.objects}
         heights = {name: seen[name] for name in self._start_z if name in seen}
         self._last_z.update(heights)

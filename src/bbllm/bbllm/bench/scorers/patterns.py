@@ -205,7 +205,6 @@ def _letter_cells(up: int, right: int) -> Cells:
 
 
 def _letter_fits(goal: LetterL, cells: Cells, points: Points) -> Iterator[PatternFit]:
-    """Yield fits, and those of the whole letter with further cubes at the ends of its bars."""
     for fit in _partial_fits(goal, cells, points, goal.turn_deg + TURN_SLACK_DEG):
         yield fit
         if len(fit.placed) < len(cells):

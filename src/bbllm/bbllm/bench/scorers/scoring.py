@@ -144,7 +144,6 @@ def _cost(job: EpisodeSpec, episodes: Sequence[Episode]) -> float | None:
 
 
 def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:
-    """Check what was tried against the rules; None where the planner did nothing."""
     try:
         found = faithfulness_of(case, episode)
     except OtherCaseError:

@@ -56,7 +56,6 @@ def read_houses(names: Sequence[str], folder: Path) -> tuple[House, ...]:
 
 @lru_cache(maxsize=16)
 def _house(name: str) -> House:
-    """Read a house once for all tasks of a suite."""
     return load_house(name if '/' not in name else Path(name))
 
 
@@ -162,7 +161,6 @@ START = (
 
 
 def _can_be_arranged(condition: HouseCondition) -> bool:
-    """Whether the start of a trial can be made so."""
     thing, place, state = condition.thing, condition.place, condition.is_
     if thing is None or condition.room or state in WORDS or (state and place) or thing == place:
         return False

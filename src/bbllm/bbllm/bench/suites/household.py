@@ -111,7 +111,6 @@ def judge_household(
 
 
 def _final(goal: FinalStateGoal, house: HouseView) -> list[Condition]:
-    """Check by class what relations there are, and what states with what became of objects."""
     nodes = house.graph.nodes
     so = {
         f'{nodes[start].class_name} {relation.value} {nodes[end].class_name}'

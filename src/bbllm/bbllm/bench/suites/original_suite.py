@@ -117,7 +117,6 @@ def read_set(folder: Path, name: str) -> OriginalSet:
 
 
 def _strings(data: Any) -> tuple[set[str], set[str]]:
-    """Return relations and states by class, as the published program writes them."""
     # Of nodes with the same id the last one counts.
     classes = {node['id']: node['class_name'] for node in data['nodes']}
     return {

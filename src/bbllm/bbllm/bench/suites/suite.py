@@ -38,8 +38,6 @@ __all__ = ['FILES', 'AnyGoal', 'Suite', 'TaskSpec', 'list_suites', 'load_suite',
 
 
 class _SuiteFile(FileRecord):
-    """The whole file."""
-
     name: Name
     description: str = ''
     tasks: tuple[TaskSpec, ...]
