@@ -28,12 +28,11 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
     assert all(row['n'] == 2 and row['tokens'] > 0 for row in told['planners'])
     assert [pair['comparison']['pairs'] for pair in told['paired']] == [2, 2]
     assert any('measures the plumbing' in notice for notice in told['notices'])
-    settings = [
-        json.loads((out / row['folder'] / 'settings.json').read_text()) for row in told['planners']
-    ]
+    files = [out / row['folder'] / 'settings.json' for row in told['planners']]
+    first, second, third = (json.loads(file.read_text()) for file in files)
     for name in ('suite_sha256', 'seed', 'tasks', 'limits'):
-        assert settings[0][name] == settings[1][name] == settings[2][name]
-    assert settings[0]['limits']['tokens'] == 90000
+        assert first[name] == second[name] == third[name]
+    assert first['limits']['tokens'] == 90000
     # All three ask the Brain before the first step.
     assert all(told['prompt_curves'][row['planner']][0][0] == 0 for row in told['planners'])
     kept = json.loads((out / 'compare.json').read_text())

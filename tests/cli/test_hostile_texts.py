@@ -175,26 +175,15 @@ def test_no_text_steers_the_terminal(
             assert printed == ''.join(capsys.readouterr())
 
 
-def test_the_journal_views_show_hidden_characters_and_stay_json(
-    bbllm: Command,
-) -> None:
+def test_the_journal_views_show_hidden_characters_and_stay_json(bbllm: Command) -> None:
     events = events_of(hostile_texts(BATCH))
     with JournalWriter(episodes_dir(), 'hostile') as journal:
         for each in events:
             journal(each)
     raw = episodes_dir() / 'raw.jsonl'  # as earlier versions and other programs wrote it
-    raw.write_text(
-        ''.join(
-            json.dumps(
-                {'kind': e.kind.value, 'stamp_s': 0.0, 'data': to_json(e.data)},
-                ensure_ascii=False,
-            )
-            + '\n'
-            for e in events
-        ),
-        encoding='utf-8',
-        errors='replace',
-    )
+    records = [{'kind': e.kind.value, 'stamp_s': 0.0, 'data': to_json(e.data)} for e in events]
+    lines = [json.dumps(record, ensure_ascii=False) for record in records]
+    raw.write_text('\n'.join(lines) + '\n', encoding='utf-8', errors='replace')
 
     for words in ('--events', '--json', '--no-draw'):
         for name in ('hostile', 'raw'):

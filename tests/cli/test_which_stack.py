@@ -67,10 +67,9 @@ def test_run_uses_the_stack_that_is_named(both: None, environment: dict[str, str
 def test_doctor_looks_at_each_stack(both: None, environment: dict[str, str]) -> None:
     findings = json.loads(bbllm(environment, 'doctor', '--json').stdout)['findings']
 
-    texts = [finding['text'] for finding in findings if finding['name'] == 'stack']
-    assert texts[0].startswith(f'runs under /{NAMESPACE}, the simulation: ')
-    assert len(texts) == 2
-    assert f'under /{REAL_NAMESPACE}, the real arm' in texts[1]
+    simulated, real = (finding['text'] for finding in findings if finding['name'] == 'stack')
+    assert simulated.startswith(f'runs under /{NAMESPACE}, the simulation: ')
+    assert f'under /{REAL_NAMESPACE}, the real arm' in real
     assert not [x for x in findings if x['name'] == 'stack' and 'up sim' in x['remedy']]
 
 
