@@ -32,15 +32,10 @@ def option(
         named = bool(flags) and flags[0].startswith('--')
         names = flags if named else (flag_of(name), *flags)
         settings.setdefault('metavar', METAVARS.get(get_args(kind)[0] if get_args(kind) else kind))
-        shown = default is not None
-        return typer.Option(
-            default,
-            *names,
-            help=help,
-            rich_help_panel=panel or group,
-            show_default=shown,
-            **settings,
+        settings.update(
+            help=help, rich_help_panel=panel or group, show_default=default is not None
         )
+        return typer.Option(default, *names, **settings)
 
     return dataclasses.field(default=default, metadata={'declare': declare})
 

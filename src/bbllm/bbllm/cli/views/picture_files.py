@@ -28,10 +28,9 @@ def rendering_of(journal: Path) -> Path:
 
 def drawn_before(journal: Path) -> tuple[Path, ...]:
     """Return the pictures that there are; none where the journal went on since."""
-    names = (journal.with_suffix('.svg'), journal.with_suffix('.png'), rendering_of(journal))
-    written_s = journal.stat().st_mtime
-    fresh = names[0].exists() and names[0].stat().st_mtime >= written_s
-    return tuple(path for path in names if path.exists()) if fresh else ()
+    svg, *others = (*map(journal.with_suffix, ('.svg', '.png')), rendering_of(journal))
+    fresh = svg.exists() and svg.stat().st_mtime >= journal.stat().st_mtime
+    return (svg, *(path for path in others if path.exists())) if fresh else ()
 
 
 def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures:
