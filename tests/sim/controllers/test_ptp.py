@@ -16,7 +16,6 @@ from bbllm.sim.controllers.ptp import (
     TargetStatus,
 )
 from bbllm.sim.faults import Fault
-from bbllm.sim.reading import read_robot
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.robot_settings import Order
 from bbllm.sim.scene_file import load_scene
@@ -180,7 +179,7 @@ def test_thresholds_decide_when_the_arm_stops(robot: SimulatedRobot) -> None:
     robot.simulation.data.xfrc_applied[body, :3] = (0.0, 0.0, 1.5)
     robot.advance(0.5)
     assert robot.mode is RobotMode.MOVE
-    assert read_robot(robot).contacts.any()
+    assert robot.monitor.contacts.any()
     robot.simulation.data.xfrc_applied[body, :3] = (0.0, 0.0, 6.0)
     robot.advance(0.5)
     assert robot.mode is RobotMode.REFLEX

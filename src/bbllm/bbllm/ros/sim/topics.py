@@ -75,7 +75,7 @@ class SimTopics:
         if self._count % SLOW_EVERY == 0 or ended:
             self._publish_slow(now_s)
         else:
-            self._state.publish_wrenches()
+            self._state.publish(wrenches_only=True)
 
     def _measure(self) -> tuple[Array, Array, Array]:
         """Return positions, velocities and efforts of the arm, shape (7,) each."""
