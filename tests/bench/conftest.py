@@ -4,5 +4,5 @@ import sys
 from pathlib import Path
 
 # pytest's importlib mode puts no test folder on the path.
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
+for folder in ('', 'report', 'scorers', 'inspect_ai', '../doubles'):
+    sys.path.insert(0, str((Path(__file__).parent / folder).resolve()))

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
 
-from bbllm.bench.scene_sampling.generator import CaseError, make_case
+from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
 from bbllm.bench.suites.house_suite import can_be, can_be_held
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict
@@ -21,6 +21,8 @@ from bbllm.worlds.household.vocabulary import Property, Relation, State
 # --- The suite `household`: what its tasks are, that they can be done, and what a trial draws
 
 TRIALS = range(6)
+SIDES = {'kind': 'segregated', 'margin_m': 0.05, 'level_m': 0.01, 'tilt_deg': 5}
+"""A goal of a table."""
 
 
 def suite(path: str = '/x/mine.yaml', **changes: Any) -> Any:
@@ -84,42 +86,33 @@ def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph()
 @pytest.mark.parametrize(
     ('changes', 'told'),
     [
-        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmn', 'on': 'sofa'}]}},
+        (goal_of({'thing': 'salmn', 'on': 'sofa'}),
          "no class of things in studio named 'salmn'. Did you mean 'salmon'?"),
-        ({'goal': {'kind': 'household', 'all': [{'thing': 'tv', 'is': 'onn'}]}},
-         "nothing can be 'onn'. Did you mean 'on'?"),
-        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon'}]}},
-         "'salmon' is no condition; write one of"),
-        ({'goal': {'kind': 'household', 'all': [{'held': 'salmon', 'on': 'sofa'}]}},
-         "'salmon in a hand on sofa' is no condition"),
-        ({'goal': {'kind': 'household', 'all': [{'person': 'sitting', 'inside': 'bed'}]}},
+        (goal_of({'thing': 'tv', 'is': 'onn'}), "nothing can be 'onn'. Did you mean 'on'?"),
+        (goal_of({'thing': 'salmon'}), "'salmon' is no condition; write one of"),
+        (goal_of({'held': 'salmon', 'on': 'sofa'}), "'salmon in a hand on sofa' is no condition"),
+        (goal_of({'person': 'sitting', 'inside': 'bed'}),
          "'person sitting inside bed' is no condition"),
-        ({'goal': {'kind': 'household', 'all': [{'on': 'sofa'}]}},
-         'is no condition; write one of {thing: salmon, inside: fridge}'),
-        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon', 'on': 'sofa', 'count': 3}]}},
+        (goal_of({'on': 'sofa'}), 'is no condition; write one of {thing: salmon, inside: fridge}'),
+        (goal_of({'thing': 'salmon', 'on': 'sofa', 'count': 3}),
          'of 1 salmon in studio 1 can come to be so'),
-        ({'goal': {'kind': 'household', 'all': [{'held': 'book'}, {'held': 'book'}]}},
-         "'book in a hand' is given twice"),
+        (goal_of({'held': 'book'}, {'held': 'book'}), "'book in a hand' is given twice"),
         ({'goal': {'kind': 'houshold', 'all': []}},
          "tag 'houshold'"),
         ({'houses': ['studioo']}, "no house named 'studioo'. Did you mean 'studio'?"),
         ({'houses': ['no/such.yaml']}, 'no/such.yaml'),
         ({'scene': 'tabletop'}, 'give one of houses, scene (a fixed one) and generate'),
         ({'houses': None, 'scene': 'tabletop'}, 'household cannot be that of a task on a table'),
-        ({'goal': {'kind': 'segregated', 'margin_m': 0.1, 'level_m': 0.01, 'tilt_deg': 1}},
-         'segregated cannot be that of a task in houses'),
+        ({'goal': SIDES}, 'segregated cannot be that of a task in houses'),
         ({'at_first': [{'thing': 'salmon', 'is': 'heated'}]}, 'only things in or on others'),
-        ({'goal': {'kind': 'household', 'all': [{'thing': 'salmon', 'inside': 'salmon'}]}},
+        (goal_of({'thing': 'salmon', 'inside': 'salmon'}),
          'of 1 salmon in studio 0 can come to be so'),
-        ({'goal': {'kind': 'household', 'all': [{'held': 'sofa'}]}},
-         'sofa in a hand: of 1 sofa in studio 0 can come to be so'),
-        ({'goal': {'kind': 'household', 'all': [{'thing': 'tv', 'is': 'on'},
-                                                {'thing': 'tv', 'is': 'on', 'not': True}]}},
+        (goal_of({'held': 'sofa'}), 'sofa in a hand: of 1 sofa in studio 0 can come to be so'),
+        (goal_of({'thing': 'tv', 'is': 'on'}, {'thing': 'tv', 'is': 'on', 'not': True}),
          "'tv is on' and 'not: tv is on' can never hold at once"),
-        ({'goal': {'kind': 'household', 'all': [{'person': 'sitting'}, {'person': 'lying'}]}},
+        (goal_of({'person': 'sitting'}, {'person': 'lying'}),
          "'person sitting' and 'person lying' can never hold at once"),
-        ({'goal': {'kind': 'household', 'all': [{'held': 'salmon'},
-                                                {'held': 'book', 'count': 2}]}},
+        (goal_of({'held': 'salmon'}, {'held': 'book', 'count': 2}),
          'a person has 2 hands, and 3 things are to be held (salmon, book)'),
         ({'goal': {'kind': 'household', 'all': [{'held': 'book'}], 'same': ['book']}},
          'ties two conditions or more that speak of one book'),
@@ -132,6 +125,21 @@ def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph()
          'tv is on and tv is off: never hold at once in studio, since it has 1 tv'),
         ({'at_first': [{'thing': 'salmon', 'is': 'open'}]},
          'not every salmon of studio can be open'),
+        ({'constraints': [{'not_graspable': {'thing': 'gitar'}}]}, 'there is no gitar'),
+        ({'constraints': [{}]}, 'a constraint is one of'),
+        ({'houses': [], 'goal': SIDES, 'scene': 'tabletop', 'start_seed': 1},
+         'start_seed are for a task in houses'),
+        ({'at_first': [{'thing': 'anything', 'on': 'desk'}]}, 'a surface that is empty'),
+        ({'at_first': [{'thing': 'salmon', 'is': 'clean', 'count': 2}]}, 'can be arranged'),
+        (goal_of({'thing': 'milk', 'inside': 'fridge'}, {'thing': 'milk', 'on': 'desk'}),
+         'milk inside fridge and milk on desk: never hold at once'),
+        (goal_of({'thing': 'book', 'on': 'desk', 'count': 2},
+                 {'thing': 'book', 'on': 'desk', 'not': True}),
+         "'book on desk (at least 2)' and 'not: book on desk' can never hold at once"),
+        (goal_of({'thing': 'milk', 'is': 'heated', 'by': 'toaster'}),
+         'of 1 milk in studio 0 can come to be so'),
+        (goal_of({'thing': 'fridge', 'is': 'open', 'by': 'fridge'}),
+         'by with what is heated, washed or toasted'),
         ({'file_mode': 'sain'}, "'sane'"),
         ({'file_visibility': 'rooms'}, "'rooms_seen_open_only'"),
     ],
@@ -198,6 +206,18 @@ def test_the_hash_is_of_rules_and_sight_too() -> None:
     assert load_suite('household').sha256 == SUITE.sha256
 
 
+def test_limits_and_constraints_are_in_the_hashes_and_what_is_only_known_is_not() -> None:
+    def hashes(**changes: Any) -> tuple[str, str]:
+        mine = suite(**changes)
+        return mine.sha256, fingerprint(make_case(mine, 'a', seed=0, trial=0))
+
+    plain = hashes()
+
+    for changes in ({'limit_steps': 9}, {'constraints': [{'not_graspable': {'thing': 'salmon'}}]}):
+        assert all(one != other for one, other in zip(plain, hashes(**changes), strict=True))
+    assert hashes(split='new_tasks', least_steps=5) == plain
+
+
 # --- What is taken for possible in a house, at the ends of what a suite's table of errors shows
 
 
@@ -234,16 +254,8 @@ def suite_of(
     folder: Path, *conditions: dict[str, Any], same: tuple[str, ...] = (), **changes: Any
 ) -> Suite:
     (folder / 'flat.yaml').write_text(FLAT)
-    task = {
-        'name': 'a',
-        'instruction': 'Do it.',
-        'difficulty': 'easy',
-        'least_loops': 0,
-        'houses': ['flat.yaml'],
-        'goal': {'kind': 'household', 'all': list(conditions), 'same': list(same)},
-        **changes,
-    }
-    return parse_suite(yaml.safe_dump({'tasks': [task]}), folder / 'mine.yaml')
+    goal = {**goal_of(*conditions)['goal'], 'same': list(same)}
+    return suite(str(folder / 'mine.yaml'), houses=['flat.yaml'], goal=goal, **changes)
 
 
 @pytest.mark.parametrize(
