@@ -28,47 +28,36 @@ def table(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_prices_are_per_million_tokens() -> None:
-    assert cost_of([call(), call()], PRICES, ASKED) == 6.0
-
-
-def test_a_model_is_found_by_the_name_that_was_asked_for_too() -> None:
-    assert cost_of([call('gpt-x-2026-01-01')], PRICES, ASKED) == 3.0
-    assert cost_of([call('gpt-x')], {'gpt-x': (1.0, 0.0), 'other': (9.0, 9.0)}, {}) == 1.0
-
-
-def test_the_cost_is_not_known_where_one_model_has_no_price() -> None:
-    assert cost_of([call(), call('other')], PRICES, {'brain': 'other'}) is None
-
-
-def test_the_cost_is_not_known_without_a_table_or_without_counted_tokens() -> None:
-    assert cost_of([call()], {}, ASKED) is None
-    assert cost_of([call(prompt=0, completion=0)], PRICES, ASKED) is None
-
-
-def test_no_call_costs_nothing_and_a_failed_one_needs_no_price() -> None:
-    assert cost_of([], PRICES, ASKED) == 0
-    assert cost_of([call(), call('other', 0, 0)], PRICES, {}) == 3.0
-
-
-def test_the_cost_is_not_known_where_one_role_was_called_but_never_counted() -> None:
-    body = ModelCall(role='body', model='gpt-x')
-
-    assert cost_of([call(), body], PRICES, ASKED) is None
-    counted = dataclasses.replace(body, prompt_tokens=500_000)
-    assert cost_of([call(), body, counted], PRICES, ASKED) == 4.0
-
-
-@pytest.mark.parametrize('model', ['offline', 'lexical'])
-def test_models_of_this_program_cost_nothing(model: str) -> None:
-    assert cost_of([call(), ModelCall(role='body', model=model)], PRICES, ASKED) == 3.0
+BODY = ModelCall(role='body', model='gpt-x')
 
 
 @pytest.mark.parametrize(
-    'name', ['gpt-x', 'replay of gpt-x', 'replay of gpt-x (text)', 'gpt-x (schema)']
+    ('calls', 'asked', 'cost'),
+    [
+        ([call(), call()], ASKED, 6.0),
+        # A model is found by the name that was asked for too, as reports have it.
+        ([call('gpt-x-2026-01-01')], ASKED, 3.0),
+        ([call('gpt-x-2026-01-01')], {'brain': 'replay of gpt-x'}, 3.0),
+        ([call('gpt-x-2026-01-01')], {'brain': 'replay of gpt-x (text)'}, 3.0),
+        ([call('gpt-x-2026-01-01')], {'brain': 'gpt-x (schema)'}, 3.0),
+        # It is not known where one model has no price, or the server of a role never counted.
+        ([call(), call('other')], {'brain': 'other'}, None),
+        ([call(prompt=0, completion=0)], ASKED, None),
+        ([call(), BODY], ASKED, None),
+        ([call(), BODY, dataclasses.replace(BODY, prompt_tokens=500_000)], ASKED, 4.0),
+        # A call that failed needs no price, and models of this program take no tokens.
+        ([], ASKED, 0),
+        ([call(), call('other', 0, 0)], {}, 3.0),
+        ([call(), ModelCall(role='body', model='offline')], ASKED, 3.0),
+        ([call(), ModelCall(role='body', model='lexical')], ASKED, 3.0),
+    ],
 )
-def test_the_price_is_found_by_what_reports_call_the_model(name: str) -> None:
-    assert cost_of([call('gpt-x-2026-01-01')], PRICES, {'brain': name}) == 3.0
+def test_the_cost_is_that_of_all_tokens_or_not_known(
+    calls: list[ModelCall], asked: dict[str, str], cost: float | None
+) -> None:
+    assert cost_of(calls, PRICES, asked) == cost
+    assert cost_of(calls, {}, asked) is None
+    assert cost_of([call('gpt-x')], {'gpt-x': (1.0, 0.0), 'other': (9.0, 9.0)}, {}) == 1.0
 
 
 def test_names_are_taken_apart_as_they_are_made() -> None:

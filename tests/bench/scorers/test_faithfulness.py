@@ -27,19 +27,20 @@ from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld
 
-# --- Faithfulness: every call that was tried is held against the rules, whatever the world said
-
 SALMON = case_of('put_salmon_in_the_fridge')
 
 
 class Hand:
-    """A planner that makes the calls that it is given, in words of classes."""
+    """A planner that makes the calls that it is given, those in words on the first of a class."""
 
-    def __init__(self, calls: Sequence[str]):
+    def __init__(self, calls: Sequence[str | SkillCall]):
         self._calls = calls
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         for line in self._calls:
+            if isinstance(line, SkillCall):
+                world.execute(line)
+                continue
             skill, *words = line.split()
             names = world.observe().names
             args = (
@@ -48,13 +49,13 @@ class Hand:
             world.execute(SkillCall(skill, tuple(args)))
 
 
-def done(case: Case, *calls: str, world: Any = None) -> Episode:
+def done(case: Case, *calls: str | SkillCall, world: Any = None) -> Episode:
     """Make calls in the house of a case; things are said by their class, the first is meant."""
     run = EpisodeRun(Task('t', 'do it'), planner='hand', brain='b', body='b')
     return run.execute(Hand(calls), world or world_of(case))
 
 
-def judged(case: Case, *calls: str, world: Any = None) -> Faithfulness:
+def judged(case: Case, *calls: str | SkillCall, world: Any = None) -> Faithfulness:
     return faithfulness_of(case, done(case, *calls, world=world))
 
 
@@ -142,13 +143,17 @@ def test_the_same_plan_is_faithful_where_two_hands_are_allowed() -> None:
     assert (result.faithful, result.faithful_two_hands) == (False, True)
 
 
+def opened_house(case: Case) -> Case:
+    """Return a case in which everything is open that is closed."""
+    graph = json.loads(json.dumps(case.house.graph).replace('"CLOSED"', '"OPEN"'))
+    return dataclasses.replace(case, scene=case.house.model_copy(update={'graph': graph}))
+
+
 def test_a_journal_of_another_house_is_refused() -> None:
     episode = done(SALMON, 'find microwave', 'open microwave')
-    graph = json.loads(json.dumps(SALMON.house.graph).replace('"CLOSED"', '"OPEN"'))
-    other = dataclasses.replace(SALMON, scene=SALMON.house.model_copy(update={'graph': graph}))
 
     with pytest.raises(ValueError, match='that is another case'):
-        faithfulness_of(other, episode)
+        faithfulness_of(opened_house(SALMON), episode)
 
 
 def test_on_a_table_the_codes_of_refusals_tell_of_rules() -> None:
@@ -192,37 +197,14 @@ MIXED = (
 def test_figures_are_over_the_episodes_that_were_held_against_the_rules() -> None:
     figures = Figures.of(MIXED)
 
-    assert (figures.rate('faithful').value, figures.rate('faithful').n) == (
-        pytest.approx(1 / 3),
-        3,
-    )
+    rate = figures.rate('faithful')
+    assert (rate.value, rate.n) == (pytest.approx(1 / 3), 3)
     assert figures.rate('faithful_two_hands').value == pytest.approx(2 / 3)
     assert figures.broken_rules == {'two_at_once': 3, 'already_open': 1}
     assert figures.discarded == 2
 
 
-# --- Faithfulness: the rules of a grab are rules of no other action, and the first rule is first
-
-
-# --- What is held against the rules of faithfulness, and what cannot be
-
 STATELESS = 'llm_state:states=no'
-
-
-class Exact:
-    """A planner that makes calls as they are given."""
-
-    def __init__(self, *calls: SkillCall):
-        self._calls = calls
-
-    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        for call in self._calls:
-            world.execute(call)
-
-
-def made(world: World, *calls: SkillCall) -> Any:
-    run = EpisodeRun(Task('t', 'do it'), planner='exact', brain='b', body='b')
-    return faithfulness_of(SALMON, run.execute(Exact(*calls), world))
 
 
 def named(kind: str) -> str:
@@ -235,12 +217,8 @@ def test_a_call_is_judged_however_a_world_lets_it_be_spelled(spelled: tuple[str,
     fridge = named('fridge').replace(*spelled)
     world = HouseholdWorld(SALMON.house.build())
 
-    found = made(
-        world,
-        SkillCall('Walk', (fridge,)),
-        SkillCall('open', (fridge,)),
-        SkillCall('open', (fridge,)),
-    )
+    calls = (SkillCall(skill, (fridge,)) for skill in ('Walk', 'open', 'open'))
+    found = judged(SALMON, *calls, world=world)
 
     assert len(world.lines) == 2, 'the world accepts the spelling'
     assert rules(found) == [('already_open', 2)]
@@ -250,12 +228,7 @@ def test_a_journal_that_cannot_be_done_again_leaves_only_faithfulness_unjudged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     other = case_of('put_salmon_in_the_fridge')
-    graph = {**other.house.graph, 'nodes': [*other.house.graph['nodes']]}
-    graph['nodes'] = [
-        {**node, 'states': ['OPEN']} if node['class_name'] == 'microwave' else node
-        for node in graph['nodes']
-    ]
-    opened = dataclasses.replace(other, scene=other.house.model_copy(update={'graph': graph}))
+    opened = opened_house(other)
     judge = faithfulness_of
     monkeypatch.setattr(
         'bbllm.bench.scorers.scoring.faithfulness_of', lambda case, episode: judge(opened, episode)
@@ -272,7 +245,7 @@ def test_a_thing_out_of_sight_is_one_that_is_not_in_the_scene_and_no_more() -> N
     shut_in = named('milk')
     assert shut_in not in world.observe().names
 
-    found = made(world, SkillCall('grab', (shut_in,)))
+    found = judged(SALMON, SkillCall('grab', (shut_in,)), world=world)
 
     assert rules(found) == [('unknown_object', 0)]
 
@@ -311,8 +284,7 @@ def test_replies_of_nothing_but_unknown_actions_break_that_rule() -> None:
 
 # --- A plan that breaks a rule is as unfaithful where FLTRNN refuses it as where a world hears it
 
-CASE = case_of('put_salmon_in_the_fridge')
-NAMES = world_of(CASE).observe().names
+NAMES = world_of(SALMON).observe().names
 GOAL = 'inside_salmon_fridge: 1'
 
 
@@ -333,7 +305,7 @@ def fltrnn_judged(
 ) -> Faithfulness:
     run = EpisodeRun(Task('t', GOAL), planner='p', brain='b', body='b')
     built: Planner = planner(ScriptedModel(replies), None)  # type: ignore[arg-type]
-    return faithfulness_of(CASE, run.execute(built, world_of(CASE)))
+    return faithfulness_of(SALMON, run.execute(built, world_of(SALMON)))
 
 
 @pytest.mark.parametrize(
