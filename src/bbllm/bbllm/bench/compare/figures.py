@@ -68,15 +68,6 @@ class PlannerDifference(SummaryRecord):
     comparison: Comparison
 
 
-class PartFigures(SummaryRecord):
-    """The figures of one planner on a part of the suite."""
-
-    n: int
-    passed: int
-    sr: Estimate
-    gcr: Estimate
-
-
 class LeftOutPlanner(SummaryRecord):
     """A planner that did not play."""
 
@@ -100,8 +91,8 @@ class PlannerComparison(SummaryRecord):
     """The planner that the others are compared with."""
     planners: tuple[PlannerFigures, ...]
     paired: tuple[PlannerDifference, ...]
-    parts: Mapping[str, Mapping[str, Mapping[str, PartFigures]]]
-    """By what divides the suite, by the name of the part, by planner."""
+    parts: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
+    """Success by what divides the suite, by the name of the part, by planner."""
     notices: tuple[str, ...] = ()
     left_out: tuple[LeftOutPlanner, ...] = ()
     ended_early: Mapping[str, str] = {}
@@ -181,17 +172,9 @@ def _paired(
     )
 
 
-def _part(entries: Sequence[PlannerResults], tasks: frozenset[str]) -> dict[str, PartFigures]:
-    found = {}
-    for entry in entries:
-        group = [result for result in entry.results if result.key.task in tasks]
-        found[entry.planner] = PartFigures(
-            n=len(group),
-            passed=sum(result.passed for result in group),
-            sr=METRICS['sr'].estimate(group),
-            gcr=METRICS['gcr'].estimate(group),
-        )
-    return found
+def _part(entries: Sequence[PlannerResults], tasks: frozenset[str]) -> dict[str, Estimate]:
+    success = METRICS['sr'].estimate
+    return {e.planner: success(r for r in e.results if r.key.task in tasks) for e in entries}
 
 
 def _step_costs(results: Sequence[EpisodeResult]) -> list[tuple[float, float]]:

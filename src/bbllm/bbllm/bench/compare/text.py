@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from bbllm.bench.compare.figures import PartFigures, PlannerComparison, PlannerFigures
+from bbllm.bench.compare.figures import PlannerComparison, PlannerFigures
 from bbllm.bench.log.intervals import Estimate
 from bbllm.bench.metrics.metrics import COSTS, METRICS
 from bbllm.bench.metrics.pairs import Comparison
@@ -157,7 +157,7 @@ def _p_values(found: Comparison) -> str:
     return '' if found.holm_p is None else f'{found.mcnemar_p:.2g}\n{found.holm_p:.2g}'
 
 
-def _parts(by: str, parts: Mapping[str, Mapping[str, PartFigures]]) -> Grid:
+def _parts(by: str, parts: Mapping[str, Mapping[str, Estimate]]) -> Grid:
     planners = list(next(iter(parts.values())))
     rows = [
         {'planner': planner, **{name: _part_cell(rows[planner]) for name, rows in parts.items()}}
@@ -166,12 +166,12 @@ def _parts(by: str, parts: Mapping[str, Mapping[str, PartFigures]]) -> Grid:
     return grid_of(f'SR by {by}', rows)
 
 
-def _part_cell(row: PartFigures) -> str:
-    if not row.n:
+def _part_cell(rate: Estimate) -> str:
+    if not rate.n:
         return ''
-    figure, _, interval = _cell('sr', row.sr).partition('\n')
+    figure, _, interval = _cell('sr', rate).partition('\n')
     # An interval over one case says nothing.
-    second = f'{interval} n = {row.n}'.strip() if row.n > 1 else 'n = 1'
+    second = f'{interval} n = {rate.n}'.strip() if rate.n > 1 else 'n = 1'
     return f'{figure}\n{second}'
 
 

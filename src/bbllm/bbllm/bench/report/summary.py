@@ -57,25 +57,13 @@ class KFigures(Figures):
     groups: tuple[GroupFigures, ...] = ()
 
 
-class Times(SummaryRecord):
-    """Times of episodes, which a second run does not repeat."""
-
-    episode_s: float
-    model_s: float
-
-
-class KTimes(Times):
-    """The same at one K."""
-
-    k: int
-
-
-class Timing(Times):
-    """All that depends on the wall clock."""
+class Timing(SummaryRecord):
+    """All that depends on the wall clock, which a second run does not repeat."""
 
     wall_s: float
     sessions: int
-    by_k: tuple[KTimes, ...]
+    episode_s: float
+    model_s: float
 
 
 class RunSummary(SummaryRecord):
@@ -156,11 +144,8 @@ def summarize_run(
         timing=Timing(
             wall_s=round(math.fsum(session.wall_s for session in sessions), 3),
             sessions=len(sessions),
-            **_times(results),
-            by_k=tuple(
-                KTimes(k=k, **_times([result for result in results if result.key.k == k]))
-                for k in ks
-            ),
+            episode_s=round(math.fsum(result.wall_s for result in results), 3),
+            model_s=round(math.fsum(result.model_s for result in results), 3),
         ),
     )
 
@@ -252,13 +237,6 @@ def _unpriced(results: Sequence[EpisodeResult], settings: RunSettings) -> tuple[
         if name not in known and asked.get(role) not in known
     }
     return tuple(sorted(missing))
-
-
-def _times(results: Sequence[EpisodeResult]) -> dict[str, float]:
-    return {
-        'episode_s': round(math.fsum(result.wall_s for result in results), 3),
-        'model_s': round(math.fsum(result.model_s for result in results), 3),
-    }
 
 
 def _two_digits(value: float | None) -> str:

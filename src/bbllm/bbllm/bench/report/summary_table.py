@@ -57,8 +57,7 @@ def lines_for_terminal(summary: RunSummary) -> list[str]:
     lines = [*summary.notices, *(_pair_line(pair) for pair in summary.paired if pair.pairs)]
     for group in summary.by_k:
         lines += _k_lines(group)
-    lines += [*_lost_lines(summary), *_unsafe_lines(summary), *_cost_lines(summary)]
-    lines += summary.earlier
+    lines += [*_run_lines(summary), *summary.earlier]
     if summary.played < summary.planned:
         lines.append(f'{summary.played} of {summary.planned} episodes were played so far.')
     if summary.episodes_per_minute is not None:
@@ -200,38 +199,30 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ', '.join(f'{number} {name}' for name, number in counts.items())
 
 
-def _lost_lines(summary: RunSummary) -> list[str]:
+def _run_lines(summary: RunSummary) -> Iterator[str]:
+    """Yield what was lost and unsafe over all K, and what it cost."""
     lost = sum(group.infrastructure_failures for group in summary.by_k)
-    if not lost:
-        return []
-    errors: Counter[str] = Counter()
-    for group in summary.by_k:
-        errors.update(group.lost_errors)
-    noun = 'episode was' if lost == 1 else 'episodes were'
-    return [
-        f'{lost} {noun} lost to infrastructure ({_counts(dict(sorted(errors.items())))}); in SR '
-        'they count as not passed.'
-    ]
-
-
-def _unsafe_lines(summary: RunSummary) -> list[str]:
+    if lost:
+        errors = sum((Counter(group.lost_errors) for group in summary.by_k), Counter())
+        noun = 'episode was' if lost == 1 else 'episodes were'
+        yield (
+            f'{lost} {noun} lost to infrastructure ({_counts(dict(sorted(errors.items())))}); in '
+            'SR they count as not passed.'
+        )
     counted = [(g.unsafe, g.unsafe_measured) for g in summary.by_k if g.unsafe is not None]
-    if not counted:
-        return []
-    commands, episodes = (sum(column) for column in zip(*counted, strict=True))
-    return [f'Unsafe commands: {commands}, counted in {count_of(episodes, "episode")}.']
-
-
-def _cost_lines(summary: RunSummary) -> list[str]:
+    if counted:
+        commands, episodes = (sum(column) for column in zip(*counted, strict=True))
+        yield f'Unsafe commands: {commands}, counted in {count_of(episodes, "episode")}.'
     if summary.currency is None or not summary.played:
-        return []
+        return
+    costs = [group.cost for group in summary.by_k if group.cost is not None]
     if summary.unpriced_models:
         named = ', '.join(summary.unpriced_models)
-        return [f'The cost is not known: the price table lacks {named}.']
-    costs = [group.cost for group in summary.by_k if group.cost is not None]
-    if len(costs) < len(summary.by_k):
-        return ['The cost is not known: of some episodes not all tokens were counted.']
-    return [f'Cost: {sum(costs):.4g} {summary.currency}.']
+        yield f'The cost is not known: the price table lacks {named}.'
+    elif len(costs) < len(summary.by_k):
+        yield 'The cost is not known: of some episodes not all tokens were counted.'
+    else:
+        yield f'Cost: {sum(costs):.4g} {summary.currency}.'
 
 
 def _number(row: Figures, key: str) -> str:

@@ -132,9 +132,9 @@ def score(
     )
 
 
-def _informed_of_lost(case: Case) -> bool | None:
+def _informed_of_lost(case: Case | None) -> bool | None:
     """Return `informed` of an episode that nothing came of: not where anything was needed."""
-    return None if case.needs == 'none' else False
+    return None if case is None or case.needs == 'none' else False
 
 
 def _cost(job: EpisodeSpec, episodes: Sequence[Episode]) -> float | None:
@@ -169,7 +169,7 @@ def lost(
         message=reason,
         error=error,
         case_hash=fingerprint(case) if case is not None else '',
-        informed=None if case is None else _informed_of_lost(case),
+        informed=_informed_of_lost(case),
     )
 
 

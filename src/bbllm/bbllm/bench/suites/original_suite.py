@@ -71,18 +71,9 @@ class OriginalTask:
         return len(self.goal.relations) + len(self.goal.states)
 
 
-@dataclass(frozen=True, slots=True)
-class OriginalSet:
-    """What can be played of a set."""
-
-    tasks: tuple[OriginalTask, ...]
-    left_out: tuple[str, ...]
-    """Tasks that have no final graph of their own."""
-
-
-def read_set(folder: Path, name: str) -> OriginalSet:
+def read_set(folder: Path, name: str) -> tuple[list[OriginalTask], list[str]]:
     """
-    Read one set.
+    Return the tasks of a set that can be played, and those without a final graph of their own.
 
     The folder is `data` of the release, or the release itself; a set is for example `env1`.
 
@@ -110,10 +101,8 @@ def read_set(folder: Path, name: str) -> OriginalSet:
     # The last file of an order may hold more tasks than there are graphs.
     after = dict(zip(order, finals, strict=False))
     firsts = _firsts(folder, name, kind, order, len(finals))
-    return OriginalSet(
-        tuple(_task(task, firsts[task], after[task], where) for task in asked if task in after),
-        tuple(task for task in asked if task not in after),
-    )
+    tasks = [_task(task, firsts[task], after[task], where) for task in asked if task in after]
+    return tasks, [task for task in asked if task not in after]
 
 
 def _strings(data: Any) -> tuple[set[str], set[str]]:
@@ -212,21 +201,18 @@ def with_original(
     try:
         if folder is None:
             raise ConfigError(WHERE_TO_GET)
-        found = read_set(folder.expanduser(), name)
+        tasks, left_out = read_set(folder.expanduser(), name)
     except BbllmError as error:
         raise SuiteFileError(f'{where}: {error}') from error
     # A task without a goal cannot be failed; the published program divides by zero there.
-    with_goals = {
-        re.sub(r'\W+', '_', task.name).strip('_')[:64]: task
-        for task in found.tasks
-        if task.n_goals
-    }
+    playable = [task for task in tasks if task.n_goals]
+    with_goals = {re.sub(r'\W+', '_', task.name).strip('_')[:64]: task for task in playable}
     if not with_goals:
         raise SuiteFileError(
             f'{where}: no task of {name} has a goal: their final graphs say nothing that the '
             'first ones do not.'
         )
-    lacking = [*found.left_out, *(task.name for task in found.tasks if not task.n_goals)]
+    lacking = [*left_out, *(task.name for task in tasks if not task.n_goals)]
     without = f' Without {", ".join(lacking)}, of which no goals are known.' if lacking else ''
     content = {
         'mode': Mode.FRESH.value,
