@@ -201,19 +201,15 @@ def test_retry_after_is_read_as_seconds_milliseconds_or_date() -> None:
 DEFAULTS = parse_config('', 'llm.yaml')
 
 
-def test_the_probe_names_model_and_host(server: FakeServer) -> None:
+def test_the_probe_names_model_and_host_and_asks_where_there_is_no_list(
+    server: FakeServer,
+) -> None:
     settings = OpenAISettings(model='gpt-4o', base_url=server.url)
-
-    assert probe(settings).startswith(f'gpt-4o at 127.0.0.1:{server.port} answers in')
-    assert server.bodies == []
-
-
-def test_the_probe_asks_where_there_is_no_list(server: FakeServer) -> None:
-    server.models = None
-    server.will(says('OK'))
-
-    assert 'answers in' in probe(OpenAISettings(model='m', base_url=server.url))
-    assert len(server.bodies) == 1
+    for listed, n_asked in ((('gpt-4o', 'gpt-4o-mini'), 0), (None, 1)):
+        server.models = listed
+        server.will(says('OK'))
+        assert probe(settings).startswith(f'gpt-4o at 127.0.0.1:{server.port} answers in')
+        assert len(server.bodies) == n_asked
 
 
 def test_the_probe_of_both_roles_tells_the_good_from_the_bad(server: FakeServer) -> None:

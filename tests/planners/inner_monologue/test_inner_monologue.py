@@ -1,10 +1,10 @@
 """Inner Monologue: a step at a time, by a prompt that grows with what came of each."""
 
+import re
 from typing import Any
 
 import pytest
 from chosen import chosen
-from monologue_player import monologuist, taken, told
 from small_house import SmallHouse
 from symbolic_table import Diary
 
@@ -14,7 +14,7 @@ from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.naming import class_of
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Skill, SkillCall, Task
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.observation_text import GONE, NOTHING_NEW, ShortNames, changes
 from bbllm.planners.common.scene_graph import CHARACTER
 from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
@@ -65,6 +65,21 @@ def test_step_by_step_a_task_is_done_and_each_step_is_told_with_what_came_of_it(
     assert last.count('Object List: [wineglass1 ON table1') == 1
 
 
+def told(prompt: str) -> str:
+    return prompt.partition('==== monologue ====\n')[2]
+
+
+def taken(monologue: str) -> list[tuple[str, str]]:
+    """Return the actions that a monologue tells, each with `yes` or `no` for its success."""
+    return re.findall(r'^Robot action: (.*)\nSuccess: (yes|no)', monologue, re.MULTILINE)
+
+
+def searcher(request: Request) -> str:
+    """Reply with the next place to search, by what the monologue tells."""
+    monologue = told(without_delimiters(request.messages[0].content))
+    return f'I know what to do.\nRobot action: {searching(monologue)}'
+
+
 def searching(monologue: str) -> str:
     """Go to the first place that the prompt does not tell to have been looked at; then say so."""
     places = ('table1', 'fridge1', 'sink1', 'garbagecan1', 'faucet1', 'coffeetable1', 'chair1')
@@ -77,7 +92,9 @@ def test_a_window_forgets_what_was_done_so_that_a_search_begins_anew() -> None:
     def searched(window: str) -> tuple[Episode, SmallHouse]:
         world = SmallHouse()
         task = Task('t', 'find the keys')
-        return play(monologuist(searching), world, task=task, steps=30, window=window), world
+        return play(
+            ScriptedModel([searcher] * 99), world, task=task, steps=30, window=window
+        ), world
 
     remembering, whole = searched('all')
     forgetting, part = searched('5')

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pop_runs import NoBody
+from pop_runs import BOTH, NoBody
 from symbolic_table import Diary, busy_table
 
 from bbllm.core.errors import GaveUpError
@@ -30,12 +30,7 @@ ACT = (
     "EXPLAIN: The red one goes there.\nACTION: [pick('red_cube'), "
     "place('red_cube', [0.54, -0.18, 0.02], [1, 0, 0, 0]), reset()]"
 )
-WEIGHED = [
-    'pick(red_cube)',
-    'place(0.35 0.12 0.02 1 0 0 0)',
-    'pick(blue_cube)',
-    'place(0.51 0.12 0.02 1 0 0 0)',
-]
+WEIGHED = [*BOTH, 'place(0.51 0.12 0.02 1 0 0 0)']
 ACTED = ['pick(red_cube)', 'place(0.54 -0.18 0.02 1 0 0 0)', 'return_to_base()']
 
 
@@ -47,12 +42,8 @@ def cot(model: Any, world: Any, said: dict[int, str] | None = None, **options: i
 
 
 def questions(model: ScriptedModel) -> list[Question]:
-    return [Question(label(request, 'Question')) for request in model.requests]
-
-
-def label(request: Request, name: str) -> str:
-    lines = without_delimiters(request.messages[0].content).splitlines()
-    return next(line.partition(': ')[2] for line in lines if line.startswith(f'{name}:'))
+    prompts = [request.prompt for request in model.requests]
+    return [Question(text.partition('Question: ')[2].partition('\n')[0]) for text in prompts]
 
 
 def past(request: Request) -> str:

@@ -1,17 +1,18 @@
 """LLM-State: who is asked when, what is remembered, and what is left out."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from chosen import chosen
 from small_house import SmallHouse
-from state_player import Role, block, role_of, roles
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Task
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.belief.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.llm_state import planner as llm_state
@@ -26,6 +27,43 @@ WHOLE = """Low-level Action Plan:
 4. open(fridge1)
 5. placein(salmon1, fridge1)"""
 DONE = 'Low-level Action Plan:\ndone'
+
+
+_BLOCK = r'^==== {0} ====\n(.*?)\n==== end of {0} ====$'
+
+Role = Callable[[str], str]
+"""What a role answers to its prompt."""
+
+
+def roles(
+    policy: Role,
+    *,
+    attention: Role = lambda prompt: 'none',
+    estimator: Role = lambda prompt: 'none',
+) -> ScriptedModel:
+    """Return a model with a rule for each role."""
+
+    def answer(request: Request) -> str:
+        rules = {'attention': attention, 'memory': estimator, 'policy': policy}
+        return rules[role_of(request.prompt)](request.prompt)
+
+    return ScriptedModel([answer] * 1000)
+
+
+def role_of(prompt: str) -> str:
+    """Return whose prompt it is: `attention`, `memory` or `policy`."""
+    if prompt.startswith('You plan for a robot.'):
+        return 'policy'
+    found = re.match(r'You are the (attention|memory) of a robot\.', prompt)
+    assert found is not None, prompt[:200]
+    return found[1]
+
+
+def block(name: str, prompt: str) -> str:
+    """Return what a prompt tells under a heading, such as `history actions`."""
+    found = re.search(_BLOCK.format(name), prompt, re.MULTILINE | re.DOTALL)
+    assert found is not None, f'There is no {name} in:\n{prompt}'
+    return found[1]
 
 
 def play(model: ScriptedModel, world: Any, *, steps: int = 50, **options: Any) -> Episode:

@@ -19,22 +19,13 @@ from bbllm.planners.prog_prompt.huang import MAX_STEPS, Actions, Huang
 from bbllm.planners.prog_prompt.lang_prompt import LangPrompt
 
 TASK = Task('t', 'put the lime in the fridge')
-STEPS = (
-    'find the lime',
-    'grab the lime',
-    'find the fridge',
-    'open the fridge',
-    'put the lime in the fridge',
-    'close the fridge',
-)
-CALLS = [
-    'find(lime_11)',
-    'grab(lime_11)',
-    'find(fridge_33)',
-    'open(fridge_33)',
-    'putin(lime_11, fridge_33)',
-    'close(fridge_33)',
-]
+DONE = {
+    **{'find the lime': 'find(lime_11)', 'grab the lime': 'grab(lime_11)'},
+    **{'find the fridge': 'find(fridge_33)', 'open the fridge': 'open(fridge_33)'},
+    'put the lime in the fridge': 'putin(lime_11, fridge_33)',
+    'close the fridge': 'close(fridge_33)',
+}
+STEPS, CALLS = [*DONE], [*DONE.values()]
 NUMBERED = '\n'.join(f'{i}: {text}' for i, text in enumerate(STEPS))
 
 

@@ -25,15 +25,6 @@ from bbllm.planners.prog_prompt.prompting import (
 
 NOBODY: Any = None
 TASK = Task('t', 'microwave salmon')
-PAPER = [
-    'put_the_wine_glass_in_the_kitchen_cabinet',
-    'throw_away_the_lime',
-    'wash_mug',
-    'refrigerate_the_salmon',
-    'bring_me_some_fruit',
-    'wash_clothes',
-    'put_apple_in_fridge',
-]
 REACHED = {
     'put_the_wine_glass_in_the_kitchen_cabinet': [('wineglass_10', 'inside', 'kitchencabinet_31')],
     'throw_away_the_lime': [('lime_11', 'inside', 'garbagecan_32')],
@@ -43,7 +34,7 @@ REACHED = {
     'wash_clothes': [('washingmachine_37', 'is', 'on')],
     'put_apple_in_fridge': [('apple_16', 'inside', 'fridge_33')],
 }
-"""What is so after an example, or one of what may be."""
+"""The paper's examples, each with what is so after it, or one of what may be."""
 
 
 def house() -> Scene:
@@ -88,7 +79,7 @@ def test_every_example_is_a_program_that_works_also_without_what_an_ablation_lea
 ) -> None:
     prompts = ProgPrompts(n_examples=7, comments=comments, feedback=feedback)
 
-    for name, example in zip(PAPER, prompts.examples(house()), strict=True):
+    for name, example in zip(REACHED, prompts.examples(house()), strict=True):
         world, context = SmallHouse(), Diary()
         model = ScriptedModel([example])
         ProgPrompt(model, NOBODY, options=chosen('prog_prompt', check='graph')).run(

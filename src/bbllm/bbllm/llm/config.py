@@ -135,20 +135,14 @@ class LlmConfig(BaseModel):
 
 
 def load_config(path: Path | None = None) -> LlmConfig:
-    """
-    Read a file; None is `llm.yaml` in the project's config folder.
-
-    Raises:
-        ConfigError: It cannot be read or used; names the place and what would be accepted.
-    """
+    """Read a file, by default `llm.yaml` in the project's config folder."""
     if path is None:
         path = config_dir() / 'llm.yaml'
     try:
         text = path.read_text(encoding='utf-8')
-    except OSError as error:
-        raise ConfigError(f'Cannot read {path}: {error.strerror}.') from None
-    except UnicodeDecodeError:
-        raise ConfigError(f'Cannot read {path}: it is not UTF-8 text.') from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', 'it is not UTF-8 text')
+        raise ConfigError(f'Cannot read {path}: {reason}.') from None
     return parse_config(text, str(path), with_goal=path.name.endswith(GOAL_SUFFIX))
 
 
@@ -212,17 +206,14 @@ def override(section: Section, option: str, text: str) -> Section:
 
 
 def _yaml(text: str, source: str) -> object:
-    where, problem = '', 'it is not YAML'
     try:
         data: object = yaml.safe_load(text)
         return data
-    except yaml.MarkedYAMLError as error:
+    except yaml.YAMLError as error:
         # The error's own text shows the lines around, in which a key may stand.
-        if error.problem_mark is not None:
-            where = f', line {error.problem_mark.line + 1}'
-        problem = Redactor().hide(error.problem or problem)
-    except yaml.YAMLError:
-        problem = 'it holds characters that YAML does not allow'
+        mark, what = getattr(error, 'problem_mark', None), getattr(error, 'problem', None)
+        where = f', line {mark.line + 1}' if mark else ''
+        problem = Redactor().hide(what or 'it holds characters that YAML does not allow')
     raise ConfigError(f'{source}{where}: {problem}.')
 
 

@@ -44,11 +44,7 @@ class Redactor:
         self._long_pattern = _any_of(form for form in self._forms if len(form) >= _SHORT)
 
     def hide_known(self, text: str) -> str:
-        """
-        Replace the secrets themselves; for text that must stay as it is otherwise.
-
-        Short ones stay: a local server's `none` may be the very word that a model has to reply.
-        """
+        """Replace long secrets only: a short one may be the word that a model has to reply."""
         return self._long_pattern.sub(HIDDEN, text) if self._long_pattern else text
 
     def hide(self, text: str) -> str:

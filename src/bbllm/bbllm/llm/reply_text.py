@@ -22,7 +22,7 @@ class ReplyText:
     The text of one reply as it arrives.
 
     Some servers ignore `stop`, so it is enforced here too. Some put the reasoning of a model
-    before its answer, between `<think>` and `</think>`, which is not part of the answer.
+    before its answer, between `<think>` and `</think>`.
     """
 
     def __init__(self, stop: Sequence[str] = (), redactor: Redactor | None = None):

@@ -16,8 +16,6 @@ NGRAM = 3
 """Length of the pieces of words [characters]."""
 WORD_WEIGHT = 2.0
 """What a whole word counts, where a piece of one counts 1."""
-
-
 ARTICLES = frozenset({'the', 'an'})
 """They are in most sentences without meaning; `a` may be the name of a place."""
 

@@ -109,11 +109,7 @@ class ModelClient:
         return future.result()
 
     async def attempt(self, work: Coroutine[Any, Any, T]) -> T | Failure:
-        """
-        Await one request; what goes wrong is returned as a Failure without secrets.
-
-        A ModelError is raised: another attempt would not help.
-        """
+        """Await one request; return a Failure without secrets, unless it raises ModelError."""
         try:
             _ = self._sdk  # made before a time limit begins: it takes a while
             return await work
@@ -149,11 +145,7 @@ class ModelClient:
     async def stream(
         self, messages: Sequence[Message], body: Mapping[str, object], *, stream: bool
     ) -> AsyncIterator[Piece]:
-        """
-        Send one chat request, with more parameters in *body*, and yield its reply.
-
-        Raises OpenAIError, OddReplyError for an answer that is no reply.
-        """
+        """Send one chat request, with more parameters in *body*, and yield its reply."""
         asked = [
             cast('ChatCompletionMessageParam', {'role': item.role, 'content': item.content})
             for item in messages
@@ -179,11 +171,7 @@ class ModelClient:
                 yield _piece(chunk)
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vectors, str, Usage | None]:
-        """
-        Return one vector for each text, the server's name of the model, and what it counted.
-
-        Raises OpenAIError, TooLateError after `timeout_s`, OddReplyError for other answers.
-        """
+        """Return one vector for each text, the server's name of the model, and what it counted."""
         limit_s = self.settings.timeout_s
         with attempt_limits(limit_s, limit_s, limit_s):
             raw = await self._sdk.embeddings.with_raw_response.create(
@@ -254,11 +242,7 @@ class ModelClient:
 
 
 def wait_before(n_failed: int, asked_s: float | None) -> float:
-    """
-    Return the wait before the next attempt [s]: it doubles, and is random from half of it on.
-
-    What the server asked for in Retry-After [s] is honoured in full.
-    """
+    """Return the wait before another attempt [s]: it doubles, and is at least as asked."""
     wait_s = min(FIRST_WAIT_S * 2.0 ** min(n_failed - 1, 30), LONGEST_WAIT_S)
     return max(wait_s * random.uniform(0.5, 1.0), asked_s or 0.0)
 

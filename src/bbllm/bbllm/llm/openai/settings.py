@@ -40,9 +40,9 @@ class OpenAISettings(ModelConfig):
             _ = parts.port  # reading it checks it
         except ValueError:
             raise _bad_url() from None
-        if parts.scheme not in ('http', 'https') or not parts.hostname or '@' in parts.path:
+        if parts.scheme not in ('http', 'https') or not parts.hostname:
             raise _bad_url()
-        if parts.query or parts.fragment:
+        if '@' in parts.path or parts.query or parts.fragment:
             raise _bad_url()
         login, _, place = parts.netloc.rpartition('@')
         url = urlunsplit((parts.scheme, place, parts.path.rstrip('/'), '', ''))

@@ -12,7 +12,6 @@ import base64
 import fcntl
 import hashlib
 import json
-import os
 import struct
 import time
 import zlib
@@ -100,16 +99,15 @@ def read_recording(path: Path) -> list[Exchange]:
 
 def parse_recording(text: str, path: Path) -> list[Exchange]:
     """Return all exchanges, oldest first; raise ReplayError for a line that is none."""
-    *lines, torn = text.split('\n')
-    if torn:
-        lines.append(torn)
+    lines = text.split('\n')
+    torn = lines.pop()  # by a crash while it was written, unless it is empty
     exchanges: list[Exchange] = []
-    for i, line in enumerate(lines):
+    for i, line in enumerate([*lines, torn] if torn else lines):
         try:
             exchange = _EXCHANGE.validate_json(line)
         except pydantic.ValidationError:
-            if torn and i == len(lines) - 1:
-                break  # by a crash while it was written; what came before is whole
+            if i == len(lines):
+                break
             raise ReplayError(
                 f'Line {i + 1} of {path} is no recorded exchange; a recording is made by --record.'
             ) from None
@@ -206,12 +204,10 @@ class RecordingModel:
     def _append(self, exchange: Exchange) -> None:
         line = line_of(exchange)
         try:
-            with self._path.open('ab', buffering=0) as file:
+            with self._path.open('ab') as file:
                 # Brain and Body may be two processes; a line is long enough to be torn.
-                fcntl.flock(file, fcntl.LOCK_EX)
-                data = memoryview(line.encode(errors='replace'))
-                while data:
-                    data = data[os.write(file.fileno(), data) :]
+                fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed, all of it written
+                file.write(line.encode(errors='replace'))
         except OSError as error:
             raise _cannot_write(self._path, error) from error
 
@@ -340,11 +336,7 @@ class _AsModel:
         self._inner = inner
 
     def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        cancel: CancelToken | None = None,
-        **options: object,
+        self, messages: Sequence[Message], *, cancel: CancelToken | None = None, **options: object
     ) -> Reply:
         found = self._inner.embed(json.loads(messages[0].content), cancel=cancel)
         return Reply(

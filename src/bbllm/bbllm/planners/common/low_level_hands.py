@@ -78,8 +78,7 @@ class CallRunner:
 IDLE_LIMIT = 3
 """How many rounds in a row may try no call in the world. No step limit counts such rounds."""
 MAX_WAITS = 150
-"""How often an episode may wait: the highest step limit in LLM-State, where `wait` is a step.
-Each wait is part of the history in later prompts."""
+"""How often an episode may wait: the highest step limit in LLM-State, where `wait` is a step."""
 
 
 class Hands:

@@ -82,9 +82,7 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
     """
     Parse a plan of these actions; the lines behind a line `done` are discarded.
 
-    Raises:
-        LostReplyError: No line is a call, and none states clearly that all is done or cannot be.
-        GaveUpError: The line `cannot: <reason>` in place of calls.
+    Raises LostReplyError without a call and a clear end, GaveUpError for `cannot: <reason>`.
     """
     reader = _Reader(actions)
     lines = [line for line in text.splitlines() if line.strip() and not _FENCE.fullmatch(line)]
@@ -218,8 +216,8 @@ def in_world(call: SkillCall, scene: Scene, names: ShortNames) -> SkillCall | Pa
     in_house = scene.domain == HOUSEHOLD
     if in_house and call.skill == WAIT:
         return PASS
-    skill = HOUSE_ACTIONS.get(call.skill) if in_house else None
-    return SkillCall(skill or call.skill, tuple(names.name(arg) or arg for arg in call.args))
+    skill = HOUSE_ACTIONS.get(call.skill, call.skill) if in_house else call.skill
+    return SkillCall(skill, tuple(names.name(arg) or arg for arg in call.args))
 
 
 def as_planned(call: SkillCall, names: ShortNames, *, in_house: bool) -> SkillCall:

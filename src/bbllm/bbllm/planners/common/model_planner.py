@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Protocol, TypeVar
 
 from bbllm.core.errors import PromptTooLongError
@@ -63,14 +64,12 @@ class PromptHistory:
     def write(self, in_short: int = 0, left_out: int = 0) -> str:
         """Return the text with the oldest rounds in short, and the oldest of these omitted."""
         parts = [self.form.omitted.format(left_out)] if left_out and self.form.omitted else []
-        i = 0
+        numbers = count()
         for entry in self._entries:
             if isinstance(entry, str):
                 parts.append(entry)
-                continue
-            if i >= left_out:
+            elif (i := next(numbers)) >= left_out:
                 parts.append(entry.in_full(i) if i >= in_short else entry.in_short(i))
-            i += 1
         return '\n'.join(parts) or self.form.empty
 
     def text(self, fits: Callable[[str], bool] = lambda text: True) -> str:

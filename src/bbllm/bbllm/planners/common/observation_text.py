@@ -77,8 +77,6 @@ class ShortNames:
 
 HANDLED = frozenset({'grabbable', 'has_switch'})
 """Affordances of objects, which may be containers or surfaces too."""
-
-
 Observation = Mapping[str, Sequence[str]]
 """Lists by their labels, in the order of the text; on a table its lines, under ''."""
 

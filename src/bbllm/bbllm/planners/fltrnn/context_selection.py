@@ -31,8 +31,7 @@ MOST = 12
 LONGEST_NAME = 3
 """Maximum number of words of a name: `kitchen counter drawer`."""
 TAIL = 4
-"""Minimum length of a word that matches the end of a class; shorter ones match by chance
-[letters]."""
+"""Minimum length of a word that matches the end of a class, not by chance [letters]."""
 STEM = 3
 """Minimum length of the part before it [letters]."""
 AHEAD = 2
@@ -217,15 +216,13 @@ USEFUL = ('grabbable', 'can_open', 'has_switch', 'sittable', 'containers', 'surf
 DEVICE = ('has_switch', 'containers')
 """Affordances of devices and containers, which few goals name."""
 FIXED_WORTH = 0.005
-"""Bonus for fixed devices, and malus for other fixed objects such as windows; so small that it
-only decides between equals."""
+"""Bonus for fixed devices, and malus for other fixed objects; it decides between equals."""
 CHANCE = 0.22
 """Similarity up to which words may be unrelated, by spelling alone."""
 CONTENT = 0.5
 """Share of the similarity of a place that its contents get: to clear a table means its objects."""
 AGAIN = 0.02
-"""Malus for each further object of a class: one of each class precedes many of an irrelevant
-one."""
+"""Malus for each further object of a class."""
 MORE = '# More of these stand elsewhere: '
 LEFT_OUT = '# Not told of, as the goal seems not to mean them: '
 """Beginnings of the lines on classes that the prompt has in part, or not at all."""

@@ -22,8 +22,7 @@ from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortT
 from bbllm.planners.fltrnn.sub_goals import Goal, ask_sub_goals, embedder_of, read_goal
 
 ROUNDS = 3
-"""How often a sub-goal is planned: a call can fail for a reason beyond the graph, and a later
-sub-goal can undo it. More rounds only repeat failures."""
+"""How often a sub-goal is planned: a later one can undo it. More rounds only repeat failures."""
 NOTHING_DONE = 'no call was carried out for it'
 """Why a goal in words, which no graph can check, does not count without a call."""
 
@@ -83,8 +82,7 @@ class LanguageRNN:
     """
     Works on sub-goals one by one, each with one cell of the language RNN.
 
-    The hidden state is the long-term memory (rules, goal, completed sub-goals) and a memory
-    graph; the input is a short-term memory for the sub-goal.
+    The hidden state is the long-term memory and a memory graph; the input is a short-term memory.
     """
 
     planner: FLTRNN

@@ -65,14 +65,8 @@ class Monologue:
         success = 'yes' if outcome is not None and outcome.succeeded else 'no'
         if success == 'no' and (cause := self._names.in_short(why)):
             success += f': {cause}'
-        self.steps.append(
-            [
-                f'Robot thought: {thought}',
-                f'Robot action: {action}',
-                f'Success: {success}',
-                f'Scene: {changes(self._seen[-1], seen)}',
-            ]
-        )
+        step = [f'Robot thought: {thought}', f'Robot action: {action}', f'Success: {success}']
+        self.steps.append([*step, f'Scene: {changes(self._seen[-1], seen)}'])
         self._heard.append([])
         self._seen.append(seen)
         if self._window is not None and len(self.steps) > self._window:
@@ -97,8 +91,7 @@ def next_prompt(task: Task, monologue: Monologue, scene: Scene) -> str:
 
 
 MAX_STEPS = 300
-"""How many thoughts an episode may have. The paper sets no limit; the step limit of a run and the
-limit of thoughts without a call (`IDLE_LIMIT`) end an episode earlier."""
+"""How many thoughts an episode may have; the paper sets no limit."""
 IMAGINED = 'It stands behind the action; what comes of that is not the model to say.'
 
 

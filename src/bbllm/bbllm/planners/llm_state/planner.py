@@ -21,8 +21,7 @@ from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_le
 from bbllm.planners.common.model_planner import ModelPlanner
 
 MAX_ROUNDS = 150
-"""How many plans an episode may have. The paper limits steps only, to at most 150; a plan has at
-least one step, and rounds without a call end an episode earlier (`IDLE_LIMIT`)."""
+"""How many plans an episode may have; the paper limits steps only, to at most 150."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from bbllm.planners.prog_prompt.lang_prompt import read_examples, steps_prompt
 from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
 
 SHORTLIST = 8
-"""How many objects are candidates for one step: those whose words are nearest to it. All pairs in
-a house would be some ten thousand sentences for each kind of putting."""
+"""How many objects, those with the nearest words, are candidates for one step."""
 TAKEN = ('object', 'obj1')
 """Parameters for an object that a hand takes."""
 NEEDS: Mapping[str, frozenset[str]] = {

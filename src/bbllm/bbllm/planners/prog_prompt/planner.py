@@ -121,8 +121,7 @@ def _calls(goal: ProgramPart, start: int) -> int:
 
 
 MAX_PROGRAMS = 150
-"""How many programs an episode may have with replanning. LLM-State, which has this baseline,
-limits steps only, to at most 150."""
+"""How many programs an episode may have with replanning; LLM-State limits steps, to 150."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,12 +81,10 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
     for name, body, whole in _calls(text, functions, discarded):
         if name == REASON:
             whole = one_line(body.strip(_QUOTES))
-            summary = whole[:MAX_SUMMARY_LENGTH]
-            if whole != summary:
+            summary, rest = whole[:MAX_SUMMARY_LENGTH], whole[MAX_SUMMARY_LENGTH:]
+            if rest:
                 why = f'It has {len(whole)} characters, of which {MAX_SUMMARY_LENGTH} are kept.'
-                discarded.append(
-                    LineDiscarded(whole[MAX_SUMMARY_LENGTH:][:SHOWN], why, refused=True)
-                )
+                discarded.append(LineDiscarded(rest[:SHOWN], why, refused=True))
             continue
         thing, words, why = _entry(body)
         if why:  # what is only too long could be read

@@ -41,14 +41,13 @@ class RuleEstimator:
         story = _Story()
         for outcome in history:
             story.add(outcome)
-        new = state.blank()
+        found = dict(state.blank().attributes)
         for name in story.names:
             if name != FORGOTTEN and (words := tuple(story.words(name))):
-                new = new.with_attributes(name, words)
+                found[name] = words
         for heavy, light in self._heavier():
-            words = (*new.attributes.get(heavy, ()), f'{HEAVIER_THAN} {light}')
-            new = new.with_attributes(heavy, words)
-        return new
+            found[heavy] = (*found.get(heavy, ()), f'{HEAVIER_THAN} {light}')
+        return OpenState(found)
 
     def _heavier(self) -> Iterator[tuple[str, str]]:
         """Yield pairs of a heavier and a lighter object, except pairs that follow from others."""
