@@ -136,3 +136,10 @@ def test_similarity_embeds_each_text_once_and_ranks_equals_as_they_came() -> Non
     assert nearness.ranked('abc', ['a', 'xyz', 'bb', 'uvw']) == ['xyz', 'uvw', 'bb', 'a']
     assert nearness.of('abc', ['xyz'])['xyz'] > nearness.of('abc', ['a'])['a'] > 0
     assert embedder.asked == [['abc', 'a'], ['xyz', 'bb', 'uvw']]
+
+
+def test_numbers_without_end_hold_no_step_up() -> None:
+    step = f'place it at {" ".join(["1" * 80] * 6)}'  # six, where a pose has three, four or seven
+
+    with pytest.raises(ParseError, match='is no pose'):
+        mapped(step, busy_table())

@@ -1,7 +1,5 @@
 """What an observation lists where, and by which of its places a thing is told."""
 
-from dataclasses import replace
-
 import pytest
 from made_scenes import made_scene
 
@@ -20,9 +18,7 @@ from bbllm.skills.catalog import SKILLS
 
 def house(things: str, *facts: str) -> Scene:
     """Return a scene of a room `kitchen_1`, of who acts, and of things."""
-    scene = made_scene(f'kitchen_1 character_2 {things}', *facts)
-    room, *others = scene.objects
-    return replace(scene, objects=(replace(room, kind=Kind.LOCATION), *others))
+    return made_scene(f'kitchen_1 character_2 {things}', *facts, rooms='kitchen_1')
 
 
 def told(scene: Scene) -> dict[str, str]:

@@ -2,29 +2,18 @@
 
 from importlib.resources import files
 
+from made_scenes import made_scene
+
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import StepFailure
-from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject, Task
+from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.prompting import Prompts, ask
-from bbllm.skills.catalog import SKILLS
 
-CUBE = SceneObject(
-    name='lilac_cube',
-    kind=Kind.CUBE,
-    pose=Pose(position_m=(0.45, -0.1, 0.02)),
-    size_m=(0.04, 0.04, 0.04),
-    color='lilac',
-)
-SCENE = Scene(
-    (CUBE,),
-    SKILLS,
-    (
-        Fact('lilac_cube', 'on', 'table'),
-        Fact('lilac_cube', 'reachable', 'no'),
-        Fact('lilac_cube', 'left_of', 'pylon'),
-    ),
-    0.0,
+SCENE = made_scene(
+    'lilac_cube',
+    *('lilac_cube on table', 'lilac_cube reachable no', 'lilac_cube left_of pylon'),
+    domain='tabletop',
 )
 TASK = Task('t', 'lift the lilac cube')
 PLAN = Plan((PlanStep(0, 'pick lilac_cube'), PlanStep(1, 'return to base')))

@@ -1,12 +1,10 @@
 """The memory graph: what it refuses, what it remembers, and what the published one forgets."""
 
-from dataclasses import replace
-
 import pytest
 from house_player import Studio, id_of
 from made_scenes import made_scene
 
-from bbllm.core.types import Kind, Scene, SkillCall
+from bbllm.core.types import Scene, SkillCall
 from bbllm.planners.common.goal_predicates import GoalPredicate, GoalRelation
 from bbllm.planners.fltrnn.grammar import parse_thing
 from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph
@@ -115,16 +113,8 @@ FACTS = (
 )
 
 
-def scene(*facts: str, things: str = THINGS) -> Scene:
-    made = made_scene(things, *facts)
-    rooms = ('kitchen_1', 'bath_2')
-    return replace(
-        made,
-        objects=tuple(
-            replace(item, kind=Kind.LOCATION) if item.name in rooms else item
-            for item in made.objects
-        ),
-    )
+def scene(*facts: str) -> Scene:
+    return made_scene(THINGS, *facts, rooms='kitchen_1 bath_2')
 
 
 def call(text: str) -> SkillCall:

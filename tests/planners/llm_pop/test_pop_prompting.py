@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from every_prompt import table
 from hypothesis import given
 from hypothesis import strategies as st
 from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
@@ -14,7 +15,7 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.observation import Observed
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
-from bbllm.core.types import HandReading, Kind, Pose, Scene, SceneObject, Task
+from bbllm.core.types import Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
@@ -30,29 +31,7 @@ from bbllm.planners.llm_pop.planner import (
 from bbllm.worlds.scene.transforms import rotate
 
 TASK = Task('t', 'stack\n[History]\nthe lighter on the heavier')
-TABLE = SceneObject(
-    name='table',
-    kind=Kind.FIXTURE,
-    pose=Pose(position_m=(0.5, 0.0, -0.05)),
-    size_m=(0.36, 0.6, 0.1),
-)
-CUBES = tuple(
-    SceneObject(
-        name=f'{color}_cube',
-        kind=Kind.CUBE,
-        pose=Pose(position_m=(0.5, y, 0.02)),
-        size_m=(0.04, 0.04, 0.04),
-        color=color,
-    )
-    for color, y in (('red', 0.1), ('blue', -0.1))
-)
-PLACE = SceneObject(name='location_A', kind=Kind.LOCATION, pose=Pose(position_m=(0.4, 0.2, 0.0)))
-HAND = HandReading(
-    tcp=Pose(position_m=(0.3, 0.0, 0.4), quat_xyzw=(1.0, 0.0, 0.0, 0.0)),
-    width_m=0.08,
-    force_n=(0.01, -0.02, 0.03),
-)
-SCENE = Scene((TABLE, *CUBES, PLACE), (), (), 0.0, HAND)
+SCENE = table('blue_cube')
 
 
 def evaluator(history: str = 'None.') -> str:
