@@ -92,6 +92,9 @@ def test_an_estimator_is_asked_once_for_a_call_and_not_for_what_it_cannot_use() 
     keeper = StateKeeper(
         lambda _: counting, experience, on_trouble=print, on_fault=print, feels=False
     )
+    keeper.hear(felt(-0.5))
+    keeper.forget()
+    assert not keeper._news
     keeper.start()
 
     def facts() -> list[str]:
