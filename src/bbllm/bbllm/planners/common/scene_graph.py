@@ -55,7 +55,7 @@ class SceneGraph:
             if relation == 'inside':
                 parents.setdefault(name, []).append(other)
         shut = {name for name, states in self.states.items() if 'closed' in states}
-        around = {name: reached([name], lambda x: parents.get(x, ()))[1:] for name in parents}
+        around = {name: reached(parents[name], lambda x: parents.get(x, ())) for name in parents}
         return frozenset(name for name in parents if not shut.isdisjoint(around[name]))
 
 

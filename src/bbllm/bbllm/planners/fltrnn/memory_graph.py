@@ -117,7 +117,7 @@ class MemoryGraph:
         return self._places.get(name, ())
 
     def room_of(self, name: str) -> str | None:
-        for place in [name, *self._above(name)]:
+        for place in self._above(name):
             if place in self._rooms:
                 return place
             if place in self.held:
@@ -128,7 +128,7 @@ class MemoryGraph:
 
     def closed_around(self, name: str) -> str | None:
         found = None
-        for below in [name, *self._above(name)]:
+        for below in self._above(name):
             for relation, other in self._places.get(below, ()):
                 if relation == 'inside' and 'closed' in self._states.get(other, ()):
                     found = other
@@ -146,7 +146,7 @@ class MemoryGraph:
             room = self.room_of(name) if relation is GoalRelation.INSIDE else None
             return (room is not None and class_of(room) == predicate.place) or any(
                 kind == relation.value and class_of(other) == predicate.place
-                for below in [name, *self._above(name)]
+                for below in self._above(name)
                 for kind, other in self._places.get(below, ())
             )
         if relation is GoalRelation.HOLDS:
@@ -223,7 +223,7 @@ class MemoryGraph:
             case 'putin' | 'putback':
                 if name not in self.held:
                     yield _Objection(f'{name} is not held; it has to be grabbed first')
-                if name == place or name in self._above(place):
+                if name in self._above(place):
                     yield _Objection(f'{name} cannot be put into itself')
                 if call.skill == 'putin' and 'closed' in self._states[place]:
                     yield _Objection(f'{place} is closed; it has to be opened first')
@@ -252,4 +252,4 @@ class MemoryGraph:
                     self._states[name] = self._states[name] - {before} | {after}
 
     def _above(self, name: str) -> list[str]:
-        return reached([name], lambda x: [place for _, place in self.places(x)])[1:]
+        return reached([name], lambda x: [place for _, place in self.places(x)])
