@@ -198,7 +198,7 @@ HURRIED = {'first_token_timeout_s': 0.3, 'retries': 0}
         ),
         (status(401, ''), {'api_key_env': 'MY_KEY'}, ModelRefusedError, r'Check \$MY_KEY', 1),
         (
-            *(status(400, "'max_tokens' is too large: the context length is 4096"), {}),
+            *(status(400, 'max_tokens: the context length is 4096', param='max_tokens'), {}),
             *(PromptTooLongError, 'context length is 4096', 1),
         ),
         (
