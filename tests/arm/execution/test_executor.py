@@ -25,6 +25,8 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Scene, SkillCall, Status
 
+DONE = (Status.SUCCEEDED, Code.NONE, '')
+
 
 @pytest.fixture
 def arm() -> KinematicArm:
@@ -138,27 +140,36 @@ def test_a_hand_that_breaks_is_not_a_missed_grasp(arm: KinematicArm) -> None:
     assert outcome.raw == 'libfranka gripper: Command failed!'
 
 
-def test_a_cube_that_is_lost_on_the_way_is_noticed_before_the_descent() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
-    arm.slips_after = 4
+@pytest.mark.parametrize(
+    ('fault', 'target', 'wanted', 'sent', 'held'),
+    [
+        (
+            {'slips_after': 4}, 'location_A',
+            (Status.FAILED, Code.OBJECT_LOST, 'red_cube was lost on the way to location_A.'),
+            4, None,
+        ),
+        (
+            {'drop_offset_m': (0.032, 0.0)}, 'location_A',
+            (Status.FAILED, Code.MISPLACED, 'red_cube came to rest 3.2 cm from location_A.'),
+            6, None,
+        ),
+        (
+            {}, 'location_G',
+            (Status.REJECTED, Code.OUT_OF_WORKSPACE,
+             'location_G is out of the workspace of the robot.'),
+            3, 'red_cube',
+        ),
+    ],
+)  # fmt: skip
+def test_a_cube_that_does_not_come_to_its_target_is_reported(
+    fault: dict[str, object], target: str, wanted: object, sent: int, held: str | None
+) -> None:
+    places = location('location_A', 0.5, -0.2), location('location_G', 0.95, -0.3)
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), *places)
+    vars(arm).update(fault)
 
-    results = run(arm, PICK_RED, place('location_A'))
-
-    assert results[1] == (
-        Status.FAILED, Code.OBJECT_LOST, 'red_cube was lost on the way to location_A.',
-    )  # fmt: skip
-    assert len(arm.sent) == 4
-
-
-def test_a_cube_that_comes_to_rest_elsewhere_is_misplaced_by_so_much() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
-    arm.drop_offset_m = (0.032, 0.0)
-
-    results = run(arm, PICK_RED, place('location_A'))
-
-    assert results[1] == (
-        Status.FAILED, Code.MISPLACED, 'red_cube came to rest 3.2 cm from location_A.',
-    )  # fmt: skip
+    assert run(arm, PICK_RED, place(target))[1] == wanted
+    assert (len(arm.sent), arm.held) == (sent, held)
 
 
 @pytest.mark.parametrize(
@@ -312,14 +323,6 @@ def test_a_reflex_is_recovered_from_and_told_and_the_arm_is_raised(arm: Kinemati
     assert (arm.recoveries, len(arm.sent)) == (1, 3)
 
 
-def test_what_was_too_heavy_to_lift_is_not_lifted_again_at_once(arm: KinematicArm) -> None:
-    arm.replies = [SUCCESS, SUCCESS, DEACTIVATED]
-
-    outcome = executor_on(arm).execute(PICK_RED)
-
-    assert (outcome.code, len(arm.sent)) == (Code.REFLEX, 3)
-
-
 def test_a_third_stop_needs_a_person_unless_a_call_has_succeeded_in_between(
     arm: KinematicArm,
 ) -> None:
@@ -356,39 +359,24 @@ def test_a_call_that_moved_nothing_does_not_let_the_count_begin_anew(arm: Kinema
     assert codes == [Code.REFLEX, Code.NONE, Code.NEEDS_PERSON, Code.NEEDS_PERSON]
 
 
-def test_a_robot_that_stopped_at_rest_is_recovered_before_the_scene_is_looked_at(
-    arm: KinematicArm,
+@pytest.mark.parametrize('stopped_at_rest', [True, False])
+def test_a_robot_that_stopped_before_or_in_the_first_look_is_recovered_and_looked_at_again(
+    arm: KinematicArm, stopped_at_rest: bool
 ) -> None:
-    arm.down = True
-    observe = arm.observe
-
-    def see_only_while_up() -> Scene:
-        if arm.down:
-            raise SceneError('The scene is stale: the robot is stopped.')
-        return observe()
-
-    outcome = SkillExecutor(arm, see_only_while_up).execute(PICK_RED)
-
-    assert outcome.succeeded, outcome.message
-    assert (arm.recoveries, len(arm.sent)) == (1, 3)
-
-
-def test_a_robot_that_stops_while_the_scene_is_looked_at_is_recovered_and_looked_at_again(
-    arm: KinematicArm,
-) -> None:
+    arm.down = stopped_at_rest
     looks = []
 
     def stop_at_the_first_look() -> Scene:
         looks.append(arm.down)
-        if len(looks) == 1:
-            arm.down = True
+        arm.down |= not stopped_at_rest and len(looks) == 1
+        if arm.down:
             raise SceneError('The scene is stale: the robot is stopped.')
         return arm.observe()
 
     outcome = SkillExecutor(arm, stop_at_the_first_look).execute(PICK_RED)
 
     assert outcome.succeeded, outcome.message
-    assert arm.recoveries == 1
+    assert (arm.recoveries, len(arm.sent)) == (1, 3)
 
 
 def test_a_motion_that_is_refused_because_the_robot_has_just_stopped_is_sent_again(
@@ -439,21 +427,22 @@ def test_no_goal_of_arm_or_hand_is_sent_while_the_robot_is_stopped(arm: Kinemati
     assert (len(arm.sent), sent_by_hand) == (2, [1, 1, 1, 1])  # the hand was opened before
 
 
+@pytest.mark.parametrize(('lift_takes_n', 'sent'), [(None, 3), (9.0, 4)])
 def test_a_stop_that_comes_while_the_hand_closes_is_recovered_from_before_the_arm_moves(
-    arm: KinematicArm,
+    arm: KinematicArm, lift_takes_n: float | None, sent: int
 ) -> None:
+    arm.lift_takes_n = lift_takes_n  # which the stop silences
     grasp = arm.grasp
 
     def stop_in_the_grasp(*args: float) -> GripperResult:
+        result = grasp(*args)
         arm.down = True
-        return grasp(*args)
+        return result
 
     arm.grasp = stop_in_the_grasp  # type: ignore[method-assign]  # of this arm only
 
-    outcome = executor_on(arm).execute(PICK_RED)
-
-    assert outcome.succeeded, outcome.message
-    assert (arm.recoveries, len(arm.sent)) == (1, 3)
+    assert run(arm, PICK_RED) == [DONE]
+    assert (arm.recoveries, len(arm.sent), arm.held) == (1, sent, 'red_cube')
 
 
 def test_a_goal_of_the_hand_that_a_stop_kept_from_being_sent_is_sent_after_the_recovery(
@@ -523,7 +512,6 @@ UNFELT = (
     'telling the force at its hand. With its state broadcaster active and the arm away from a '
     'singularity it would be lifted; the hand has let go of it.'
 )
-DONE = (Status.SUCCEEDED, Code.NONE, '')
 
 
 def heights(arm: KinematicArm) -> list[float]:
@@ -583,24 +571,6 @@ def test_a_force_that_is_not_told_any_more_ends_the_lift_and_the_hand_lets_go(
     assert heights(arm)[-1] == pytest.approx(heights(arm)[1] + 0.08, abs=2e-3)
 
 
-def test_a_robot_whose_stop_silenced_the_force_is_recovered_and_lifts() -> None:
-    arm = arm_that_feels(9.0)
-    grasp = arm.grasp
-
-    def stop_then(*asked: float) -> GripperResult:
-        result = grasp(*asked)
-        arm.down = True
-        return result
-
-    arm.grasp = stop_then  # type: ignore[method-assign]
-
-    assert run(arm, PICK_RED) == [DONE]
-
-    assert arm.recoveries == 1
-    assert arm.held == 'red_cube'
-    assert len(arm.sent) == 4
-
-
 def aborted(error: FollowError) -> FollowResult:
     return FollowResult(status=GoalStatus.ABORTED, error_code=error, error_string='aborted')
 
@@ -648,16 +618,24 @@ def test_an_arm_that_is_held_back_on_a_lift_lets_go_before_it_rises(
     assert len(arm.sent) == 4
 
 
-def test_a_lift_that_the_controller_gives_up_is_not_gone_on_with_out_of_the_way() -> None:
+@pytest.mark.parametrize(
+    ('reply', 'code'),
+    [
+        (aborted(FollowError.INVALID_GOAL), Code.CONTROLLER_ABORTED),
+        (DEACTIVATED, Code.REFLEX),
+    ],
+)
+def test_a_lift_that_the_controller_gives_up_is_not_gone_on_with_out_of_the_way(
+    reply: FollowResult, code: Code
+) -> None:
     arm = arm_that_feels(9.0)
-    reply = aborted(FollowError.INVALID_GOAL)
     arm.on_follow = lambda: arm.replies.append(reply) if len(arm.sent) == 3 else None
 
-    [(status, code, _)] = run(arm, PICK_RED)
+    [(status, found, message)] = run(arm, PICK_RED)
 
-    assert (status, code) == (Status.FAILED, Code.CONTROLLER_ABORTED)
-    assert arm.held == 'red_cube'
-    assert len(arm.sent) == 3
+    assert (status, found) == (Status.FAILED, code)
+    assert 'while lifting red_cube' in message
+    assert (arm.held, len(arm.sent)) == ('red_cube', 3)
 
 
 def test_a_hand_that_does_not_open_is_not_said_to_have_let_go() -> None:
@@ -688,32 +666,8 @@ def test_a_person_who_stops_the_lift_is_heard_first() -> None:
     assert arm.held == 'red_cube'
 
 
-def test_a_reflex_on_the_first_bit_of_a_lift_is_told_as_one() -> None:
-    arm = arm_that_feels(9.0)
-    succeeded = arm.replies
-    arm.on_follow = lambda: succeeded.append(DEACTIVATED) if len(arm.sent) == 3 else None
-
-    [(status, code, message)] = run(arm, PICK_RED)
-
-    assert (status, code) == (Status.FAILED, Code.REFLEX)
-    assert 'while lifting red_cube' in message
-
-
 def stuck(width_m: float, speed_m_s: float) -> GripperResult:
     return GripperResult(status=GoalStatus.ABORTED, error='it is stuck', width_m=0.04)
-
-
-def test_a_target_out_of_reach_is_rejected_with_the_thing_still_in_the_hand() -> None:
-    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_G', 0.95, -0.3))
-
-    results = run(arm, PICK_RED, place('location_G'))
-
-    assert results[1] == (
-        Status.REJECTED,
-        Code.OUT_OF_WORKSPACE,
-        'location_G is out of the workspace of the robot.',
-    )
-    assert arm.held == 'red_cube'
 
 
 def test_a_cube_that_slips_while_it_is_lifted_is_noticed(arm: KinematicArm) -> None:
