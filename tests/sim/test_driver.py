@@ -174,10 +174,16 @@ def test_stop_from_a_callback_ends_the_motion_at_rest_within_a_fifth_of_a_second
     assert driver.joint_state().position_rad == pytest.approx(held, abs=1e-3)
 
 
-def test_stop_in_mid_carry_holds_what_it_holds(make_arm: Any) -> None:
+@pytest.fixture
+def arm(make_arm: Any) -> Any:
+    """Return an arm that has gripped a cube on the table."""
     arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0]})
     arm.go(0.5, 0.0, 0.02)
     arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
+    return arm
+
+
+def test_stop_in_mid_carry_holds_what_it_holds(arm: Any) -> None:
     arm.go(0.5, 0.0, 0.15)
     before = arm.in_hand['it']
     start_s = arm.driver.now_s()
@@ -216,12 +222,7 @@ def stop_after(robot: SimulatedRobot, time_s: float) -> None:
         robot.inject(Fault.USER_STOP)
 
 
-def test_a_grip_that_is_made_again_in_the_air_when_the_robot_stops_drops_nothing(
-    make_arm: Any,
-) -> None:
-    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0]})
-    arm.go(0.5, 0.0, 0.02)
-    arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
+def test_a_grip_that_is_made_again_in_the_air_when_the_robot_stops_drops_nothing(arm: Any) -> None:
     arm.go(0.5, 0.0, 0.15)
     before = arm.in_hand['it']
     start_s = arm.driver.now_s()
@@ -235,10 +236,7 @@ def test_a_grip_that_is_made_again_in_the_air_when_the_robot_stops_drops_nothing
     assert np.linalg.norm(arm.in_hand['it'] - before) < 1e-3
 
 
-def test_fingers_that_let_go_when_the_robot_stops_stay_half_open(make_arm: Any) -> None:
-    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0]})
-    arm.go(0.5, 0.0, 0.02)
-    arm.driver.grasp(GraspGoal(0.04, 0.1, 40.0, 0.005, 0.005))
+def test_fingers_that_let_go_when_the_robot_stops_stay_half_open(arm: Any) -> None:
     start_s = arm.driver.now_s()
     driver = SimDriver(arm.robot, on_advance=lambda: stop_after(arm.robot, start_s + 0.15))
 

@@ -28,39 +28,23 @@ def holding(item: SceneObject, *others: SceneObject, below_m: float = 0.012) -> 
     return scene_of(held, *others, facts=(Fact(item.name, 'held_by', 'hand'),)), hand
 
 
-def test_placing_with_an_empty_hand_says_to_pick_first() -> None:
-    scene = scene_of(cube('red_cube', 0.5, 0), location('location_A', 0.5, 0.2))
-
-    rejection = rejection_of(SkillCall('place', ('location_A',)), scene)
-
-    assert rejection.code is Code.NOT_HOLDING
-    assert rejection.message == (
-        'nothing is in the hand, so nothing can be placed; pick an object first.'
-    )
-
-
-def test_an_occupied_location_is_named_with_what_stands_there() -> None:
+@pytest.mark.parametrize(
+    ('target', 'message'),
+    [
+        ('location_G', 'location_G is occupied by yellow_cube.'),
+        ('green_cube', 'nothing can be placed on green_cube because blue_cube stands on it.'),
+    ],
+)
+def test_what_occupies_a_place_is_named(target: str, message: str) -> None:
     scene, hand = holding(
-        cube('red_cube', 0, 0), location('location_G', 0.5, 0.2), cube('green_cube', 0.51, 0.21)
+        cube('red_cube', 0, 0),
+        *(location('location_G', 0.5, -0.2), cube('yellow_cube', 0.51, -0.21)),
+        *(cube('green_cube', 0.5, 0.2), cube('blue_cube', 0.5, 0.2, 0.06)),
     )
 
-    rejection = rejection_of(SkillCall('place', ('location_G',)), scene, hand)
+    rejection = rejection_of(SkillCall('place', (target,)), scene, hand)
 
-    assert rejection.code is Code.OCCUPIED
-    assert rejection.message == 'location_G is occupied by green_cube.'
-
-
-def test_nothing_is_placed_on_a_covered_cube() -> None:
-    scene, hand = holding(
-        cube('red_cube', 0, 0), cube('green_cube', 0.5, 0.2), cube('blue_cube', 0.5, 0.2, 0.06)
-    )
-
-    rejection = rejection_of(SkillCall('place', ('green_cube',)), scene, hand)
-
-    assert rejection.code is Code.OCCUPIED
-    assert rejection.message == (
-        'nothing can be placed on green_cube because blue_cube stands on it.'
-    )
+    assert (rejection.code, rejection.message) == (Code.OCCUPIED, message)
 
 
 @pytest.mark.parametrize('pose', ['0.5 0.2 0.02', '0.5 0.2 0', '0.5 0.2 0.02 30'])

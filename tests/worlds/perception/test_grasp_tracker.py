@@ -133,40 +133,26 @@ def test_arm_that_has_gone_on_before_it_was_clear_carries_it_all_the_same() -> N
     assert pose.position_m == pytest.approx((0.5, 0.1, 0.22))
 
 
-def test_fingers_that_open_let_go() -> None:
+@pytest.mark.parametrize(
+    ('before_m', 'after_m', 'width_m', 'change', 'bottom_m'),
+    [
+        (0.033, 0.033, 0.045, HandChange.RELEASED, 0.023),
+        (0.1, 0.033, 0.06, HandChange.RELEASED, 0.023),
+        (0.033, 0.1, 0.06, HandChange.RELEASED, 0.023),
+        (0.3, 0.3, 0.035, HandChange.SLIPPED, 0.29),
+    ],
+)
+def test_fingers_that_open_let_go_at_the_bottom_of_the_way_and_those_that_close_have_lost_it(
+    before_m: float, after_m: float, width_m: float, change: HandChange, bottom_m: float
+) -> None:
     arm = Arm(cube('red_cube', 0.5, 0.1))
     arm.close(0.5, 0.1, 0.03)
-    arm.measure(hand(0.4, -0.2, 0.033, 0.04))
+    arm.measure(hand(0.4, -0.2, before_m, 0.04))
 
-    (event,) = arm.measure(hand(0.4, -0.2, 0.033, 0.045))
+    (event,) = arm.measure(hand(0.4, -0.2, after_m, width_m))
 
-    assert event.change is HandChange.RELEASED
-    assert event.name == 'red_cube'
-    assert event.pose.position_m == pytest.approx((0.4, -0.2, 0.023))
-    assert arm.carrying.name is None
-
-
-@pytest.mark.parametrize('heights', [(0.1, 0.033), (0.033, 0.1)], ids=['before', 'after'])
-def test_thing_is_let_go_at_the_bottom_of_the_way(heights: tuple[float, float]) -> None:
-    arm = Arm(cube('red_cube', 0.5, 0.1))
-    arm.close(0.5, 0.1, 0.03)
-    arm.measure(hand(0.4, -0.2, heights[0], 0.04))
-
-    (event,) = arm.measure(hand(0.4, -0.2, heights[1], 0.06))
-
-    assert event.change is HandChange.RELEASED
-    assert event.pose.position_m[2] == pytest.approx(0.023)
-
-
-def test_fingers_that_close_further_have_lost_what_they_held() -> None:
-    arm = Arm(cube('red_cube', 0.5, 0.1))
-    arm.close(0.5, 0.1, 0.03)
-    arm.measure(hand(0.4, -0.2, 0.3, 0.04))
-
-    (event,) = arm.measure(hand(0.4, -0.2, 0.3, 0.035))
-
-    assert (event.change, event.name) == (HandChange.SLIPPED, 'red_cube')
-    assert event.pose.position_m == pytest.approx((0.4, -0.2, 0.29))
+    assert (event.change, event.name) == (change, 'red_cube')
+    assert event.pose.position_m == pytest.approx((0.4, -0.2, bottom_m))
     assert arm.carrying.name is None
 
 
