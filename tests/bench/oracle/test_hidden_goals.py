@@ -3,7 +3,6 @@
 import math
 import random
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,9 @@ from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.oracle.model import expert
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode
-from bbllm.core.protocols import ChatModel, Planner
+from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
-from bbllm.planners.llm_pop.fine_tuned import FTCoT, FTVanilla
-from bbllm.planners.llm_pop.planner import LLMPop, llm_pop_no_evaluator
 
 # --- Episodes of `expert` with each planner that it knows, on tables of cubes on paper
 
@@ -28,39 +25,10 @@ SEEDS = range(5)
 CORNERS = tuple((0.5 + i * 0.18, j * 0.3) for i in (1, -1) for j in (1, -1))
 
 
-Make = Callable[[ChatModel], Planner]
-
-
-def evaluated(model: ChatModel) -> Planner:
-    return LLMPop(model, None, k=3)  # type: ignore[arg-type]  # it asks no Body
-
-
-def not_evaluated(model: ChatModel) -> Planner:
-    return llm_pop_no_evaluator(model, None, k=3)  # type: ignore[arg-type]
-
-
-def chain_of_thought(model: ChatModel) -> Planner:
-    return FTCoT(model, None, k=3)  # type: ignore[arg-type]
-
-
-def vanilla(model: ChatModel) -> Planner:
-    return FTVanilla(model, None, k=3)  # type: ignore[arg-type]
-
-
-NAMES: dict[Make, str] = {
-    evaluated: 'llm_pop',
-    not_evaluated: 'llm_pop_no_evaluator',
-    chain_of_thought: 'ft_cot',
-    vanilla: 'ft_vanilla',
-}
-
-MAKERS = tuple(NAMES)
-
-
-def play(make: Make, brief: GoalBrief, world: FeltBlocks) -> Episode:
-    name = NAMES[make]
-    run = EpisodeRun(make_task('the task', 'test'), planner=name, brain='expert', body='none')
-    return run.execute(make(run.model(expert(brief.model_dump()), 'brain')), world)
+def play(planner: str, brief: GoalBrief, world: FeltBlocks) -> Episode:
+    run = EpisodeRun(make_task('the task', 'test'), planner=planner, brain='expert', body='none')
+    brain = run.model(expert(brief.model_dump()), 'brain')
+    return run.execute(load_planner(planner).build(brain, brain, k=3), world)
 
 
 def table(seed: int, *masses: float, fixed: int | None = None, **options: object) -> FeltBlocks:
@@ -90,17 +58,16 @@ def fixed_one(world: FeltBlocks) -> str:
 # --- `expert` and `uninformed` in whole episodes of the planners, on a table of paper
 
 
-@pytest.fixture(params=MAKERS)
-def make(request: pytest.FixtureRequest) -> Make:
-    made: Make = request.param
-    return made
+@pytest.fixture(params=['llm_pop', 'llm_pop_no_evaluator', 'ft_cot', 'ft_vanilla'])
+def planner(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_the_heaviest_is_held_after_all_were_weighed(make: Make, seed: int) -> None:
+def test_the_heaviest_is_held_after_all_were_weighed(planner: str, seed: int) -> None:
     world = table(seed, 0.05, 0.09, 0.14)
 
-    episode = play(make, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
+    episode = play(planner, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.held == by_mass(world)[0]
@@ -108,11 +75,11 @@ def test_the_heaviest_is_held_after_all_were_weighed(make: Make, seed: int) -> N
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_a_tower_grows_lighter_upwards(make: Make, seed: int) -> None:
+def test_a_tower_grows_lighter_upwards(planner: str, seed: int) -> None:
     world = table(seed, 0.05, 0.09, 0.16)
     brief = GoalBrief(goal='tower', needs='weights', order='lighter_up', height=3)
 
-    episode = play(make, brief, world)
+    episode = play(planner, brief, world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     pile = by_mass(world)
@@ -120,10 +87,10 @@ def test_a_tower_grows_lighter_upwards(make: Make, seed: int) -> None:
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_blocks_go_to_corners_of_their_own(make: Make, seed: int) -> None:
+def test_blocks_go_to_corners_of_their_own(planner: str, seed: int) -> None:
     world = table(seed, 0.1, 0.1, 0.1)
 
-    episode = play(make, GoalBrief(goal='corners'), world)
+    episode = play(planner, GoalBrief(goal='corners'), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     places = [(cube.x, cube.y) for cube in world.cubes.values()]
@@ -133,17 +100,17 @@ def test_blocks_go_to_corners_of_their_own(make: Make, seed: int) -> None:
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_weights_that_are_close_are_felt_again(make: Make, seed: int) -> None:
+def test_weights_that_are_close_are_felt_again(planner: str, seed: int) -> None:
     world = table(seed, 0.05, 0.06)
 
-    episode = play(make, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
+    episode = play(planner, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert 'wait' in world.calls
     assert world.held == by_mass(world)[0]
 
 
-def test_a_pile_the_wrong_way_round_is_taken_down_and_built_anew(make: Make) -> None:
+def test_a_pile_the_wrong_way_round_is_taken_down_and_built_anew(planner: str) -> None:
     pile = {
         'red_cube': Cube(0.5, 0.0, 0.02, mass_kg=0.05),
         'blue_cube': Cube(0.5, 0.0, 0.06, mass_kg=0.09),
@@ -152,30 +119,30 @@ def test_a_pile_the_wrong_way_round_is_taken_down_and_built_anew(make: Make) -> 
     world = FeltBlocks(pile)
     brief = GoalBrief(goal='tower', needs='weights', order='lighter_up', height=3)
 
-    episode = play(make, brief, world)
+    episode = play(planner, brief, world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert [world.on(name) for name in by_mass(world)] == ['table', 'green_cube', 'blue_cube']
 
 
-def test_what_is_in_the_hand_at_first_goes_down_before_another_is_taken(make: Make) -> None:
+def test_what_is_in_the_hand_at_first_goes_down_before_another_is_taken(planner: str) -> None:
     world = table(2, 0.1, 0.1, 0.1)
     world.execute(SkillCall('pick', ('red_cube',)))
     world.calls.clear()
 
-    episode = play(make, GoalBrief(goal='corners'), world)
+    episode = play(planner, GoalBrief(goal='corners'), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.calls[:2] == ['place', 'pick blue_cube']
     assert world.held is None
 
 
-def test_where_no_force_is_measured_it_says_that_it_guesses(make: Make) -> None:
+def test_where_no_force_is_measured_it_says_that_it_guesses(planner: str) -> None:
     world = table(0, 0.05, 0.1, noise_n=None)
 
-    episode = play(make, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
+    episode = play(planner, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
 
-    if make in (chain_of_thought, vanilla):  # their prompts have a vector, and it no place for it
+    if planner.startswith('ft_'):  # their prompts have a vector, and it no place for it
         assert (episode.ending, world.calls) == (Ending.WORLD_FAILED, [])
         assert 'The force on the hand is not measured.' in episode.message
         return
@@ -185,28 +152,28 @@ def test_where_no_force_is_measured_it_says_that_it_guesses(make: Make) -> None:
     assert any('No force is measured, so that this is a guess.' in text for text in told)
 
 
-def test_a_corner_where_a_place_failed_is_given_up_for_another(make: Make) -> None:
+def test_a_corner_where_a_place_failed_is_given_up_for_another(planner: str) -> None:
     world = table(3, 0.1, 0.1)
     brief = GoalBrief(goal='corners', which='all')
     probe = table(3, 0.1, 0.1)
-    play(make, brief, probe)
+    play(planner, brief, probe)
     world = table(3, 0.1, 0.1, bad_spots=[(c.x, c.y) for c in probe.cubes.values()][:1])
 
-    episode = play(make, brief, world)
+    episode = play(planner, brief, world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     at = {(round(c.x, 2), round(c.y, 2)) for c in world.cubes.values()}
     assert at != {(round(c.x, 2), round(c.y, 2)) for c in probe.cubes.values()}
 
 
-def test_who_is_not_informed_guesses_both_ways_and_calls_it_done(make: Make) -> None:
+def test_who_is_not_informed_guesses_both_ways_and_calls_it_done(planner: str) -> None:
     right = []
     for seed in range(40):
         world = table(seed, 0.05, 0.15)
         brief = GoalBrief(
             goal='tower', needs='weights', order='lighter_up', gather=False, seed=seed
         )
-        episode = play(make, brief, world)
+        episode = play(planner, brief, world)
         assert episode.ending is Ending.FINISHED, episode.message
         assert [call.split()[0] for call in world.calls] == ['pick', 'place']
         right.append(world.on(by_mass(world)[1]) == by_mass(world)[0])
@@ -216,13 +183,13 @@ def test_who_is_not_informed_guesses_both_ways_and_calls_it_done(make: Make) -> 
 
 
 def test_who_is_not_informed_tries_nothing_more_after_a_block_that_does_not_rise(
-    make: Make,
+    planner: str,
 ) -> None:
     ends = set()
     for seed in range(8):
         world = table(seed, 0.1, 0.1, fixed=0)
         brief = GoalBrief(goal='tower', needs='movable', order='on_fixed', gather=False, seed=seed)
-        episode = play(make, brief, world)
+        episode = play(planner, brief, world)
         ends.add((episode.feedback_loops, *(call.split()[0] for call in world.calls)))
 
     assert ends == {(0, 'pick', 'place'), (0, 'pick')}
@@ -232,11 +199,11 @@ def test_who_is_not_informed_tries_nothing_more_after_a_block_that_does_not_rise
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_the_fixed_block_is_found_and_built_upon(make: Make, seed: int) -> None:
+def test_the_fixed_block_is_found_and_built_upon(planner: str, seed: int) -> None:
     world = table(seed, 0.1, 0.1, 0.1, fixed=0)
     brief = GoalBrief(goal='tower', needs='movable', order='on_fixed', height=3)
 
-    episode = play(make, brief, world)
+    episode = play(planner, brief, world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.on(fixed_one(world)) == 'table'
@@ -246,7 +213,7 @@ def test_the_fixed_block_is_found_and_built_upon(make: Make, seed: int) -> None:
 @pytest.mark.parametrize('seed', SEEDS)
 @pytest.mark.parametrize('n_fixed', [0, 2, 3])
 def test_however_many_are_fixed_the_others_go_to_corners(
-    make: Make, seed: int, n_fixed: int
+    planner: str, seed: int, n_fixed: int
 ) -> None:
     dice = random.Random(seed)
     stuck = dice.sample(range(3), n_fixed)
@@ -255,7 +222,7 @@ def test_however_many_are_fixed_the_others_go_to_corners(
     world = FeltBlocks(cubes, seed=seed)
 
     episode = play(
-        make,
+        planner,
         GoalBrief(goal='corners', needs='movable', which='movable', n_fixed=n_fixed),
         world,
     )
