@@ -68,7 +68,7 @@ def test_every_parameter_says_what_it_is_and_has_bounds_if_it_is_a_number(name: 
     'node', [node_arguments('mujoco_sim', {'speed': 0, 'scene': 'it\'s: "x"'})], indirect=True
 )
 def test_values_of_the_command_line_win_and_keep_their_type(node: Node) -> None:
-    params = Parameters(node, MujocoSimParams, never_refused).values
+    params = Parameters(node, MujocoSimParams, never_refused, lambda _: None).values
 
     assert params == MujocoSimParams(speed=0.0, scene='it\'s: "x"')
     assert type(params.speed) is float
@@ -90,14 +90,14 @@ def test_values_of_the_command_line_win_and_keep_their_type(node: Node) -> None:
 )
 def test_unusable_parameter_is_an_error_with_what_would_do(node: Node, says: str) -> None:
     with pytest.raises(ConfigError, match='mujoco_sim') as error:
-        Parameters(node, MujocoSimParams, never_refused)
+        Parameters(node, MujocoSimParams, never_refused, lambda _: None)
 
     assert says in str(error.value)
 
 
 @pytest.mark.parametrize('node', [[]], indirect=True)
 def test_clock_cannot_be_exchanged_while_a_node_runs(node: Node) -> None:
-    Parameters(node, MujocoSimParams, never_refused)
+    Parameters(node, MujocoSimParams, never_refused, lambda _: None)
 
     (kept,) = node.set_parameters([Parameter('use_sim_time', value=False)])
     (changed,) = node.set_parameters([Parameter('use_sim_time', value=True)])

@@ -90,17 +90,11 @@ class BrainPlannerParams(ModelParams):
     )
     feedback_loops: int = live(3, 'Feedback loops of an episode, K in the paper.', 0, 100)
     controller: str = param('fr3_arm_controller', 'Controller that is told to hold in need.')
-    step_limit: int = live(200, 'Calls that an episode may execute; 0: no limit.', 0, 100_000)
-    model_call_limit: int = live(
-        300, 'Model calls that an episode may make; 0: no limit.', 0, 100_000
-    )
-    token_limit: int = live(
-        0, 'Tokens, prompts and replies together, of an episode; 0: no limit.', 0, 2**31 - 1
-    )
+    step_limit: int = live(200, 'Calls of an episode; 0: no limit.', 0, 100_000)
+    model_call_limit: int = live(300, 'Model calls of an episode; 0: no limit.', 0, 100_000)
+    token_limit: int = live(0, 'Tokens of an episode, replies too; 0: no limit.', 0, 2**31 - 1)
     wall_limit_s: float = live(0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6)
-    skill_timeout_s: float = param(
-        600.0, 'Wall time after which a call is given up [s].', 1.0, 1e5
-    )
+    skill_timeout_s: float = param(600.0, 'Wall time that a call may take [s].', 1.0, 1e5)
     map_timeout_s: float = param(300.0, 'Wall time that map_step may take [s].', 1.0, 1e5)
     episodes_folder: str = param('', 'Where journals go; empty: $XDG_STATE_HOME/bbllm/episodes.')
 
@@ -118,15 +112,8 @@ class BodyMapperParams(ModelParams):
 class StateEstimatorParams(NodeParams):
     """Parameters of `state_estimator`."""
 
-    max_age_s: float = param(
-        2.0,
-        'Objects that were not heard of for longer are stale, by the wall clock [s].',
-        0.1,
-        60.0,
-    )
-    wait_s: float = param(
-        3.0, 'How long get_scene waits for a scene that is new enough, wall clock [s].', 0.1, 60.0
-    )
+    max_age_s: float = param(2.0, 'Age from which objects are stale, wall clock [s].', 0.1, 60.0)
+    wait_s: float = param(3.0, 'Time that get_scene waits for a scene, wall clock [s].', 0.1, 60.0)
     rate_hz: float = param(5.0, 'How often the topic scene is published [Hz].', 0.1, 50.0)
     gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
     sources: str = param(
@@ -145,40 +132,23 @@ class StateEstimatorParams(NodeParams):
         'as detector and scene file say.',
     )
     min_confidence: float = param(0.5, 'Detections that are less sure are left out.', 0.0, 1.0)
-    max_delay_s: float = param(
-        2.0, 'Pictures that come later after they were taken are left out [s].', 0.05, 60.0
-    )
+    max_delay_s: float = param(2.0, 'Age from which pictures are left out [s].', 0.05, 60.0)
     window_s: float = param(2.0, 'Sightings of so long are averaged [s].', 0.0, 60.0)
-    gate_m: float = param(
-        0.01, 'Sightings that are further apart do not agree: it has moved [m].', 0.001, 0.2
-    )
-    gate_deg: float = param(
-        15.0, 'Sightings that are turned further do not agree: it has moved [deg].', 1.0, 180.0
-    )
-    agreeing: int = param(
-        3, 'So many sightings that agree show that a thing is there, or has moved.', 1, 100
-    )
+    gate_m: float = param(0.01, 'Distance at which sightings still agree [m].', 0.001, 0.2)
+    gate_deg: float = param(15.0, 'Angle at which sightings still agree [deg].', 1.0, 180.0)
+    agreeing: int = param(3, 'Sightings that agree before an object counts.', 1, 100)
     lost_after_s: float = param(
-        2.0,
-        'A thing that pictures could show and do not show for so long is lost [s]; 0: never.',
-        0.0,
-        3600.0,
+        2.0, 'Time out of sight after which an object is lost [s]; 0: never.', 0.0, 3600.0
     )
-    hidden_m: float = param(
-        0.1, 'What the arm is this near to, as a camera looks, is hidden by it [m].', 0.0, 1.0
-    )
+    hidden_m: float = param(0.1, 'Distance at which the arm hides an object [m].', 0.0, 1.0)
     open_state: str = param(
         'off',
         'Who adds what is believed of things by what was done to them, such as would_not_rise, '
         'as estimated facts: off, rules or model.',
     )
-    collision_objects: bool = param(
-        False, 'Publish objects on collision_object for MoveIt; needs moveit_msgs.'
-    )
+    collision_objects: bool = param(False, 'Publish collision_object; needs moveit_msgs.')
     llm_config: str = param('', 'As that of the planner.')
-    model: str = param(
-        '', 'Provider or model that estimates with open_state:=model; empty: Brain.'
-    )
+    model: str = param('', 'Model for open_state:=model; empty: that of the Brain.')
 
 
 class Fr3ExecutorParams(NodeParams):
@@ -186,26 +156,16 @@ class Fr3ExecutorParams(NodeParams):
 
     controller: str = param('fr3_arm_controller', 'Joint trajectory controller of the arm.')
     gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
-    speed_scale: float = live(
-        0.8, "Share of the robot's velocity and acceleration limits that is used.", 0.01, 1.0
-    )
-    state_timeout_s: float = param(
-        2.0, 'Joint states that stop for longer mean that the driver has gone [s].', 0.1, 60.0
-    )
-    approval: str = fixed(
-        'plan', 'What a person has to allow before it moves: none, plan, step or risky.'
-    )
-    approval_timeout_s: float = live(
-        300.0, 'How long a person is waited for, by the wall clock [s].', 1.0, 1e5
-    )
-    simulated: bool = fixed(
-        False, 'The robot is simulated, so that a program may answer in place of a person.'
-    )
+    speed_scale: float = live(0.8, "Share of the robot's limits that is used.", 0.01, 1.0)
+    state_timeout_s: float = param(2.0, 'Silence after which the driver has gone [s].', 0.1, 60.0)
+    approval: str = fixed('plan', 'What a person has to allow: none, plan, step or risky.')
+    approval_timeout_s: float = live(300.0, 'Wall time that a person has to answer [s].', 1.0, 1e5)
+    simulated: bool = fixed(False, 'The robot is simulated: a program may answer for a person.')
     safety: str = fixed(
         '', 'File with the safety envelope, a path or safety_slow; empty: config/safety.yaml.'
     )
     max_scene_age_s: float = param(
-        2.0, 'Nothing moves while no scene was heard of for longer [s].', 0.1, 60.0
+        2.0, 'Age of the scene from which nothing moves [s].', 0.1, 60.0
     )
     lift_cap_n: float = param(
         10.0,
@@ -220,17 +180,13 @@ class MujocoSimParams(NodeParams):
     """Parameters of `mujoco_sim`."""
 
     scene: str = param('tabletop', 'File in config/scenes without extension, or a path.')
-    speed: float = live(
-        1.0, 'Simulated seconds per second; 0: as fast as it can while a goal runs.', 0.0, 100.0
-    )
+    speed: float = live(1.0, 'Simulated seconds per second; 0: as fast as possible.', 0.0, 100.0)
     viewer: bool = param(False, 'Open the MuJoCo viewer.')
     force_noise_n: float = param(
-        -1.0, 'Deviation of forces and their bias; 0: exact; -1: as in the scene [N].', -1.0, 5.0
+        -1.0, 'Noise of forces; 0: exact; -1: as in the scene [N].', -1.0, 5.0
     )
     seed: int = param(0, 'Of the noise of the force.', 0, 2**31)
-    clock: bool = param(
-        False, "Publish the world's clock on /clock, for nodes with use_sim_time:=true."
-    )
+    clock: bool = param(False, "Publish the world's clock on /clock.")
     homed: bool = param(True, 'The hand was homed already; otherwise it knows no width yet.')
 
 
@@ -239,9 +195,7 @@ class TaskMenuParams(NodeParams):
 
     suite: str = param('tabletop', 'Suite whose tasks the menu offers: its name, or a path.')
     rate_hz: float = param(5.0, 'How often menus and status are looked after [Hz].', 0.5, 50.0)
-    max_scene_age_s: float = param(
-        2.0, 'Scenes that stay away for longer are told of, wall clock [s].', 0.1, 60.0
-    )
+    max_scene_age_s: float = param(2.0, 'Age from which scenes count as missing [s].', 0.1, 60.0)
 
 
 NODE_PARAMS: Mapping[str, type[NodeParams]] = {
@@ -286,12 +240,18 @@ class Parameters(Generic[P]):
     The parameters of a node as one record *cls*, which follows their changes.
 
     *refuse* returns why a parameter cannot be changed now (empty where it can) by its name, and
-    whether it can be changed while the node is active. Raises ConfigError as `checked`.
+    whether it can be changed while the node is active. *on_change* is called with the new record
+    after a change. Raises ConfigError as `checked`.
     """
 
-    def __init__(self, node: Node, cls: type[P], refuse: Callable[[str, bool], str]):
-        self.on_change: Callable[[P], None] = lambda _: None
-        """Called with the new record after a change."""
+    def __init__(
+        self,
+        node: Node,
+        cls: type[P],
+        refuse: Callable[[str, bool], str],
+        on_change: Callable[[P], None],
+    ):
+        self._on_change = on_change
         self._node, self._cls, self._refuse = node.get_name(), cls, refuse
         # rclpy keeps what came from files and the command line here, and offers no other way. A
         # misspelt one is otherwise ignored without a word.
@@ -335,7 +295,7 @@ class Parameters(Generic[P]):
         mine = {change.name: change.value for change in changes if change.name in own}
         if mine:
             self.values = self._cls.model_validate({**self.values.model_dump(), **mine})
-            self.on_change(self.values)
+            self._on_change(self.values)
 
 
 def _descriptor(item: FieldInfo) -> Any:

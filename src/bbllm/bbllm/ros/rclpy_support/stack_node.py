@@ -35,7 +35,7 @@ from bbllm.ros.rclpy_support.domains import domain_of, lock_name
 from bbllm.ros.rclpy_support.entities import destroy_since, entities_of, leave_graph, steady_timer
 from bbllm.ros.rclpy_support.heartbeat import Heartbeat, listen
 from bbllm.ros.rclpy_support.liveness import PERIOD_S
-from bbllm.ros.rclpy_support.params import Parameters
+from bbllm.ros.rclpy_support.params import NodeParams, Parameters
 from bbllm.ros.rclpy_support.peer_process import end_with_owner
 
 ENDS = (signal.SIGINT, signal.SIGTERM)
@@ -57,7 +57,7 @@ class StackNode(LifecycleNode):
     given as *params*.
     """
 
-    def __init__(self, name: str, params: type | None = None):
+    def __init__(self, name: str, params: type[NodeParams] = NodeParams):
         super().__init__(name)
         self._plain_log = PlainLogger(self.get_logger().name)
         self.group = ReentrantCallbackGroup()
@@ -73,9 +73,7 @@ class StackNode(LifecycleNode):
         self.declare_parameter(
             'autostart', True, ParameterDescriptor(description=description, read_only=True)
         )
-        self._params = (
-            None if params is None else Parameters[Any](self, params, self._refuse_change)
-        )
+        self._params = Parameters[Any](self, params, self._refuse_change, self._take)
         self.diagnostics = Diagnostics(self, lambda: str(self._state_machine.current_state[1]))
         # A transition that is not possible now is refused, and no fault of this process.
         service = self._service_change_state
@@ -84,7 +82,7 @@ class StackNode(LifecycleNode):
 
     @property
     def params(self) -> Any:
-        return None if self._params is None else self._params.values
+        return self._params.values
 
     def build(self) -> None:
         """Make what this node needs from its parameters; a BbllmError leaves it unconfigured."""
@@ -168,12 +166,8 @@ class StackNode(LifecycleNode):
         self._tear_down()
         return TransitionCallbackReturn.SUCCESS
 
-    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        return self.on_deactivate(state)
-
-    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self._tear_down()
-        return TransitionCallbackReturn.SUCCESS
+    on_shutdown = on_deactivate
+    on_error = on_cleanup
 
     def _try(self, act: Callable[[], None], what: str) -> TransitionCallbackReturn:
         """Do what a transition does; rclpy drops what a callback raises without a word."""
@@ -195,15 +189,15 @@ class StackNode(LifecycleNode):
     def _build(self) -> None:
         self.build()
         self._built = True
-        if self._params is not None:
-            self._params.on_change = self.take
 
     def _tear_down(self) -> None:
         self._beat.end()
         destroy_since(self, self._own)
         self._built = False
-        if self._params is not None:
-            self._params.on_change = ignore
+
+    def _take(self, params: Any) -> None:
+        if self._built:  # otherwise the next configuration reads it
+            self.take(params)
 
     def _refuse_duplicate(self) -> None:
         while (left_s := self._joined_s + LISTEN_S - time.monotonic()) > 0:
@@ -226,10 +220,6 @@ class StackNode(LifecycleNode):
                 'inactive or unconfigured (ros2 lifecycle set), or start the node again'
             )
         return f'{name} can be changed at rest only: {self.busy}' if self.busy else ''
-
-
-def ignore(_: object) -> None:
-    """Do nothing with a change: the next configuration reads it."""
 
 
 def _refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
