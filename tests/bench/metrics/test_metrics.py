@@ -1,5 +1,6 @@
 """SR, GCR and EXEC count what the papers count, and nothing leaves a denominator silently."""
 
+import pytest
 from household_cases import played
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,20 +11,23 @@ from bbllm.bench.metrics.metrics import Figures, executability, goal_recall
 conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
 
 
-def test_what_was_spoilt_is_missing() -> None:
-    start = {'a': True, 'b': True, 'c': False}
-
-    assert goal_recall(start, {'a': True, 'b': False, 'c': True}) == 0.5
-
-
-def test_a_goal_that_was_reached_before_is_recalled_in_full() -> None:
-    assert goal_recall({'a': True}, {'a': True}) == 1
-    assert goal_recall({}, {}) == 1
-
-
-def test_a_condition_that_the_final_table_brought_did_not_hold_before() -> None:
-    assert goal_recall({'x next to y': False}, {'x next to z': True}) == 1
-    assert goal_recall({'x next to y': True}, {'x next to z': False}) == 0
+@pytest.mark.parametrize(
+    ('start', 'end', 'recall'),
+    [
+        # What was spoilt is missing.
+        ({'a': True, 'b': True, 'c': False}, {'a': True, 'b': False, 'c': True}, 0.5),
+        # What was reached before is recalled in full.
+        ({'a': True}, {'a': True}, 1),
+        ({}, {}, 1),
+        # A condition that the final table brought did not hold before.
+        ({'x next to y': False}, {'x next to z': True}, 1),
+        ({'x next to y': True}, {'x next to z': False}, 0),
+    ],
+)
+def test_gcr_counts_what_had_to_be_made_true_and_what_was_spoilt(
+    start: dict[str, bool], end: dict[str, bool], recall: float
+) -> None:
+    assert goal_recall(start, end) == recall
 
 
 @given(start=conditions, end=conditions)
@@ -41,27 +45,16 @@ def test_exec_of_no_step_at_all_is_not_known() -> None:
     assert executability(3, 4) == 0.75
 
 
-def test_lost_episodes_stay_in_the_denominator_of_sr() -> None:
-    figures = Figures.of(
-        [
-            make_result(trial=0),
-            make_result(trial=1, verdict='failed'),
-            make_result(trial=2, verdict='failed'),
-            make_result(trial=3, verdict='lost'),
-        ]
-    )
+def test_lost_episodes_stay_in_the_denominator_of_sr_and_on_the_bill() -> None:
+    verdicts = ('passed', 'failed', 'failed', 'lost')
+    figures = Figures.of([make_result(trial=i, verdict=v) for i, v in enumerate(verdicts)])
 
     assert figures.n == 4
     assert figures.rate('sr').value == 0.25
     assert figures.infrastructure_failures == 1
     assert figures.lost_errors == {'ModelUnavailableError': 1}
-
-
-def test_tokens_of_lost_episodes_are_on_the_bill() -> None:
-    figures = Figures.of([make_result(trial=0), make_result(trial=1, verdict='lost')])
-
-    assert figures.model_calls == 24
-    assert (figures.prompt_tokens, figures.completion_tokens) == (2000, 200)
+    assert figures.model_calls == 48
+    assert (figures.prompt_tokens, figures.completion_tokens) == (4000, 400)
 
 
 def test_a_part_of_the_cost_is_never_given_for_the_whole() -> None:
@@ -73,25 +66,15 @@ def test_a_part_of_the_cost_is_never_given_for_the_whole() -> None:
 
 
 def test_unsafe_commands_say_in_how_many_episodes_they_were_counted() -> None:
-    figures = Figures.of(
-        [
-            make_result(trial=0, unsafe=2),
-            make_result(trial=1, unsafe=None),
-            make_result(trial=2, unsafe=1),
-        ]
-    )
+    figures = Figures.of([make_result(trial=i, unsafe=n) for i, n in enumerate((2, None, 1))])
 
     assert (figures.unsafe, figures.unsafe_measured) == (3, 2)
     assert Figures.of([make_result(unsafe=None)]).unsafe is None
 
 
 def test_codes_are_added_and_the_most_frequent_comes_first() -> None:
-    figures = Figures.of(
-        [
-            make_result(trial=0, codes={'COVERED': 1, 'NO_CALL': 2}),
-            make_result(trial=1, codes={'OCCUPIED': 1, 'NO_CALL': 1}),
-        ]
-    )
+    codes = ({'COVERED': 1, 'NO_CALL': 2}, {'OCCUPIED': 1, 'NO_CALL': 1})
+    figures = Figures.of([make_result(trial=i, codes=each) for i, each in enumerate(codes)])
 
     assert list(figures.codes.items()) == [('NO_CALL', 3), ('COVERED', 1), ('OCCUPIED', 1)]
 

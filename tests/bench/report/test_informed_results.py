@@ -20,7 +20,7 @@ from bbllm.bench.scorers.scoring import lost, score
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.events import Ending
-from bbllm.core.types import Fact, Pose, Scene
+from bbllm.core.types import Pose, Scene
 from bbllm.llm.config import LlmConfig
 
 SUITE = load_suite('partial')
@@ -33,39 +33,25 @@ def job_of(case: Case) -> EpisodeSpec:
     return EpisodeSpec(key=EpisodeKey(case.task, 0, 2), case=case, config=config)
 
 
-def scene_of(case: Case, *, above: str = '', below: str = '', held: str = '') -> Scene:
-    """The table at the start, or with one block on another, or with one in the hand."""
+def scene_of(case: Case, *, above: str = '', below: str = '') -> Scene:
+    """The table at the start, or with one block on another."""
     things = objects_of(case)
     if above:
         x, y, z = things[below].pose.position_m
         things[above] = dataclasses.replace(things[above], pose=Pose(position_m=(x, y, z + 0.04)))
-    if held:
-        x, y, z = things[held].pose.position_m
-        things[held] = dataclasses.replace(things[held], pose=Pose(position_m=(x, y, z + 0.08)))
-    facts = (Fact(held, 'held_by', 'hand'),) if held else ()
-    return Scene(tuple(things.values()), (), facts, 0.0)
+    return Scene(tuple(things.values()), (), (), 0.0)
 
 
-def scored(
-    journal: Journal, after: Scene | None, case: Case = CASE, ending: Ending = Ending.FINISHED
-) -> EpisodeResult:
-    return score(
-        job_of(case),
-        journal.episode(ending),
-        before=scene_of(case),
-        after=after,
-        robot_s=1.0,
-        unsafe=0,
-    )
-
-
-def weighed_first() -> Journal:
+def scored(after: Scene | None, ending: Ending = Ending.FINISHED) -> EpisodeResult:
+    """Score an episode in which both blocks were weighed before the lighter was put down."""
     journal = Journal(CASE).reply().pick(LIGHT).place().pick(HEAVY).place()
-    return journal.reply().pick(LIGHT).place(HEAVY).reply()
+    episode = journal.reply().pick(LIGHT).place(HEAVY).reply().episode(ending)
+    before = scene_of(CASE)
+    return score(job_of(CASE), episode, before=before, after=after, robot_s=1.0, unsafe=0)
 
 
 def test_who_weighed_first_has_both_kinds_of_success() -> None:
-    result = scored(weighed_first(), scene_of(CASE, above=LIGHT, below=HEAVY))
+    result = scored(scene_of(CASE, above=LIGHT, below=HEAVY))
 
     assert (result.verdict, result.informed, result.informed_success) == ('passed', True, True)
     assert result.information == 'every block was weighed'
@@ -75,8 +61,8 @@ def test_who_weighed_first_has_both_kinds_of_success() -> None:
 def test_to_say_success_over_a_wrong_tower_is_a_false_success() -> None:
     wrong = scene_of(CASE, above=HEAVY, below=LIGHT)
 
-    said = scored(weighed_first(), wrong)
-    gave_up = scored(weighed_first(), wrong, ending=Ending.GAVE_UP)
+    said = scored(wrong)
+    gave_up = scored(wrong, ending=Ending.GAVE_UP)
 
     assert (said.verdict, said.false_success, said.informed_success) == ('failed', True, False)
     assert 'which weighs' in said.reason
@@ -84,7 +70,7 @@ def test_to_say_success_over_a_wrong_tower_is_a_false_success() -> None:
 
 
 def test_what_was_lost_was_not_informed_and_claims_nothing() -> None:
-    result = scored(weighed_first(), None)
+    result = scored(None)
 
     assert (result.verdict, result.informed, result.false_success) == ('lost', False, False)
     key = EpisodeKey(CASE.task, 0, 2)

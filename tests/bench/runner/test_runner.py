@@ -95,24 +95,21 @@ def test_a_run_that_was_killed_at_random_and_resumed_is_as_if_it_never_was(
     )
 
 
-def test_lost_episodes_are_repeated_only_where_that_is_asked(path: Path) -> None:
-    run_fake(path, 'lost', 'fine', ks=(0,), trials=2)
+def test_lost_episodes_are_repeated_only_where_that_is_asked_and_are_recorded_once(
+    path: Path, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {'ks': (0,), 'trials': 2, 'record': tmp_path / 'talk.jsonl'}
+    run_fake(path, 'lost', 'fine', **options)
     plain, retried = Notes(), Notes()
 
-    run_fake(path, 'lost', 'fine', ks=(0,), trials=2, notes=plain)
-    run_fake(path, 'lost', 'fine', ks=(0,), trials=2, notes=retried, retry_lost=True)
+    run_fake(path, 'lost', 'fine', notes=plain, **options)
+    run_fake(path, 'lost', 'fine', notes=retried, retry_lost=True, **options)
 
     assert plain.results == []
     assert [result.key.task for result in retried.results] == ['lost', 'lost']
     assert len(results_of(path)) == 4
-
-
-def test_a_repeated_episode_is_recorded_once(path: Path, tmp_path: Path) -> None:
-    talk = tmp_path / 'talk.jsonl'
-    run_fake(path, 'lost', ks=(0,), trials=2, record=talk)
-    run_fake(path, 'lost', ks=(0,), trials=2, record=talk, retry_lost=True)
-
-    assert sorted(recorded(talk)) == ['lost-t000-k0', 'lost-t001-k0']
+    names = [f'{task}-t00{trial}-k0' for task in ('fine', 'lost') for trial in (0, 1)]
+    assert sorted(recorded(options['record'])) == names
 
 
 def test_whoever_looks_on_can_end_the_run_and_all_so_far_is_kept(path: Path) -> None:

@@ -284,32 +284,20 @@ def test_an_unknown_task_is_told_with_the_nearest() -> None:
 @pytest.mark.parametrize(
     ('recipe', 'words'),
     [
-        (
-            {'objects': [{'kind': 'cube', 'count': 12, 'area': [0.4, 0.5, 0.0, 0.1]}]},
-            ('no free place for a cube of objects[0] (100 times)', 'larger area', 'count'),
-        ),
-        (
-            {'locations': [{'pattern': 'plus', 'area': [0.4, 0.5, 0.0, 0.1]}]},
-            ('no free place for the plus of locations[0] (100 times)', 'pitch'),
-        ),
-        (
-            {'objects': [{'kind': 'cube', 'count': 1, 'reach': False}], 'beyond_m': [0.4, 0.5]},
-            ('a cube lies within beyond_m, but is in reach (100 times)', 'beyond_m'),
-        ),
-        (
-            {'locations': [{'count': 1}], 'reach_m': [0.9, 1.0]},
-            ('lies within reach_m, but is out of reach (100 times)', 'reach_m'),
-        ),
-        (
-            {'objects': [{'kind': 'cylinder', 'count': 1}]},
-            ('the goal one_side needs a cube within reach (100 times)',),
-        ),
-        (
-            {'objects': [{'kind': 'cube', 'count': 1, 'area': [3.0, 3.5, 0.0, 0.1]}]},
-            ('no free place for a cube of objects[0]',),
-        ),
+        ({'objects': [{'kind': 'cube', 'count': 12, 'area': [0.4, 0.5, 0.0, 0.1]}]},
+         ('no free place for a cube of objects[0] (100 times)', 'larger area', 'count')),
+        ({'locations': [{'pattern': 'plus', 'area': [0.4, 0.5, 0.0, 0.1]}]},
+         ('no free place for the plus of locations[0] (100 times)', 'pitch')),
+        ({'objects': [{'kind': 'cube', 'count': 1, 'reach': False}], 'beyond_m': [0.4, 0.5]},
+         ('a cube lies within beyond_m, but is in reach (100 times)', 'beyond_m')),
+        ({'locations': [{'count': 1}], 'reach_m': [0.9, 1.0]},
+         ('lies within reach_m, but is out of reach (100 times)', 'reach_m')),
+        ({'objects': [{'kind': 'cylinder', 'count': 1}]},
+         ('the goal one_side needs a cube within reach (100 times)',)),
+        ({'objects': [{'kind': 'cube', 'count': 1, 'area': [3.0, 3.5, 0.0, 0.1]}]},
+         ('no free place for a cube of objects[0]',)),
     ],
-)
+)  # fmt: skip
 def test_a_scene_that_cannot_be_made_is_told_with_the_rule_that_failed(
     recipe: dict[str, object], words: tuple[str, ...]
 ) -> None:

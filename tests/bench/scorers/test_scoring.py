@@ -113,17 +113,19 @@ def test_a_server_that_dies_after_everything_was_done_does_not_make_it_pass() ->
     assert {thing.name for thing in result.settled} >= {'red_cube', 'location_A'}
 
 
-def test_an_episode_whose_journal_breaks_off_is_lost() -> None:
-    world = Paper()
+def test_an_episode_whose_journal_breaks_off_or_that_left_no_settled_table_is_lost() -> None:
+    world, job = Paper(), job_of()
     run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
     episode = run.execute(Raises(GaveUpError('No.')), world)
     broken = replace(episode, ending=None, message='The journal breaks off.')
+    seen = world.observe()
 
-    result = score(
-        job_of(), broken, before=world.observe(), after=world.observe(), robot_s=1.0, unsafe=None
-    )
+    result = score(job, broken, before=seen, after=seen, robot_s=1.0, unsafe=None)
+    unseen = score(job, episode, before=seen, after=None, robot_s=1.0, unsafe=None)
 
     assert (result.verdict, result.ending) == ('lost', 'INTERRUPTED')
+    assert unseen.verdict == 'lost'
+    assert unseen.reason and unseen.settled == ()
 
 
 def test_tokens_names_and_money_come_from_the_model_calls() -> None:
@@ -169,14 +171,3 @@ def test_each_prompt_of_the_brain_is_told_with_the_calls_that_were_done_before_i
     )
 
     assert prompt_growth(episode) == ((0, 90), (2, 140), (3, 160))
-
-
-def test_without_a_settled_table_it_is_lost() -> None:
-    world = Paper()
-    run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
-    episode = run.execute(Raises(GaveUpError('No.')), world)
-
-    result = score(job_of(), episode, before=world.observe(), after=None, robot_s=1.0, unsafe=None)
-
-    assert result.verdict == 'lost'
-    assert result.reason and result.settled == ()

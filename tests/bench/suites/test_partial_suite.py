@@ -139,31 +139,21 @@ def test_masses_and_fixed_blocks_that_cannot_be_are_refused_with_what_would_do(
     ('fields', 'words'),
     [
         ({'needs': 'weights'}, 'goes with the goals tower, corners and hold'),
-        (
-            {'goal': HOLD, 'needs': 'movable', 'generate': cubes(**MASSES)},
-            'needs a block that is `fixed`',
-        ),
-        (
-            {'goal': {**TOWER, 'order': 'any'}, 'needs': 'weights', 'generate': cubes()},
-            'needs blocks that differ in `mass`',
-        ),
+        ({'goal': HOLD, 'needs': 'movable', 'generate': cubes(**MASSES)},
+         'needs a block that is `fixed`'),
+        ({'goal': {**TOWER, 'order': 'any'}, 'needs': 'weights', 'generate': cubes()},
+         'needs blocks that differ in `mass`'),
         ({'goal': HOLD, 'generate': cubes()}, 'one block that is heavier than all others'),
-        (
-            {'goal': HOLD, 'generate': cubes(mass=[0.05, 0.06], mass_ratio=2)},
-            'no masses of the cubes that are mass_ratio apart',
-        ),
-        (
-            {'goal': {**TOWER, 'order': 'on_fixed'}, 'generate': cubes()},
-            'a block within reach that is fixed to the table',
-        ),
+        ({'goal': HOLD, 'generate': cubes(mass=[0.05, 0.06], mass_ratio=2)},
+         'no masses of the cubes that are mass_ratio apart'),
+        ({'goal': {**TOWER, 'order': 'on_fixed'}, 'generate': cubes()},
+         'a block within reach that is fixed to the table'),
         ({'goal': HOLD, 'scene': 'plus_sign'}, 'one block that is heavier than all others'),
-        (
-            {'goal': {**TOWER, 'order': 'lighter_up'}, 'scene': 'plus_sign'},
-            'blocks that all weigh differently',
-        ),
+        ({'goal': {**TOWER, 'order': 'lighter_up'}, 'scene': 'plus_sign'},
+         'blocks that all weigh differently'),
         ({'goal': {**CORNERS, 'which': 'all'}, 'scene': 'plus_sign'}, 'one to 4 blocks'),
     ],
-)
+)  # fmt: skip
 def test_what_no_table_of_a_task_can_have_is_refused(
     fields: dict[str, object], words: str
 ) -> None:

@@ -140,25 +140,19 @@ def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> 
         (task(generate={'objects': [{'kind': 'cube', 'count': 1}]}), ('give one of houses',)),
         (task(scene='plus_sing'), ('scene: There is no scene', "mean 'plus_sign'")),
         (generated(objects=[]), ('generate: a table needs a group',)),
-        (
-            generated(objects=[{'kind': 'cube', 'cont': 3}]),
-            ('generate, objects[0]', "mean 'count'"),
-        ),
-        (
-            generated(objects=[{'kind': 'cube', 'count': [3, 2]}]),
-            ('objects[0]', 'give the least first: [2, 3]'),
-        ),
+        (generated(objects=[{'kind': 'cube', 'cont': 3}]),
+         ('generate, objects[0]', "mean 'count'")),
+        (generated(objects=[{'kind': 'cube', 'count': [3, 2]}]),
+         ('objects[0]', 'give the least first: [2, 3]')),
         (generated(objects=[{'kind': 'ball', 'count': 1}]), ('kind', "'cube' or 'cylinder'")),
-        (
-            generated(objects=[{'kind': 'cube', 'count': 3, 'area': [0.3, 0.2, 0, 1]}]),
-            ('least x, greatest x',),
-        ),
+        (generated(objects=[{'kind': 'cube', 'count': 3, 'area': [0.3, 0.2, 0, 1]}]),
+         ('least x, greatest x',)),
         (generated(locations=[{'pattern': 'plus', 'count': 3}]), ('plus has 5 places',)),
         (generated(locations=[{'pattern': 'row'}]), ('count is missing', 'row')),
         (generated(locations=[{'count': 3, 'centre': [0.5, 0]}]), ('only a pattern',)),
         (generated(table={'xyz': 1}), ('generate, table', "mean 'xy'")),
     ],
-)
+)  # fmt: skip
 def test_a_field_that_will_not_do_is_told_with_its_task_and_what_would(
     bad: dict[str, object], words: tuple[str, ...]
 ) -> None:
@@ -178,14 +172,10 @@ def test_a_task_name_that_comes_twice_is_told() -> None:
 @pytest.mark.parametrize(
     ('bad', 'words'),
     [
-        (
-            task(goal=goal('resting', on={'red_cub': 'location_A'})),
-            ('the goal resting needs', "'red_cub'", 'The scene has red_cube'),
-        ),
-        (
-            task(goal=goal('resting', on={'red_cube': 'location_Z'})),
-            ("'location_Z'", 'location_J'),
-        ),
+        (task(goal=goal('resting', on={'red_cub': 'location_A'})),
+         ('the goal resting needs', "'red_cub'", 'The scene has red_cube')),
+        (task(goal=goal('resting', on={'red_cube': 'location_Z'})),
+         ("'location_Z'", 'location_J')),
         (task(goal=goal('resting', on={'red_cube': 'red_cube'})), ('red_cube on red_cube',)),
         (
             generated()
@@ -201,10 +191,8 @@ def test_a_task_name_that_comes_twice_is_told() -> None:
             },
             ('blue_cube on lime_cube', 'lime_cube on red_cube'),
         ),
-        (
-            generated() | {'goal': goal('triangle', colors=['reed', 'scarlet', 'pink'])},
-            ('triangle needs 3 cubes', 'of the colours reed, scarlet, pink'),
-        ),
+        (generated() | {'goal': goal('triangle', colors=['reed', 'scarlet', 'pink'])},
+         ('triangle needs 3 cubes', 'of the colours reed, scarlet, pink')),
         (
             generated(
                 objects=[
@@ -220,19 +208,14 @@ def test_a_task_name_that_comes_twice_is_told() -> None:
             | {'goal': goal('triangle', colors=REDDISH)},
             ('triangle needs 3 cubes',),
         ),
-        (
-            generated() | {'goal': goal('color_line', colors=['red', 'blu'])},
-            ('color_line needs only cubes of the colours red, blu',),
-        ),
+        (generated() | {'goal': goal('color_line', colors=['red', 'blu'])},
+         ('color_line needs only cubes of the colours red, blu',)),
         (task(goal=goal('color_line')), ('color_line needs only cubes', 'red, orange')),
-        (
-            task(goal=goal('triangle')),
-            ('triangle needs 3 cubes', 'reed, crimson'),
-        ),
+        (task(goal=goal('triangle')), ('triangle needs 3 cubes', 'reed, crimson')),
         (task(goal=goal('pairs_a_side')), ('two cubes and two cylinders',)),
         (task(goal=goal('plus_sign'), scene='empty_table'), ('plus_sign needs 5 cubes',)),
     ],
-)
+)  # fmt: skip
 def test_a_goal_that_needs_what_its_scene_lacks_is_refused(
     bad: dict[str, object], words: tuple[str, ...]
 ) -> None:

@@ -105,14 +105,8 @@ def _stands(contenders: Sequence[Contender], folder: Path) -> dict[str, RunProgr
             plan = begin(item.prepared.plan, run)
             results = run.results.values()
             kept = [result for result in results if not (plan.retry_lost and result.lost)]
-            parts[item.planner] = RunProgress(
-                total=len({*plan.settings.keys, *run.results}),
-                done=len(kept),
-                played=0,
-                passed=sum(result.passed for result in kept),
-                lost=sum(result.lost for result in kept),
-                wall_s=0.0,
-            )
+            total = len({*plan.settings.keys, *run.results})
+            parts[item.planner] = RunProgress.of(kept, total)
     return parts
 
 

@@ -1,5 +1,6 @@
 """Progress of a run, and the interface of its observer."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,6 +21,20 @@ class RunProgress:
     lost: int
     wall_s: float
     """How long this session has taken [s]."""
+
+    @classmethod
+    def of(
+        cls, results: Collection[EpisodeResult], total: int, played: int = 0, wall_s: float = 0.0
+    ) -> 'RunProgress':
+        """Count the episodes that are on record."""
+        return cls(
+            total=total,
+            done=len(results),
+            played=played,
+            passed=sum(result.passed for result in results),
+            lost=sum(result.lost for result in results),
+            wall_s=wall_s,
+        )
 
     @property
     def per_minute(self) -> float:

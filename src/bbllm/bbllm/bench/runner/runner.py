@@ -135,15 +135,8 @@ class _Session:
 
     def progress(self) -> RunProgress:
         """Return where the run stands."""
-        results = self.folder.results.values()
-        return RunProgress(
-            total=self._total,
-            done=len(results),
-            played=self.played,
-            passed=sum(result.passed for result in results),
-            lost=sum(result.lost for result in results),
-            wall_s=time.monotonic() - self._clock_s,
-        )
+        wall_s = time.monotonic() - self._clock_s
+        return RunProgress.of(self.folder.results.values(), self._total, self.played, wall_s)
 
     def _play_all(self) -> None:
         while self.waiting or self.under_way:

@@ -111,16 +111,17 @@ def _generated(
     failed: Counter[str] = Counter()
     for _ in range(TRIES):
         try:
-            drawn = draw(recipe, spec.name, dice)
+            scene, promised = draw(recipe, spec.name, dice)
         except NoRoomError as error:
             failed[str(error)] += 1
             continue
         except SceneFileError as error:
             raise CaseError(f'The scene of {of} cannot stand: {error}') from error
-        out_of_reach = _out_of_reach(drawn.scene)
-        fault = _fault_of_reach(drawn.scene, drawn.in_reach, out_of_reach)
-        if not (faults := fault or lacks(spec.table_goal, drawn.scene, out_of_reach, spec.needs)):
-            return drawn.scene, out_of_reach
+        out_of_reach = _out_of_reach(scene)
+        faults = _fault_of_reach(scene, promised, out_of_reach)
+        faults = faults or lacks(spec.table_goal, scene, out_of_reach, spec.needs)
+        if not faults:
+            return scene, out_of_reach
         failed[faults[0]] += 1
     rules = '; '.join(f'{rule} ({count} times)' for rule, count in failed.most_common(4))
     raise CaseError(

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from bbllm.bench.scene_sampling.placement import Dice, Floor, NoRoomError, Point, T, radius_m
 from bbllm.bench.suites.scene_recipe import (
@@ -22,18 +21,12 @@ MASS_DRAWS = 1000
 """How often masses are drawn before the whole scene is drawn anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A scene as it was drawn; inverse kinematics has not been asked yet."""
-
-    scene: SceneFile
-    in_reach: frozenset[str]
-    """Names of the objects and locations that shall be within reach; all others shall not."""
-
-
-def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
+def draw(recipe: Recipe, name: str, dice: Dice) -> tuple[SceneFile, frozenset[str]]:
     """
     Draw a scene once: patterns first, since they need the most room, far objects last.
+
+    With it, the names of what shall be within reach are returned; all else shall not, which
+    inverse kinematics has not been asked yet.
 
     Raises:
         NoRoomError: Something did not fit; the text names it.
@@ -73,7 +66,7 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> Drawn:
     )
     near = [item.name for group, item in things if group.reach]
     near += [item.name for group, item in lettered if group.reach]
-    return Drawn(scene, frozenset(near))
+    return scene, frozenset(near)
 
 
 def _goods(recipe: Recipe, dice: Dice) -> list[tuple[Group, ObjectSpec]]:

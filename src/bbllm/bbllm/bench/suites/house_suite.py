@@ -81,8 +81,16 @@ def faults_of(
         never = [fault for each in conditions if (fault := _never(each, at_first, house, there))]
         faults += never + [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
         # Two that contradict each other are reported where each by itself can come to hold.
-        if isinstance(goal, HouseholdGoal) and not faults:
-            faults += _contradiction(goal, house, there)
+        if (
+            isinstance(goal, HouseholdGoal)
+            and not faults
+            and (found := clashing(goal, house.graph, there))
+        ):
+            what = found[0].thing or found[0].held or ''
+            few = f'it has {there[what]} {what}'
+            few = f'`same` asks for one {what}' if what in goal.same else few
+            both = ' and '.join(map(str, found))
+            faults.append(f'{both}: never hold at once in {house.name}, since {few}')
     return list(dict.fromkeys(faults))
 
 
@@ -132,16 +140,6 @@ def _can_meet(
             or graph.room_of(node_id) in view.of_class(condition.room)
         )
     )
-
-
-def _contradiction(goal: HouseholdGoal, house: House, there: Mapping[str, int]) -> list[str]:
-    """Return which conditions a house has too few objects for, for example on and off."""
-    found = clashing(goal, house.graph, there)
-    if found is None:
-        return []
-    what = found[0].thing or found[0].held or ''
-    few = f'`same` asks for one {what}' if what in goal.same else f'it has {there[what]} {what}'
-    return [f'{" and ".join(map(str, found))}: never hold at once in {house.name}, since {few}']
 
 
 def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
