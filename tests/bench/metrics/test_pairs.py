@@ -97,10 +97,8 @@ def test_a_pair_counts_only_for_figures_that_both_have() -> None:
 
     comparison = compared(a, b)
 
-    assert (
-        comparison.differences['cost'].difference.value,
-        comparison.differences['cost'].difference.n,
-    ) == (1, 1)
+    cost = comparison.differences['cost'].difference
+    assert (cost.value, cost.n) == (1, 1)
     assert comparison.differences['exec'].difference.n == 1
 
 

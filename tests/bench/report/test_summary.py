@@ -93,17 +93,9 @@ def test_a_resumed_run_gives_the_identical_summary(data: st.DataObject) -> None:
         for trial in range(3)
         for k in (0, 3)
     ]
+    times = st.floats(0, 1e3)
     shuffled = [
-        make_result(
-            result.key.task,
-            result.key.trial,
-            result.key.k,
-            result.verdict,
-            gcr=result.gcr,
-            robot_s=result.robot_s,
-            wall_s=data.draw(st.floats(0, 1e3)),
-            model_s=data.draw(st.floats(0, 1e3)),
-        )
+        replace(result, wall_s=data.draw(times), model_s=data.draw(times))
         for result in data.draw(st.permutations(results))
     ]
     run = make_settings(ks=[0, 3], trials=3)

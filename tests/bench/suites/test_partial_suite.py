@@ -22,8 +22,6 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose
 from bbllm.llm.config import LlmConfig, ModelConfig
 
-# --- The suite `partial`: what is hidden is drawn fairly, can be found out, and is needed
-
 SUITE = load_suite('partial')
 TASKS = tuple(spec.name for spec in SUITE.tasks)
 TRIALS = 30
@@ -177,8 +175,6 @@ def test_a_table_that_was_drawn_without_what_a_goal_needs_is_drawn_anew() -> Non
 
 # --- The suite `partial` played in physics: who finds out passes informed, who guesses never does
 
-PARTIAL = load_suite('partial')
-
 
 def played(task: str, brain: str, planner: str = 'llm_pop', trial: int = 0) -> EpisodeResult:
     llm = LlmConfig(
@@ -186,18 +182,18 @@ def played(task: str, brain: str, planner: str = 'llm_pop', trial: int = 0) -> E
         body=ModelConfig(provider='offline'),
     )
     config = RunConfig(planner=planner, llm=llm)
-    case = make_case(PARTIAL, task, seed=1, trial=trial)
+    case = make_case(SUITE, task, seed=1, trial=trial)
     return play(EpisodeSpec(key=EpisodeKey(task, trial, 3), case=case, config=config)).result
 
 
-@pytest.mark.parametrize('task', [task.name for task in PARTIAL.tasks])
+@pytest.mark.parametrize('task', [task.name for task in SUITE.tasks])
 def test_expert_finds_out_what_a_task_needs_and_does_it(task: str) -> None:
     result = played(task, 'expert')
 
     assert result.verdict == 'passed', (result.reason, result.message)
-    needs = PARTIAL.task(task).needs != 'none'
+    needs = SUITE.task(task).needs != 'none'
     assert result.informed is (True if needs else None), result.information
-    assert result.loops == PARTIAL.task(task).least_loops
+    assert result.loops == SUITE.task(task).least_loops
     assert not result.false_success
 
 
