@@ -117,7 +117,7 @@ EXAMPLES = {
     EventKind.OUTCOME: Outcome(call=CALL, status=Status.FAILED, code=Code.TIMEOUT),
     EventKind.SENSED: Observed(eef=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)),
     EventKind.REPAIR: RepairBegun(1, 'sing', 'two\nlines', 1),
-    EventKind.FAILED: StepFailed(1, 'sing', 'two\nlines', Code.TIMEOUT),
+    EventKind.FAILED: StepFailed(1, 'sing', 'two\nlines', code=Code.TIMEOUT),
     EventKind.MODEL_TEXT: ModelReplied('brain', '0: pick it\n1: sing'),
     EventKind.MODEL_CALL: ModelCall(role='brain', model='m', prompt_tokens=5),
     EventKind.HUMAN_FEEDBACK: FeedbackReceived('stop'),

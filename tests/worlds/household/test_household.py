@@ -18,11 +18,10 @@ from small_houses import (
 )
 
 from bbllm.worlds.household import checks
-from bbllm.worlds.household.checks import hand_is_full, no
+from bbllm.worlds.household.checks import Check, OnFailure, hand_is_full, no
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import load_house
-from bbllm.worlds.household.rule import Check, OnFailure
 from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine, parse_line
 from bbllm.worlds.household.vocabulary import HANDS, Action, Relation, State

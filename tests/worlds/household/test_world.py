@@ -9,9 +9,9 @@ from small_houses import BED, FRIDGE, MUG, SALMON, TABLE, two_rooms
 from bbllm.core.naming import id_of
 from bbllm.core.protocols import World
 from bbllm.core.types import Code, Kind, Outcome, Scene, SkillCall, Status
+from bbllm.worlds.household.checks import OnFailure
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import list_houses
-from bbllm.worlds.household.rule import OnFailure
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.script import parse_line
 from bbllm.worlds.household.visibility import Visibility

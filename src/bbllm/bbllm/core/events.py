@@ -151,39 +151,37 @@ class StepPassed(_OfStep):
 
 
 @dataclass(frozen=True, slots=True)
-class RepairBegun:
-    """One feedback loop: a failed step goes back to the Brain with the cause."""
+class _OfFailure:
+    """A failed step of the plan in force."""
 
     index: int
     text: str
     cause: str
     """One sentence."""
-    loop: int = 0
-    """Number of the feedback loop, from 1; the recorder counts them."""
-    code: Code | None = None
+    code: Code | None = field(default=None, kw_only=True)
     """What is wrong with the call, where it was rejected before it reached the world."""
 
     @classmethod
-    def of(cls, step: PlanStep, cause: str, *, code: Code | None = None) -> RepairBegun:
-        """Return the event of a step of the plan in force."""
+    def of(
+        cls: type[_Failure], step: PlanStep, cause: str, *, code: Code | None = None
+    ) -> _Failure:
+        """Return the event of a step."""
         return cls(step.index, step.text, cause, code=code)
 
 
+_Failure = TypeVar('_Failure', bound=_OfFailure)
+
+
 @dataclass(frozen=True, slots=True)
-class StepFailed:
+class RepairBegun(_OfFailure):
+    """One feedback loop: a failed step goes back to the Brain with the cause."""
+
+    loop: int = 0
+    """Number of the feedback loop, from 1; the recorder counts them."""
+
+
+class StepFailed(_OfFailure):
     """A step stays failed and the plan goes on without it."""
-
-    index: int
-    text: str
-    cause: str
-    """One sentence."""
-    code: Code | None = None
-    """What is wrong with the call, where it was rejected before it reached the world."""
-
-    @classmethod
-    def of(cls, step: PlanStep, cause: str, *, code: Code | None = None) -> StepFailed:
-        """Return the event of a step of the plan in force."""
-        return cls(step.index, step.text, cause, code)
 
 
 @dataclass(frozen=True, slots=True)

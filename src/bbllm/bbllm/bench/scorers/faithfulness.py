@@ -30,9 +30,18 @@ from bbllm.core.errors import BbllmError
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, SkillCall
-from bbllm.worlds.household.checks import A, at_hand, carried, hand_is_full, in_state, no
+from bbllm.worlds.household.checks import (
+    A,
+    ActionSituation,
+    Memory,
+    Predicate,
+    at_hand,
+    carried,
+    hand_is_full,
+    in_state,
+    no,
+)
 from bbllm.worlds.household.graph import CycleError
-from bbllm.worlds.household.rule import ActionSituation, Memory, Predicate
 from bbllm.worlds.household.vocabulary import Action, State
 from bbllm.worlds.household.world import HouseholdWorld, line_of
 

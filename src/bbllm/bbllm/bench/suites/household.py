@@ -7,11 +7,10 @@ from itertools import product
 from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.scores import Condition, Score
 from bbllm.core.text import listed
-from bbllm.worlds.household.checks import A, close_to
+from bbllm.worlds.household.checks import A, Memory, close_to
+from bbllm.worlds.household.checks import ActionSituation as Moment
 from bbllm.worlds.household.derived import WORDS, Derived, by_device
 from bbllm.worlds.household.graph import Graph, Node
-from bbllm.worlds.household.rule import ActionSituation as Moment
-from bbllm.worlds.household.rule import Memory
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 from bbllm.worlds.household.world import name_of
 

@@ -5,14 +5,68 @@ Every predicate is True where all is well. `A` and `B` stand for the first and t
 a line; a predicate without a parameter for one of them speaks of the first, or of the character.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
+from enum import Enum
 
-from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.rule import ActionSituation, Check, Predicate
+from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 A = 0
 B = 1
+
+
+@dataclass(slots=True)
+class Memory:
+    """What is known beside the graph while a script runs."""
+
+    taken_from: dict[int, tuple[int, Relation]] = field(default_factory=dict)
+    """For what was grabbed: where it was, and how it stood there."""
+    posture: frozenset[State] | None = None
+    """States that the character is believed to have; None: those of its node."""
+
+
+@dataclass(slots=True)
+class ActionSituation:
+    """One action about to be done. Checks only read it."""
+
+    graph: Graph
+    character: Node
+    objects: tuple[Node, ...]
+    memory: Memory
+
+    @property
+    def posture(self) -> Set[State]:
+        """States of the character, as far as the rules see them."""
+        believed = self.memory.posture
+        return self.character.states if believed is None else believed
+
+
+Predicate = Callable[[ActionSituation], bool]
+
+
+class OnFailure(Enum):
+    """The consequence of a failed check."""
+
+    FAIL = 'fail'
+    """The step fails, and nothing changes."""
+    TELL = 'tell'
+    """The message is reported, and the step goes on."""
+    SKIP = 'skip'
+    """The message is reported, and the step succeeds without any effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A condition of a rule."""
+
+    name: str
+    """What is wrong where it does not, for example `not_close`."""
+    holds: Predicate
+    message: str
+    """The message of its failure: {C} is the character, {a} and {b} the objects, {room_C} and
+    {room_a} their rooms. Empty: none."""
+    otherwise: OnFailure = OnFailure.FAIL
 
 
 def any_of(*predicates: Predicate) -> Predicate:
@@ -97,11 +151,6 @@ def faces(s: ActionSituation) -> bool:
     return node_id in seen or not seen.isdisjoint(s.graph.sources(node_id, Relation.FACING))
 
 
-def faces_directly(s: ActionSituation) -> bool:
-    """The character itself faces it."""
-    return s.graph.has(s.character.id, Relation.FACING, s.objects[A].id)
-
-
 def carries_character(s: ActionSituation) -> bool:
     """It is ON the character."""
     return s.graph.has(s.objects[A].id, Relation.ON, s.character.id)
@@ -110,11 +159,6 @@ def carries_character(s: ActionSituation) -> bool:
 def holding(s: ActionSituation) -> bool:
     """The character has it in a hand."""
     return any(s.graph.has(s.character.id, hand, s.objects[A].id) for hand in HANDS)
-
-
-def hand_is_free(s: ActionSituation) -> bool:
-    """At least one hand is free."""
-    return free_hand(s) is not None
 
 
 def hand_is_full(s: ActionSituation) -> bool:
@@ -161,15 +205,9 @@ def place_left(places: Mapping[str, int], *, besides_character: bool = False) ->
     return holds
 
 
-def carries_something(s: ActionSituation) -> bool:
-    """Something is ON it."""
-    return bool(s.graph.sources(s.objects[A].id, Relation.ON))
-
-
-def carries_food(s: ActionSituation) -> bool:
-    """Something EATABLE is ON it."""
-    on_it = s.graph.sources(s.objects[A].id, Relation.ON)
-    return any(Property.EATABLE in s.graph.nodes[node_id].properties for node_id in on_it)
+def things_on(s: ActionSituation) -> list[Node]:
+    """Return what is ON it."""
+    return [s.graph.nodes[node_id] for node_id in s.graph.sources(s.objects[A].id, Relation.ON)]
 
 
 def has_room(s: ActionSituation) -> bool:
@@ -183,35 +221,9 @@ def in_same_room(s: ActionSituation) -> bool:
     return mine is not None and mine == s.graph.room_of(s.objects[A].id)
 
 
-def character_has_room(s: ActionSituation) -> bool:
-    """The character is in a room."""
-    return s.graph.room_of(s.character.id) is not None
-
-
 def remembered(s: ActionSituation) -> bool:
     """It is known where it was taken from."""
     return s.objects[A].id in s.memory.taken_from
-
-
-def taken_from_inside(s: ActionSituation) -> bool:
-    """It was INSIDE the place that it was taken from."""
-    return s.memory.taken_from[s.objects[A].id][1] is Relation.INSIDE
-
-
-def not_under_character(s: ActionSituation) -> bool:
-    """The character is not on or in it."""
-    return s.objects[A].id not in above(s.graph, s.character.id)
-
-
-def not_carried(s: ActionSituation) -> bool:
-    """The character neither carries nor wears it, nor anything that it is in or on."""
-    return s.objects[A].id not in carried(s.graph, s.character.id)
-
-
-def can_go_to_place(s: ActionSituation) -> bool:
-    """The second object is not the first, nor anything in or on the first."""
-    thing, goal = s.objects[A].id, s.objects[B].id
-    return thing != goal and thing not in above(s.graph, goal)
 
 
 def unsupported(message: str, holds: Predicate = lambda s: False) -> Check:
@@ -281,11 +293,13 @@ _NO_SEAT = 'Too many things on {a}'
 CLOSE_A = Check('not_close', close_to(A), '{C} is not close to {a}')
 CLOSE_B = Check('not_close', close_to(B), '{C} is not close to {b}')
 HOLDING_A = Check('not_holding', holding, '{C} is not holding {a}')
-FREE_HAND = Check('no_free_hand', hand_is_free, '{C} does not have a free hand')
+FREE_HAND = Check(
+    'no_free_hand', lambda s: free_hand(s) is not None, '{C} does not have a free hand'
+)
 FULL_HAND = Check('empty_hands', hand_is_full, '{C} does not hold anything in hands')
 KNIFE = Check('no_knife', holding_a_knife, '{C} is not holding a knife')
 REACHABLE = Check('inside_closed', within_reach, _SHUT_IN)
-IN_ROOM = unsupported('{C} is in no room', character_has_room)
+IN_ROOM = unsupported('{C} is in no room', lambda s: s.graph.room_of(s.character.id) is not None)
 A_IN_ROOM = unsupported('{a} is in no room', has_room)
 HAS_ROOM = Check('no_room', has_room, '')
 FINDS_ROOM = Check('no_room', has_room, CLOSE_A.message)
@@ -293,7 +307,11 @@ SAME_ROOM = Check('other_room', in_same_room, 'char room {room_C} is not node ro
 FACING = Check('not_facing', faces, '{C} does not face {a}')
 FACING_ITSELF = Check(
     'not_facing',
-    any_of(of_class(A, 'computer'), no(_SITS), faces_directly),
+    any_of(
+        of_class(A, 'computer'),
+        no(_SITS),
+        lambda s: s.graph.has(s.character.id, Relation.FACING, s.objects[A].id),
+    ),
     '{C} is not facing {a} while sitting',
 )
 OPENABLE = Check('not_openable', _OPENABLE, '{a} can not be opened')
@@ -306,7 +324,11 @@ UNPLUGGED = Check('not_plugged_out', in_state(A, State.PLUGGED_OUT), '{a} is not
 PLUGGED_IN = Check('not_plugged_in', in_state(A, State.PLUGGED_IN), '{a} is not plugged_in')
 HAS_POWER = Check('unplugged', no(in_state(A, State.PLUGGED_OUT)), '{a} is unplugged')
 B_OPEN = Check('not_open', _B_OPEN, _B_NOT_OPEN)
-B_OPEN_IF_TAKEN_OUT = Check('not_open', any_of(no(taken_from_inside), _B_OPEN), _B_NOT_OPEN)
+B_OPEN_IF_TAKEN_OUT = Check(
+    'not_open',
+    any_of(lambda s: s.memory.taken_from[s.objects[A].id][1] is not Relation.INSIDE, _B_OPEN),
+    _B_NOT_OPEN,
+)
 REMEMBERED = Check('not_grabbed', remembered, '{a} not grabbed')
 NOT_REMEMBERED = Check('already_grabbed', no(remembered), '{a} already grabbed')
 SWITCH = Check('no_switch', has(A, Property.HAS_SWITCH), '{a} does not have a switch')
@@ -331,11 +353,11 @@ DRINKABLE = Check(
 )
 EATABLE = Check('not_eatable', has(A, Property.EATABLE), '{a} is not eatable')
 EATABLE_OR_LADEN = Check(
-    'not_eatable', any_of(has(A, Property.EATABLE), carries_something), EATABLE.message
+    'not_eatable', any_of(EATABLE.holds, lambda s: bool(things_on(s))), EATABLE.message
 )
 FOOD_ON_IT = Check(
     'nothing_eatable',
-    any_of(has(A, Property.EATABLE), carries_food),
+    any_of(EATABLE.holds, lambda s: any(Property.EATABLE in n.properties for n in things_on(s))),
     'none of object on {a} is eatable',
 )
 CUTTABLE = Check('not_cuttable', has(A, Property.CUTTABLE), '{a} is not cuttable')
@@ -361,12 +383,24 @@ BERTH_LEFT = Check('no_place', place_left(BERTHS), _NO_SEAT)
 # Checks of the clean rules only.
 AT_HAND = Check('inside_closed', at_hand(A), _SHUT_IN)
 B_AT_HAND = Check('inside_closed', at_hand(B), _B_SHUT_IN)
-NOT_INTO_ITSELF = Check('inside_itself', can_go_to_place, '{b} is {a} or goes along with it')
+NOT_INTO_ITSELF = Check(
+    'inside_itself',
+    lambda s: s.objects[A].id not in {s.objects[B].id, *above(s.graph, s.objects[B].id)},
+    '{b} is {a} or goes along with it',
+)
 IN_SAME_ROOM = Check('other_room', in_same_room, '{C} is not in the room of {a}')
 IN_SOME_ROOM = Check('no_room', has_room, '{a} is in no room')
 NOT_HELD = Check('already_grabbed', no(holding), '{a} already grabbed')
-NOT_UNDER_CHARACTER = Check('under_character', not_under_character, '{C} is on {a}')
-NOT_CARRIED = Check('carried', not_carried, '{C} is holding or wearing {a}')
+NOT_UNDER_CHARACTER = Check(
+    'under_character',
+    lambda s: s.objects[A].id not in above(s.graph, s.character.id),
+    '{C} is on {a}',
+)
+NOT_CARRIED = Check(
+    'carried',
+    lambda s: s.objects[A].id not in carried(s.graph, s.character.id),
+    '{C} is holding or wearing {a}',
+)
 WORN = Check('not_worn', carries_character, '{C} does not wear {a}')
 OWN_SEAT_LEFT = Check('no_place', place_left(SEATS, besides_character=True), _NO_SEAT)
 OWN_BERTH_LEFT = Check('no_place', place_left(BERTHS, besides_character=True), _NO_SEAT)

@@ -20,8 +20,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from bbllm.worlds.household.checks import ActionSituation, Check, Predicate
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.rule import ActionSituation, Check, Predicate, Rule
+from bbllm.worlds.household.rules import Rule
 from bbllm.worlds.household.vocabulary import Action, Property, Relation
 
 PUTTING = (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK)

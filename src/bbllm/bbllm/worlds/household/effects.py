@@ -5,12 +5,13 @@ Without parameters for them, an effect changes the first object of a line, and a
 second. No effect raises once the checks of its rule are passed.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 
-from bbllm.worlds.household.checks import A, B, carried, contents, free_hand
+from bbllm.worlds.household.checks import A, ActionSituation, B, carried, contents, free_hand
 from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.rule import ActionSituation, Effect
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+
+Effect = Callable[[ActionSituation], None]
 
 _PLACED = (Relation.ON, Relation.INSIDE)
 _LEFT_BY_WALKING = (Relation.INSIDE, Relation.CLOSE, Relation.FACING)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from bbllm.worlds.household.checks import ActionSituation, Check, Memory, OnFailure
 from bbllm.worlds.household.constraints import Constraint, constrained, with_check
 from bbllm.worlds.household.graph import CycleError, Graph, GraphError
-from bbllm.worlds.household.rule import ActionSituation, Check, Memory, follow
-from bbllm.worlds.household.rules import RULES, SANE_RULES
+from bbllm.worlds.household.rules import RULES, SANE_RULES, Rule
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 
@@ -123,7 +123,7 @@ class Household:
                 )
             nodes.append(node)
         situation = ActionSituation(self.graph, self._character, tuple(nodes), self._memory)
-        broken, texts = follow(rule, situation, apply)
+        broken, texts = _follow(rule, situation, apply)
         if not broken and not texts:
             return DONE
         messages = tuple([f'{text} when executing "{line}"' for text in texts])
@@ -132,3 +132,36 @@ class Household:
 
 def _failed(message: str, broken: str) -> StepResult:
     return StepResult(False, (message,), broken)
+
+
+def _follow(rule: Rule, s: ActionSituation, apply: bool) -> tuple[str, tuple[str, ...]]:
+    """Check a rule and *apply* its effects; return the failed check, '' if none, and messages."""
+    while rule.when is not None and rule.instead is not None and not rule.when(s):
+        rule = rule.instead
+    if rule.recalls_place:
+        place = s.memory.taken_from.get(s.objects[0].id)
+        if place is not None:
+            s.objects = (s.objects[0], s.graph.nodes[place[0]])
+    texts: tuple[str, ...] = ()
+    for check in rule.checks:
+        if check.holds(s):
+            continue
+        if check.message:
+            texts = (*texts, _worded(check.message, s))
+        if check.otherwise is OnFailure.FAIL:
+            return check.name, texts
+        if check.otherwise is OnFailure.SKIP:
+            return '', texts
+    if apply:
+        for effect in rule.effects:
+            effect(s)
+    return '', texts
+
+
+def _worded(message: str, s: ActionSituation) -> str:
+    words: dict[str, object] = {'C': s.character, **dict(zip('ab', s.objects))}
+    if '{room_' in message:
+        for name, node in (('room_C', s.character), ('room_a', s.objects[0])):
+            room = s.graph.room_of(node.id)
+            words[name] = None if room is None else s.graph.nodes[room]
+    return message.format_map(words)

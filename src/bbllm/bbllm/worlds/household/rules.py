@@ -5,14 +5,31 @@ The rules of a household as tables: the checks of each action in order, and what
 test runs the original beside them. `SANE_RULES` replace the surprising rows.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bbllm.worlds.household import checks as c
 from bbllm.worlds.household import effects as do
-from bbllm.worlds.household.checks import A
-from bbllm.worlds.household.rule import Check, Effect, OnFailure, Rule
+from bbllm.worlds.household.checks import A, Check, OnFailure, Predicate
+from bbllm.worlds.household.effects import Effect
 from bbllm.worlds.household.vocabulary import Action, Property, Relation, State
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row: the checks in their order, and the changes when all of them pass."""
+
+    checks: tuple[Check, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    when: Predicate | None = None
+    """Where this is false, the rule `instead` is followed and not this one."""
+    instead: Rule | None = None
+    recalls_place: bool = False
+    """Whether {b} is where {a} was taken from; checks that use it stand behind `remembered`."""
+    misses_things: bool = True
+    """Whether a missing object has a message of its own; where not, the original breaks off."""
 
 
 def _set(state: State, instead_of: State) -> tuple[Effect, ...]:

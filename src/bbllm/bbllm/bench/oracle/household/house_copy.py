@@ -9,9 +9,9 @@ from bbllm.bench.suites.case import HouseStart
 from bbllm.core.events import Event
 from bbllm.core.naming import id_of
 from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.worlds.household.checks import ActionSituation, Check
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
-from bbllm.worlds.household.rule import ActionSituation, Check
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld, line_of
