@@ -32,39 +32,34 @@ HERE_S, ELSEWHERE_S = 60.0, 15.0
 """How long is looked for nodes that must be found, and for those that must not [s]."""
 
 
-def test_processes_stay_on_this_machine_unless_they_are_told_otherwise() -> None:
-    assert bounded({'HOME': '/root'}) == {'HOME': '/root', **CLOSED}
-    assert bounded(CLOSED) == CLOSED
+CYCLONE = {'RMW_IMPLEMENTATION': 'rmw_cyclonedds_cpp'}
+SITE = {FILE: '/etc/site.xml', RANGE: 'SUBNET', SKIP: '0'}
+OPEN = {NETWORK: 'true', RANGE: 'SUBNET'}
+OPEN_HERE = {NETWORK: 'true', RANGE: 'LOCALHOST'}
 
 
-@pytest.mark.parametrize('reach', ['SUBNET', 'LOCALHOST', 'OFF'])
-def test_no_variable_of_ros_opens_or_weakens_it(reach: str) -> None:
-    given = {RANGE: reach, OLD_RANGE: '1', SKIP: '0', NETWORK: ''}
-
-    assert bounded(given) == {**CLOSED, NETWORK: ''}
-
-
-def test_one_variable_opens_it_also_below_a_process_that_was_closed() -> None:
-    wanted = {NETWORK: 'true', RANGE: 'SUBNET'}
-
-    assert bounded({NETWORK: 'true'}) == wanted
-    assert bounded({**CLOSED, NETWORK: 'true'}) == wanted
-    assert bounded({NETWORK: 'true', RANGE: 'LOCALHOST'})[RANGE] == 'LOCALHOST'
-
-
-def test_profile_of_somebody_else_decides_alone() -> None:
-    given = {FILE: '/etc/site.xml', RANGE: 'SUBNET', SKIP: '0'}
-
-    assert bounded(given) == given
-    assert has_own_profile(given)
-    assert not has_own_profile(CLOSED)
-
-
-def test_other_middleware_keeps_at_least_its_discovery_on_this_machine() -> None:
-    cyclone = {'RMW_IMPLEMENTATION': 'rmw_cyclonedds_cpp'}
-
-    assert bounded(cyclone) == {**cyclone, RANGE: 'LOCALHOST'}
-    assert bounded({**CLOSED, **cyclone})[RANGE] == 'LOCALHOST'
+@pytest.mark.parametrize(
+    ('given', 'wanted'),
+    [
+        ({'HOME': '/root'}, {'HOME': '/root', **CLOSED}),
+        (CLOSED, CLOSED),
+        *(
+            ({RANGE: reach, OLD_RANGE: '1', SKIP: '0', NETWORK: ''}, {**CLOSED, NETWORK: ''})
+            for reach in ('SUBNET', 'LOCALHOST', 'OFF')
+        ),
+        ({NETWORK: 'true'}, OPEN),
+        ({**CLOSED, NETWORK: 'true'}, OPEN),
+        (OPEN_HERE, OPEN_HERE),
+        (SITE, SITE),
+        (CYCLONE, {**CYCLONE, RANGE: 'LOCALHOST'}),
+        ({**CLOSED, **CYCLONE}, {**CYCLONE, RANGE: 'LOCALHOST'}),
+    ],
+)
+def test_processes_stay_on_this_machine_unless_one_variable_or_a_profile_decides_otherwise(
+    given: dict[str, str], wanted: dict[str, str]
+) -> None:
+    assert bounded(given) == wanted
+    assert has_own_profile(given) is (given is SITE)
 
 
 def test_what_is_neither_true_nor_false_is_refused() -> None:

@@ -24,24 +24,18 @@ def common(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(domains, 'COMMON', tmp_path)
 
 
-def test_two_episodes_never_share_a_domain_and_leave_theirs_to_others() -> None:
+def test_two_episodes_never_share_a_domain_and_leave_theirs_to_others(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with own_domain() as one:
         with own_domain() as other:
             assert {one, other} == set(TWO)
+            # As in the workers of a bench.
+            monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path_factory.mktemp('own')))
             with pytest.raises(ConfigError, match='All 2 ROS domains'), own_domain():
                 pass
         with own_domain() as again:
             assert again == other
-
-
-def test_processes_with_other_folders_for_temporary_files_meet_nobody_either(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with own_domain(), own_domain():
-        # As in the workers of a bench.
-        monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path_factory.mktemp('own')))
-        with pytest.raises(ConfigError, match='All 2 ROS domains'), own_domain():
-            pass
 
 
 def test_a_folder_that_is_full_is_told_as_what_has_to_be_freed(
@@ -57,17 +51,13 @@ def test_a_folder_that_is_full_is_told_as_what_has_to_be_freed(
         pass
 
 
-@pytest.mark.parametrize(
-    ('text', 'domain'), [(None, 0), ('', 0), ('0', 0), (' 42 ', 42), ('232', 232)]
-)
-def test_the_domain_is_that_of_the_environment(text: str | None, domain: int) -> None:
-    assert domain_of({} if text is None else {'ROS_DOMAIN_ID': text}) == domain
-
-
-@pytest.mark.parametrize('text', ['abc', '-1', '233', '1.0', '٣', '9' * 5000])
-def test_what_is_no_domain_is_named_with_the_range(text: str) -> None:
-    with pytest.raises(ConfigError, match=r'ROS_DOMAIN_ID=.* from 0 to 232'):
-        domain_of({'ROS_DOMAIN_ID': text})
+def test_the_domain_is_that_of_the_environment_and_a_wrong_one_is_named_with_the_range() -> None:
+    assert domain_of({}) == 0
+    for text, domain in (('', 0), ('0', 0), (' 42 ', 42), ('232', 232)):
+        assert domain_of({'ROS_DOMAIN_ID': text}) == domain
+    for wrong in ('abc', '-1', '233', '1.0', '٣', '9' * 5000):
+        with pytest.raises(ConfigError, match=r'ROS_DOMAIN_ID=.* from 0 to 232'):
+            domain_of({'ROS_DOMAIN_ID': wrong})
 
 
 @pytest.mark.ros

@@ -37,12 +37,14 @@ def test_stacks_are_told_apart_by_namespace_and_by_what_they_drive() -> None:
     assert [stack.nodes for stack in found] == [NODES, REAL_NODES]
 
 
-def test_one_stack_is_found_once_it_comes() -> None:
+def test_a_stack_is_found_once_it_comes_alone_or_named_and_also_where_nodes_are_missing() -> None:
     looks = after([], ELSE, [*ELSE, *REAL])
+    whole = FoundStack(REAL_NAMESPACE, False, True)
 
-    found = await_stacks(lambda: next(looks), None, 5.0, settle_s=0.0)
-
-    assert only_stack(found) == FoundStack(REAL_NAMESPACE, False, True)
+    assert only_stack(await_stacks(lambda: next(looks), None, 5.0, settle_s=0.0)) == whole
+    assert await_stacks(lambda: [*SIM, *REAL], REAL_NAMESPACE, 5.0) == (whole,)
+    found = await_stacks(lambda: REAL[:3], None, 5.0, settle_s=0.0, whole_s=0.2)
+    assert found == (FoundStack(REAL_NAMESPACE, False, False),)
 
 
 def test_a_stack_that_is_seen_a_moment_later_counts_too() -> None:
@@ -58,24 +60,9 @@ def test_a_stack_that_is_seen_a_moment_later_counts_too() -> None:
     )
 
 
-def test_a_stack_of_which_nodes_are_missing_is_found_all_the_same() -> None:
-    found = await_stacks(lambda: REAL[:3], None, 5.0, settle_s=0.0, whole_s=0.2)
-
-    assert found == (FoundStack(REAL_NAMESPACE, False, False),)
-
-
-def test_the_one_that_is_named_is_used_whatever_else_runs() -> None:
-    found = await_stacks(lambda: [*SIM, *REAL], REAL_NAMESPACE, 5.0)
-
-    assert found == (FoundStack(REAL_NAMESPACE, False, True),)
-
-
 def test_none_is_found_where_the_named_one_does_not_run() -> None:
     assert await_stacks(lambda: SIM, 'left', 0.1) == ()
     assert '/bbllm (the simulation)' in no_stack('left', 0.1, stacks_among(SIM))
-
-
-def test_beside_a_real_arm_no_simulation_is_advised() -> None:
     assert 'up sim' not in no_stack('left', 8.0, stacks_among(REAL))
 
 

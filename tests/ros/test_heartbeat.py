@@ -18,7 +18,6 @@ from bbllm.ros.rclpy_support.peer_process import PeerProcess
 pytestmark = pytest.mark.ros
 
 NAME = 'fr3_executor'
-PATIENCE_S = 60.0
 
 
 spun = partial(member, executor=SingleThreadedExecutor)

@@ -6,8 +6,9 @@ from contextlib import suppress
 import pytest
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from rcl_interfaces.msg import Log, Parameter, ParameterType, ParameterValue
+from rcl_interfaces.msg import Log
 from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
 from robots import Robot
 from stacks import Background, Running, until
 
@@ -48,11 +49,10 @@ def change(running: Running, node: str, *transitions: int) -> None:
         assert reply.success, f'{node} {transition}'
 
 
-def set_parameter(running: Running, node: str, name: str, value: ParameterValue) -> str:
+def set_parameter(running: Running, node: str, name: str, value: float | str) -> str:
     """Set a parameter; return why it was refused, or nothing."""
-    reply = running.ask(
-        SetParameters, f'{node}/set_parameters', parameters=[Parameter(name=name, value=value)]
-    )
+    message = Parameter(name, value=value).to_parameter_msg()
+    reply = running.ask(SetParameters, f'{node}/set_parameters', parameters=[message])
     (result,) = reply.results
     return '' if result.successful else result.reason
 
@@ -110,37 +110,27 @@ def test_parameter_that_cannot_be_used_leaves_the_node_unconfigured_with_its_rea
 ) -> None:
     logs: list[Log] = []
     managed.client.node.create_subscription(Log, '/rosout', logs.append, 100)
-    wrong = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value='guess')
-    right = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value='auto')
     change(managed, 'body_mapper', *DOWN)
-    assert set_parameter(managed, 'body_mapper', 'mapping', wrong) == ''
+    assert set_parameter(managed, 'body_mapper', 'mapping', 'guess') == ''
 
     configure = Transition(id=Transition.TRANSITION_CONFIGURE)
     assert not managed.ask(ChangeState, 'body_mapper/change_state', transition=configure).success
 
     until(lambda: any("no mapping 'guess'" in log.msg for log in logs), 'reason in /rosout')
     assert state_of(managed, 'body_mapper') == State.PRIMARY_STATE_UNCONFIGURED
-    assert set_parameter(managed, 'body_mapper', 'mapping', right) == ''
+    assert set_parameter(managed, 'body_mapper', 'mapping', 'auto') == ''
     change(managed, 'body_mapper', *UP)
     managed.client.wait_ready(NODES, 60.0)
 
 
 def test_parameters_change_when_they_can(managed: Running) -> None:
     managed.client.wait_ready(NODES, 60.0)
-    number = ParameterType.PARAMETER_INTEGER
-    real = ParameterType.PARAMETER_DOUBLE
-    text = ParameterType.PARAMETER_STRING
-    two = ParameterValue(type=number, integer_value=2)
 
-    assert set_parameter(managed, 'brain_planner', 'feedback_loops', two) == ''
-    half = ParameterValue(type=real, double_value=0.5)
-    assert set_parameter(managed, 'fr3_executor', 'speed_scale', half) == ''
-    fast = ParameterValue(type=real, double_value=7.0)
-    assert 'out of range' in set_parameter(managed, 'fr3_executor', 'speed_scale', fast)
-    none = ParameterValue(type=text, string_value='none')
-    assert 'read-only' in set_parameter(managed, 'fr3_executor', 'approval', none)
-    other = ParameterValue(type=text, string_value='llm_pop')
-    assert 'inactive' in set_parameter(managed, 'brain_planner', 'planner', other)
+    assert set_parameter(managed, 'brain_planner', 'feedback_loops', 2) == ''
+    assert set_parameter(managed, 'fr3_executor', 'speed_scale', 0.5) == ''
+    assert 'out of range' in set_parameter(managed, 'fr3_executor', 'speed_scale', 7.0)
+    assert 'read-only' in set_parameter(managed, 'fr3_executor', 'approval', 'none')
+    assert 'inactive' in set_parameter(managed, 'brain_planner', 'planner', 'llm_pop')
 
     result = managed.run('put the red cube on location_H')  # out of reach: it takes repairs
     assert result.feedback_loops <= 2
@@ -149,9 +139,8 @@ def test_parameters_change_when_they_can(managed: Running) -> None:
 def test_dynamic_parameter_is_refused_in_the_middle_of_a_task(managed: Running) -> None:
     task = managed.begin('wait for 60 seconds')
     managed.wait_for(EventKind.CALL)
-    two = ParameterValue(type=ParameterType.PARAMETER_INTEGER, integer_value=2)
 
-    reason = set_parameter(managed, 'brain_planner', 'feedback_loops', two)
+    reason = set_parameter(managed, 'brain_planner', 'feedback_loops', 2)
 
     managed.client.cancel()
     task.result()

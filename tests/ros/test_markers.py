@@ -74,13 +74,10 @@ def test_lost_thing_is_marked_where_it_was_last_seen() -> None:
 
 
 def test_colour_of_the_status_tells_how_much_a_person_is_needed() -> None:
-    colors = []
-    for mood in Mood:
-        _, text = status_markers(('task: none',), mood).markers
-        assert text.text == 'task: none'
-        colors.append((text.color.r, text.color.g, text.color.b))
+    texts = [status_markers(('task: none',), mood).markers[1] for mood in Mood]
 
-    assert len(set(colors)) == len(Mood)
+    assert {text.text for text in texts} == {'task: none'}
+    assert len({(text.color.r, text.color.g, text.color.b) for text in texts}) == len(Mood)
 
 
 def test_handle_of_a_menu_is_larger_than_its_thing_and_moves_with_it() -> None:

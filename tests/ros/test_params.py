@@ -44,7 +44,7 @@ def test_every_node_has_a_record_and_a_file() -> None:
 
 
 @pytest.mark.parametrize('name', [*NODES, *OPTIONAL_NODES])
-def test_file_holds_only_what_is_declared_with_its_type(name: str) -> None:
+def test_file_holds_only_what_is_declared_with_its_type_words_and_bounds(name: str) -> None:
     ((wildcard, inner),) = yaml.safe_load(params_file(name).read_text()).items()
     values = inner[name]['ros__parameters']
 
@@ -54,10 +54,6 @@ def test_file_holds_only_what_is_declared_with_its_type(name: str) -> None:
     assert {key: type(value) for key, value in values.items()} == {
         key: type(fields[key]) for key in values
     }
-
-
-@pytest.mark.parametrize('name', [*NODES, *OPTIONAL_NODES])
-def test_every_parameter_says_what_it_is_and_has_bounds_if_it_is_a_number(name: str) -> None:
     for item in NODE_PARAMS[name].model_fields.values():
         assert len(item.description) > 10
         if type(item.default) in (int, float):

@@ -17,17 +17,7 @@ def test_addresses_and_names_of_hosts_are_taken(text: str) -> None:
 
 @pytest.mark.parametrize(
     'text',
-    [
-        '1.2.3',
-        '1.2.3.4.5',
-        '172.16.0.256',
-        '',
-        'a b',
-        '-robot',
-        'robot_1',
-        'http://1.2.3.4',
-        'a..b',
-    ],
+    ['1.2.3', '172.16.0.256', '', 'a b', '-robot', 'robot_1', 'http://1.2.3.4', 'a..b'],
 )
 def test_what_is_no_address_is_named_with_one_that_is(text: str) -> None:
     with pytest.raises(ConfigError, match=r'is no address: .*robot_ip:=172.16.0.2'):

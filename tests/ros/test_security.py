@@ -66,14 +66,6 @@ def test_policy_of_rviz_allows_what_its_file_shows() -> None:
     assert (rights['call'], rights['execute']) == (frozenset(), frozenset())
 
 
-def test_only_programs_of_a_person_may_approve() -> None:
-    assert who('request', 'approve') == {'client', 'task_menu'}
-    assert who('reply', 'approve') == {'fr3_executor'}
-    # Whoever may click in the menu may approve by it.
-    assert who('publish', 'task_menu/feedback') == {'rviz'}
-    assert who('publish', 'approval') == {'fr3_executor'}
-
-
 def test_only_the_executor_may_move_the_arm() -> None:
     for action in (
         'fr3_arm_controller/follow_joint_trajectory',
@@ -88,7 +80,12 @@ def test_only_the_executor_may_move_the_arm() -> None:
     assert who('call', 'execute_skill') == {'brain_planner', 'client'}
 
 
-def test_only_the_command_line_may_talk_to_the_planner_in_mid_task_and_tell_to_forget() -> None:
+def test_only_programs_of_a_person_may_approve_begin_tasks_and_talk_to_the_planner() -> None:
+    assert who('request', 'approve') == {'client', 'task_menu'}
+    assert who('reply', 'approve') == {'fr3_executor'}
+    # Whoever may click in the menu may approve by it.
+    assert who('publish', 'task_menu/feedback') == {'rviz'}
+    assert who('publish', 'approval') == {'fr3_executor'}
     assert who('publish', 'human_feedback') == {'client'}
     assert who('request', 'forget_open_state') == {'client'}
     assert who('call', 'run_task') == {'client', 'task_menu'}

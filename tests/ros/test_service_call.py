@@ -23,32 +23,21 @@ def service(deaf: Any, first: Any = None) -> ServiceCall:
     return ServiceCall(deaf, Approve, 'approve', 'fr3_executor', deaf, first=first)
 
 
-def test_service_is_asked_for_nothing_until_it_answers_and_then_once_for_what_is_wanted() -> None:
+@pytest.mark.parametrize(
+    ('first', 'heard'),
+    [(Approve.Request(), ['', '', 'abc']), (None, ['abc', 'abc'])],
+    ids=['after a request that changes nothing', 'itself'],
+)
+def test_request_is_repeated_where_it_changes_nothing_also_after_its_server_began_anew(
+    first: Any, heard: list[str]
+) -> None:
     deaf = Deaf(overhears=1)
-
-    assert service(deaf, Approve.Request()).run(Approve.Request(hash='abc'), PATIENCE_S).success
-
-    assert deaf.heard == ['', '', 'abc']
-
-
-def test_service_that_was_started_anew_is_asked_for_nothing_until_it_answers_again() -> None:
-    deaf = Deaf(overhears=0)
-    call = service(deaf, Approve.Request())
-    assert call.run(Approve.Request(hash='abc'), PATIENCE_S).success
-    deaf.heard.clear()
-    deaf.overhears = 2
-
-    assert call.run(Approve.Request(hash='def'), PATIENCE_S).success
-
-    assert deaf.heard == ['', '', '', 'def']
-
-
-def test_what_changes_nothing_is_asked_again_itself_whenever_its_answer_is_lost() -> None:
-    deaf = Deaf(overhears=2)
-
-    assert service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S).success
-
-    assert deaf.heard == ['abc', 'abc', 'abc']
+    call = service(deaf, first)
+    for _ in range(2):
+        assert call.run(Approve.Request(hash='abc'), PATIENCE_S).success
+        assert deaf.heard == heard
+        deaf.heard.clear()
+        deaf.overhears = 1
 
 
 def test_service_that_is_slow_is_asked_less_and_less_often(
