@@ -1,6 +1,7 @@
 """The world and the Body of an episode, reached through the ROS graph."""
 
 import time
+from collections.abc import Callable
 
 from action_msgs.srv import CancelGoal
 from bbllm_interfaces.action import ExecuteSkill
@@ -126,11 +127,10 @@ class RosWorld:
         """Execute one call to its end; raises LostNodeError where a node was lost."""
         self.check()
         goal = ExecuteSkill.Goal(call=to_msg(call), plan=self._plan, step=self._step)
-        patience = Patience(self._timeout_s, f'fr3_executor ({call})')
-        token = CancelToken(self.check, lambda: patience.count(self._asked))
-
         try:
-            status, result = self._skill.run(goal, cancel=token)
+            status, result = self._skill.run(
+                goal, cancel=CancelToken(self.check, self._time_out_of(call))
+            )
         except LostNodeError:
             self._hold()
             raise
@@ -167,6 +167,23 @@ class RosWorld:
         """Stop the call that runs now, from any thread; the gripper stays closed."""
         self._skill.cancel()
 
+    def _time_out_of(self, call: SkillCall) -> Callable[[], None]:
+        """Return a check of the time of a call, without that in which a person is waited for."""
+        spent_s, last_s = 0.0, time.monotonic()
+
+        def check() -> None:
+            nonlocal spent_s, last_s
+            now_s = time.monotonic()
+            if not self._asked:
+                spent_s += now_s - last_s
+            last_s = now_s
+            if spent_s > self._timeout_s:
+                raise WorldError(
+                    f'There was no answer from fr3_executor ({call}) within {self._timeout_s:g} s.'
+                )
+
+        return check
+
     def _hear_approval(self, waits: Approval) -> None:
         self._asked = waits.kind != Approval.NOTHING
 
@@ -180,27 +197,6 @@ class RosWorld:
         """Raise LostNodeError or DuplicateNodeError unless all nodes are there."""
         self._heartbeats.check(NEEDED, self._begun_s)
         self._heartbeats.check_unique(NODES)
-
-
-class Patience:
-    """Counts the time that a call takes, without the time that a person is waited for."""
-
-    def __init__(self, timeout_s: float, what: str):
-        self._timeout_s = timeout_s
-        self._what = what
-        self._spent_s = 0.0
-        self._last_s = time.monotonic()
-
-    def count(self, asked: bool) -> None:
-        """Raise WorldError where the time is over."""
-        now_s = time.monotonic()
-        if not asked:
-            self._spent_s += now_s - self._last_s
-        self._last_s = now_s
-        if self._spent_s > self._timeout_s:
-            raise WorldError(
-                f'There was no answer from {self._what} within {self._timeout_s:g} s.'
-            )
 
 
 def body_client(node: Node, group: CallbackGroup) -> ServiceCall:

@@ -50,7 +50,8 @@ class Diagnostics:
         if self._error:
             values |= {'last error': self._error, 'last error, age [s]': f'{age_s:.0f}'}
         for name, value in tuple(self._values.items()):
-            values[name] = _text(value())
+            measured = value()
+            values[name] = f'{measured:.3g}' if isinstance(measured, float) else str(measured)
         status = DiagnosticStatus(
             level=DiagnosticStatus.OK if well else DiagnosticStatus.WARN,
             name=self._node.get_fully_qualified_name(),
@@ -80,10 +81,6 @@ class Rate:
         return count / spent_s if spent_s > 0 else 0.0
 
 
-def _text(value: object) -> str:
-    return f'{value:.3g}' if isinstance(value, float) else str(value)
-
-
 class PlainLogger(RcutilsLogger):
     """A logger whose lines show in terminals and in /rosout as they were written."""
 
@@ -91,8 +88,5 @@ class PlainLogger(RcutilsLogger):
         return bool(super().log(escape_hidden(str(message)), severity, **options))
 
 
-def _count_as_internal() -> None:
-    rcutils_logger._internal_callers.append(__file__)
-
-
-_count_as_internal()
+# The caller that a line of the log names is the one of `PlainLogger`, and not this module.
+rcutils_logger._internal_callers.append(__file__)
