@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from bbllm.bench.oracle.instruction import names_in, read_instruction
 from bbllm.bench.oracle.table_goals import RefusalError, TableGoal, objects_of
@@ -51,7 +52,7 @@ class Lessons:
             for said in failure.human:
                 self._learn_wish(said, scene.held)
 
-    def reasons(self, names: list[str]) -> str:
+    def reasons(self, names: Sequence[str]) -> str:
         """Return what ruled out some of these objects or places."""
         return ' '.join(dict.fromkeys(self.bad[name] for name in names if name in self.bad))
 

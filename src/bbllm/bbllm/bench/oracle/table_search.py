@@ -6,42 +6,46 @@ moves. Objects are then brought to their places until all of them are there.
 """
 
 import itertools
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from bbllm.bench.oracle.lessons import Lessons
-from bbllm.bench.oracle.table_board import FREE_M, Board
-from bbllm.bench.oracle.table_goals import Act, Arrange, RefusalError, Select, Side, TableGoal
-from bbllm.bench.oracle.table_layout import (
-    POSE_PITCH_M,
-    SIZES,
-    TIGHT_PITCH_M,
+from bbllm.bench.oracle.table_board import (
+    FREE_M,
+    Board,
     OnTop,
-    Rectangle,
     Region,
     TablePlace,
     Where,
-    cell_of,
-    named_patterns,
-    offsets,
-    pose_patterns,
+    gap,
+    off_middle,
+    patterns,
 )
+from bbllm.bench.oracle.table_goals import Act, Arrange, RefusalError, Side, TableGoal
 from bbllm.core.types import Scene
 
 Targets = dict[str, Where]
 
 BESIDE_M = 0.12
 """Up to here an object can keep the hand from another [m]."""
+AWAY_M = 0.095
+"""How far from all places of a goal objects are put aside [m]."""
 KEEP_OUT_M = 0.085
 """How far a pattern is at least from objects of the kind that it is made of [m]."""
-MORE_THAN_PITCH_M = 0.015
-"""How much further than its own neighbours they are at least [m]."""
 CLEARING = 2.0
 """Cost of putting something aside that is in the way [moves]."""
-UNNAMED = 1.0
-"""Cost of poses rather than named locations [moves]."""
-PULL = 3.0
+PULL = 30.0
 """Cost of a metre off the middle of the work space [moves/m]."""
+OFFSETS: Mapping[str, Sequence[Sequence[tuple[int, int]]]] = {
+    'plus': [((0, 0), (1, 0), (0, 1), (0, -1), (-1, 0))],  # middle first, while it is in reach
+    'triangle': [((1, 0), (0, 1), (0, -1))],
+    'square': [((1, 1), (1, 0), (0, 1), (0, 0))],
+    'L': [
+        ((2, 0), (1, 0), (0, 0), (0, -1), (0, -2)),
+        ((2, 0), (1, 0), (0, 0), (0, -1)),
+    ],
+}
+"""Patterns as grid cells (forward, left), the best first; rows and columns take all objects."""
 TOO_MUCH = 'I cannot do all of this: {}. Ask for one of the two.'
 SIDES: tuple[Side, Side] = ('left', 'right')
 
@@ -56,34 +60,25 @@ def steps_for(task: Sequence[TableGoal], scene: Scene, lessons: Lessons) -> list
         RefusalError: It cannot be done, with the reason.
     """
     board = Board(scene, lessons)
-    stages = [
-        [*stage]
-        for goals in (task, lessons.wishes)
-        for _, stage in itertools.groupby(goals, lambda goal: isinstance(goal, Act))
-    ]
-    for i, stage in enumerate(stages):
-        later = {
-            select.names[0]
-            for goal in itertools.chain(*stages[i + 1 :])
-            for select in goal.items
-            if len(select.names) == 1
-        }
-        _arrange([goal for goal in stage if isinstance(goal, Arrange)], board, later)
+    goals = [*task, *lessons.wishes]
+    for _, stage in itertools.groupby(goals, lambda goal: isinstance(goal, Act)):
+        arranged: list[Arrange] = []
         for goal in stage:
             if isinstance(goal, Act):
-                _act(goal, board, later)
+                _act(goal, board)
+            else:
+                arranged.append(goal)
+        _arrange(arranged, board)
     placed = any(step.startswith('place') for step in board.steps)
-    if isinstance(stages[-1][-1], Arrange) and (placed or not board.steps) and not board.held:
+    if isinstance(goals[-1], Arrange) and (placed or not board.steps) and not board.held:
         board.steps.append('return to base')
     return board.steps
 
 
-def _act(act: Act, board: Board, later: set[str]) -> None:
+def _act(act: Act, board: Board) -> None:
     done = board.lessons.done
     if act.verb == 'pick':
-        names = act.items[0].names
-        # One that was in the hand once, and that a later goal names, is done with.
-        if board.held not in names and not any(n in later and done[f'pick {n}'] for n in names):
+        if board.held not in act.items[0].names:
             board.pick(board.choose(act.items)[0])
         return
     text = {
@@ -103,37 +98,34 @@ def _act(act: Act, board: Board, later: set[str]) -> None:
         board.held = None
 
 
-def _arrange(goals: Sequence[Arrange], board: Board, later: set[str]) -> None:
+def _arrange(goals: Sequence[Arrange], board: Board) -> None:
     """Add the steps that make some goals true together."""
     targets: Targets = {}
     strangers: list[str] = []
-    board.away = [
-        Rectangle.around([cell_of(thing)])
-        for goal in goals
-        for name in goal.spots
-        if (thing := board.things.get(name)) is not None and thing.at is not None
-    ]
+    spots = {spot for goal in goals for spot in goal.spots}
+    board.away = [([cell], AWAY_M) for cell in board.locations if cell.key in spots]
     for goal in goals:
-        if goal.shape in ('spots', 'free', 'side', 'tower', 'parted'):
-            targets |= _loose(goal, board, targets)
-        elif goal.shape == 'per side':
-            targets |= _shared(goal, board)
-        else:
-            pairs, box, more = _pattern(goal, board)
-            targets |= pairs
-            strangers += more
-            board.away.append(box)
+        match goal.shape:
+            case 'parted':
+                targets |= _apart(goal, board)
+            case 'tower':
+                targets |= _tower(goal, board, targets)
+            case 'per side':
+                targets |= _shared(goal, board)
+            case 'spots' | 'free' | 'side':
+                targets |= _loose(goal, board, targets)
+            case _:
+                pairs, more = _pattern(goal, board)
+                targets |= pairs
+                strangers += more
+                board.away.append(([*pairs.values()], KEEP_OUT_M))
     taken = [where for where in targets.values() if _for_one(where, board)]
     if len({*taken}) < len(taken):
         raise RefusalError(TOO_MUCH.format('two objects cannot have one place'))
-    placed = {step.split()[1] for step in board.lessons.done if step.startswith('place ')}
-    # What was at its place once, and a later goal names, is done with.
-    targets = {name: where for name, where in targets.items() if name not in later & placed}
-    board.away += [
-        Rectangle.around([cell]) for cell in targets.values() if isinstance(cell, TablePlace)
-    ]
+    cells = [where for where in targets.values() if isinstance(where, TablePlace)]
+    board.away += [([cell], AWAY_M) for cell in cells]
     if strangers and board.held is not None:
-        board.put(Region(None))
+        board.put(Region())
     for name in strangers:
         board.clear_away(name)
     _settle(targets, board)
@@ -171,43 +163,36 @@ def _next(todo: Targets, there: Iterable[str], board: Board) -> str:
     An object comes after the one that it is to stand on, and one that stands beside the place of
     another leaves before that place is filled.
     """
-    ready = [n for n, where in todo.items() if getattr(where, 'base', '') not in todo]
-    ready = ready or [*todo]
+    ready = [n for n, where in todo.items() if getattr(where, 'base', '') not in todo] or [*todo]
     if board.held in ready:
         return board.held
     cells = {name: where for name, where in todo.items() if isinstance(where, TablePlace)}
-    near = [
-        name
-        for name in ready
-        if any(c.near(board.things[name], BESIDE_M) for o, c in cells.items() if o != name)
-    ]
-    free = (n for n in (*near, *ready) if board.in_the_way(todo[n], {n, *there}) is None)
-    return next(free, ready[0])
+
+    def rank(n: str) -> tuple[bool, bool]:
+        beside = (c.near(board.things[n], BESIDE_M) for o, c in cells.items() if o != n)
+        return board.in_the_way(todo[n], {n, *there}) is not None, not any(beside)
+
+    return min(ready, key=rank)
 
 
-# --- single objects, towers and sides ---------------------------------------------------------
+# --- where objects go -------------------------------------------------------------------------
 
 
 def _loose(goal: Arrange, board: Board, used: Targets) -> Targets:
     """Return where the objects of a goal go that is no pattern."""
-    if goal.shape == 'parted':
-        return _apart(goal, board)
-    if goal.shape == 'tower':
-        return _tower(goal, board, used)
     if goal.shape in ('free', 'side'):
         region = Region(goal.side)
-        names = [name for item in goal.items for name in item.names]
-        settled = [name for name in names if board.is_at(name, region)]
+        settled = [n for item in goal.items for n in item.names if board.is_at(n, region)]
         return dict.fromkeys(board.ranked(board.choose(goal.items, settled, used)), region)
     first = board.things.get(goal.spots[0])
     if first is not None and first.kind != 'location':
         return _inside(goal, board, used)
-    cells = [cell_of(board.things[name]) for name in goal.spots if name in board.things]
+    cells = [cell for spot in goal.spots for cell in board.locations if cell.key == spot]
     if not cells:
         x, y, *_ = goal.spots[0].split()
         cells = [TablePlace(f'{x} {y}', float(x), float(y), goal.spots[0])]
-    there = {cell.key: thing.name for cell in cells if (thing := board.standing_at(cell))}
-    chosen = board.choose(goal.items, [*there.values()], used)
+    there = {name: cell for cell in cells for name in board.standing_at(cell)[:1]}
+    chosen = board.choose(goal.items, [*there], used)
     most = sum(len(item.names) if item.count is None else item.count for item in goal.items)
     if len(cells) > most or len(chosen) > len(cells):
         raise RefusalError(
@@ -216,36 +201,32 @@ def _loose(goal: Arrange, board: Board, used: Targets) -> Targets:
         )
     if len(goal.items) == len(cells) > 1:  # `the red and the blue cube to A and B`: in order
         return dict(zip(chosen, cells, strict=False))
-    return dict(_keeping(chosen, cells, there))
+    return {**_keeping(chosen, cells, board)}
 
 
 def _inside(goal: Arrange, board: Board, used: Targets) -> Targets:
     """Return in which of some containers objects go."""
-    settled = [n for item in goal.items for n in item.names if board.below(n) in goal.spots]
+    on = {n: board.on.get(n, '') for item in goal.items for n in item.names}
+    settled = [name for name, below in on.items() if below in goal.spots]
     usable = [spot for spot in goal.spots if spot not in board.lessons.bad]
-    targets: Targets = {}
-    for name in board.choose(goal.items, settled, used):
-        below = board.below(name)
-        if below not in goal.spots and not usable:
-            why = board.lessons.reasons([*goal.spots])
-            raise RefusalError(f'nothing can be put there. {why}')
-        targets[name] = OnTop(below if below in goal.spots and below else usable[0])
-    return targets
+    chosen = board.choose(goal.items, settled, used)
+    if not usable and not {*chosen} <= {*settled}:
+        raise RefusalError(f'nothing can be put there. {board.lessons.reasons(goal.spots)}')
+    return {name: OnTop(on[name] if name in settled else usable[0]) for name in chosen}
 
 
 def _tower(goal: Arrange, board: Board, used: Targets) -> Targets:
     """Return the places of the objects of a tower, bottom first."""
     chosen = board.choose(goal.items, (), used)
     if any(item.count is None for item in goal.items):  # begin with the tower that stands
-        bottoms = (name for name in chosen if board.below(name) not in chosen)
-        towers = [[*board.pile(name)] for name in bottoms]
-        standing = [name for name in max(towers, key=len, default=[]) if name in chosen]
-        chosen = list(dict.fromkeys([*standing, *chosen]))
+        bottoms = (name for name in chosen if board.on.get(name) not in chosen)
+        standing = max(map(board.pile, bottoms), key=len, default=[])
+        chosen = list(dict.fromkeys([*(n for n in standing if n in chosen), *chosen]))
     targets: Targets = {name: OnTop(base) for base, name in itertools.pairwise(chosen)}
     if goal.spots or goal.side:
         shape = 'spots' if goal.spots else 'side'
-        lowest = Arrange(shape, (Select(chosen[0], (chosen[0],)),), goal.spots, goal.side)
-        return _loose(lowest, board, used) | targets
+        bottom = replace(goal.items[0], names=(chosen[0],), count=1)
+        return _loose(replace(goal, shape=shape, items=(bottom,)), board, used) | targets
     if len(chosen) < 2:
         names = [name for item in goal.items for name in item.names]
         raise RefusalError(f'a tower takes two things at least. {board.lessons.reasons(names)}')
@@ -271,136 +252,102 @@ def _shared(goal: Arrange, board: Board) -> Targets:
     Raises:
         RefusalError: Too few objects or locations, with what ruled them out.
     """
-    targets: Targets = {}
-    halves: tuple[list[str], list[str]] = ([], [])
-    cells = {
-        side: [
-            cell
-            for cell in map(cell_of, board.locations)
-            if cell.on_side(side) and cell.key not in board.lessons.bad
-        ]
-        for side in SIDES
-    }
+    bad = board.lessons.bad
+    halves: dict[Side, list[str]] = {'left': [], 'right': []}
+
+    def leftness(name: str) -> float:
+        thing = board.things[name]
+        at_home = any(cell.near(thing) and cell.key not in bad for cell in board.locations)
+        return (thing.at[1] if thing.at else 0.0) * (100 if at_home else 1)
+
     for item in goal.items:
         n = item.count or 1
-        chosen = board.choose([Select(item.said, item.names, 2 * n)])
-
-        def leftness(name: str) -> float:
-            thing = board.things[name]
-            at_home = any(cell.holds(thing) for side in SIDES for cell in cells[side])
-            return (thing.at[1] if thing.at else 0.0) * (100 if at_home else 1)
-
+        chosen = board.choose([replace(item, count=2 * n)])
         chosen.sort(key=leftness, reverse=True)  # what has a place already keeps its side
-        halves[0].extend(chosen[:n])
-        halves[1].extend(chosen[n:])
-    members = {*halves[0], *halves[1]}
-    for names, side in zip(halves, SIDES, strict=True):
-        there = {
-            cell.key: thing.name
-            for cell in cells[side]
-            if (thing := board.standing_at(cell)) and thing.name in names
-        }
-        blocked = {cell.key: board.in_the_way(cell, members) for cell in cells[side]}
-        usable = [c for c in cells[side] if blocked[c.key] not in board.lessons.bad]
-        usable.sort(key=lambda cell: (cell.key not in there, blocked[cell.key] is not None))
+        halves['left'] += chosen[:n]
+        halves['right'] += chosen[n:]
+    members = {*halves['left'], *halves['right']}
+    targets: Targets = {}
+    for side, names in halves.items():
+        cells = [c for c in board.locations if c.on_side(side) and c.key not in bad]
+        blocked = {cell: board.in_the_way(cell, members) for cell in cells}
+        usable = [cell for cell in cells if blocked[cell] not in bad]
         if len(usable) < len(names):
             raise RefusalError(
                 f'{len(names)} locations are needed on the {side} side, and {len(usable)} can be '
-                f'used. {board.lessons.reasons([cell.name for cell in board.locations])}'
+                f'used. {board.lessons.reasons([cell.key for cell in board.locations])}'
             )
-        targets |= _keeping(names, usable, there)
+        ours = {*names}
+        usable.sort(key=lambda c: (ours.isdisjoint(board.standing_at(c)), blocked[c] is not None))
+        targets |= _keeping(names, usable, board)
     return targets
 
 
-# --- patterns ---------------------------------------------------------------------------------
-
-
-def _pattern(shape: Arrange, board: Board) -> tuple[dict[str, TablePlace], Rectangle, list[str]]:
+def _pattern(goal: Arrange, board: Board) -> tuple[dict[str, TablePlace], list[str]]:
     """
     Return the places of the pattern that takes the fewest moves, and what has to leave it.
 
     Raises:
         RefusalError: Too few objects, or no room, with what ruled them out.
     """
-    things = board.choose(shape.items)
-    sizes = SIZES.get(shape.shape, (max(len(things), 1),))
-    for n in (n for n in sizes if n <= len(things)):
-        best: tuple[dict[str, TablePlace], Rectangle, list[str]] | None = None
-        least = math.inf
-        for cells, cost in _candidates(shape, n, board):
-            # Most places are no better than the best even if all that is there may stay.
-            if cost >= least or (filled := _filled(shape, things, cells, board)) is None:
-                continue
-            pairs, _, strangers = filled
-            cost += sum(not board.is_at(name, cell) for name, cell in pairs.items())
-            cost += CLEARING * len(strangers)
-            if cost < least:
-                best, least = filled, cost
+    things = board.choose(goal.items)
+    n = max(len(things), 1)
+    line = [(-i, 0) if goal.shape == 'column' else (0, -i) for i in range(n)]
+    shapes = OFFSETS.get(goal.shape, [line])
+    for steps in (steps for steps in shapes if len(steps) <= len(things)):
+        best: tuple[float, dict[str, TablePlace], list[str]] | None = None
+        for cells in patterns(steps[::-1] if goal.reverse else steps, goal.side):
+            cost = PULL * off_middle(cells)
+            if best is not None and cost >= best[0]:
+                break  # and the others are further off
+            if (filled := _filled(goal, things, cells, board)) is not None:
+                pairs, strangers = filled
+                cost += sum(not board.is_at(name, cell) for name, cell in pairs.items())
+                cost += CLEARING * len(strangers)
+                if best is None or cost < best[0]:
+                    best = cost, pairs, strangers
         if best is not None:
-            return best
-    names = [name for item in shape.items for name in item.names]
-    names += [location.name for location in board.locations]
+            return best[1], best[2]
+    names = [name for item in goal.items for name in item.names]
+    names += [cell.key for cell in board.locations]
     raise RefusalError(
-        f'{len(things)} things can be used and {" or ".join(map(str, sizes))} are needed, with as '
-        f'many free places in the pattern that was asked for. {board.lessons.reasons(names)}'
+        f'{len(things)} things can be used and {" or ".join(str(len(s)) for s in shapes)} are '
+        'needed, with as many free places in the pattern that was asked for. '
+        f'{board.lessons.reasons(names)}'
     )
 
 
-def _candidates(
-    shape: Arrange, n: int, board: Board
-) -> Iterator[tuple[tuple[TablePlace, ...], float]]:
-    """Yield patterns of places, and the cost of taking one."""
-    steps = offsets(shape.shape, n)
-    steps = steps[::-1] if shape.reverse else steps
-    ways = [(named_patterns(steps, board.locations, shape.side), 0.0)]
-    for pitch, cost in ((POSE_PITCH_M, UNNAMED), (TIGHT_PITCH_M, UNNAMED + 0.5)):
-        ways.append((pose_patterns(steps, shape.side, pitch), cost))
-    for cells, cost in ((cells, cost) for patterns, cost in ways for cells in patterns):
-        yield cells, cost + PULL * Rectangle.around(cells).off_middle
-
-
 def _filled(
-    shape: Arrange, things: Sequence[str], cells: Sequence[TablePlace], board: Board
-) -> tuple[dict[str, TablePlace], Rectangle, list[str]] | None:
+    goal: Arrange, things: Sequence[str], cells: Sequence[TablePlace], board: Board
+) -> tuple[dict[str, TablePlace], list[str]] | None:
     """Give each place of a pattern an object; None where that is not possible."""
     bad = board.lessons.bad
-    there = {cell.key: thing.name for cell in cells if (thing := board.standing_at(cell))}
-    if any(cell.key in bad and cell.key not in there for cell in cells):
+    there = {name: cell for cell in cells for name in board.standing_at(cell)[:1]}
+    if any(cell.key in bad and cell not in there.values() for cell in cells):
         return None
-    if shape.by_color:
-        ordered = sorted(things, key=lambda name: board.things[name].hue)
-        pairs = dict(zip(ordered, cells, strict=True))
+    if goal.by_color:
+        things = sorted(things, key=lambda name: board.things[name].hue)
+        pairs = dict(zip(things, cells, strict=True))
     else:
-        chosen = board.ranked(things, [*there.values()])[: len(cells)]
-        pairs = dict(_keeping(chosen, cells, there))
-    kinds = {board.things[name].kind for name in pairs}
-    box = Rectangle.around(cells, _room(shape, cells))
+        pairs = _keeping(board.ranked(things, [*there])[: len(cells)], cells, board)
+    line = len({cell.x for cell in cells}) == 1 or len({cell.y for cell in cells}) == 1
+    kinds = () if line else {board.things[name].kind for name in pairs}
     strangers = [
         thing.name
         for thing in board.things.values()
-        if thing.movable
-        and thing.at
-        and thing.name not in pairs
-        and box.gap(*thing.at[:2]) < (box.room if thing.kind in kinds else FREE_M)
-    ]
-    return None if any(name in bad for name in strangers) else (pairs, box, strangers)
-
-
-def _room(shape: Arrange, cells: Sequence[TablePlace]) -> float:
-    """Return how far other objects must be, so that they do not seem part of a pattern [m]."""
-    if shape.shape in ('row', 'column') or len(cells) < 2:
-        return FREE_M
-    pairs = itertools.combinations(cells, 2)
-    pitch = min(max(abs(one.x - two.x), abs(one.y - two.y)) for one, two in pairs)
-    return max(KEEP_OUT_M, pitch + MORE_THAN_PITCH_M)
+        if thing.movable and thing.at and thing.name not in pairs
+        and gap(cells, *thing.at[:2]) < (KEEP_OUT_M if thing.kind in kinds else FREE_M)
+    ]  # fmt: skip
+    return None if any(name in bad for name in strangers) else (pairs, strangers)
 
 
 def _keeping(
-    chosen: Sequence[str], cells: Sequence[TablePlace], there: Mapping[str, str]
-) -> Iterator[tuple[str, TablePlace]]:
+    chosen: Sequence[str], cells: Sequence[TablePlace], board: Board
+) -> dict[str, TablePlace]:
     """Pair objects with places; what stands in one of them stays there."""
-    stays = {key: name for key, name in there.items() if name in chosen}
+    stays = {
+        cell: name for cell in cells for name in board.standing_at(cell)[:1] if name in chosen
+    }
     waiting = iter([name for name in chosen if name not in stays.values()])
-    for cell in cells:
-        if (name := stays.get(cell.key) or next(waiting, None)) is not None:
-            yield name, cell
+    pairs = ((stays.get(cell) or next(waiting, ''), cell) for cell in cells)
+    return {name: cell for name, cell in pairs if name}
