@@ -120,7 +120,7 @@ def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
     assert game.result.earlier is not None
     assert game.result.earlier.episodes == 2
     calls = [call for episode in before for call in episode.model_calls]
-    assert game.result.earlier.model_calls == len(calls) > game.result.model_calls
+    assert game.result.earlier.model_calls == len(calls) > 0
     assert game.result.earlier.cost is None  # there was no price table
 
 
