@@ -14,9 +14,12 @@ from statistics import fmean
 from typing import Literal
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
+from bbllm.bench.oracle.lessons import Lessons
+from bbllm.bench.oracle.table_board import Board, OnTop, Region, TablePlace, TableStep
 from bbllm.core.events import Event
 from bbllm.core.observation import Observed, Seven
-from bbllm.core.types import MOVABLE, Code, Kind, Outcome, Scene
+from bbllm.core.protocols import PromptRequest
+from bbllm.core.types import Code, Kind, Outcome, Scene
 
 Point = tuple[float, float]
 
@@ -28,12 +31,10 @@ MOST_READINGS = 9
 """Most readings of one block: with the first and two rounds of more, one of four is left."""
 READINGS_MORE = 3
 """How often a block is weighed again where two weights are too close."""
-APART_M, TOUCHING_M = 0.09, 0.057
-"""Distance of the centres of two blocks so that the fingers fit in, and at an old place [m]."""
+APART_M = 0.09
+"""Distance of the centres of two blocks so that the fingers fit in [m]."""
 GRIP_BELOW_TOP_M = 0.008
 """How far below the top of a block the finger tips hold it where nothing has shown it [m]."""
-FAILED_SPOT_M = 0.03
-"""Places this near to one that failed are not tried again [m]."""
 INSET_M, AT_CORNER_M = 0.04, 0.02
 """How far inside the table a block in a corner is, and how far from there it may stay [m]."""
 
@@ -60,12 +61,12 @@ class Decision:
     actions: Sequence[BlockAction] = ()
 
 
-class Blocks:
+class Blocks(Board):
     """What an episode has shown of blocks, and where they will be after the actions so far."""
 
     def __init__(self, scene: Scene, events: Sequence[Event]):
-        blocks = [item for item in scene.objects if item.kind in MOVABLE]
-        self.names = tuple(item.name for item in blocks)
+        super().__init__(scene, Lessons(PromptRequest(kind='plan'), scene), room_m=APART_M)
+        self.names = tuple(name for name, thing in self.things.items() if thing.movable)
         self.corners = [
             (item.pose.position_m[0] + i * item.size_m[0] / 2,
              item.pose.position_m[1] + j * item.size_m[1] / 2)
@@ -80,49 +81,35 @@ class Blocks:
         self.rose: set[str] = set()
         self.stuck: set[str] = set()
         """Blocks that were tried and did not rise."""
-        self.held: str | None = None
-        self.actions: list[BlockAction] = []
-        self._failed: list[Point] = []
-        """Where something could not be placed."""
-        self._homes: dict[str, Point] = {}
-        """Where each block was when it was first seen."""
-        looks = self._learn(events)
-        self.feels = any(look.force_n is not None for look in looks)
+        self.feels = False
         """Whether a force was ever measured."""
-        for name, pose in ((n, pose) for look in looks for n, pose in look.blocks.items()):
-            self._homes.setdefault(name, pose[:2])
+        self._learn(events)
         self.stuck -= self.rose
-        self.held = scene.held
+        self._seen = {item.name: item.pose.position_m for item in scene.objects}
         self._tcp = scene.hand.tcp if scene.hand is not None else None
-        self._half_m = {item.name: item.size_m[2] / 2 or 0.02 for item in blocks}
-        self._at = {item.name: item.pose.position_m for item in blocks}
-        self._homes = {name: at[:2] for name, at in self._at.items()} | self._homes
-        self._on = {f.subject: f.object for f in scene.facts if f.predicate == 'on'}
 
-    def _learn(self, events: Sequence[Event]) -> list[Observed]:
-        """Take in what was done and felt, and return all that was seen."""
-        looks: list[Observed] = []
-        ended = False
+    def _learn(self, events: Sequence[Event]) -> None:
+        """Take in what was done and felt."""
+        ended, held = False, ''
         for data in (event.data for event in events):
             if isinstance(data, Outcome):
                 ended, arg = data.succeeded, (*data.call.args, '')[0]
                 match data.call.skill:
                     case 'pick' if ended:
-                        self.held = arg
+                        held = arg
                         self.rose.add(arg)
                     case 'pick' if data.code is Code.WOULD_NOT_RISE:
                         self.stuck.add(arg)
                     case 'place' if ended:
-                        self.held = None
+                        held = ''
                     case 'place' if len(arg.split()) == 7:
                         x, y, *_ = map(float, arg.split())
-                        self._failed.append((x, y))
-            elif isinstance(data, Observed):
-                looks.append(data)
+                        self.lessons.failed.append((x, y))
+            elif isinstance(data, Observed) and data.force_n is not None:
+                self.feels = True
                 # A hand that moves feels its own motion too; it stands still after calls that end.
-                if ended and self.held is not None and data.force_n is not None:
-                    self.forces_n.setdefault(self.held, []).append(data.force_n[2])
-        return looks
+                if ended and held:
+                    self.forces_n.setdefault(held, []).append(data.force_n[2])
 
     # --- what is known --------------------------------------------------------------------------
 
@@ -149,76 +136,28 @@ class Blocks:
             return set(self.names) - self.stuck
         return self.rose if len(self.rose) >= len(self.names) - n_fixed else None
 
+    # --- actions --------------------------------------------------------------------------------
     def at(self, name: str) -> Point:
-        """Return where a block is, seen from above [m]."""
-        x, y, _ = self._at[name]
+        """Return where a block is, or was taken, seen from above [m]."""
+        x, y, _ = self.things[name].at or self._seen[name]
         return x, y
 
-    def below(self, name: str) -> str | None:
-        """Return the block that a block stands on."""
-        below = self._on.get(name)
-        return below if name != self.held and below in self.names else None
-
-    def failed(self, at: Point) -> bool:
-        """Whether placing something there has failed before."""
-        return any(math.dist(at, spot) < FAILED_SPOT_M for spot in self._failed)
-
-    def clear(self, at: Point, besides: Collection[str], apart_m: float = APART_M) -> bool:
-        """Whether there is room for a block at a place, some blocks aside."""
-        others = (name for name in self.names if name not in besides and name != self.held)
-        return all(math.dist(at, self.at(name)) >= apart_m for name in others)
-
-    # --- actions --------------------------------------------------------------------------------
-
-    def pick(self, name: str) -> None:
-        """Take a block; what is in the hand, or stands on the block, goes home before."""
-        if self.held == name:
-            return
-        self.empty_hand()
-        self.uncover(name)
-        self.actions.append(BlockAction('pick', name))
-        self.held = name
-
-    def uncover(self, name: str) -> None:
-        """Put what stands on a block on the table, the highest first."""
-        for above in [other for other in self.names if self.below(other) == name]:
-            self.put_home(above)
-
-    def empty_hand(self) -> None:
-        """Put what is in the hand back where it was, or beside."""
-        if self.held is not None:
-            self.put_home(self.held)
-
-    def put(self, name: str, at: Point, on: str = '') -> None:
-        """Set a block down with its centre at a point [m], on the table or on another block."""
-        self.pick(name)
-        half_m = self._half_m[name]
-        z = half_m + (self._at[on][2] + self._half_m[on] if on else 0.0)
-        dx, dy, dz, yaw = 0.0, 0.0, max(0.0, half_m - GRIP_BELOW_TOP_M), 0.0
-        if not self.actions and self._tcp is not None:  # it keeps the pose in the hand
-            dx, dy, dz = (self._tcp.position_m[i] - self._at[name][i] for i in range(3))
-            yaw = 2 * math.atan2(self._tcp.quat_xyzw[1], self._tcp.quat_xyzw[0])
-        turned = (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
-        pose = (at[0] + dx, at[1] + dy, z + dz, *turned)
-        self.actions.append(BlockAction('place', name, pose))
-        self._at[name] = (*at, z)
-        self._on[name] = on
-        self.held = None
-
-    def put_home(self, name: str) -> None:
-        """Set a block down on the table, where it was at first, or where there is room."""
-        home = self._homes[name]
-        if self.clear(home, {name}, TOUCHING_M) and not self.failed(home):
-            self.put(name, home)
-            return
-        around = (
-            (home[0] + radius_m * math.cos(turn), home[1] + radius_m * math.sin(turn))
-            for radius_m in (0.1, 0.14, 0.18)
-            for turn in (index * math.pi / 4 for index in range(8))
-        )
-        spots = (*self._homes.values(), *around)
-        free = (spot for spot in spots if self.clear(spot, {name}) and not self.failed(spot))
-        self.put(name, next(free, home))
+    def actions(self) -> list[BlockAction]:
+        """Return the steps so far, with poses of the tool centre point."""
+        found: list[BlockAction] = []
+        for i, step in enumerate(self.steps):
+            pose = None
+            if step.at is not None:
+                dx, dy, yaw = 0.0, 0.0, 0.0
+                dz = max(0.0, self.things[step.name].height / 2 - GRIP_BELOW_TOP_M)
+                if i == 0 and self._tcp is not None:  # it keeps the pose in the hand
+                    held_at = self._seen[step.name]
+                    dx, dy, dz = (self._tcp.position_m[axis] - held_at[axis] for axis in range(3))
+                    yaw = 2 * math.atan2(self._tcp.quat_xyzw[1], self._tcp.quat_xyzw[0])
+                x, y, z = step.at
+                pose = (x + dx, y + dy, z + dz, math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
+            found.append(BlockAction(step.verb, step.name, pose))
+        return found
 
 
 # --- decisions --------------------------------------------------------------------------------
@@ -234,12 +173,12 @@ def decide(scene: Scene, events: Sequence[Event], brief: GoalBrief) -> Decision:
     else:
         missing, known = _try(blocks, brief) if brief.needs == 'movable' else ('', '')
     if missing:
-        return Decision('gather', missing, blocks.actions)
+        return Decision('gather', missing, blocks.actions())
     order = sorted(blocks.names, key=blocks.force_n)
     wanted = _lay_out(blocks, brief, order, blocks.movable(brief.n_fixed))
-    if not blocks.actions:
+    if not blocks.steps:
         return Decision('done', f'{known}{wanted} That is so now.')
-    return Decision('act', f'{known}{wanted} It is not so yet.', blocks.actions)
+    return Decision('act', f'{known}{wanted} It is not so yet.', blocks.actions())
 
 
 def _guess(blocks: Blocks, brief: GoalBrief) -> Decision:
@@ -249,7 +188,7 @@ def _guess(blocks: Blocks, brief: GoalBrief) -> Decision:
     order = list(blocks.names)
     random.Random(f'{brief.seed}').shuffle(order)
     wanted = _lay_out(blocks, brief, order, order[brief.n_fixed :])
-    return Decision('act', f'A guess: {wanted}', blocks.actions)
+    return Decision('act', f'A guess: {wanted}', blocks.actions())
 
 
 def _weigh(blocks: Blocks, brief: GoalBrief) -> tuple[str, str]:
@@ -259,15 +198,14 @@ def _weigh(blocks: Blocks, brief: GoalBrief) -> tuple[str, str]:
     if new and tried and not blocks.feels:
         return '', 'No force is measured, so that this is a guess. '
     for name in new:
-        blocks.pick(name)
-        blocks.empty_hand()
+        blocks.clear_away(name)
     if new:
         return f'Not known yet: the weight of {_listed(new)}. Each is lifted to feel it.', ''
     close = blocks.unsure(only_heaviest=brief.goal == 'hold')
     for name in close:
         blocks.pick(name)
-        blocks.actions += [BlockAction('wait')] * READINGS_MORE
-        blocks.empty_hand()
+        blocks.steps += [TableStep('wait', 'wait')] * READINGS_MORE
+        blocks.put(Region())
     felt = ', '.join(f'{name} {blocks.force_n(name):.2f} N' for name in close or blocks.names)
     if close:
         return f'The weights are too close, so they are felt again: {felt}.', ''
@@ -318,14 +256,16 @@ def _lay_out(
 
 def _build(blocks: Blocks, pile: Sequence[str]) -> str:
     """Make a pile, from the bottom up; what of it stands is left alone."""
-    if blocks.held == pile[0] or blocks.below(pile[0]):
-        blocks.put_home(pile[0])
+    if blocks.held == pile[0] or blocks.on.get(pile[0]) in blocks.names:
+        blocks.clear_away(pile[0])
     steps = [(name, below) for below, name in pairwise(pile)]
-    while steps and blocks.below(steps[0][0]) == steps[0][1]:
+    while steps and blocks.on.get(steps[0][0]) == steps[0][1]:
         steps.pop(0)
     for name, below in steps:
-        blocks.uncover(below)
-        blocks.put(name, blocks.at(below), below)
+        while above := blocks.in_the_way(OnTop(below), ()):
+            blocks.clear_away(above)
+        blocks.pick(name)
+        blocks.put(OnTop(below))
     return f'{" on ".join(reversed(pile))}: that shall be the pile.'
 
 
@@ -334,20 +274,23 @@ def _to_corners(blocks: Blocks, names: Sequence[str]) -> str:
     if len(names) > len(blocks.corners):
         return 'There are not as many corners as blocks.'
     mid = [sum(corner[axis] for corner in blocks.corners) / 4 for axis in (0, 1)]
-    spots = [
+    inner = [
         (x - math.copysign(INSET_M, x - mid[0]), y - math.copysign(INSET_M, y - mid[1]))
         for x, y in blocks.corners
     ]
-    good = [spot for spot in spots if not blocks.failed(spot)]
-    clear = [spot for spot in good if blocks.clear(spot, names)]
+    spots = [TablePlace(f'{x:.3f} {y:.3f}', x, y) for x, y in inner]
+    good = [spot for spot in spots if not blocks.lessons.failed_at(spot.x, spot.y)]
+    clear = [spot for spot in good if {*names}.issuperset(blocks.standing_at(spot, APART_M))]
     usable = next(some for some in (clear, good, spots) if len(some) >= len(names))
 
-    def length_m(way: Sequence[Point]) -> float:
-        return math.fsum(math.dist(blocks.at(n), spot) for n, spot in zip(names, way, strict=True))
+    def length_m(way: Sequence[TablePlace]) -> float:
+        pairs = zip(names, way, strict=True)
+        return math.fsum(math.dist(blocks.at(name), (spot.x, spot.y)) for name, spot in pairs)
 
     best = min(permutations(usable, len(names)), key=length_m)
     for name, spot in zip(names, best, strict=True):
-        raised = name == blocks.held or blocks.below(name)
-        if raised or math.dist(blocks.at(name), spot) > AT_CORNER_M:
-            blocks.put(name, spot)
+        raised = name == blocks.held or blocks.on.get(name) in blocks.names
+        if raised or not spot.near(blocks.things[name], AT_CORNER_M):
+            blocks.pick(name)
+            blocks.put(spot)
     return f'{" and ".join(names)}: each in a corner of its own.'

@@ -1,5 +1,6 @@
 """What an episode has shown so far: failures, feedback from people, and beliefs."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -31,6 +32,8 @@ class Lessons:
         """Objects and places that cannot be used, names or `x y` of a pose, and why."""
         self.taken: set[str] = set()
         """Places that were found occupied."""
+        self.failed: list[tuple[float, float]] = []
+        """Where else something could not be placed [m]."""
         self.done = Counter(request.plan[: request.start])
         """Texts of the steps that were carried out."""
         self.moved = {text.split()[1] for text in self.done if text.startswith('place ')}
@@ -51,6 +54,10 @@ class Lessons:
                 self._learn_failure(failure)
             for said in failure.human:
                 self._learn_wish(said, scene.held)
+
+    def failed_at(self, x: float, y: float) -> bool:
+        """Whether placing something there, or within 3 cm, has failed before."""
+        return any(math.dist((x, y), spot) < 0.03 for spot in self.failed)
 
     def reasons(self, names: Sequence[str]) -> str:
         """Return what ruled out some of these objects or places."""

@@ -102,14 +102,35 @@ def off_middle(cells: Sequence[TablePlace]) -> float:
     return math.dist(((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2), WORK_MIDDLE_M)
 
 
-class Board:
-    """Objects, the hand, and the steps so far."""
+@dataclass(frozen=True)
+class TableStep:
+    """One step."""
 
-    def __init__(self, scene: Scene, lessons: Lessons):
+    verb: str
+    text: str
+    """The step in plain words."""
+    name: str = ''
+    """What is picked or placed."""
+    at: tuple[float, float, float] | None = None
+    """Where the centre of what is placed will be [m]."""
+
+
+class Board:
+    """
+    Objects, the hand, and the steps so far.
+
+    Args:
+        scene: The table now.
+        lessons: What is ruled out.
+        room_m: How far objects are at least from a pose that is free [m].
+    """
+
+    def __init__(self, scene: Scene, lessons: Lessons, room_m: float = FREE_M):
         self.things = objects_of(scene)
         self.held = scene.held
         self.lessons = lessons
-        self.steps: list[str] = []
+        self._room_m = room_m
+        self.steps: list[TableStep] = []
         self.moved = {*lessons.moved}
         """Objects that the robot has placed."""
         self.away: list[tuple[Sequence[TablePlace], float]] = []
@@ -168,9 +189,10 @@ class Board:
         ruled_out = {*self.lessons.bad, *self.lessons.taken}
         return [
             cell
-            for cells, room_m in ((named, TIGHT_M), (poses, FREE_M))
+            for cells, room_m in ((named, TIGHT_M), (poses, self._room_m))
             for cell in cells
             if cell.key not in ruled_out
+            and not self.lessons.failed_at(cell.x, cell.y)
             and not self.standing_at(cell, room_m)
             and (side or all(gap(box, cell.x, cell.y) >= least for box, least in self.away))
         ]
@@ -220,7 +242,7 @@ class Board:
             self.put(Region())
         for above in self.pile(name)[:0:-1]:
             self.clear_away(above)
-        self.steps.append(f'pick {name}')
+        self.steps.append(TableStep('pick', f'pick {name}', name))
         self.held = name
         self._lift(name)
 
@@ -249,7 +271,7 @@ class Board:
             assert isinstance(where, TablePlace)
             at = (where.x, where.y, half)
             step = f'at {where.pose or f"{key} {half:.3f}"}'
-        self.steps.append(f'place {thing.name} {step}')
+        self.steps.append(TableStep('place', f'place {thing.name} {step}', thing.name, at))
         self.things[thing.name] = replace(thing, at=at)
         self.moved.add(thing.name)
         self.held = None

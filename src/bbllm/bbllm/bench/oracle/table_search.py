@@ -16,6 +16,7 @@ from bbllm.bench.oracle.table_board import (
     OnTop,
     Region,
     TablePlace,
+    TableStep,
     Where,
     gap,
     off_middle,
@@ -69,10 +70,10 @@ def steps_for(task: Sequence[TableGoal], scene: Scene, lessons: Lessons) -> list
             else:
                 arranged.append(goal)
         _arrange(arranged, board)
-    placed = any(step.startswith('place') for step in board.steps)
+    placed = any(step.verb == 'place' for step in board.steps)
     if isinstance(goals[-1], Arrange) and (placed or not board.steps) and not board.held:
-        board.steps.append('return to base')
-    return board.steps
+        board.steps.append(TableStep('home', 'return to base'))
+    return [step.text for step in board.steps]
 
 
 def _act(act: Act, board: Board) -> None:
@@ -93,7 +94,7 @@ def _act(act: Act, board: Board) -> None:
         return
     if act.place in board.lessons.bad:
         raise RefusalError(f'the hand cannot get there. {board.lessons.bad[act.place]}')
-    board.steps.append(text)
+    board.steps.append(TableStep(act.verb, text))
     if act.verb == 'open':
         board.held = None
 
