@@ -59,7 +59,6 @@ class TrialBar:
 
 
 def machine_text(machine: Mapping[str, str]) -> str:
-    """Return the machine that a report was measured on, in one line."""
     return ', '.join(f'{key} {value}' for key, value in machine.items())
 
 
@@ -81,7 +80,6 @@ def new_chart(title: str, subtitle: str) -> Iterator[tuple[Figure, Axes]]:
 
 
 def write_chart(figure: Figure, folder: Path, name: str) -> None:
-    """Write a chart as SVG and PNG."""
     write_atomically(folder / f'{name}.svg', to_svg(figure, name))
     write_atomically(folder / f'{name}.png', to_png(figure))
 
@@ -97,7 +95,6 @@ def number(value: float, digits: int) -> str:
 
 
 def exit_unless(good: bool) -> None:
-    """End the command with exit code 1 unless everything was good."""
     if not good:
         raise typer.Exit(1)
 

@@ -155,7 +155,6 @@ def run_arm_bench(
 
 
 def figures_of(kind: str, trials: Sequence[Trial]) -> ArmFigures:
-    """Summarise the trials of one kind."""
     good = [trial for trial in trials if trial.ok]
     errors = [error * 1e3 for trial in good for error in trial.errors_m]
     bounds = [trial.bound_s / trial.cycles for trial in good if not math.isnan(trial.bound_s)]

@@ -72,7 +72,6 @@ class Trial:
 
 
 def run_trial(kind: str, seed: int) -> Trial:
-    """Run one trial of a kind from its seed."""
     return _TRIALS[kind](seed)
 
 
@@ -146,7 +145,6 @@ def pick_place_trial(seed: int) -> Trial:
 
 
 def tower_trial(seed: int) -> Trial:
-    """Stack five cubes on a location."""
     rng = np.random.default_rng(seed)
     (place,) = random_spots(rng, 1, (0.4, 0.55), math.radians(40))
     bench = _Bench(_shape_scene(rng, [place], 0.14))

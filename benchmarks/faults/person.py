@@ -50,7 +50,6 @@ class BenchPerson:
         return 0.0 if since_s is None else time.monotonic() - since_s
 
     def close(self) -> None:
-        """Leave."""
         with self._news:
             self._ending = True
             self._news.notify_all()

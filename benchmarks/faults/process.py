@@ -101,7 +101,6 @@ class ProcessFaultResult:
 
     @property
     def good(self) -> bool:
-        """Whether everything is as it should be."""
         late = self.told_s > LIMIT_S[self.trial.manner] and self.trial.target in NODES
         return self.named and self.at_rest and self.journal_whole and not late
 
@@ -153,7 +152,6 @@ def draw_trials(n: int, seed: int) -> list[ProcessFault]:
 def run_trials(
     trials: Sequence[ProcessFault], on_result: Callable[[ProcessFaultResult], None]
 ) -> None:
-    """Run all trials one after the other."""
     of_nodes = [trial for trial in trials if trial.target in NODES]
     with own_domain() as domain:
         environ = {'ROS_DOMAIN_ID': str(domain)}
@@ -337,7 +335,6 @@ def _lives(pid: int) -> bool:
 
 
 def print_report(results: Sequence[ProcessFaultResult], console: Console) -> None:
-    """Print one row for each target and manner."""
     rows = []
     for target in (*NODES, *OWNERS):
         for manner in Manner:

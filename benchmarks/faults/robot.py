@@ -143,11 +143,9 @@ class ProvingGround:
         self._struck_s = 0.0
 
     def close(self) -> None:
-        """Leave the stack; it is the caller's."""
         self._person.close()
 
     def run(self, trial: FaultTrial) -> FaultResult:
-        """Carry out one trial from a fresh start."""
         self._put_back()
         person = self._person
         person.there, person.fault = trial.person, trial.fault.value
@@ -254,7 +252,6 @@ def _things(scene: Scene) -> dict[str, Pose]:
 
 
 def print_report(results: Sequence[FaultResult], console: Console) -> None:
-    """Print one row for each fault."""
     rows = [
         {
             'fault': row['fault'],

@@ -63,7 +63,6 @@ class FaultTrial:
 
     @property
     def wanted(self) -> Verdict:
-        """What a good end is."""
         if self.fault is Fault.DRIVER_HANG or not self.person:
             return Verdict.CLEAR_STOP
         return Verdict.FINISHED
@@ -97,7 +96,6 @@ class FaultResult:
 
     @property
     def good(self) -> bool:
-        """Whether it ended as it should, and nothing moved that must not."""
         return self.verdict is self.trial.wanted and not self.stray
 
 
@@ -160,7 +158,6 @@ def rows_of(results: Iterable[FaultResult]) -> list[dict[str, Any]]:
 
 
 def line_of(result: FaultResult, done: int, total: int) -> str:
-    """Return one trial in one line, for who watches a run without a bar."""
     trial = result.trial
     person = 'with a person' if trial.person else 'nobody there'
     verdict = 'good' if result.good else 'not good'

@@ -70,7 +70,6 @@ def make_card(
 
 
 def card_page(card: Mapping[str, Any]) -> str:
-    """Return the card as a page of Markdown."""
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader('benchmarks.finetuning', ''),
         undefined=jinja2.StrictUndefined,

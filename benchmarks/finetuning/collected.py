@@ -22,7 +22,6 @@ class Checked:
     """The words of all pairs that were had; may be shared."""
 
     def refuse(self, rule: str, found: str, count: int = 1) -> None:
-        """Count some that are refused."""
         self.refused[rule] += count
         self.examples.setdefault(rule, found)
 
@@ -40,13 +39,11 @@ class Checked:
                 self.keep([pair])
 
     def keep(self, pairs: Sequence[Pair]) -> None:
-        """Take pairs that are known to be good."""
         self.known.update(pair.words for pair in pairs)
         self.pairs += pairs
 
     @property
     def seen(self) -> int:
-        """How many were checked."""
         return len(self.pairs) + self.refused.total()
 
     @property
@@ -88,7 +85,6 @@ class Collected(Checked):
 
     @property
     def episodes(self) -> int:
-        """How many episodes count."""
         return self.endings.total()
 
     def add(self, note: EpisodeNote, pairs: Sequence[Pair]) -> None:

@@ -175,7 +175,6 @@ def _given(context: typer.Context) -> set[str]:
 
 
 def _wordings(output: Output, brain: str | None, llm_config: Path | None) -> Wordings | None:
-    """Have a model make up sentences, where one is named."""
     if brain is None:
         return None
     models = make_models(load_config(llm_config), overrides={'brain': brain, 'body': 'offline'})

@@ -56,7 +56,6 @@ class Kind:
 
     @property
     def starred(self) -> bool:
-        """Whether nobody can do it without finding something out first."""
         return self.needs != 'none'
 
     @property
@@ -67,7 +66,6 @@ class Kind:
 
 
 def expand(pattern: str) -> list[str]:
-    """Return every sentence that a pattern stands for."""
     parts = [part.split('|') for part in pattern.replace('}', '{').split('{')]
     whole = [''.join(choice) for choice in product(*parts)]
     return [text.replace('#', noun) for noun in NOUNS for text in whole]

@@ -102,7 +102,6 @@ def fault_of(sentence: str, kind: Kind) -> str:
 
 
 def _asking_for(model: ChatModel, kind: Kind, sentences: Sequence[str]) -> tuple[str, ...]:
-    """Return those sentences that the model takes for sentences of that kind."""
     if not sentences:
         return ()
     choices = [other for other in KINDS if other.blocks == kind.blocks]

@@ -134,12 +134,10 @@ def fresh(sentence: str, kind: Kind, known: set[str]) -> bool:
 
 
 def starred_share(tasks: Sequence[DataTask]) -> float:
-    """Return the share of tasks that need to find something out."""
     return sum(task.kind.starred for task in tasks) / len(tasks)
 
 
 def suite_of(tasks: Sequence[DataTask]) -> Suite:
-    """Return tasks as a suite, of which cases can be made."""
     specs = tuple(_spec(task, TABLES[i % len(TABLES)]) for i, task in enumerate(tasks))
     return Suite(name=SUITE, description='Tasks of a data set.', tasks=specs)
 

@@ -94,7 +94,6 @@ HEAD = """\
 
 
 def suite_text(found: Sequence[Sampled], *, seed: int, each: int) -> str:
-    """Return the suite file of goals."""
     splits = list(dict.fromkeys(item.split for item in found))
     lines = [
         HEAD.format(n=len(found), splits=len(splits), seed=seed, each=each).rstrip(),
@@ -108,7 +107,6 @@ def suite_text(found: Sequence[Sampled], *, seed: int, each: int) -> str:
 
 
 def timing(drawing: Drawing) -> dict[str, Any]:
-    """Return how long searches took, and what was drawn anew."""
     times = sorted(item.search_s for item in drawing.found)
     return {
         'goals': len(drawing.found),

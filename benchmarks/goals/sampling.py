@@ -130,7 +130,6 @@ class Sampled:
 
     @property
     def sentence(self) -> str:
-        """The goal in words."""
         return goal_in_words(predicates_of(self.goal) or (), _there(_graph(self.house)))
 
 

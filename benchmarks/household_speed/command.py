@@ -270,7 +270,6 @@ class Rate:
 
     @property
     def steps_per_s(self) -> float:
-        """How many steps are done in a second."""
         return 1 / self.step_s
 
 
@@ -294,7 +293,6 @@ class SpeedFigures:
 
     @property
     def ratio(self) -> float:
-        """How many times faster than the original the household is."""
         return self.original.step_s / self.ours.step_s
 
 
@@ -314,7 +312,6 @@ class SpeedReport:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """The modes that were measured."""
         return tuple(dict.fromkeys(item.mode for item in self.figures))
 
     def growth(self, mode: str, who: str) -> float:
@@ -334,7 +331,6 @@ class SpeedReport:
         return statistics.linear_regression([x for x, _ in points], [y for _, y in points]).slope
 
     def as_json(self) -> dict[str, object]:
-        """Return plain values for a JSON file, None for what was not measured."""
         growth = {
             mode: {who: self.growth(mode, who) for who in ('ours', 'original')}
             for mode in self.modes
@@ -344,7 +340,6 @@ class SpeedReport:
 
 
 def print_report(report: SpeedReport, console: Console) -> None:
-    """Print the table, and what the figures of it mean."""
     rows = []
     for item in report.figures:
         met = item.ratio >= TARGET_RATIO or item.nodes < TARGET_NODES
@@ -382,7 +377,6 @@ def print_report(report: SpeedReport, console: Console) -> None:
 
 
 def _agreement(report: SpeedReport) -> str:
-    """Return whether both came to the same, and the first line at which they did not."""
     lines, alike = (sum(getattr(i, n) for i in report.figures) for n in ('steps', 'alike'))
     first = next((item.first_other for item in report.figures if item.first_other), '')
     if alike == lines:

@@ -124,11 +124,9 @@ class _Draft:
     edges: dict[tuple[int, str, int], None] = field(default_factory=dict)
 
     def oddly(self, chance: float | None = None) -> bool:
-        """Say whether something shall be odd this time."""
         return self.dice.random() < (self.odd if chance is None else chance)
 
     def add(self, name: str, category: str, properties: str = '') -> int:
-        """Add a node and return its id."""
         words = [word for word in properties.split() if not self.oddly()]
         states = [self.dice.choice(STATES[word]) for word in words if word in STATES]
         if self.oddly():
@@ -151,13 +149,11 @@ class _Draft:
         return node_id
 
     def link(self, start: int, relation: str, end: int, *, back: bool = False) -> None:
-        """Add an edge, and the one back."""
         self.edges[start, relation, end] = None
         if back:
             self.edges[end, relation, start] = None
 
     def add_anywhere(self) -> None:
-        """Add an edge between any two nodes."""
         first, second = sorted(self.dice.sample(range(len(self.nodes)), 2))
         relation = self.dice.choice(RELATIONS)
         ends = [self.nodes[second]['id'], self.nodes[first]['id']]

@@ -113,7 +113,6 @@ class _Writer:
         return found[:length]
 
     def habit(self, text: str) -> Iterator[tuple[str, list[Thing]]]:
-        """Yield the words of a habit, each with its things."""
         cast: dict[str, Thing] = {}
         for line in text.split('; '):
             if line in (FREE, PERHAPS_FREE):

@@ -193,7 +193,6 @@ def figures_of(
     trials: Sequence[MassTrial],
     noise_n: float = FORCE_NOISE_N,
 ) -> MassFigures:
-    """Summarise the trials with one pair of masses."""
     weighed = [trial for trial in trials if not trial.reason]
     wrong = sum(not trial.right for trial in weighed)
     return MassFigures(
@@ -230,7 +229,6 @@ def times_of(lifts: Sequence[Lift]) -> tuple[tuple[float, float, float], float, 
 
 
 def print_report(report: MassReport, console: Console) -> None:
-    """Print the table."""
     rows = []
     for item in report.figures:
         error = item.error
@@ -271,7 +269,6 @@ def _lift_line(report: MassReport) -> str:
 
 
 def figure_of(report: MassReport) -> Figure:
-    """Return the chart of the error rate over the ratio of the masses."""
     light_kg = report.light_kg
     trials = max((item.error.n for item in report.figures), default=0)
     ratios = [1.0, *(item.ratio for item in report.figures)]

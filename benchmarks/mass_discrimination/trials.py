@@ -52,7 +52,6 @@ class MassTrial:
 
     @property
     def right(self) -> bool:
-        """Whether the cube that felt heavier is the heavier one."""
         first, second = self.lifts
         return (first.down_n > second.down_n) == (first.mass_kg > second.mass_kg)
 

@@ -59,7 +59,6 @@ class Spread:
 
     @classmethod
     def of(cls, times_s: list[float]) -> Spread:
-        """Sum up times in seconds."""
         return cls(
             n=len(times_s),
             median_ms=percentile(times_s, 50) * 1e3,
@@ -140,7 +139,6 @@ def run_stack_bench(moves: int, trips: int, say: Callable[[str], None]) -> Stack
 
 
 def print_report(report: StackReport, console: Console) -> None:
-    """Print the table."""
     figures = {
         'seconds from start to ready': (f'{report.ready_s:.1f}', f'< {MAX_READY_S:g}'),
         'memory, shared counted once (PSS) [MB]': (

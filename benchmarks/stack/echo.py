@@ -26,7 +26,6 @@ class BenchEcho(StackNode):
 
 
 def main() -> None:
-    """Run the node until it is told to end."""
     run(BenchEcho)
 
 

@@ -59,7 +59,6 @@ class SkillError(BbllmError):
 
     @property
     def stopped(self) -> bool:
-        """Whether the robot stopped or was stopped, whatever the call was about."""
         return self.code in STOPPED_CODES
 
     def outcome(self, call: SkillCall) -> Outcome:
@@ -178,7 +177,6 @@ def unfelt(name: str, silence: str) -> SkillError:
 
 
 def let_go(failure: SkillError) -> SkillError:
-    """Add to a failure that what was gripped no longer is."""
     said = str(failure).rstrip('.')
     return SkillError(failure.code, f'{said}; the hand has let go of it.', failure.raw)
 

@@ -46,7 +46,6 @@ class Held:
 
 
 def held_by(item: SceneObject, hand: Hand) -> Held:
-    """Return an object of the scene as it is in the hand."""
     T_tcp_base = np.linalg.inv(matrix_from_pose(hand.tcp))
     return Held(name=item.name, T_tcp_object=T_tcp_base @ matrix_from_pose(item.pose))
 

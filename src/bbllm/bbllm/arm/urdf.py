@@ -145,7 +145,6 @@ def _inverse(frame: Frame) -> Frame:
 
 
 def _add_shapes(link: Element, tag: str, geom: Any) -> list[Element]:
-    """Add a geom as visuals or collisions, and return them."""
     rotation = np.empty(9)
     mujoco.mju_quat2Mat(rotation, geom.quat)
     along = rotation.reshape(3, 3)[:, 2]  # the geom's z axis in its link

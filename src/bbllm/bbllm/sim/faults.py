@@ -86,7 +86,6 @@ class FaultMonitor:
 
     @property
     def healthy(self) -> bool:
-        """Whether neither a reflex nor a user stop is in force."""
         return self._stopped_by is None
 
     @property
@@ -115,7 +114,6 @@ class FaultMonitor:
         return RobotMode.MOVE if controlled else RobotMode.IDLE
 
     def keep_thresholds(self, old: FaultMonitor) -> None:
-        """Take over the thresholds of the monitor before this one."""
         self.lower, self.upper = old.lower, old.upper
         self.upper_accelerating = old.upper_accelerating
 
@@ -146,7 +144,6 @@ class FaultMonitor:
         return True
 
     def trip(self, *errors: str) -> None:
-        """Go into reflex, with these errors."""
         if not self._pressed:
             self._stopped_by = RobotMode.REFLEX
         self.errors = self.last_errors = errors
@@ -162,7 +159,6 @@ class FaultMonitor:
             self._blocked = BLOCKS.get(fault, self._blocked)
 
     def clear(self, fault: Fault) -> None:
-        """Take a lasting fault away; the robot stays stopped until `recover`."""
         if fault is Fault.USER_STOP:
             self._pressed = False
         elif fault in BLOCKS:

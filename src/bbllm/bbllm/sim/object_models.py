@@ -47,7 +47,6 @@ class ObjectModel:
 
 
 def turned(axis: Vector, angle_rad: float) -> Quat:
-    """Return the quaternion of a turn about a unit axis."""
     s = math.sin(angle_rad / 2)
     return (axis[0] * s, axis[1] * s, axis[2] * s, math.cos(angle_rad / 2))
 

@@ -40,7 +40,6 @@ class Servo:
         self._bare = _load_of(self._model, self._hand)
 
     def set_load(self, load: Load) -> None:
-        """Set the load in the hand, in the hand's frame."""
         total = joined(self._bare, load)
         moments, axes = np.linalg.eigh(total.inertia_kg_m2)
         axes[:, 2] *= np.sign(np.linalg.det(axes))
@@ -129,7 +128,6 @@ class Playback:
         simulation.step_along(ctrl)
 
     def _plan(self, motion: Spline) -> None:
-        """Compute the set points of the motion in force, from now on."""
         dt, now = self._simulation.timestep_s, self._simulation.steps
         left, ahead = round((motion.end_s + AFTER_S) / dt) - now, round(AHEAD_S / dt)
         count, self._whole = max(1, min(left, ahead)), left <= ahead
@@ -168,7 +166,6 @@ class MotionController:
 
     @property
     def moving(self) -> bool:
-        """Whether the trajectory controller is active or the robot moves by itself."""
         return self.trajectory.active or self.ptp.busy
 
     def measured(self) -> tuple[float, Array, Array]:
@@ -180,7 +177,6 @@ class MotionController:
         return Setpoint(*self._source.reference.at_one(self._simulation.time_s))
 
     def accelerating(self) -> bool:
-        """Whether the arm counts as accelerating, for the collision thresholds."""
         return bool(np.abs(self.set_point().acceleration_rad_s2).max() > SPEEDING_RAD_S2)
 
     def check(self) -> None:
@@ -208,7 +204,6 @@ class MotionController:
         return pending
 
     def set_load(self, load: Load) -> None:
-        """Compensate a load in the hand's frame, from now on."""
         self._servo.set_load(load)
         self._playback.forget()
 

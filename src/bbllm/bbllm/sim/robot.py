@@ -118,7 +118,6 @@ class SimulatedRobot:
 
     @property
     def controllers_active(self) -> bool:
-        """Whether the trajectory controller accepts goals."""
         return self._motion.trajectory.active
 
     @property
@@ -278,14 +277,12 @@ class SimulatedRobot:
             self._gripper.stop(simulation.width_m)
 
     def cancel_gripper(self) -> None:
-        """Cancel the hand's goal: the hand stops and the goal ends as canceled."""
         with self.paused() as simulation:
             self._gripper.cancel(simulation.width_m)
 
     def note_goal(
         self, kind: str, *, refused: str = '', trajectory: TrajectoryGoal | None = None
     ) -> None:
-        """Report a goal that arrived, with the reason if it was refused."""
         goal = GoalSeen(
             kind=kind,
             stamp_s=self.time_s,
@@ -320,7 +317,6 @@ class SimulatedRobot:
             return self.monitor.recover()
 
     def activate_hardware(self) -> bool:
-        """Activate the hardware component, the second step; False while out of reach."""
         return self.set_hardware(LifeCycle.ACTIVE)
 
     def activate_controllers(self) -> bool:
@@ -340,7 +336,6 @@ class SimulatedRobot:
     def switch_controllers(
         self, activate: Sequence[str], deactivate: Sequence[str], *, strict: bool = False
     ) -> Switched:
-        """Activate and deactivate controllers, by the manager's rules."""
         with self.paused():
             return self.controllers.switch(activate, deactivate, strict=strict)
 
@@ -409,7 +404,6 @@ class SimulatedRobot:
             self._gripper.miss_next = now
 
     def _hold_back(self, faults: frozenset[Fault]) -> None:
-        """Suppress results while any of some faults is in force."""
         self._held_back = faults
         self._motion.trajectory.hold_results = bool(faults)
         hangs = Fault.DRIVER_HANG in faults

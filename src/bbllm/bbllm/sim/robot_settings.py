@@ -124,7 +124,6 @@ def frame_from(column_major: Array) -> Array | None:
 
 
 def is_load(load: Load) -> bool:
-    """Return whether a body can have this mass and inertia."""
     inertia = load.inertia_kg_m2
     finite = np.isfinite([load.mass_kg, *load.centre_m, *inertia.flat]).all()
     return bool(

@@ -134,7 +134,6 @@ class Simulation:
         self._ctrl[:] = ctrl
 
     def limit_grip(self, force_n: float) -> None:
-        """Set what both fingers together press with."""
         if force_n != self._grip_n:
             self._grip_n = force_n
             self.model.actuator_forcerange[self._hand_actuator] = (-force_n / 2, force_n / 2)

@@ -136,7 +136,6 @@ def _swollen(item: SceneObject, spare_m: float) -> SceneObject:
 def _targets(
     container: SceneObject, held: SceneObject, inside: Sequence[SceneObject]
 ) -> Iterator[PlaceTarget]:
-    """Yield free places in the container, the nearest to its middle first."""
     shapes = [outline(item) for item in inside]
     z = floor_z(container) + half_height(held)
     # The object is turned from how it is in the hand now, which may lie on any of its sides.
@@ -168,7 +167,6 @@ def _spots(container: SceneObject) -> list[Point]:
 
 
 def _fingers_fit(grip: Grip, container: SceneObject) -> bool:
-    """Return whether the opened fingers come down within the walls."""
     x, y, _ = grip.position_m
     tip = FINGER_LAYERS[0]
     sin, cos = math.sin(grip.yaw_rad), math.cos(grip.yaw_rad)

@@ -261,7 +261,6 @@ def _pick(item: SceneObject, scene: Scene) -> Pick | Rejection:
 
 
 def _unpickable(item: SceneObject, widths: Sequence[float], scene: Scene) -> Rejection | None:
-    """Return why an object cannot be picked however much room there is around it, if so."""
     name = item.name
     if item.kind not in MOVABLE:
         return Rejection(

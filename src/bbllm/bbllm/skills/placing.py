@@ -167,7 +167,6 @@ def _extents(item: SceneObject) -> str:
 def _off_surface(
     arg: str, held: SceneObject, under: SceneObject | None, foot_m: float, tcp_above_m: float
 ) -> Rejection:
-    """Return that the object would be let go in the air, or pushed into what is there."""
     surface, name = (0.0, 'the table') if under is None else (top_z(under), under.name)
     height_m = foot_m - surface
     does = (
@@ -303,7 +302,6 @@ def _at_object(
 def _occupied(
     target: PlaceTarget, held: SceneObject, others: Sequence[SceneObject]
 ) -> Rejection | None:
-    """Return the rejection where something stands at the target."""
     ghost = replace(held, pose=yaw_pose(target.centre_m, target.yaw_rad))
     if vertical_axis(held) != 2:  # it lies on its side, and its outline turns with it
         ghost = replace(held, pose=replace(held.pose, position_m=target.centre_m))
@@ -332,7 +330,6 @@ def _occupied(
 def _free_spot(
     surface: SceneObject, held: SceneObject, others: Sequence[SceneObject], hand: Hand
 ) -> PlaceTarget | Rejection:
-    """Return the free spot on a piece of furniture that is nearest to the hand."""
     height = top_z(surface)
     area = outline(surface)
     radius = math.hypot(held.size_m[0], held.size_m[1]) / 2

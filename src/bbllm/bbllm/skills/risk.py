@@ -27,7 +27,6 @@ nor switches a controller for them, whatever the call before has left undone."""
 
 
 def moves(call: SkillCall) -> bool:
-    """Return whether a call moves the arm or the hand; an unknown skill does."""
     return plain(call.skill) not in STILL_SKILLS
 
 
@@ -118,7 +117,6 @@ def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
 
 
 def _paraphrased(skill: str, said: str) -> bool:
-    """Return whether a text contains the words of a skill, in any order."""
     choices = (tuple(skill.split('_')), *PHRASES.get(skill, ()))
     return any(all(_words(word) in said for word in choice) for choice in choices)
 
@@ -138,7 +136,6 @@ def _names(said: str, name: str, names: tuple[str, ...]) -> bool:
 
 
 def _says_numbers(text: str, pose: str) -> bool:
-    """Return whether a text contains the numbers of a pose, one after the other."""
     literal = parse_pose(pose)
     said = _NUMBER.findall(text)
     if literal.quat_xyzw is not None:

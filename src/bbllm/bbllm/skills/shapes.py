@@ -36,7 +36,6 @@ def rotation_of(pose: Pose) -> Matrix:
 
 
 def yaw_pose(position_m: Vector, yaw_rad: float) -> Pose:
-    """Return the pose of something that stands upright, turned about the vertical."""
     return Pose(
         position_m=position_m,
         quat_xyzw=(0.0, 0.0, math.sin(yaw_rad / 2), math.cos(yaw_rad / 2)),
@@ -75,7 +74,6 @@ def vertical_axis(item: SceneObject) -> int | None:
 
 
 def is_round(item: SceneObject) -> bool:
-    """Return whether no turn about the vertical changes an object seen from above."""
     return item.kind is Kind.CYLINDER and vertical_axis(item) == 2
 
 

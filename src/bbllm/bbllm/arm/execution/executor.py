@@ -108,7 +108,6 @@ class SkillExecutor:
         self._running = False
 
     def use_ways(self, ways: GraspPlannerParams) -> None:
-        """Plan motions with other parameters from the next call on."""
         self.params = replace(self.params, ways=ways)
         self._planner = GraspPlanner(ways)
 

@@ -106,7 +106,6 @@ class SkillRun:
         return Outcome(call=self._call, status=Status.SUCCEEDED)
 
     def _prepare(self, scene: Scene) -> Motions:
-        """Check the call against a scene and turn it into motions."""
         self._call = check_call(self._call, scene)
         hand = self._executor.hand()
         motions = plan_motions(self._call, scene, hand)
@@ -135,7 +134,6 @@ class SkillRun:
             raise SkillError(code, str(error), moved=self._touched) from error
 
     def _do(self, motions: Motions) -> None:
-        """Execute what `plan_motions` has found for the call."""
         match motions:
             case Pick():
                 self._pick(motions)

@@ -85,7 +85,6 @@ def _limited_model(margin_rad: float) -> mujoco.MjModel:
 
 
 def _polished(q: Array, pose: Array) -> Array:
-    """Take the last micrometres by Newton's method, with the smallest joint motion."""
     q = np.array(q)
     for _ in range(_POLISH):
         q = q + np.linalg.pinv(jacobian(q)) @ _error_twist(q, pose)

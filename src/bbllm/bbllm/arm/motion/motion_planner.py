@@ -197,7 +197,6 @@ def choose_grasp_configuration(
     contacts: list[Contact] = []
 
     def add(index: int, path: Array) -> None:
-        """Keep a way down if it touches nothing."""
         is_direct = True
         if checker is not None:
             if widths_m is not None:
@@ -455,7 +454,6 @@ class GraspPlanner:
 
 
 def _by_room(grips: Sequence[Grip]) -> list[list[Grip]]:
-    """Group grips so that those with much room for the fingers are tried before tight ones."""
     enough = max(grip.side_room_m for grip in grips) - 0.004
     roomy = [grip for grip in grips if grip.side_room_m >= enough]
     tight = [grip for grip in grips if grip.side_room_m < enough]

@@ -162,7 +162,6 @@ class Moment:
 
 
 def plan_fault(provenance: Provenance, known: PlanApproval | None) -> str:
-    """Return why a goal cannot belong to the plan that it names; empty if it can."""
     steps = provenance.plan.steps
     if [step.index for step in steps] != list(range(len(steps))):
         return 'the steps of its plan are not numbered from 0 without gaps.'
@@ -252,7 +251,6 @@ class ApprovalGate:
         self._asked: deque[str] = deque(maxlen=KEPT)
 
     def begin(self, provenance: Provenance | None) -> None:
-        """Begin a call, before any question about it."""
         self._call, self._uses_step = provenance, None
 
     def permit(
@@ -322,7 +320,6 @@ class ApprovalGate:
             self.running = ''
 
     def refuse_ended(self, call: SkillCall, provenance: Provenance | None) -> Outcome | None:
-        """Return the outcome of a call whose episode has ended; None of any other."""
         if provenance is None or provenance.episode_id not in self.ended:
             return None
         return refused(call, f'{call} was not tried: {HAS_ENDED}.')
@@ -453,7 +450,6 @@ class ApprovalGate:
 
 
 def _unreadable(call: SkillCall, provenance: Provenance | None) -> Outcome | None:
-    """Return the outcome of a call whose plan has invisible characters; None of any other."""
     if provenance is None:
         return None
     parts = [('its episode id', provenance.episode_id)]

@@ -80,7 +80,6 @@ class Gripper:
         self._squeezed_s = 0.0
 
     def move(self, width_m: float, speed_m_s: float, measured_m: float) -> GripperPending:
-        """Open or close to a width; fails when something is in the way."""
         pending = self._begin(measured_m)
         if not 0 <= width_m <= self.max_width_m or not speed_m_s > 0:
             self._fail(measured_m, FAILED_TEXT)

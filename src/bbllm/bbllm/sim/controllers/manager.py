@@ -195,21 +195,18 @@ class ControllerManager:
         return True
 
     def load(self, name: str) -> bool:
-        """Load a controller that the parameters name and that is not loaded."""
         if name not in KINDS or name in self._states:
             return False
         self._set(name, LifeCycle.UNCONFIGURED)
         return True
 
     def configure(self, name: str) -> bool:
-        """Configure a loaded controller that does not run."""
         if self._states.get(name) not in (LifeCycle.UNCONFIGURED, LifeCycle.INACTIVE):
             return False
         self._set(name, LifeCycle.INACTIVE)
         return True
 
     def unload(self, name: str) -> bool:
-        """Forget a loaded controller that does not run."""
         if self._states.get(name) in (None, LifeCycle.ACTIVE):
             return False
         del self._states[name]
@@ -217,21 +214,18 @@ class ControllerManager:
         return True
 
     def _absent(self, names: Sequence[str], verb: str, strict: bool) -> Switched | None:
-        """Return the failure for names that are not loaded, where it is one."""
         absent = [name for name in names if name not in self._states]
         if absent and (strict or len(absent) == len(names)):
             return Switched(False, ABSENT_TEXT.format(verb, absent[0]))
         return None
 
     def _trouble(self, name: str, restarts: bool) -> str:
-        """Return why a loaded controller cannot be activated; empty where it can."""
         state = self._states[name]
         if state is LifeCycle.ACTIVE:
             return '' if restarts else ACTIVE_TEXT.format(name)
         return UNCONFIGURED_TEXT.format(name) if state is LifeCycle.UNCONFIGURED else ''
 
     def _missing_interface(self, names: Sequence[str]) -> str:
-        """Return the text about the first interface that is not there; empty where all are."""
         if self._component is LifeCycle.ACTIVE:
             return ''
         for name in names:

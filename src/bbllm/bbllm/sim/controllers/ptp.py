@@ -114,7 +114,6 @@ def fault_of(goal: PtpGoal) -> str:
 
 
 def _rest_to_rest(start: Array, end: Array, limit: Array) -> Spline:
-    """Return one quintic that keeps every joint's velocity below its limit."""
     way = np.abs(end - start)
     T = max(
         float(np.max(_PEAK_SPEED * way / limit)),

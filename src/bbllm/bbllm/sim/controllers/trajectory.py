@@ -129,7 +129,6 @@ class TrajectoryController:
             self._brake(now_s, q, dq)
 
     def check(self, now_s: float, q: Array, dq: Array) -> None:
-        """Check the goal's tolerances, and end it where it has to end."""
         if not self.busy or self.hold_results:
             return
         late_s = now_s - self.reference.start_s - self.reference.duration_s
@@ -153,7 +152,6 @@ class TrajectoryController:
     def _try_to_finish(
         self, now_s: float, late_s: float, error: Array, q: Array, dq: Array
     ) -> None:
-        """After the last point: succeed when settled, abort when that takes too long."""
         limits = self._limits
         if not _outside(error, limits.goal_rad) and not _outside(np.abs(dq), limits.goal_rad_s):
             # A trajectory from the topic just stays where it ends, under its tolerances.
@@ -176,7 +174,6 @@ class TrajectoryController:
         self.busy = self._unseen = True
 
     def _brake(self, now_s: float, q: Array, dq: Array) -> None:
-        """Slow all joints down together along their direction, then stay."""
         self.busy = False
         self._taken_s = self.origin_s = now_s
         self.reference = Spline.braking(q, dq, now_s)

@@ -92,8 +92,6 @@ def driver_constraints() -> Constraints:
 
 
 def _constraints(given: Any) -> Constraints:
-    """Read the controller's parameters `constraints`; what is not there is not checked."""
-
     def each(name: str) -> Array:
         return np.array([float(given.get(joint, {}).get(name, 0.0)) for joint in ARM_JOINTS])
 
