@@ -202,7 +202,7 @@ def test_of_many_who_answer_at_once_one_is_heard_and_the_others_are_told() -> No
     assert all(answer.by in sentence for sentence in refused)
 
 
-def test_a_program_answers_for_a_simulated_robot_only() -> None:
+def test_a_program_approves_for_a_simulated_robot_only_and_may_always_deny() -> None:
     real, simulated = Desk(), Desk(simulated=True)
     automatic = Answer(granted=True, by='run --yes', automatic=True)
     asked, taken = real.asked(), simulated.asked()
@@ -214,16 +214,7 @@ def test_a_program_answers_for_a_simulated_robot_only() -> None:
     assert taken.result() == automatic
     assert simulated.told == ['plan aaaaaaaaaaaa approved by run --yes (automatic)']
     assert real.waiting is not None
-    real.answer('a' * 64, Answer(granted=True, by='ann'))
-    assert asked.result().by == 'ann'
-
-
-def test_a_program_may_always_deny() -> None:
-    real = Desk()
-    asked = real.asked()
-
     real.answer('a' * 64, Answer(granted=False, by='a watchdog', automatic=True))
-
     assert not asked.result().granted
 
 

@@ -99,9 +99,6 @@ def test_lost_thing_is_told_in_three_facts() -> None:
         '(red_cube unseen_for 12 s)',
     ]
     assert lost_names(SCENE) == ('red_cube',)
-
-
-def test_sentence_says_where_and_when_it_was_last() -> None:
     assert lost_text(SCENE, 'red_cube') == (
         'red_cube is lost: it was last seen at 0.450 0.160 0.020 12 s ago.'
     )

@@ -19,13 +19,7 @@ def test_configuration_of_an_installed_package_is_in_the_share_folder(
     monkeypatch.setattr(paths, '_PACKAGE', installed)
 
     assert paths.config_dir() == config
-
-
-def test_missing_configuration_says_where_it_was_sought(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(paths, '_PACKAGE', tmp_path / 'lib' / 'bbllm')
-
+    config.rmdir()
     with pytest.raises(ConfigError, match='share/bbllm/config'):
         paths.config_dir()
 

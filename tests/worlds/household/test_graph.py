@@ -191,15 +191,12 @@ def test_as_the_original_the_last_of_two_nodes_wins_and_rings_are_taken() -> Non
     assert graph.has(MUG, Relation.INSIDE, MUG)
 
 
-def test_a_household_needs_a_character() -> None:
+def test_a_household_needs_a_character_and_clean_rules_a_graph_without_rings() -> None:
     graph = two_rooms()
     del graph.nodes[ME]
 
     with pytest.raises(GraphError, match='no character'):
         Household(graph)
-
-
-def test_clean_rules_need_a_graph_without_rings() -> None:
     graph = two_rooms()
     graph.add(KITCHEN, Relation.INSIDE, KITCHEN)
 

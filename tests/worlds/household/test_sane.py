@@ -124,15 +124,6 @@ def test_what_is_held_goes_along_with_all_that_is_in_it_and_is_put_into_the_room
     assert home.graph.room_of(SPOON) == BEDROOM
 
 
-def test_what_is_grabbed_leaves_its_place_and_its_neighbours(home: Household) -> None:
-    home.graph.add(MUG, Relation.CLOSE, PLATE)
-
-    assert do(home, f'walk {TABLE}', f'grab {MUG}').succeeded
-    assert places(home.graph, MUG) == {KITCHEN}
-    assert do(home, f'walk {BED}').succeeded
-    assert home.graph.targets(MUG, Relation.CLOSE) <= {ME, SPOON}
-
-
 def test_what_is_poured_is_in_its_place_while_the_vessel_stays_in_the_hand(
     home: Household,
 ) -> None:
@@ -200,6 +191,9 @@ def test_who_grabs_stays_close_to_the_place_and_the_thing_leaves_its_neighbours(
     assert do(home, f'grab {MUG}').succeeded
     assert home.graph.has(ME, Relation.CLOSE, TABLE)
     assert home.graph.targets(MUG, Relation.CLOSE) == {ME}
+    assert places(home.graph, MUG) == {KITCHEN}
+    assert do(home, f'walk {BED}').succeeded
+    assert home.graph.targets(MUG, Relation.CLOSE) <= {ME, SPOON}
 
 
 def test_what_was_dropped_is_close_and_its_old_place_forgotten(home: Household) -> None:

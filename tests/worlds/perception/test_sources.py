@@ -17,19 +17,15 @@ def written(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_unknown_source_is_an_error_that_names_those_that_are_known() -> None:
+def test_sources_that_will_not_do_are_errors_that_say_what_is_needed() -> None:
     with pytest.raises(UnknownNameError, match=r"'detection'.*Did you mean 'detections'"):
         parse_sources('detection')
-
-
-def test_objects_stand_alone() -> None:
     with pytest.raises(ConfigError, match='stands alone'):
         parse_sources('objects,static')
-
-
-def test_static_needs_a_scene() -> None:
     with pytest.raises(ConfigError, match='Known scenes: empty_table, fruit, plus_sign, tabletop'):
         read_sources('static', '', '')
+    with pytest.raises(ConfigError, match="'apriltag' needs the parameter catalogue"):
+        read_sources('apriltag', 'tabletop', '')
 
 
 def test_static_takes_things_furniture_and_places_from_the_file() -> None:
@@ -52,11 +48,6 @@ def test_cameras_without_a_file_look_at_a_bare_table() -> None:
 
     assert [item.name for item in config.fixed] == ['table']
     assert config.catalogue.names == ()
-
-
-def test_tags_need_a_catalogue_with_tags() -> None:
-    with pytest.raises(ConfigError, match="'apriltag' needs the parameter catalogue"):
-        read_sources('apriltag', 'tabletop', '')
 
 
 def test_catalogue_wins_over_the_scene_file(tmp_path: Path) -> None:

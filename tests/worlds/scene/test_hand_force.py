@@ -23,6 +23,7 @@ def test_the_force_is_the_mean_of_the_readings_in_the_window() -> None:
 
     assert force.force_n(1.1) == pytest.approx((2.0, 0.0, -3.0))
     assert force.force_n(1.25) == pytest.approx((3.0, 0.0, -4.0))
+    assert force.force_n(1.4) is None
 
 
 def test_readings_that_come_closer_than_a_hundred_a_second_are_left_out() -> None:
@@ -97,16 +98,10 @@ def test_a_thing_in_the_hand_pulls_it_down_by_its_weight(mass_kg: float) -> None
     assert hand.width_m == pytest.approx(0.04, abs=1e-3)
     assert hand.tcp.position_m[:2] == pytest.approx(RED.xy, abs=2e-3)
     assert hand.tcp.position_m[2] > 0.09
-
-
-def test_the_weight_is_felt_as_well_after_the_arm_has_carried_it_away() -> None:
-    world = _world(0.15)
-
-    run(world, 'pick red_cube', 'return_to_base')
-
+    run(world, 'return_to_base')
     hand = world.observe().hand
     assert hand is not None and hand.force_n is not None
-    assert hand.force_n[2] == pytest.approx(-GRAVITY_M_S2 * 0.15, abs=0.02)
+    assert hand.force_n[2] == pytest.approx(-GRAVITY_M_S2 * mass_kg, abs=0.02)
 
 
 def test_the_first_scene_tells_a_force_and_takes_no_time_where_one_is_known() -> None:
@@ -141,11 +136,3 @@ def test_the_mean_scatters_less_than_a_reading_and_has_the_bias_of_its_episode()
 def _world(mass_kg: float, seed: int | None = None) -> TabletopWorld:
     red = ObjectSpec(name=RED.name, kind=RED.kind, xy=RED.xy, yaw_deg=RED.yaw_deg, mass=mass_kg)
     return TabletopWorld(SceneFile(objects=(red,)), seed=seed)
-
-
-def test_a_force_that_nobody_has_read_lately_is_none() -> None:
-    force = ForceFilter()
-    force.add(DOWN, 1.0)
-
-    assert force.force_n(1.2) == DOWN
-    assert force.force_n(1.3) is None
