@@ -31,12 +31,21 @@ def test_recovery_takes_its_three_steps_in_order(
     assert pending.result.status is GoalStatus.SUCCEEDED
 
 
-STOPS = (Fault.REFLEX, Fault.USER_STOP, Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT)
-
-
-@pytest.mark.parametrize('fault', STOPS)
-def test_every_stop_in_mid_motion_takes_hardware_and_all_controllers_down(
-    robot: SimulatedRobot, turn: TrajectoryGoal, fault: Fault
+@pytest.mark.parametrize(
+    ('fault', 'error', 'refusal'),
+    [
+        (Fault.REFLEX, ('cartesian_reflex',), ''),
+        (Fault.USER_STOP, (), 'User Stop pressed'),
+        (Fault.COMMUNICATION_LOSS, ('communication_constraints_violation',), 'Timeout'),
+        (
+            Fault.JOINT_LIMIT,
+            ('joint_position_limits_violation',),
+            'manual error recovery required',
+        ),
+    ],
+)
+def test_every_stop_in_mid_motion_takes_all_down_until_it_is_over_and_recovered_from(
+    robot: SimulatedRobot, turn: TrajectoryGoal, fault: Fault, error: tuple[str, ...], refusal: str
 ) -> None:
     pending = robot.follow(turn)
     robot.advance(1.0)
@@ -51,29 +60,12 @@ def test_every_stop_in_mid_motion_takes_hardware_and_all_controllers_down(
     assert not robot.monitor.hardware_active
     robot.advance(0.3)
     assert np.abs(robot.joint_state().velocity_rad_s).max() < 1e-2
-
-
-@pytest.mark.parametrize(
-    ('fault', 'error'),
-    [
-        (Fault.REFLEX, ('cartesian_reflex',)),
-        (Fault.USER_STOP, ()),
-        (Fault.COMMUNICATION_LOSS, ('communication_constraints_violation',)),
-        (Fault.JOINT_LIMIT, ('joint_position_limits_violation',)),
-    ],
-)
-def test_what_ended_a_motion_can_be_read_after_the_recovery(
-    robot: SimulatedRobot, turn: TrajectoryGoal, fault: Fault, error: tuple[str, ...]
-) -> None:
-    robot.follow(turn)
-    robot.advance(0.5)
-    robot.inject(fault)
+    if refusal:
+        assert refusal in (robot.recover_errors() or '')
+        assert not robot.activate_controllers()
     robot.clear(fault)
-
     bring_back(robot)
-
-    assert robot.monitor.errors == ()
-    assert robot.monitor.last_errors == error
+    assert (robot.monitor.errors, robot.monitor.last_errors) == ((), error)
     assert robot.mode is RobotMode.MOVE
 
 
@@ -146,27 +138,6 @@ def test_an_idle_arm_has_no_reflexes(make_arm: Any) -> None:
     arm.robot.monitor.upper[:] = 1e-6
     arm.robot.advance(0.1)
     assert arm.robot.mode is RobotMode.IDLE
-
-
-@pytest.mark.parametrize(
-    ('fault', 'says'),
-    [
-        (Fault.USER_STOP, 'User Stop pressed'),
-        (Fault.COMMUNICATION_LOSS, 'Timeout'),
-        (Fault.JOINT_LIMIT, 'manual error recovery required'),
-    ],
-)
-def test_lasting_stops_are_not_recovered_from_before_they_are_cleared(
-    robot: SimulatedRobot, turn: TrajectoryGoal, fault: Fault, says: str
-) -> None:
-    pending = robot.follow(turn)
-    robot.advance(0.5)
-    robot.inject(fault)
-    assert pending.done
-    assert says in (robot.recover_errors() or '')
-    assert not robot.activate_controllers()
-    robot.clear(fault)
-    bring_back(robot)
 
 
 def test_a_short_bump_below_the_threshold_is_filtered_out() -> None:
