@@ -25,6 +25,9 @@ PARTIAL = load_suite('partial')
 EXPERT = Models(brain=ScriptedModel(name='expert'), body=ScriptedModel())
 
 
+HOUSE = {'suite': 'household', 'planner': 'brain_body', 'body': 'expert'}
+
+
 def case_of(task: str, trial: int = 0) -> Case:
     return make_case(PARTIAL, task, seed=1, trial=trial)
 
@@ -112,6 +115,8 @@ def test_each_episode_has_a_model_with_its_own_brief() -> None:
 
 
 def test_a_run_says_that_it_measures_the_plumbing(tmp_path: Path) -> None:
+    (both,) = (text for text in prepared(tmp_path / 'h', **HOUSE).notices if 'plumbing' in text)
+    assert both.startswith('The Brain and the Body `expert` is a deterministic stand-in')
     run = prepared(tmp_path)
 
     assert run.plan.settings.brain == 'expert'
@@ -145,6 +150,14 @@ def test_a_run_whose_planner_asks_no_body_needs_none_and_says_nothing_of_one(
             '`uninformed` can only be the Brain. Use --body offline',
         ),
         ({'suite': 'table_sorting'}, 'answers prog_prompt, lang_prompt, huang'),
+        ({**HOUSE, 'planner': 'llm_pop'}, 'plays in no world of the kind household'),
+        ({**HOUSE, 'brain': 'offline'}, 'knows nothing of houses'),
+        ({**HOUSE, 'planner': 'lang_prompt', 'body': 'offline'}, 'say --body expert'),
+        ({**HOUSE, 'brain': 'uninformed'}, '`uninformed` works in'),
+        (
+            {**HOUSE, 'planner': 'llm_state', 'brain': 'offline'},
+            'cannot work with `offline`',
+        ),
     ],
 )
 def test_what_they_cannot_play_is_said_before_anything_starts(

@@ -19,7 +19,7 @@ from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.oracle.model import OracleModel
 from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.runner.play_household import play
-from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
+from bbllm.bench.runner.run_setup import BenchRequest, prepare
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseholdGoal
@@ -78,11 +78,14 @@ def failed_steps(result: EpisodeResult) -> int:
 
 
 @pytest.mark.parametrize(
-    ('planner', 'task'),
+    ('planner', 'task', 'seen'),
     [
-        *(('brain_body', task) for task in TASKS),
+        ('llm_state', 'wash_the_plate', 'rooms_seen'),
+        ('inner_monologue:window=5', 'microwave_salmon', 'rooms_seen'),
+        ('brain_body:open_state=model', 'microwave_salmon', None),
+        *(('brain_body', task, None) for task in TASKS),
         *(
-            (planner, task)
+            (planner, task, None)
             for planner in (
                 'prog_prompt:grounding=nearest',
                 'prog_prompt:grounding=nearest,comments=no,feedback=no',
@@ -101,7 +104,7 @@ def failed_steps(result: EpisodeResult) -> int:
             for task in ('eat_chips_on_the_sofa', 'microwave_salmon')
         ),
         *(
-            (planner, 'microwave_salmon')
+            (planner, 'microwave_salmon', None)
             for planner in (
                 *(f'llm_state:{option}' for option in ('states=no', 'summary=no', 'objects=no')),
                 'llm_state:messages=yes',
@@ -110,32 +113,17 @@ def failed_steps(result: EpisodeResult) -> int:
         ),
     ],
 )
-def test_tasks_are_done_with_every_planner_and_ablation(planner: str, task: str) -> None:
+def test_tasks_are_done_with_every_planner_and_ablation(
+    planner: str, task: str, seen: str | None
+) -> None:
     mapping = 'embedding' if planner.startswith('huang') else 'auto'
 
-    result = played(planner, case_of(task, 2), mapping=mapping).result
+    result = played(planner, case_of(task, 2), mapping=mapping, seen=seen).result
 
     assert result.passed, result.reason
     assert result.loops == 0
     assert failed_steps(result) == 0
-    assert result.discarded == 0
-
-
-@pytest.mark.parametrize(
-    ('planner', 'task'),
-    [('llm_state', 'wash_the_plate'), ('inner_monologue:window=5', 'microwave_salmon')],
-)
-def test_every_task_is_done_where_only_the_rooms_that_were_entered_are_seen(
-    planner: str, task: str
-) -> None:
-    result = played(planner, case_of(task, 2), seen='rooms_seen').result
-
-    assert result.passed, result.reason
-    assert failed_steps(result) == 0
-
-
-def test_the_brain_estimates_an_open_state_in_a_house() -> None:
-    assert played('brain_body:open_state=model', case_of('microwave_salmon', 2)).result.passed
+    assert result.discarded == 0 or 'open_state' in planner  # a call may change nothing
 
 
 @pytest.mark.slow
@@ -302,51 +290,15 @@ def test_the_page_on_models_names_every_planner_that_expert_answers() -> None:
     assert {*PLANNERS} <= {*row.replace('--planner ', '').split('`')}
 
 
-def prepared(folder: Path, **changes: Any) -> Prepared:
-    values: dict[str, Any] = {
-        'suite': SUITE.name,
-        'planner': 'brain_body',
-        'brain': 'expert',
-        'body': 'expert',
-    }
-    return prepare(BenchRequest(**{**values, **changes}), folder)
-
-
-def test_a_run_says_of_both_roles_that_it_measures_the_plumbing(tmp_path: Path) -> None:
-    run = prepared(tmp_path)
-
-    assert (run.plan.settings.brain, run.plan.settings.body) == ('expert', 'expert')
-    (notice,) = (text for text in run.notices if 'plumbing' in text)
-    assert notice.startswith('The Brain and the Body `expert` is a deterministic stand-in')
-
-
-REFUSED: Sequence[tuple[dict[str, Any], str]] = [
-    ({'planner': 'llm_pop', 'body': 'offline'}, 'plays in no world of the kind household'),
-    ({'brain': 'offline'}, 'knows nothing of houses'),
-    ({'planner': 'lang_prompt', 'body': 'offline'}, 'say --body expert'),
-    ({'brain': 'uninformed'}, '`uninformed` works in'),
-    ({'planner': 'llm_state', 'brain': 'offline'}, 'cannot work with `offline`'),
-]
-
-
-@pytest.mark.parametrize(('changes', 'told'), REFUSED)
-def test_what_it_cannot_answer_is_said_before_anything_starts(
-    tmp_path: Path, changes: dict[str, Any], told: str
-) -> None:
-    with pytest.raises(ConfigError) as caught:
-        prepared(tmp_path / 'out', **changes)
-
-    assert told in str(caught.value)
-    assert not (tmp_path / 'out').exists()
-
-
 def test_a_planner_whose_requests_it_does_not_answer_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replies, 'PLANNERS', ('prog_prompt',))
 
+    request = BenchRequest(suite=SUITE.name, planner='base_llm', brain='expert', body='expert')
+
     with pytest.raises(ConfigError, match='base_llm cannot work with `expert` in houses'):
-        prepared(tmp_path, planner='base_llm')
+        prepare(request, tmp_path)
 
 
 # --- The oracle's plans reach the goals of the suites in every house, and name what they cannot
