@@ -53,6 +53,21 @@ def test_service_that_is_slow_is_asked_less_and_less_often(
     assert len(deaf.heard) == len(['at once', 2, 4, 7, 12, 21, 38])
 
 
+def test_request_that_changes_something_is_sent_once_though_its_answer_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calls, 'AGAIN_S', 0.01)
+    deaf = Deaf(overhears=0)
+    approve = service(deaf, Approve.Request())
+
+    with pytest.raises(WorldError, match='no answer'):
+        approve.run(
+            Approve.Request(hash='abc'), 0.3, sending=lambda: setattr(deaf, 'overhears', 1000)
+        )
+
+    assert deaf.heard == ['', 'abc']
+
+
 def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, 'ANSWER_S', 0.1)
     deaf = Deaf(overhears=1000)
