@@ -1,12 +1,15 @@
-"""How noisy `mujoco_sim` reads the force on the hand."""
+"""What `mujoco_sim` reads: the noise of the force on the hand, and the poses of the tool."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from bbllm.arm.kinematics import forward
 from bbllm.ros.rclpy_support.params import MujocoSimParams
 from bbllm.ros.sim.loop import SimLoop
+from bbllm.ros.sim.state import state_of, wrenches_of
+from bbllm.sim.reading import tool_load
 
 pytestmark = pytest.mark.ros
 
@@ -58,3 +61,16 @@ def test_a_reset_changes_scene_and_seed_but_not_how_noisy_it_is(scene: str) -> N
     assert (told == readings(made(scene, force_noise_n=0.5, seed=1))).all()
     loop.reset('', 2)
     assert (readings(loop) == readings(made(scene, force_noise_n=0.5, seed=2))).all()
+
+
+def test_the_tool_is_where_the_joints_put_it(scene: str) -> None:
+    robot = made(scene).robot
+    state = state_of(robot, tool_load(robot.simulation), 1.0, wrenches_of(robot, 1.0))
+
+    for pose, joints in (
+        (state.o_t_ee, state.measured_joint_state),
+        (state.o_t_ee_d, state.desired_joint_state),
+    ):
+        place = pose.pose.position
+        assert (place.x, place.y, place.z) == pytest.approx(forward(joints.position)[:3, 3])
+    assert state.f_t_ee.pose.position.z == pytest.approx(0.1034)
