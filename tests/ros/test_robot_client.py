@@ -12,7 +12,7 @@ from stacks import Running
 
 from bbllm.arm.driver import RobotMode
 from bbllm.arm.stop_causes import StopCause
-from bbllm.ros.driver import robot_client
+from bbllm.ros.driver import ros_driver
 from bbllm.ros.driver.activity_feed import ActivityFeed
 from bbllm.ros.driver.ros_driver import RosDriver
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.ros
 
 @pytest.fixture
 def driver(sim: Running, monkeypatch: pytest.MonkeyPatch) -> RosDriver:
-    monkeypatch.setattr(robot_client, 'MANAGER_S', 2.0)
+    monkeypatch.setattr(ros_driver, 'MANAGER_S', 2.0)
     # ros2_control does not tell by itself that an error took everything down; mujoco_sim does.
     monkeypatch.setattr(ActivityFeed, '_take_activity', lambda feed, msg: False)
     assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
@@ -79,7 +79,7 @@ def test_person_is_asked_where_nothing_tells_whether_a_stop_took_the_hardware_do
 def test_robot_whose_driver_finds_its_clients_late_is_recovered_at_the_first_try(
     sim: Running, driver: RosDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    last_made = driver._robot._manager._client
+    last_made = driver._manager._client
     call = Client.call_async
     overheard = ['once', 'twice']
 

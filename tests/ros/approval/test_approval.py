@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from asking import BODY, PICK_PLACE, TASK, YES, end, models
 from diagnostic_msgs.msg import DiagnosticArray
+from drivers import driver_of
 from fake_server import FakeServer
 from robots import Robot, nothing_waits, request_of
 from stacks import Background, Running, inject, log_of, until
@@ -19,9 +20,6 @@ from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, Plan, PlanStep, SkillCall, Status
 from bbllm.ros.convert.records import plan_to_msg
-from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, STATE_BROADCASTER
-from bbllm.ros.driver.robot_client import RobotClient
-from bbllm.ros.rclpy_support.fast_subscription import Poller
 
 pytestmark = pytest.mark.ros
 
@@ -182,7 +180,6 @@ def test_cancelled_task_is_waited_for_no_more(stack: Running, robot: Robot) -> N
 
 
 PLACE_A = '<rob0>[place] <location_A>'
-ARM = 'fr3_arm_controller'
 
 
 def replay(stack: Running, episode_id: str, steps: tuple[str, ...], call: SkillCall) -> Background:
@@ -192,16 +189,13 @@ def replay(stack: Running, episode_id: str, steps: tuple[str, ...], call: SkillC
     return Background(lambda: stack.client.execute(call, plan=msg, step=len(steps) - 1))
 
 
-def bring_back(stack: Running, robot: Robot) -> None:
+def bring_back(stack: Running) -> None:
     """Recover the robot past the executor, as a person does with tools of ros2_control."""
-    node = stack.client.node
-    poller = Poller(node)  # type: ignore[arg-type]  # it only subscribes
-    by_hand = RobotClient(node, poller, stack.client.group, robot.feed, ARM)
-    poller.start()
+    by_hand = driver_of(stack)
     by_hand.clear_errors()
     by_hand.activate_hardware()
-    by_hand.activate(JOINT_BROADCASTER, STATE_BROADCASTER)
-    by_hand.activate(ARM)
+    by_hand.activate_broadcasters()
+    by_hand.activate_controller()
 
 
 @contextmanager
@@ -309,7 +303,7 @@ def test_plan_is_asked_for_again_when_others_bring_the_robot_back_from_a_user_st
         until(lambda: stops[-1] > before, 'stop of the robot as the executor sees it')
     inject(stack, 'user_stop', clear=True)
     until(lambda: robot.feed.stopped, 'stop of the robot')
-    bring_back(stack, robot)
+    bring_back(stack)
     robot.begin()
 
     again = replay(stack, episode_id, steps, SkillCall('return_to_base'))
