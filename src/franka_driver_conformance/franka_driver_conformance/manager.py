@@ -26,10 +26,13 @@ BEST_EFFORT = SwitchController.Request.BEST_EFFORT
 SWITCH_S = 5.0
 
 
+def _listed(driver: DriverClient, kind: Any, name: str, field: str) -> dict[str, Any]:
+    answer = driver.call(kind, f'controller_manager/{name}', kind.Request())
+    return {entry.name: entry for entry in getattr(answer, field)}
+
+
 def controllers(driver: DriverClient) -> dict[str, Any]:
-    name = 'controller_manager/list_controllers'
-    answer = driver.call(ListControllers, name, ListControllers.Request())
-    return {entry.name: entry for entry in answer.controller}
+    return _listed(driver, ListControllers, 'list_controllers', 'controller')
 
 
 def arm_controller(driver: DriverClient) -> Any:
@@ -45,9 +48,7 @@ def controller_states(driver: DriverClient) -> dict[str, str | None]:
 
 
 def hardware(driver: DriverClient) -> Any:
-    name = 'controller_manager/list_hardware_components'
-    answer = driver.call(ListHardwareComponents, name, ListHardwareComponents.Request())
-    found = {entry.name: entry for entry in answer.component}
+    found = _listed(driver, ListHardwareComponents, 'list_hardware_components', 'component')
     if HARDWARE not in found:
         raise CheckFailedError(f'a hardware component {HARDWARE}', sorted(found))
     return found[HARDWARE]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 from controller_manager_msgs.msg import ControllerManagerActivity
 from franka_msgs.action import ErrorRecovery
@@ -41,21 +41,13 @@ DEEDS = {
 }
 
 
-class Provoker(Protocol):
-    """Makes the robot stop, and releases it; each step may wait for a person."""
-
-    def prepare(self, cause: Cause, moving: bool) -> None:
-        """Get ready, before the arm moves."""
-
-    def provoke(self, cause: Cause) -> None:
-        """Make the robot stop. A user stop stays in force."""
-
-    def release(self, cause: Cause) -> None:
-        """Remove the cause, before the recovery."""
-
-
 class SimProvoker:
-    """Calls the service `sim/inject_fault` of `mujoco_sim`, which no real driver has."""
+    """
+    Makes the robot stop by `sim/inject_fault` of `mujoco_sim`, which no real driver has.
+
+    `prepare` comes before the arm moves, `provoke` stops the robot, and `release` removes the
+    cause before the recovery.
+    """
 
     def __init__(self, driver: DriverClient):
         self._driver = driver
@@ -98,6 +90,9 @@ class PersonProvoker:
             self._ask('Release the external activation device, then press Enter.')
         else:
             self._ask('Take your hands off the arm, then press Enter: it recovers then.')
+
+
+Provoker = SimProvoker | PersonProvoker
 
 
 class StopScenario:
