@@ -24,7 +24,7 @@ from urdf_text import chain, joints_of, step
 
 from bbllm.arm.urdf import robot_description
 from bbllm.ros.convert.records import LATCHED
-from bbllm.ros.sim.frames import description_of
+from bbllm.ros.sim.topics import description_of
 
 pytestmark = pytest.mark.ros
 

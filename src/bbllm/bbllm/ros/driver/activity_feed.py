@@ -114,7 +114,11 @@ class ActivityFeed:
             (ListHardwareComponents, 'list_hardware_components', self._learn_hardware),
         ):
             future = self._clients[name].call_async(kind.Request())
-            self._keep(future)
+            with self._news:
+                self._open.append(future)
+                given_up = self._open.popleft() if len(self._open) > MOST_OPEN else None
+            if given_up is not None:
+                given_up.cancel()
             future.add_done_callback(partial(self._answer, now_s, name, learn))
 
     def wait_for_answer(self, timeout_s: float) -> bool:
@@ -141,13 +145,6 @@ class ActivityFeed:
                 if self._news.wait_for(told, LOOK_S):
                     return True
         return False
-
-    def _keep(self, future: Any) -> None:
-        with self._news:
-            self._open.append(future)
-            given_up = self._open.popleft() if len(self._open) > MOST_OPEN else None
-        if given_up is not None:
-            given_up.cancel()
 
     def _answer(self, asked_s: float, name: str, learn: Any, future: Any) -> None:
         if future.cancelled() or future.exception() is not None:

@@ -92,8 +92,8 @@ class ObjectFeed:
                 f'The scene is stale: {self._latest.source or "the source of the objects"} has '
                 f'told nothing for {self._latest.age_s:.1f} s.'
             )
-        if not self._is_new(not_before_s):
-            behind_s = not_before_s - stamp_from_msg(newest.header.stamp)
+        behind_s = not_before_s - stamp_from_msg(newest.header.stamp)
+        if behind_s > SAME_S:
             raise SceneError(
                 f'The scene is stale: within {wait_s:g} s nothing newer came than from '
                 f'{behind_s:.2f} s before the moment that was asked for.'
@@ -102,9 +102,7 @@ class ObjectFeed:
 
     def _is_new(self, not_before_s: float) -> bool:
         newest = self._latest.message
-        return newest is not None and (
-            stamp_from_msg(newest.header.stamp) >= not_before_s - SAME_S
-        )
+        return newest is not None and not_before_s - stamp_from_msg(newest.header.stamp) <= SAME_S
 
 
 def make_source(

@@ -8,7 +8,6 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from std_srvs.srv import Trigger
 
 from bbllm.core.constants import OpenStateMode
-from bbllm.core.protocols import ChatModel
 from bbllm.core.types import Scene
 from bbllm.planners.common.belief.belief_world import StateKeeper
 from bbllm.planners.common.belief.interaction_history import InteractionHistory
@@ -49,7 +48,11 @@ class OpenStateFeed:
 
     def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:
         log, by_model = self._node.get_logger(), mode is OpenStateMode.MODEL
-        model = model_estimator(model_of_open_state(params)) if by_model else None
+        model = (
+            ModelEstimator(model_of_open_state(params), ShortNames(), summary=False, messages=True)
+            if by_model
+            else None
+        )
         return StateKeeper(
             lambda past: model or RuleEstimator(past),
             InteractionHistory(TOLD_TO_MODEL) if by_model else InteractionHistory(),
@@ -104,7 +107,3 @@ def told_of(forgotten: OpenState) -> str:
         return 'Nothing was believed.'
     more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
     return f'Forgotten is what was believed of {", ".join(things[:NAMED])}{more}.'
-
-
-def model_estimator(model: ChatModel) -> ModelEstimator:
-    return ModelEstimator(model, ShortNames(), summary=False, messages=True)

@@ -7,7 +7,7 @@ from bbllm.ros.sim.base import SimBase
 from bbllm.ros.sim.controller_manager import SimManager
 from bbllm.ros.sim.hand import SimHand
 from bbllm.ros.sim.loop import SimLoop
-from bbllm.ros.sim.services import SimServices
+from bbllm.ros.sim.services import serve_sim
 from bbllm.ros.sim.topics import SimTopics, WorldClock, publish_goals
 
 
@@ -43,8 +43,8 @@ class MujocoSim(StackNode):
             SimArm(self, self._loop),
             SimBase(self, self._loop),
             SimHand(self, self._loop),
-            SimServices(self, self._loop),
         )
+        serve_sim(self, self._loop)
         self._loop.start()
 
     def take(self, params: MujocoSimParams) -> None:

@@ -145,10 +145,10 @@ def _state(state: LifeCycle) -> State:
 
 def _life_cycle(wanted: State) -> LifeCycle | None:
     """Read a state by its number, or by its label where there is none."""
-    for state in LifeCycle:
-        if wanted.id == state or (wanted.id == 0 and wanted.label == state.label):
-            return state
-    return None
+    return next(
+        (x for x in LifeCycle if wanted.id == x or (wanted.id == 0 and wanted.label == x.label)),
+        None,
+    )
 
 
 def _controller(name: str, state: LifeCycle) -> msgs.ControllerState:

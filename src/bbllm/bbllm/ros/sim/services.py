@@ -13,40 +13,32 @@ from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.faults import Fault, fault_named
 
 
-class SimServices:
-    """Serves sim/reset, set_object_pose, set_object_mass, set_user_stop and inject_fault."""
+def serve_sim(node: StackNode, loop: SimLoop) -> None:
+    """Serve sim/reset, set_object_pose, set_object_mass, set_user_stop and inject_fault."""
 
-    def __init__(self, node: StackNode, loop: SimLoop):
-        self._loop = loop
-        for kind, name, action in (
-            (ResetSim, 'reset', self._reset),
-            (SetObjectPose, 'set_object_pose', self._set_pose),
-            (SetObjectMass, 'set_object_mass', self._set_mass),
-            (SetBool, 'set_user_stop', self._user_stop),
-            (InjectFault, 'inject_fault', self._inject),
-        ):
-            node.create_service(kind, f'sim/{name}', _served(action), callback_group=node.group)
+    def fault(fault: Fault, clear: bool) -> None:
+        (loop.robot.clear if clear else loop.robot.inject)(fault)
 
-    def _reset(self, request: ResetSim.Request) -> None:
-        self._loop.reset(request.scene, request.seed)
+    def inject(ask: InjectFault.Request) -> None:
+        every = ask.clear and not ask.fault
+        for each in list(Fault) if every else [fault_named(ask.fault)]:
+            fault(each, ask.clear)
 
-    def _set_pose(self, request: SetObjectPose.Request) -> None:
-        self._loop.robot.set_object_pose(request.name, pose_from_msg(request.pose))
-
-    def _set_mass(self, request: SetObjectMass.Request) -> None:
-        self._loop.robot.set_object_mass(request.name, request.mass)
-
-    def _user_stop(self, request: SetBool.Request) -> None:
-        self._fault(Fault.USER_STOP, clear=not request.data)
-
-    def _inject(self, request: InjectFault.Request) -> None:
-        every = request.clear and not request.fault
-        for fault in list(Fault) if every else [fault_named(request.fault)]:
-            self._fault(fault, clear=request.clear)
-
-    def _fault(self, fault: Fault, *, clear: bool) -> None:
-        robot = self._loop.robot
-        (robot.clear if clear else robot.inject)(fault)
+    actions: dict[str, tuple[Any, Callable[[Any], None]]] = {
+        'reset': (ResetSim, lambda ask: loop.reset(ask.scene, ask.seed)),
+        'set_object_pose': (
+            SetObjectPose,
+            lambda ask: loop.robot.set_object_pose(ask.name, pose_from_msg(ask.pose)),
+        ),
+        'set_object_mass': (
+            SetObjectMass,
+            lambda ask: loop.robot.set_object_mass(ask.name, ask.mass),
+        ),
+        'set_user_stop': (SetBool, lambda ask: fault(Fault.USER_STOP, not ask.data)),
+        'inject_fault': (InjectFault, inject),
+    }
+    for name, (kind, action) in actions.items():
+        node.create_service(kind, f'sim/{name}', _served(action), callback_group=node.group)
 
 
 def _served(action: Callable[[Any], None]) -> Callable[[Any, Any], Any]:

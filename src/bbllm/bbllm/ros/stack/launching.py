@@ -79,12 +79,10 @@ def declare_driver_arguments() -> list[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'robot_ip', description="Address of the robot's control, for example 172.16.0.2."
         ),
-        DeclareLaunchArgument(
+        _switch(
             'use_fake_hardware',
-            default_value='false',
-            choices=['true', 'false'],
-            description='Start the driver without a robot, to see whether everything is '
-            'installed; neither arm nor hand can then move.',
+            'Start the driver without a robot, to see whether everything is installed; neither '
+            'arm nor hand can then move.',
         ),
     ]
 
@@ -98,11 +96,10 @@ def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
 
 
 def keep_boundary() -> tuple[DeclareLaunchArgument, OpaqueFunction]:
-    declared = DeclareLaunchArgument(
+    declared = _switch(
         'network',
-        default_value=str(wants_network(os.environ)).lower(),
-        choices=['true', 'false'],
-        description='Let other machines take part; otherwise all stays on this one.',
+        'Let other machines take part; otherwise all stays on this one.',
+        wants_network(os.environ),
     )
 
     def bound(context: LaunchContext) -> None:
@@ -150,9 +147,9 @@ def describe_stack(
     )
 
 
-def _switch(name: str, description: str) -> DeclareLaunchArgument:
+def _switch(name: str, description: str, default: bool = False) -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
-        name, default_value='false', choices=['true', 'false'], description=description
+        name, default_value=_text(default), choices=['true', 'false'], description=description
     )
 
 
