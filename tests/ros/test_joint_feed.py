@@ -67,7 +67,12 @@ def old(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> JointFeed:
     return feed
 
 
-def test_silence_of_an_arm_whose_controllers_are_up_is_a_lost_driver(old: JointFeed) -> None:
+@pytest.mark.parametrize('mute', [(), EVERYTHING], ids=['controllers are up', 'no answer'])
+def test_silence_of_an_arm_that_no_stop_explains_is_a_lost_driver(
+    old: JointFeed, topics: Topics, mute: tuple[type, ...]
+) -> None:
+    topics.manager.mute = mute
+
     with pytest.raises(LostNodeError, match='the driver has gone: no joint states'):
         old.check()
 
@@ -100,13 +105,6 @@ def test_silence_of_a_stopped_robot_is_found_out_by_asking_as_nobody_tells_of_it
     with pytest.raises(SceneError, match='the robot is stopped'):
         old.hand(1.0)
     assert old.at(1.0, or_stopped=True) == old.newest()
-
-
-def test_silence_that_nobody_explains_is_a_lost_driver(old: JointFeed, topics: Topics) -> None:
-    topics.manager.mute = EVERYTHING
-
-    with pytest.raises(LostNodeError, match='the driver has gone'):
-        old.check()
 
 
 def test_the_same_stamp_again_and_again_is_a_driver_that_hangs(
