@@ -12,17 +12,18 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Behaviour = Callable[['Handler', dict[str, Any]], None]
 
 
-class FakeServer:
+class FakeServer(ThreadingHTTPServer):
     """Runs in threads of its own between `with` and its end."""
 
     def __init__(self, *behaviours: Behaviour):
+        super().__init__(('127.0.0.1', 0), Handler)
         self.behaviours = list(behaviours)
         self.models: tuple[str, ...] | None = ('gpt-4o', 'gpt-4o-mini')
         """What /v1/models lists; None where it has no such page."""
@@ -31,20 +32,7 @@ class FakeServer:
         self.headers: list[dict[str, str]] = []
         self.gone = threading.Event()
         """Set when the server closes, so that no handler hangs longer."""
-        self._http = _Server(('127.0.0.1', 0), Handler)
-        self._http.daemon_threads = True
-        self._http.fake = self
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={'poll_interval': 0.01}, daemon=True
-        )
-
-    @property
-    def port(self) -> int:
-        return int(self._http.server_address[1])
-
-    @property
-    def url(self) -> str:
-        return f'http://127.0.0.1:{self.port}/v1'
+        self.url = f'http://127.0.0.1:{self.server_port}/v1'
 
     def will(self, *behaviours: Behaviour) -> None:
         self.behaviours = list(behaviours)
@@ -53,17 +41,13 @@ class FakeServer:
         return self.behaviours.pop(0) if len(self.behaviours) > 1 else self.behaviours[0]
 
     def __enter__(self) -> FakeServer:
-        self._thread.start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self.gone.set()
-        self._http.shutdown()
-        self._http.server_close()
-
-
-class _Server(ThreadingHTTPServer):
-    fake: FakeServer
+        self.shutdown()
+        self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Stay silent about clients that left: that is what many tests are about."""
@@ -75,27 +59,19 @@ class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = 'HTTP/1.1'
-    server: _Server
-
-    @property
-    def fake(self) -> FakeServer:
-        return self.server.fake
+    server: FakeServer
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers['content-length'])))
-        self.fake.bodies.append(body)
-        self.fake.headers.append({name.lower(): text for name, text in self.headers.items()})
-        try:
-            self.fake.next_behaviour()(self, body)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
+        self.server.bodies.append(body)
+        self.server.headers.append({name.lower(): text for name, text in self.headers.items()})
+        self.server.next_behaviour()(self, body)
 
     def do_GET(self) -> None:
-        if self.fake.models is None:
+        if self.server.models is None:
             status(404, 'no such page')(self, {})
             return
-        names = [{'id': name, 'object': 'model'} for name in self.fake.models]
-        self.send_json({'object': 'list', 'data': names})
+        self.send_json({'data': [{'id': name} for name in self.server.models]})
 
     def send_json(self, data: object, code: int = 200, **headers: str) -> None:
         self.send_whole(json.dumps(data).encode(), 'application/json', code, **headers)
@@ -127,6 +103,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_event('[DONE]')
         self.wfile.write(b'0\r\n\r\n')
 
+    def hang(self) -> None:
+        self.server.gone.wait(20)
+        self.hang_up()
+
     def hang_up(self) -> None:
         self.close_connection = True
 
@@ -135,16 +115,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def says(
-    *pieces: str,
-    model: str = 'fake-1',
-    finish: str | None = 'stop',
-    tokens: tuple[int, int] | None = (7, 3),
-    can_stream: bool = True,
+    *pieces: str, model: str = 'fake-1', finish: str | None = 'stop', can_stream: bool = True
 ) -> Behaviour:
     """Answer in these pieces, or as a whole where no stream was asked for."""
 
     def behave(handler: Handler, body: dict[str, Any]) -> None:
-        usage = {'prompt_tokens': tokens[0], 'completion_tokens': tokens[1]} if tokens else None
+        usage = {'prompt_tokens': 7, 'completion_tokens': 3}
         if not body.get('stream') or not can_stream:
             message = {'role': 'assistant', 'content': ''.join(pieces)}
             choice = {'index': 0, 'message': message, 'finish_reason': finish}
@@ -156,7 +132,7 @@ def says(
             handler.send_event(chunk(piece, model))
         if finish is not None:
             handler.send_event(chunk('', model, finish))
-        if usage and body.get('stream_options', {}).get('include_usage'):
+        if body.get('stream_options', {}).get('include_usage'):
             handler.send_event({'model': model, 'choices': [], 'usage': usage})
         handler.end_stream()
 
@@ -180,38 +156,28 @@ def status(
     return behave
 
 
-def embeds(
-    *,
-    model: str = 'fake-embedding-1',
-    length: int = 4,
-    backwards: bool = False,
-    tokens: bool = True,
-) -> Behaviour:
-    """Answer each text with a vector that begins with its number of characters."""
+def embeds() -> Behaviour:
+    """Answer each text, last first, with a vector that begins with its number of characters."""
 
     def behave(handler: Handler, body: dict[str, Any]) -> None:
         if handler.path != '/v1/embeddings' or body.get('encoding_format') != 'float':
             status(404, f'no {handler.path} here')(handler, body)
             return
-        data = [
-            {'index': i, 'embedding': [float(len(text)), 1.0, *[0.0] * (length - 2)]}
-            for i, text in enumerate(body['input'])
-        ]
-        usage = {'prompt_tokens': len(data), 'total_tokens': len(data)} if tokens else None
-        answer = {'object': 'list', 'model': model, 'usage': usage}
-        handler.send_json({**answer, 'data': data[::-1] if backwards else data})
+        data = [{'index': i, 'embedding': [len(x), 1.0]} for i, x in enumerate(body['input'])]
+        usage = {'prompt_tokens': len(data), 'total_tokens': len(data)}
+        handler.send_json({'data': data[::-1], 'model': 'fake-embedding-1', 'usage': usage})
 
     return behave
 
 
-def streams(events: Sequence[object]) -> Behaviour:
+def streams(*events: object, then: Callable[[Handler], None] = Handler.end_stream) -> Behaviour:
     """Stream these events as they are."""
 
     def behave(handler: Handler, body: dict[str, Any]) -> None:
         handler.begin_stream()
         for event in events:
             handler.send_event(event)
-        handler.end_stream()
+        then(handler)
 
     return behave
 
@@ -242,52 +208,30 @@ def echoes_key(code: int = 401) -> Behaviour:
     return behave
 
 
-def hangs(*pieces: str) -> Behaviour:
-    """Say these pieces, then nothing until the server closes; no piece, no answer at all."""
+def hangs() -> Behaviour:
+    """Answer nothing until the server closes."""
+    return lambda handler, body: handler.hang()
+
+
+def repeats(text: str) -> Behaviour:
+    """Stream this text for ever."""
 
     def behave(handler: Handler, body: dict[str, Any]) -> None:
-        if pieces:
-            handler.begin_stream()
-            for piece in pieces:
-                handler.send_event(chunk(piece))
-        handler.fake.gone.wait(20)
-        handler.hang_up()
+        handler.begin_stream()
+        while not handler.server.gone.wait(0.001):
+            handler.send_raw(text)
 
     return behave
 
 
 def drips() -> Behaviour:
     """Keep the connection busy with comments, as servers under load do, and never answer."""
-
-    def behave(handler: Handler, body: dict[str, Any]) -> None:
-        handler.begin_stream()
-        while not handler.fake.gone.wait(0.01):
-            handler.send_raw(': still busy\n\n')
-
-    return behave
+    return repeats(': still busy\n\n')
 
 
-def cuts(*pieces: str) -> Behaviour:
-    """Break the connection off in mid-reply."""
-
-    def behave(handler: Handler, body: dict[str, Any]) -> None:
-        handler.begin_stream()
-        for piece in pieces:
-            handler.send_event(chunk(piece))
-        handler.hang_up()
-
-    return behave
-
-
-def rambles(piece: str = 'and so on ') -> Behaviour:
+def rambles() -> Behaviour:
     """Reply for ever."""
-
-    def behave(handler: Handler, body: dict[str, Any]) -> None:
-        handler.begin_stream()
-        while not handler.fake.gone.is_set():
-            handler.send_event(chunk(piece))
-
-    return behave
+    return repeats(f'data: {json.dumps(chunk("and so on "))}\n\n')
 
 
 def sends(raw: str, kind: str, code: int = 200) -> Behaviour:

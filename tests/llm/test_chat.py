@@ -7,10 +7,9 @@ from chat_clients import ASK, SCHEMA, Client
 from fake_server import (
     Behaviour,
     FakeServer,
+    Handler,
     chunk,
-    cuts,
     drips,
-    hangs,
     rambles,
     refuses,
     says,
@@ -34,9 +33,7 @@ def test_a_streamed_reply_comes_whole(server: FakeServer) -> None:
     reply = Client(server).model.complete(ASK)
 
     assert reply.text == '0: pick the red cube\n1: Done'
-    assert reply.usage == Usage(7, 3)
-    assert reply.model == 'fake-1'
-    assert reply.retries == 0
+    assert (reply.usage, reply.model, reply.retries) == (Usage(7, 3), 'fake-1', 0)
     assert reply.duration_s > 0.0
 
 
@@ -65,13 +62,11 @@ def test_the_request_says_what_is_configured(server: FakeServer) -> None:
     Client(server, temperature=0.25, max_tokens=99).ask(stop=['\n\n'], schema=SCHEMA)
 
     body = server.bodies[0]
-    assert body['model'] == 'gpt-4o'
-    assert body['temperature'] == 0.25
-    assert body['max_tokens'] == 99
+    assert {'model': 'gpt-4o', 'temperature': 0.25, 'max_tokens': 99}.items() <= body.items()
     assert body['stop'] == ['\n\n']
-    assert body['messages'] == [
-        {'role': 'system', 'content': 'You plan.'},
-        {'role': 'user', 'content': 'Stack the cubes.'},
+    assert [(each['role'], each['content']) for each in body['messages']] == [
+        ('system', 'You plan.'),
+        ('user', 'Stack the cubes.'),
     ]
     assert body['response_format']['json_schema']['schema'] == SCHEMA
     assert server.headers[0]['authorization'] == 'Bearer sk-test-0123456789abcdef'
@@ -92,12 +87,7 @@ def test_a_server_that_refuses_streams_is_asked_without(server: FakeServer) -> N
         ('stream_options', 'Unrecognized request argument supplied: stream_options', None),
         ('response_format', "This model does not support 'response_format'", None),
         ('response_format', 'no', 'response_format'),
-        (
-            'temperature',
-            "Unsupported value: 'temperature' does not support 0.5 with this model. Only the "
-            'default (1) value is supported.',
-            'temperature',
-        ),
+        ('temperature', "Unsupported value: 'temperature' does not support 0.5", 'temperature'),
         ('stop', "Unsupported parameter: 'stop' is not supported with this model.", 'stop'),
     ],
 )
@@ -151,11 +141,15 @@ def test_a_reasoning_model_is_given_its_own_name_for_the_limit(server: FakeServe
 @pytest.mark.parametrize(
     ('broken', 'changes', 'report'),
     [
-        (cuts('0: pi'), {}, 'cut'),
+        (streams(chunk('0: pi'), then=Handler.hang_up), {}, 'cut'),
         (says('0: pi', finish=None), {}, 'cut'),
-        (streams([chunk('0: '), {'error': {'message': 'lost a GPU'}}]), {}, 'lost a GPU'),
+        (streams(chunk('0: '), {'error': {'message': 'lost a GPU'}}), {}, 'lost a GPU'),
         (says(''), {'retries': 0}, 'empty reply'),
-        (hangs('0: pi'), {'first_token_timeout_s': 0.2}, 'did not come within 0.2 s'),
+        (
+            streams(chunk('0: pi'), then=Handler.hang),
+            {'first_token_timeout_s': 0.2},
+            'did not come within 0.2 s',
+        ),
         (status(500, 'hiccup'), {'hang_timeout_s': 0.001}, 'hiccup'),
         (status(409, 'hiccup'), {}, 'hiccup'),
         (status(503, 'hiccup'), {}, 'hiccup'),
@@ -187,7 +181,7 @@ HURRIED = {'first_token_timeout_s': 0.3, 'retries': 0}
         (says('so on', finish='length'), {}, ModelError, 'not end within max_tokens = 2048', 1),
         (rambles(), {'max_tokens': 20}, ModelError, 'not end within max_tokens = 20 ', 1),
         (says('<think>hm', finish='length'), {}, ModelError, 'before it wrote an answer', 1),
-        (streams([{'choices': [DECLINED]}]), {}, ModelError, 'declined to answer: I will not', 1),
+        (streams({'choices': [DECLINED]}), {}, ModelError, 'declined to answer: I will not', 1),
         (says('0: ', finish='content_filter'), {}, ModelError, 'content filter', 1),
         (rambles(), ENDLESS, ModelUnavailableError, 'reply was not there after 0.2 s', 1),
         (drips(), HURRIED, ModelUnavailableError, 'did not come within 0.3 s', 1),

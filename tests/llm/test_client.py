@@ -46,7 +46,7 @@ def test_a_server_that_stays_broken_ends_with_what_was_tried(server: FakeServer)
 
     text = str(caught.value)
     assert text.startswith(
-        f'gpt-4o at 127.0.0.1:{server.port} answered 500 (internal server error): boom'
+        f'gpt-4o at 127.0.0.1:{server.server_port} answered 500 (internal server error): boom'
     )
     assert 'asked 3 times' in text
     assert '--brain offline' in text
@@ -84,13 +84,13 @@ def test_an_unknown_model_is_answered_with_those_there_are(server: FakeServer) -
 @pytest.mark.parametrize('host', ['127.0.0.1', 'localhost'])
 def test_a_server_that_is_down_is_named(host: str) -> None:
     with FakeServer() as server:
-        client = Client(server, base_url=f'http://{host}:{server.port}/v1', retries=1)
+        client = Client(server, base_url=f'http://{host}:{server.server_port}/v1', retries=1)
 
     with pytest.raises(ModelUnavailableError) as caught:
         client.ask()
 
     assert 'could not be reached: [Errno 111] Connection refused' in str(caught.value)
-    assert f'Is a server running at {host}:{server.port}?' in str(caught.value)
+    assert f'Is a server running at {host}:{server.server_port}?' in str(caught.value)
     assert 'asked 2 times' in str(caught.value)
 
 
@@ -104,7 +104,7 @@ def test_a_hang_is_told_while_it_lasts_and_ends_after_a_limit_for_all_tries(
 
     with pytest.raises(ModelUnavailableError, match=r'`hang_timeout_s`'):
         client.ask()
-    name = f'gpt-4o at 127.0.0.1:{server.port}'
+    name = f'gpt-4o at 127.0.0.1:{server.server_port}'
     assert client.reports[0] == f'Waiting for {name} for 0.1 s; time-out after 1.5 s.'
     assert sum('Waiting for' in text for text in client.reports) == 1
     assert len(server.bodies) < 10
@@ -208,7 +208,7 @@ def test_the_probe_names_model_and_host_and_asks_where_there_is_no_list(
     for listed, n_asked in ((('gpt-4o', 'gpt-4o-mini'), 0), (None, 1)):
         server.models = listed
         server.will(says('OK'))
-        assert probe(settings).startswith(f'gpt-4o at 127.0.0.1:{server.port} answers in')
+        assert probe(settings).startswith(f'gpt-4o at 127.0.0.1:{server.server_port} answers in')
         assert len(server.bodies) == n_asked
 
 

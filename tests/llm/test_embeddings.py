@@ -15,17 +15,9 @@ from bbllm.llm.embedding.lexical import DIMENSIONS, LexicalEmbedder
 from bbllm.llm.openai.chat import BATCH
 
 
-def test_vectors_come_in_the_order_of_the_texts(server: FakeServer) -> None:
-    server.will(embeds(backwards=True))
-
-    found = Client(server).embedder.embed(['a', 'bbb', 'cc'])
-
-    assert [vector[0] for vector in found.vectors] == [1.0, 3.0, 2.0]
-    assert (found.model, found.usage.prompt_tokens, found.retries) == ('fake-embedding-1', 3, 0)
-    assert server.bodies[0]['model'] == 'gpt-4o'
-
-
-def test_many_texts_go_in_several_requests_and_are_counted_together(server: FakeServer) -> None:
+def test_vectors_come_in_the_order_of_many_texts_that_are_counted_together(
+    server: FakeServer,
+) -> None:
     server.will(embeds())
     texts = ['x' * (i + 1) for i in range(2 * BATCH + 1)]
 
@@ -33,7 +25,8 @@ def test_many_texts_go_in_several_requests_and_are_counted_together(server: Fake
 
     assert [len(body['input']) for body in server.bodies] == [BATCH, BATCH, 1]
     assert [vector[0] for vector in found.vectors] == [float(len(text)) for text in texts]
-    assert found.usage.prompt_tokens == len(texts)
+    assert (found.model, found.usage.prompt_tokens) == ('fake-embedding-1', len(texts))
+    assert (found.retries, server.bodies[0]['model']) == (0, 'gpt-4o')
 
 
 def test_a_failure_that_may_pass_is_tried_again(server: FakeServer) -> None:

@@ -74,8 +74,8 @@ def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: Fak
     [
         sends(json.dumps({'got': KEY}), 'application/json'),
         sends(f'<p>{KEY}</p>', 'text/html', 500),
-        streams([{'error': {'message': f'no {KEY}'}}]),
-        streams([f'{{"a": "{KEY}']),
+        streams({'error': {'message': f'no {KEY}'}}),
+        streams(f'{{"a": "{KEY}'),
         status(401, 'x' * 290 + ' ' + KEY),
     ],
 )
