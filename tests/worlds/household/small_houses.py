@@ -6,70 +6,72 @@ from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.household import Household, Mode, StepResult
 from bbllm.worlds.household.script import parse_line
-from bbllm.worlds.household.vocabulary import Property, Relation, State
+from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
-KITCHEN, BEDROOM, ME = 1, 2, 10
-TABLE, FRIDGE, SALMON, MUG, SPOON, CHAIR, BED, TV, LAMP, SHIRT, KNIFE, BOX = range(20, 32)
-SINK, FAUCET, PLATE, TOASTER, BREAD, MICROWAVE, SHELF, BOOK, PHONE, PAN, STOVE = range(40, 51)
-JUICE = 51
+
+class Id:
+    """Ids of the nodes; the scripts of `do` have the names in small letters."""
+
+    KITCHEN, BEDROOM, ME = 1, 2, 10
+    TABLE, FRIDGE, SALMON, MUG, SPOON, CHAIR, BED, TV, LAMP, SHIRT, KNIFE, BOX = range(20, 32)
+    SINK, FAUCET, PLATE, TOASTER, BREAD, MICROWAVE, SHELF, BOOK, PHONE, PAN, STOVE = range(40, 51)
+    JUICE = 51
+
 
 _THINGS: tuple[tuple[int, str, str, str], ...] = (
-    (TABLE, 'kitchentable', 'SURFACES', ''),
-    (FRIDGE, 'fridge', 'CAN_OPEN HAS_SWITCH HAS_PLUG CONTAINERS', 'CLOSED OFF PLUGGED_IN'),
-    (SALMON, 'salmon', 'GRABBABLE EATABLE', ''),
-    (MUG, 'mug', 'GRABBABLE RECIPIENT', 'DIRTY'),
-    (SPOON, 'spoon', 'GRABBABLE', ''),
-    (CHAIR, 'chair', 'SITTABLE GRABBABLE', ''),
-    (BED, 'bed', 'SITTABLE LIEABLE', ''),
-    (TV, 'tv', 'HAS_SWITCH HAS_PLUG LOOKABLE', 'ON PLUGGED_IN'),
-    (LAMP, 'tablelamp', 'HAS_SWITCH', 'OFF'),
-    (SHIRT, 'shirt', 'GRABBABLE CLOTHES', ''),
-    (KNIFE, 'cutleryknife', 'GRABBABLE', ''),
-    (BOX, 'box', 'GRABBABLE CAN_OPEN CONTAINERS', 'OPEN'),
-    (SINK, 'sink', 'CONTAINERS RECIPIENT', ''),
-    (FAUCET, 'faucet', 'HAS_SWITCH', 'OFF'),
-    (PLATE, 'plate', 'GRABBABLE SURFACES', ''),
-    (TOASTER, 'toaster', 'HAS_SWITCH CONTAINERS', 'OFF'),
-    (BREAD, 'breadslice', 'GRABBABLE EATABLE', ''),
-    (MICROWAVE, 'microwave', 'CAN_OPEN HAS_SWITCH CONTAINERS', 'OPEN OFF'),
-    (SHELF, 'bookshelf', 'CONTAINERS', ''),
-    (BOOK, 'book', 'GRABBABLE READABLE', ''),
-    (PHONE, 'wallphone', 'HAS_SWITCH', 'OFF'),
-    (PAN, 'fryingpan', 'GRABBABLE SURFACES', ''),
-    (JUICE, 'juice', 'GRABBABLE DRINKABLE POURABLE', ''),
-    (STOVE, 'stove', 'HAS_SWITCH CAN_OPEN', 'OFF CLOSED'),
+    (Id.TABLE, 'kitchentable', 'SURFACES', ''),
+    (Id.FRIDGE, 'fridge', 'CAN_OPEN HAS_SWITCH HAS_PLUG CONTAINERS', 'CLOSED OFF PLUGGED_IN'),
+    (Id.SALMON, 'salmon', 'GRABBABLE EATABLE', ''),
+    (Id.MUG, 'mug', 'GRABBABLE RECIPIENT', 'DIRTY'),
+    (Id.SPOON, 'spoon', 'GRABBABLE', ''),
+    (Id.CHAIR, 'chair', 'SITTABLE GRABBABLE', ''),
+    (Id.BED, 'bed', 'SITTABLE LIEABLE', ''),
+    (Id.TV, 'tv', 'HAS_SWITCH HAS_PLUG LOOKABLE', 'ON PLUGGED_IN'),
+    (Id.LAMP, 'tablelamp', 'HAS_SWITCH', 'OFF'),
+    (Id.SHIRT, 'shirt', 'GRABBABLE CLOTHES', ''),
+    (Id.KNIFE, 'cutleryknife', 'GRABBABLE', ''),
+    (Id.BOX, 'box', 'GRABBABLE CAN_OPEN CONTAINERS', 'OPEN'),
+    (Id.SINK, 'sink', 'CONTAINERS RECIPIENT', ''),
+    (Id.FAUCET, 'faucet', 'HAS_SWITCH', 'OFF'),
+    (Id.PLATE, 'plate', 'GRABBABLE SURFACES', ''),
+    (Id.TOASTER, 'toaster', 'HAS_SWITCH CONTAINERS', 'OFF'),
+    (Id.BREAD, 'breadslice', 'GRABBABLE EATABLE', ''),
+    (Id.MICROWAVE, 'microwave', 'CAN_OPEN HAS_SWITCH CONTAINERS', 'OPEN OFF'),
+    (Id.SHELF, 'bookshelf', 'CONTAINERS', ''),
+    (Id.BOOK, 'book', 'GRABBABLE READABLE', ''),
+    (Id.PHONE, 'wallphone', 'HAS_SWITCH', 'OFF'),
+    (Id.PAN, 'fryingpan', 'GRABBABLE SURFACES', ''),
+    (Id.JUICE, 'juice', 'GRABBABLE DRINKABLE POURABLE', ''),
+    (Id.STOVE, 'stove', 'HAS_SWITCH CAN_OPEN', 'OFF CLOSED'),
 )
-_IN_BEDROOM = {BED, TV, LAMP, SHIRT, SHELF, BOOK}
+_IN_BEDROOM = {Id.BED, Id.TV, Id.LAMP, Id.SHIRT, Id.SHELF, Id.BOOK}
 _PLACED = (
-    (SALMON, Relation.INSIDE, FRIDGE),
-    (MUG, Relation.ON, TABLE),
-    (SPOON, Relation.INSIDE, MUG),
-    (LAMP, Relation.ON, BED),
-    (BREAD, Relation.ON, PLATE),
-    (PLATE, Relation.ON, TABLE),
-    (BOOK, Relation.INSIDE, SHELF),
-    (PAN, Relation.ON, STOVE),
-    (JUICE, Relation.INSIDE, FRIDGE),
-    (CHAIR, Relation.FACING, TABLE),
+    (Id.SALMON, Relation.INSIDE, Id.FRIDGE),
+    (Id.MUG, Relation.ON, Id.TABLE),
+    (Id.SPOON, Relation.INSIDE, Id.MUG),
+    (Id.LAMP, Relation.ON, Id.BED),
+    (Id.BREAD, Relation.ON, Id.PLATE),
+    (Id.PLATE, Relation.ON, Id.TABLE),
+    (Id.BOOK, Relation.INSIDE, Id.SHELF),
+    (Id.PAN, Relation.ON, Id.STOVE),
+    (Id.JUICE, Relation.INSIDE, Id.FRIDGE),
+    (Id.CHAIR, Relation.FACING, Id.TABLE),
 )
 
 
 def two_rooms() -> Graph:
     """Return a kitchen and a bedroom; the character stands in the kitchen, close to nothing."""
     graph = Graph()
-    for room, name in ((KITCHEN, 'kitchen'), (BEDROOM, 'bedroom')):
+    for room, name in ((Id.KITCHEN, 'kitchen'), (Id.BEDROOM, 'bedroom')):
         graph.nodes[room] = Node(room, name, 'Rooms')
-    graph.nodes[ME] = Node(ME, 'character', 'Characters', properties=frozenset({Property.PERSON}))
-    graph.add(ME, Relation.INSIDE, KITCHEN)
+    graph.nodes[Id.ME] = Node(
+        Id.ME, 'character', 'Characters', properties=frozenset({Property.PERSON})
+    )
+    graph.add(Id.ME, Relation.INSIDE, Id.KITCHEN)
     for node_id, name, properties, states in _THINGS:
-        graph.nodes[node_id] = Node(
-            node_id,
-            name,
-            'Props',
-            properties=frozenset(map(Property, properties.split())),
-            states=set(map(State, states.split())),
-        )
-        graph.add(node_id, Relation.INSIDE, BEDROOM if node_id in _IN_BEDROOM else KITCHEN)
+        has, is_now = frozenset(map(Property, properties.split())), set(map(State, states.split()))
+        graph.nodes[node_id] = Node(node_id, name, 'Props', properties=has, states=is_now)
+        graph.add(node_id, Relation.INSIDE, Id.BEDROOM if node_id in _IN_BEDROOM else Id.KITCHEN)
     for start, relation, end in _PLACED:
         graph.add(start, relation, end)
     return graph
@@ -82,22 +84,17 @@ def household(mode: Mode) -> Household:
 
 def do(home: Household, *lines: str) -> StepResult:
     """
-    Do lines such as `putin 23 21`, the ids of things behind the action's word.
+    Do lines such as `putin mug table`, the names of ids behind the action's word.
 
     All but the last have to succeed; what the last one did is returned.
     """
     result = StepResult(True)
     for line in lines:
         assert result.succeeded, result.messages
-        word, *ids = line.split()
-        things = ''.join(f' <x> ({node_id})' for node_id in ids)
+        word, *names = line.split()
+        things = ''.join(f' <x> ({getattr(Id, name.upper(), name)})' for name in names)
         result = home.step(parse_line(f'[{word}]{things}'))
     return result
-
-
-def edges(graph: Graph, *relations: Relation) -> set[tuple[int, Relation, int]]:
-    """Return the edges of these relations, all where none is named."""
-    return {edge for edge in graph.edges() if not relations or edge[1] in relations}
 
 
 def places(graph: Graph, node_id: int) -> set[int]:
@@ -105,18 +102,15 @@ def places(graph: Graph, node_id: int) -> set[int]:
     return set(graph.targets(node_id, Relation.ON) | graph.targets(node_id, Relation.INSIDE))
 
 
-def leads_to_a_room(graph: Graph, node_id: int, seen: Iterable[int] = ()) -> bool:
-    """Tell whether what a thing is in or on ends in a room."""
-    if graph.nodes[node_id].is_room:
-        return True
-    seen = {*seen, node_id}
-    held_by = {
-        person
-        for hand in (Relation.HOLDS_RH, Relation.HOLDS_LH)
-        for person in graph.sources(node_id, hand)
-    }
-    around = (places(graph, node_id) | held_by) - seen
-    return any(leads_to_a_room(graph, other, seen) for other in around)
+def leads_to_a_room(graph: Graph, node_id: int) -> bool:
+    """Tell whether what a thing is in or on, or who holds it, ends in a room."""
+    seen, waiting = set[int](), {node_id}
+    while waiting:
+        seen |= waiting
+        around = [places(graph, thing) for thing in waiting]
+        around += [set(graph.sources(thing, hand)) for hand in HANDS for thing in waiting]
+        waiting = set().union(*around) - seen
+    return any(graph.nodes[other].is_room for other in seen)
 
 
 def without_devices(found: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_houses import KITCHEN, ME, MUG, SPOON, TABLE, two_rooms
+from small_houses import Id, two_rooms
 
 from bbllm.core.errors import BbllmError
 from bbllm.worlds.household.graph import CycleError, Graph, GraphError, Node
@@ -93,25 +93,25 @@ def test_a_copy_changes_by_itself(graph: Graph) -> None:
 
 def test_a_room_is_found_as_virtualhome_finds_it() -> None:
     graph = two_rooms()
-    assert graph.room_of(KITCHEN) == KITCHEN
-    assert graph.room_of(MUG) == KITCHEN
-    assert graph.room_of(SPOON) == KITCHEN  # in the mug and in the kitchen
+    assert graph.room_of(Id.KITCHEN) == Id.KITCHEN
+    assert graph.room_of(Id.MUG) == Id.KITCHEN
+    assert graph.room_of(Id.SPOON) == Id.KITCHEN  # in the mug and in the kitchen
 
-    graph.remove(SPOON, Relation.INSIDE, KITCHEN)
-    assert graph.room_of(SPOON) == KITCHEN  # by way of the mug
+    graph.remove(Id.SPOON, Relation.INSIDE, Id.KITCHEN)
+    assert graph.room_of(Id.SPOON) == Id.KITCHEN  # by way of the mug
 
-    graph.add(SPOON, Relation.INSIDE, TABLE)
-    assert graph.room_of(SPOON) is None  # of two things that are no rooms neither is followed
+    graph.add(Id.SPOON, Relation.INSIDE, Id.TABLE)
+    assert graph.room_of(Id.SPOON) is None  # of two things that are no rooms neither is followed
 
 
 def test_a_ring_of_inside_ends_the_search_for_a_room() -> None:
     graph = two_rooms()
-    graph.remove(MUG, Relation.INSIDE, KITCHEN)
-    graph.remove(SPOON, Relation.INSIDE, KITCHEN)
-    graph.add(MUG, Relation.INSIDE, SPOON)
+    graph.remove(Id.MUG, Relation.INSIDE, Id.KITCHEN)
+    graph.remove(Id.SPOON, Relation.INSIDE, Id.KITCHEN)
+    graph.add(Id.MUG, Relation.INSIDE, Id.SPOON)
 
     with pytest.raises(CycleError):
-        graph.room_of(SPOON)
+        graph.room_of(Id.SPOON)
 
 
 def changed(path: tuple[Any, ...], value: Any) -> Any:
@@ -143,12 +143,15 @@ BAD: list[tuple[Any, str]] = [
     (changed(('nodes', 0, 'states'), ['HEATED']), "there is no state 'HEATED'"),
     (changed(('nodes', 0, 'states'), ['close']), "Did you mean 'CLOSED'?"),
     (changed(('nodes', 0, 'properties'), [['x']]), 'there is no property'),
-    (changed(('nodes', 1, 'id'), KITCHEN), 'the id 1 is taken by <kitchen> (1); free from'),
-    (changed(('edges', -1), edge(ME, 'INSIDE', 999)), '(INSIDE): no node has the id 999'),
-    (changed(('edges', -1), edge(ME, 'WITHIN', 1)), "there is no relation 'WITHIN'"),
+    (changed(('nodes', 1, 'id'), Id.KITCHEN), 'the id 1 is taken by <kitchen> (1); free from'),
+    (changed(('edges', -1), edge(Id.ME, 'INSIDE', 999)), '(INSIDE): no node has the id 999'),
+    (changed(('edges', -1), edge(Id.ME, 'WITHIN', 1)), "there is no relation 'WITHIN'"),
     (changed(('edges', -1), 5), '] = '),
-    (changed(('edges', -1), edge(MUG, 'INSIDE', SPOON)), 'A ring of INSIDE: '),
-    (changed(('edges', -1), edge(MUG, 'inside', MUG)), f'A ring of INSIDE: {MUG} in {MUG};'),
+    (changed(('edges', -1), edge(Id.MUG, 'INSIDE', Id.SPOON)), 'A ring of INSIDE: '),
+    (
+        changed(('edges', -1), edge(Id.MUG, 'inside', Id.MUG)),
+        f'A ring of INSIDE: {Id.MUG} in {Id.MUG};',
+    ),
 ]
 
 
@@ -182,23 +185,23 @@ def test_no_json_value_ends_in_anything_but_a_graph_or_its_error(data: Any) -> N
 
 
 def test_as_the_original_the_last_of_two_nodes_wins_and_rings_are_taken() -> None:
-    data = changed(('edges', -1), edge(MUG, 'INSIDE', MUG))
+    data = changed(('edges', -1), edge(Id.MUG, 'INSIDE', Id.MUG))
     data['nodes'].append({**data['nodes'][0], 'class_name': 'cellar'})
 
     graph = Graph.from_dict(data, strict=False)
 
-    assert graph.nodes[KITCHEN].class_name == 'cellar'
-    assert graph.has(MUG, Relation.INSIDE, MUG)
+    assert graph.nodes[Id.KITCHEN].class_name == 'cellar'
+    assert graph.has(Id.MUG, Relation.INSIDE, Id.MUG)
 
 
 def test_a_household_needs_a_character_and_clean_rules_a_graph_without_rings() -> None:
     graph = two_rooms()
-    del graph.nodes[ME]
+    del graph.nodes[Id.ME]
 
     with pytest.raises(GraphError, match='no character'):
         Household(graph)
     graph = two_rooms()
-    graph.add(KITCHEN, Relation.INSIDE, KITCHEN)
+    graph.add(Id.KITCHEN, Relation.INSIDE, Id.KITCHEN)
 
     with pytest.raises(GraphError, match='ring'):
         Household(graph, mode=Mode.SANE)
