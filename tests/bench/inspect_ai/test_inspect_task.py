@@ -16,8 +16,7 @@ from anyio import from_thread, to_thread
 from inspect_ai import Task
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
-from inspect_ai.model import GenerateConfig, Model, ModelOutput
-from mock_models import mock, output
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
 from bbllm.bench.inspect_ai.episode import PHYSICS, play_sample
 from bbllm.bench.inspect_ai.model import InspectModel
@@ -28,16 +27,31 @@ from bbllm.bench.oracle.case_goals import brief_of
 from bbllm.bench.oracle.model import expert, offline
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, ModelError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.protocols import ChatModel, Message, Reply, Situation, in_episode
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
+from bbllm.planners.common.call_grammar import body_schema
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 Run = Callable[..., EvalLog]
 NEEDY = ['stack', 'movable_on_fixed']
 """A task that needs nothing, and one in which something has to be found out."""
 TASK_FILE = 'src/bbllm/bbllm/bench/inspect_ai/task.py'
+
+
+def output(text: str, **fields: Any) -> ModelOutput:
+    """What a server would return; without usage the mock would fetch a tokenizer."""
+    reply = ModelOutput.from_content('mock-1', text, **fields)
+    reply.usage = ModelUsage(
+        input_tokens=10, output_tokens=5, total_tokens=18, input_tokens_cache_read=3
+    )
+    return reply
+
+
+def mock(answer: Callable[..., Any]) -> Model:
+    return get_model('mockllm/model', memoize=False, custom_outputs=answer)
 
 
 def plays_offline(asked: list[Any] | None = None) -> Model:
@@ -252,3 +266,73 @@ def test_what_cannot_be_played_is_refused_before_it_starts(
 ) -> None:
     with pytest.raises(BbllmError, match=says):
         tabletop(**arguments)
+
+
+# --- A model of inspect_ai as one of ours: what it is asked, and what of its replies is no use
+
+
+def asks(model: Model, **options: Any) -> tuple[InspectModel, Any]:
+    """Ask as the solver does: in a worker thread of an event loop."""
+    adapter = InspectModel(model, temperature=0.5)
+    adapter.supports_schema = 'schema' in options
+
+    async def ask() -> Any:
+        return await to_thread.run_sync(
+            lambda: adapter.complete([Message('user', 'go')], **options)
+        )
+
+    return adapter, anyio.run(ask)
+
+
+def test_stop_strings_are_sent_and_obeyed_where_a_server_ignores_them() -> None:
+    sent: list[GenerateConfig] = []
+
+    def answer(_: Any, __: Any, ___: Any, config: GenerateConfig) -> ModelOutput:
+        sent.append(config)
+        return output('0: pick a\nEND and more')
+
+    _, reply = asks(mock(answer), stop=('END',))
+
+    assert sent[0].stop_seqs == ['END']
+    assert sent[0].temperature == 0.5
+    assert reply.text == '0: pick a\n'
+    assert (reply.model, reply.usage.prompt_tokens, reply.usage.completion_tokens) == (
+        'mock-1',
+        13,  # what came from the server's cache was read too
+        5,
+    )
+
+
+def test_schema_arrives_unchanged_and_is_dropped_where_it_is_refused() -> None:
+    sent: list[GenerateConfig] = []
+    table = TabletopWorld('plus_sign')
+    schema = body_schema(table.observe())
+
+    def answer(_: Any, __: Any, ___: Any, config: GenerateConfig) -> ModelOutput:
+        sent.append(config)
+        if config.response_schema is not None:
+            raise ValueError("400: Unsupported parameter 'response_format'")
+        return output('<pass>')
+
+    adapter, reply = asks(mock(answer), schema=schema)
+
+    first, second = sent
+    assert first.response_schema is not None
+    assert first.response_schema.json_schema.model_dump(exclude_none=True) == schema
+    assert second.response_schema is None
+    assert reply.text == '<pass>'
+    assert not adapter.supports_schema
+    assert adapter.failure is None
+
+
+@pytest.mark.parametrize(
+    ('reply', 'says'),
+    [
+        (output('0: pi', stop_reason='max_tokens'), '--max-tokens'),
+        (output('I would rather not.', stop_reason='content_filter'), 'declined'),
+        (output('  '), 'empty reply'),
+    ],
+)
+def test_reply_that_cannot_be_used_says_why(reply: ModelOutput, says: str) -> None:
+    with pytest.raises(ModelError, match=says):
+        asks(mock(lambda *_: reply))

@@ -1,12 +1,17 @@
 """SR, GCR and EXEC count what the papers count, and nothing leaves a denominator silently."""
 
+from typing import Any
+
 import pytest
 from household_cases import played
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import make_result
 
-from bbllm.bench.metrics.metrics import Figures, executability, goal_recall
+from bbllm.bench.log.intervals import Estimate
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.metrics.metrics import PAIRED, TIMES, Figures, executability, goal_recall
+from bbllm.bench.metrics.pairs import Comparison, PairedDifference, compare, is_certain, ks_of
 
 conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
 
@@ -99,3 +104,183 @@ def test_lost_episodes_have_no_table_and_no_part_in_gcr_exec_and_loops() -> None
     assert (figures.rate('gcr').value, figures.rate('gcr').n) == (0.75, 2)
     assert (figures.rate('exec').value, figures.rate('exec').n) == (0.8, 2)
     assert figures.rate('loops').value == 2
+
+
+# --- Pairs: the same case twice, and nothing else
+
+verdicts = st.lists(st.sampled_from(('passed', 'failed', 'lost')), max_size=20)
+
+
+def run_of(*verdicts: str, k: int = 3) -> list[EpisodeResult]:
+    return [make_result(trial=i, k=k, verdict=verdict) for i, verdict in enumerate(verdicts)]
+
+
+def compared(a: list[EpisodeResult], b: list[EpisodeResult]) -> Comparison:
+    return compare(a, b, k_a=3, k_b=3)
+
+
+def test_episodes_pair_by_task_and_trial_whatever_their_order() -> None:
+    a = [make_result('x', 0), make_result('y', 0), make_result('y', 1)]
+    b = [make_result('y', 1), make_result('x', 0), make_result('z', 0)]
+
+    found = compared(a, b)
+
+    assert found.pairs == 2
+    assert (found.only_a, found.only_b) == ((('y', 0),), (('z', 0),))
+
+
+def test_another_table_under_the_same_name_does_not_pair() -> None:
+    a = run_of('passed', 'passed', 'passed')
+    b = [a[0], make_result(trial=1, case_hash='another'), make_result(trial=2, case_hash='')]
+
+    found = compared(a, b)
+
+    assert found.pairs == 1
+    assert found.other_case == (('plus_sign', 1), ('plus_sign', 2))
+    unknown = [make_result(case_hash='')]
+    assert compared(unknown, unknown).pairs == 0
+
+
+def test_two_k_of_one_run_pair() -> None:
+    run = [*run_of('failed', 'failed', k=0), *run_of('passed', 'failed', k=3)]
+
+    comparison = compare(run, run, k_a=3, k_b=0)
+
+    assert comparison.differences['sr'].difference.value == 0.5
+    assert comparison.only_a_passed == (('plus_sign', 0),)
+    assert ks_of(run) == (0, 3)
+
+
+def test_an_episode_that_is_there_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match='K = 3 is there twice'):
+        compared([make_result(), make_result()], [make_result()])
+
+
+def test_the_difference_is_a_minus_b_and_higher_sr_wins() -> None:
+    comparison = compared(run_of(*['passed'] * 8), run_of(*['failed'] * 8))
+    success = comparison.differences['sr']
+
+    assert (success.a, success.b, success.difference.value) == (1, 0, 1)
+    assert success.certain and success.winner == 'A'
+    assert comparison.mcnemar_p == pytest.approx(2 / 2**8)
+
+
+@pytest.mark.parametrize(
+    ('a', 'b', 'verdict'),
+    [
+        (['passed'] * 8, ['failed'] * 8, 'A'),
+        (['failed'] * 8, ['passed'] * 8, 'B'),
+        (['passed'] * 8, ['lost'] * 8, 'none'),
+        (['passed'] * 8 + ['failed'], ['lost'] * 8 + ['failed'], 'equal'),
+        (['passed', 'failed'], ['failed', 'failed'], 'luck'),
+        # Newcombe's interval excludes 0, but five of five are no less than 0.0625 by chance.
+        (['passed'] * 5, ['failed'] * 5, 'unclear'),
+    ],
+)
+def test_the_verdict_is_by_pairs_in_which_neither_was_lost(
+    a: list[str], b: list[str], verdict: str
+) -> None:
+    comparison = compared(run_of(*a), run_of(*b))
+
+    assert comparison.verdict == verdict
+    assert comparison.judged.certain is (verdict in ('A', 'B'))
+    assert not (comparison.lost_pairs and comparison.differences['sr'].winner)
+
+
+def test_a_pair_counts_only_for_figures_that_both_have() -> None:
+    a = [make_result(trial=0, cost=2.0, attempted=0, executable=0), make_result(trial=1, cost=3.0)]
+    b = [make_result(trial=0, cost=1.0), make_result(trial=1, cost=None)]
+
+    comparison = compared(a, b)
+
+    cost = comparison.differences['cost'].difference
+    assert (cost.value, cost.n) == (1, 1)
+    assert comparison.differences['exec'].difference.n == 1
+
+
+def test_wall_times_can_be_left_out() -> None:
+    run = run_of('passed')
+
+    assert {'model_s', 'wall_s'} <= {*compared(run, run).differences}
+    assert not {*TIMES} & {*compare(run, run, k_a=3, k_b=3, times=False).differences}
+
+
+@given(first=verdicts, second=verdicts)
+def test_to_swap_a_and_b_turns_every_sign(first: list[str], second: list[str]) -> None:
+    a, b = run_of(*first), run_of(*second)
+    one, other = compared(a, b), compared(b, a)
+
+    assert one.mcnemar_p == other.mcnemar_p
+    assert one.only_a_passed == other.only_b_passed
+    assert one.differences.keys() == other.differences.keys()
+    for key, mine in one.differences.items():
+        theirs = other.differences[key]
+        assert mine.difference.n == theirs.difference.n
+        if mine.difference.value is None:
+            assert theirs.difference.value is None
+        else:
+            assert theirs.difference.value == pytest.approx(-mine.difference.value)
+            assert {mine.winner, theirs.winner} in ({''}, {'A', 'B'})
+
+
+BETTER: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    'gcr': ({'gcr': 0.9}, {'gcr': 0.4}),
+    'exec': ({'executable': 8, 'attempted': 10}, {'executable': 8, 'attempted': 16}),
+    'loops': ({'loops': 0}, {'loops': 2}),
+    'model_calls': ({'model_calls': 3}, {'model_calls': 9}),
+    'tokens': ({'completion_tokens': 10}, {'completion_tokens': 90}),
+    'cost': ({'cost': 0.1}, {'cost': 0.4}),
+    'robot_s': ({'robot_s': 20.0}, {'robot_s': 70.0}),
+    'model_s': ({'model_s': 1.0}, {'model_s': 5.0}),
+    'wall_s': ({'wall_s': 1.0}, {'wall_s': 5.0}),
+    'false_success': ({'false_success': False}, {'false_success': True}),
+    'informed': ({'informed': True}, {'informed': False}),
+    'faithful': ({'broken_rules': {}}, {'broken_rules': {'already_open': 1}}),
+}
+"""By measure: what is better of it, and what is worse."""
+
+
+def of_values(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> dict[str, PairedDifference]:
+    first, second = ([make_result(trial=i, **one) for i, one in enumerate(run)] for run in (a, b))
+    return compare(first, second, k_a=3, k_b=3).differences
+
+
+@pytest.mark.parametrize('measure', BETTER)
+def test_of_each_measure_the_better_value_wins_on_either_side(measure: str) -> None:
+    better, worse = BETTER[measure]
+
+    for a, b, winner in ((better, worse, 'A'), (worse, better, 'B')):
+        found = of_values([a] * 9, [b] * 9)[measure]
+        assert found.winner == winner
+
+
+@pytest.mark.parametrize('measure', ['informed', 'faithful'])
+def test_what_was_judged_in_one_episode_of_a_pair_only_is_no_pair(measure: str) -> None:
+    better, worse = BETTER[measure]
+    unknown: dict[str, Any] = {}
+
+    found = of_values([better, better, unknown], [worse, unknown, worse])[measure]
+
+    assert (found.difference.n, found.a, found.b) == (1, 1, 0)
+    assert measure not in of_values([better, unknown], [unknown, worse])
+
+
+@pytest.mark.parametrize(
+    ('low', 'high', 'p', 'certain'),
+    [
+        (0.1, 0.9, 0.05, True),
+        (0.1, 0.9, 0.06, False),
+        (0.0, 0.9, 0.01, False),
+        (-0.1, 0.9, 0.01, False),
+        (0.1, 0.9, None, True),
+        (None, None, 0.01, False),
+    ],
+)
+def test_a_winner_is_certain_by_an_interval_off_zero_and_by_the_test_where_there_is_one(
+    low: float | None, high: float | None, p: float | None, certain: bool
+) -> None:
+    assert is_certain(Estimate(0.5, low, high, 9), p) is certain
+
+
+def test_every_measure_is_tried_here() -> None:
+    assert {*PAIRED, *TIMES} - {'sr', 'sr_judged'} == set(BETTER)

@@ -4,7 +4,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from made_informed import GUESSED, KNOWING, MIXED, summary_of
 from made_journals import Journal
 from made_results import make_result, make_settings, printed, write_run
 from solved_cases import objects_of
@@ -13,7 +12,7 @@ from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.pairs import PairedDifference, compare
 from bbllm.bench.report.plots import by_task, over_k
-from bbllm.bench.report.summary import closing_line
+from bbllm.bench.report.summary import RunSummary, closing_line, summarize_run
 from bbllm.bench.report.write import write_report
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.scoring import lost, score
@@ -26,6 +25,25 @@ from bbllm.llm.config import LlmConfig
 SUITE = load_suite('partial')
 CASE = make_case(SUITE, 'lighter_on_heavier', seed=0, trial=0)
 LIGHT, HEAVY = (s.name for s in sorted(CASE.scene.objects, key=lambda spec: spec.mass))
+
+
+KNOWING = {'informed': True, 'information': 'every block was weighed'}
+GUESSED = {'informed': False, 'information': 'Not weighed: blue_cube.'}
+
+MIXED = (
+    make_result('stack', 0),
+    make_result('stack', 1),
+    make_result('pick_heavier', 0, **KNOWING),
+    make_result('pick_heavier', 1, **GUESSED),
+    make_result('pick_heavier', 2, 3, 'failed', **GUESSED, false_success=True),
+    make_result('pick_heavier', 3, 3, 'lost', informed=False),
+)
+
+
+def summary_of(results: tuple[EpisodeResult, ...], **changes: Any) -> RunSummary:
+    tasks = sorted({result.key.task for result in results})
+    settings = make_settings(**{'suite': 'partial', 'trials': 4, 'tasks': tasks, **changes})
+    return summarize_run(settings, results, [])
 
 
 def job_of(case: Case) -> EpisodeSpec:

@@ -9,22 +9,26 @@ from collections import Counter
 import pytest
 from solved_cases import SPECTRUM, distance, in_reach, solved, start_of
 from suite_files import STANDING, generated, suite, task
-from tabletop_cases import SUITE, TASKS, case_of
 
 from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import LetterL, PlusSign, Triangle
 from bbllm.bench.suites.scores import Verdict
+from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Kind
 from bbllm.sim.simulation import Simulation
 from bbllm.worlds.scene.reaching import ReachCache
 
+SUITE = load_suite('tabletop')
+TASKS = tuple(spec.name for spec in SUITE.tasks)
 TRIALS = 12
-
-
 CUBE, CYLINDER, LOCATION = Kind.CUBE, Kind.CYLINDER, Kind.LOCATION
+
+
+def case_of(name: str, trial: int = 0, seed: int = 0) -> Case:
+    return make_case(SUITE, name, seed=seed, trial=trial)
 
 
 def sides(case: Case, kind: Kind, *, reach: bool) -> Counter[str]:
