@@ -131,11 +131,11 @@ def raising(error: BaseException) -> Script:
     return act
 
 
-def asking(model: ChatModel, replies: list[str] | None = None) -> Script:
+def asking(model: ChatModel, replies: list[str] | None = None, prompt: str = 'plan') -> Script:
     """Return an act that asks a model, and keeps its reply."""
 
     def act(world: World, context: EpisodeContext) -> None:
-        reply = model.complete([Message('user', 'plan')])
+        reply = model.complete([Message('user', prompt)])
         if replies is not None:
             replies.append(reply.text)
 

@@ -1,6 +1,7 @@
 """What names a plan, and the queue where a request waits for a person."""
 
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -46,12 +47,19 @@ def test_the_border_between_steps_cannot_be_written_into_a_step(
     assert joined != plan_hash('e', 0, plan_of([first, second]))
 
 
-@given(lines, st.integers(0, 4))
-def test_the_step_under_way_does_not_change_which_plan_it_is(steps: list[str], step: int) -> None:
-    first = Provenance(episode_id='e', revision=2, plan=plan_of(steps), step=0)
-    later = Provenance(episode_id='e', revision=2, plan=plan_of(steps), step=step)
+@given(lines, texts, st.integers(0, 1000), st.integers(0, 4))
+def test_the_step_under_way_does_not_change_which_plan_it_is_but_episode_and_revision_do(
+    steps: list[str], episode: str, revision: int, step: int
+) -> None:
+    plan = plan_of(steps)
+    here = plan_hash(episode, revision, plan)
 
-    assert first.hash == later.hash == plan_hash('e', 2, plan_of(steps))
+    for at in (0, step):
+        assert here == Provenance(episode_id=episode, revision=revision, plan=plan, step=at).hash
+    assert here != plan_hash(episode, revision + 1, plan)
+    assert here != plan_hash(episode + 'x', revision, plan)
+    # Neither can be read out of the other.
+    assert plan_hash('1', 11, plan) != plan_hash('11', 1, plan)
 
 
 def test_the_same_call_asked_twice_bears_two_hashes() -> None:
@@ -61,32 +69,7 @@ def test_the_same_call_asked_twice_bears_two_hashes() -> None:
 
 
 PATIENCE_S = 30.0
-
-
-def request(kind: RequestKind = RequestKind.PLAN, hash: str = 'a' * 64) -> ApprovalRequest:
-    return ApprovalRequest(kind=kind, hash=hash, title='The plan.', lines=('0: pick red_cube',))
-
-
-class Asked:
-    """A request that is asked in a thread of its own."""
-
-    def __init__(
-        self, desk: ApprovalQueue, what: ApprovalRequest, cancel: CancelToken | None = None
-    ):
-        self._result: list[Any] = []
-        self._thread = threading.Thread(target=self._run, args=(desk, what, cancel), daemon=True)
-        self._thread.start()
-
-    def result(self) -> Any:
-        self._thread.join(PATIENCE_S)
-        assert not self._thread.is_alive(), f'the desk still waited after {PATIENCE_S} s'
-        return self._result[0]
-
-    def _run(self, desk: ApprovalQueue, what: ApprovalRequest, cancel: CancelToken | None) -> None:
-        try:
-            self._result.append(desk.ask(what, cancel or CancelToken()))
-        except BaseException as error:  # handed to the test
-            self._result.append(error)
+THREADS = ThreadPoolExecutor(10)
 
 
 class Desk(ApprovalQueue):
@@ -103,10 +86,11 @@ class Desk(ApprovalQueue):
             on_answer=lambda request, answer: self.told.append(answer.told_of(request)),
         )
 
-    def asked(
-        self, what: ApprovalRequest | None = None, cancel: CancelToken | None = None
-    ) -> Asked:
-        asked = Asked(self, what or request(), cancel)
+    def asked(self, hash: str = 'a' * 64, cancel: CancelToken | None = None) -> Future[Answer]:
+        what = ApprovalRequest(
+            kind=RequestKind.PLAN, hash=hash, title='The plan.', lines=('0: pick',)
+        )
+        asked = THREADS.submit(self.ask, what, cancel or CancelToken())
         assert self.open.wait(PATIENCE_S), 'nothing was asked'
         return asked
 
@@ -122,7 +106,7 @@ def test_a_granted_request_goes_on_and_everybody_sees_that_nothing_waits_any_mor
 
     desk.answer('a' * 64, Answer(granted=True, by='ann'))
 
-    assert asked.result() == Answer(granted=True, by='ann')
+    assert asked.result(PATIENCE_S) == Answer(granted=True, by='ann')
     assert desk.waiting is None
     shown = desk.shown
     assert shown[0] is not None
@@ -141,7 +125,7 @@ def test_an_answer_to_another_hash_is_refused_with_the_one_that_waits(hash: str)
 
     assert desk.waiting is not None
     desk.answer('a' * 64, Answer(granted=False, by='ann'))
-    assert asked.result().granted is False
+    assert asked.result(PATIENCE_S).granted is False
 
 
 def test_who_answers_when_nobody_asks_is_told_so_and_what_was_answered_last() -> None:
@@ -150,7 +134,7 @@ def test_who_answers_when_nobody_asks_is_told_so_and_what_was_answered_last() ->
         desk.answer('a' * 64, Answer(granted=True, by='ann'))
     asked = desk.asked()
     desk.answer('a' * 64, Answer(granted=True, by='ann'))
-    asked.result()
+    asked.result(PATIENCE_S)
 
     with pytest.raises(ApprovalError, match='plan aaaaaaaaaaaa approved by ann'):
         desk.answer('a' * 64, Answer(granted=False, by='bob'))
@@ -160,9 +144,9 @@ def test_who_answers_late_is_told_how_it_was_answered_though_the_next_one_waits(
     desk = Desk()
     asked = desk.asked()
     desk.answer('a' * 64, Answer(granted=False, reason='too near', by='ann'))
-    asked.result()
+    asked.result(PATIENCE_S)
     desk.open.clear()
-    asked = desk.asked(request(hash='b' * 64))
+    asked = desk.asked('b' * 64)
 
     with pytest.raises(ApprovalError) as refused:
         desk.answer('a' * 64, Answer(granted=True, by='bob'))
@@ -172,32 +156,25 @@ def test_who_answers_late_is_told_how_it_was_answered_though_the_next_one_waits(
     assert 'It was answered: plan aaaaaaaaaaaa denied by ann: too near.' in said
     assert desk.waiting is not None
     desk.answer('b' * 64, Answer(granted=False, by='ann'))
-    assert asked.result().granted is False
+    assert asked.result(PATIENCE_S).granted is False
 
 
 def test_of_many_who_answer_at_once_one_is_heard_and_the_others_are_told() -> None:
     desk = Desk()
     asked = desk.asked()
-    begin = threading.Barrier(9)
-    refused: list[str] = []
+    begin = threading.Barrier(8)
 
-    def say(by: str, granted: bool) -> None:
+    def say(number: int) -> str:
         begin.wait(PATIENCE_S)
         try:
-            desk.answer('a' * 64, Answer(granted=granted, by=by))
+            desk.answer('a' * 64, Answer(granted=number % 2 == 0, by=f'p{number}'))
         except ApprovalError as error:
-            refused.append(str(error))
+            return str(error)
+        return ''
 
-    people = [
-        threading.Thread(target=say, args=(f'p{i}', i % 2 == 0), daemon=True) for i in range(8)
-    ]
-    for person in people:
-        person.start()
-    begin.wait(PATIENCE_S)
-    for person in people:
-        person.join(PATIENCE_S)
+    refused = [told for told in THREADS.map(say, range(8), timeout=PATIENCE_S) if told]
 
-    answer = asked.result()
+    answer = asked.result(PATIENCE_S)
     assert len(refused) == 7
     assert all(answer.by in sentence for sentence in refused)
 
@@ -211,11 +188,11 @@ def test_a_program_approves_for_a_simulated_robot_only_and_may_always_deny() -> 
         real.answer('a' * 64, automatic)
     simulated.answer('a' * 64, automatic)
 
-    assert taken.result() == automatic
+    assert taken.result(PATIENCE_S) == automatic
     assert simulated.told == ['plan aaaaaaaaaaaa approved by run --yes (automatic)']
     assert real.waiting is not None
     real.answer('a' * 64, Answer(granted=False, by='a watchdog', automatic=True))
-    assert not asked.result().granted
+    assert not asked.result(PATIENCE_S).granted
 
 
 def test_what_ends_the_wait_leaves_nothing_to_answer() -> None:
@@ -224,7 +201,8 @@ def test_what_ends_the_wait_leaves_nothing_to_answer() -> None:
     asked = desk.asked(cancel=token)
     token.cancel('It was cancelled.')
 
-    assert isinstance(asked.result(), CancelledError)
+    with pytest.raises(CancelledError):
+        asked.result(PATIENCE_S)
     assert desk.waiting is None
     assert desk.shown[-1] is None
     with pytest.raises(ApprovalError, match='Nobody waits'):
@@ -235,22 +213,9 @@ def test_nobody_in_time_is_no_approval() -> None:
     desk = Desk(timeout_s=0.01)
     asked = desk.asked()
 
-    answer = asked.result()
+    answer = asked.result(PATIENCE_S)
 
     assert (answer.granted, answer.by) == (False, '')
     assert answer.reason == 'nobody answered within 0.01 s'
     with pytest.raises(ApprovalError, match=r'nobody answered within 0\.01 s'):
         desk.answer('a' * 64, Answer(granted=True, by='late'))
-
-
-@given(lines, texts, st.integers(0, 1000))
-def test_another_episode_or_revision_is_another_plan(
-    steps: list[str], episode: str, revision: int
-) -> None:
-    plan = plan_of(steps)
-    here = plan_hash(episode, revision, plan)
-
-    assert here != plan_hash(episode, revision + 1, plan)
-    assert here != plan_hash(episode + 'x', revision, plan)
-    # Neither can be read out of the other.
-    assert plan_hash('1', 11, plan) != plan_hash('11', 1, plan)

@@ -61,10 +61,8 @@ PASSED = StepPassed.of(NO_ACTION)
 
 def test_a_plan_that_ran_to_its_end_is_finished_and_accounted_for() -> None:
     run = start()
-
-    episode = play(
-        asking(run.model(EchoModel(), 'brain')), PLAN, StepBegun.of(STEP), PICK, run=run
-    )
+    ask_model = asking(run.model(EchoModel(), 'brain'))
+    episode = play(ask_model, PLAN, StepBegun.of(STEP), PICK, run=run)
 
     assert (episode.ending, episode.message) == (Ending.FINISHED, '')
     assert (episode.steps, episode.robot_s, episode.feedback_loops) == (1, 2.0, 0)
@@ -127,6 +125,14 @@ def test_an_error_of_a_part_becomes_an_ending_with_its_sentence(
     assert (episode.ending, episode.message) == (ending, str(error))
 
 
+def test_a_lost_node_ends_the_episode() -> None:
+    lost = Outcome(call=PICK, status=Status.FAILED, code=Code.LOST_NODE, message='It has gone.')
+
+    episode = play(PICK, world=OneCubeWorld(lost))
+
+    assert (episode.ending, episode.message) == (Ending.WORLD_FAILED, 'It has gone.')
+
+
 def test_no_call_is_executed_beyond_the_limit() -> None:
     episode = play(*[PICK] * 5, run=start(Limits(steps=2)))
 
@@ -163,50 +169,32 @@ def test_a_model_call_that_failed_or_was_cut_off_is_on_the_account(
     assert [(call.role, call.prompt_tokens) for call in episode.model_calls] == [('body', 0)]
 
 
-def test_what_a_person_says_is_read_once_and_never_lost_silently() -> None:
+@pytest.mark.parametrize('said', ['mind\x1b[2J the cat', '\u202etac eht dnim', 'mi\u200bnd'])
+def test_feedback_is_read_once_and_never_lost_or_refused_without_a_warning(said: str) -> None:
     run = start()
     read: list[tuple[str, ...]] = []
 
     def script(world: World, context: EpisodeContext) -> None:
-        run.add_feedback('not  that\none')
-        read.append(context.take_human_feedback())
-        read.append(context.take_human_feedback())
+        run.add_feedback(said)
+        run.add_feedback('mind  the\ncat 👩\u200d🚀')
+        read.extend(context.take_human_feedback() for _ in range(2))
         world.execute(PICK)
         run.add_feedback('too late')
 
     episode = play(script, run=run)
 
-    assert read == [('not that one',), ()]
-    warnings = [e.data.text for e in episode.events if e.kind is EventKind.WARNING]
-    assert len(warnings) == 1 and 'too late' in str(warnings[0])
-
-
-@pytest.mark.parametrize('said', ['mind\x1b[2J the cat', '\u202etac eht dnim', 'mi\u200bnd'])
-def test_feedback_with_characters_that_nobody_sees_is_refused_with_a_warning(said: str) -> None:
-    run = start()
-    read: list[str] = []
-
-    def script(world: World, context: EpisodeContext) -> None:
-        run.add_feedback(said)
-        run.add_feedback('mind the cat 👩\u200d🚀')
-        read.extend(context.take_human_feedback())
-
-    episode = play(script, PICK, run=run)
-
-    assert read == ['mind the cat 👩\u200d🚀']
-    (warning,) = (e.data.text for e in episode.events if e.kind is EventKind.WARNING)
-    assert 'Human feedback was refused: it contains the character U+' in str(warning)
-    assert hidden_fault(str(warning)) == ''
+    assert read == [('mind the cat 👩\u200d🚀',), ()]
+    refused, late = (str(e.data.text) for e in episode.events if e.kind is EventKind.WARNING)
+    assert 'Human feedback was refused: it contains the character U+' in refused
+    assert hidden_fault(refused) == ''
+    assert 'too late' in late
 
 
 @pytest.mark.parametrize(
     ('given', 'text'),
     [
         ('0: pick\x1b]0;title\x07\n\ttwo\ud800\x00', '0: pick]0;title\n\ttwo'),
-        (
-            '0: pick\x1b[2J red\u202e_cube\u2028' + '1: re\u200bst\n',
-            '0: pick[2J red_cube\n1: rest\n',
-        ),
+        ('pick\x1b[2J red\u202e_cube\u2028' + '1: re\u200bst\n', 'pick[2J red_cube\n1: rest\n'),
     ],
 )
 def test_a_reply_is_stripped_of_what_is_not_visible(given: str, text: str) -> None:
@@ -235,11 +223,7 @@ def test_cancel_stops_the_world_and_nothing_runs_after_it() -> None:
     run, world = start(), OneCubeWorld()
 
     episode = play(
-        PICK,
-        lambda world, context: run.cancel('The person pressed stop.'),
-        PICK,
-        run=run,
-        world=world,
+        PICK, lambda *_: run.cancel('The person pressed stop.'), PICK, run=run, world=world
     )
 
     assert (episode.ending, episode.message) == (Ending.CANCELLED, 'The person pressed stop.')
@@ -255,16 +239,6 @@ def test_cancel_ends_a_reply_that_still_streams() -> None:
 
     assert episode.ending is Ending.CANCELLED
     assert len(echo.spoken) <= 2
-
-
-def test_a_lost_node_ends_the_episode() -> None:
-    lost = Outcome(
-        call=PICK, status=Status.FAILED, code=Code.LOST_NODE, message='fr3_executor has gone.'
-    )
-
-    episode = play(PICK, world=OneCubeWorld(lost))
-
-    assert (episode.ending, episode.message) == (Ending.WORLD_FAILED, 'fr3_executor has gone.')
 
 
 class LateWorld(OneCubeWorld):
@@ -340,11 +314,8 @@ class SituatedDouble:
         assert self.situation is not None
         request = messages[0].request
         kinds = [event.kind for event in self.situation.events()]
-        told = (
-            self.situation.task.instruction,
-            self.situation.planner,
-            EventKind.WARNING in kinds,
-        )
+        situation = self.situation
+        told = (situation.task.instruction, situation.planner, EventKind.WARNING in kinds)
         return Reply(text=f'{told} {request.kind if request else None}', model=self.name)
 
 

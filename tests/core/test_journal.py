@@ -12,7 +12,6 @@ from bbllm.core.events import (
     EpisodeEnded,
     EpisodeStarted,
     Event,
-    EventKind,
     ModelCall,
     ModelReplied,
     RepairBegun,
@@ -26,12 +25,7 @@ from bbllm.core.journal import (
     read_episode,
     summarize,
 )
-from bbllm.core.types import (
-    Code,
-    Outcome,
-    SkillCall,
-    Status,
-)
+from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 STARTED = Event(
     100.0, EpisodeStarted(episode_id='e1', task='tidy up', planner='p', brain='b', body='c')
@@ -47,6 +41,8 @@ EVENTS = [
     STARTED,
     Event(101.0, OUTCOME),
     Event(102.0, RepairBegun(index=0, text='t', cause='c', loop=1)),
+    # Line separators within a text do not end a line.
+    Event(102.5, ModelReplied(role='brain', text='0: pick\u2028x\x0b\x85')),
     Event(103.0, ModelCall(role='brain', model='m', prompt_tokens=5, completion_tokens=6)),
     Event(104.0, EpisodeEnded(ending=Ending.GAVE_UP, message='why')),
 ]
@@ -81,13 +77,6 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
         'wall_s': 4.0,
         'robot_s': 1.5,
     }
-
-
-def test_line_separators_within_a_text_do_not_end_a_line(tmp_path: Path) -> None:
-    said = Event(101.0, ModelReplied(role='brain', text='0: pick\u2028x\x0b\x85'))
-    path = write(tmp_path, 'e1', [STARTED, said, EVENTS[-1]])
-
-    assert read_episode(path).events[1] == said
 
 
 def test_a_journal_that_breaks_off_in_a_line_is_read_up_to_there(tmp_path: Path) -> None:
@@ -160,28 +149,26 @@ def test_a_full_disk_is_named_with_a_way_out(
         journal(STARTED)
 
 
-START = EpisodeStarted(episode_id='e', task='t', planner='p', brain='b', body='c')
 MESSAGE = 'The node brain_planner has gone: its process 7 has ended.'
 
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
-    with JournalWriter(tmp_path, 'e') as writer:
-        writer(Event(1.0, START))
-        writer(Event(2.0, StepBegun(0, 'pick')))
-    return tmp_path / 'e.jsonl'
+    return write(tmp_path, 'e', [STARTED, Event(101.0, StepBegun(0, 'pick'))])
 
 
-def test_journal_that_breaks_off_gets_its_end_and_keeps_the_rest(journal: Path) -> None:
+def test_journal_that_breaks_off_gets_one_end_and_keeps_the_rest(journal: Path) -> None:
     assert end_journal(journal, Ending.WORLD_FAILED, MESSAGE)
 
     episode = read_episode(journal)
     assert (episode.ending, episode.message) == (Ending.WORLD_FAILED, MESSAGE)
-    assert [event.kind for event in episode.events] == [
-        EventKind.STARTED,
-        EventKind.STEP,
-        EventKind.ENDED,
-    ]
+    assert [e.kind.name for e in episode.events] == ['STARTED', 'STEP', 'ENDED']
+    before = journal.read_bytes()
+    assert not end_journal(journal, Ending.CANCELLED, 'again')
+    assert not end_journal(
+        journal.with_name('other.jsonl'), Ending.CANCELLED, 'of another machine'
+    )
+    assert journal.read_bytes() == before
 
 
 def test_line_that_was_cut_is_dropped(journal: Path) -> None:
@@ -191,13 +178,3 @@ def test_line_that_was_cut_is_dropped(journal: Path) -> None:
     assert end_journal(journal, Ending.WORLD_FAILED, MESSAGE)
 
     assert journal.read_bytes().startswith(before + b'{"kind": "ended"')
-
-
-def test_journal_with_an_end_or_of_another_machine_stays_as_it_is(journal: Path) -> None:
-    assert end_journal(journal, Ending.WORLD_FAILED, MESSAGE)
-    before = journal.read_bytes()
-
-    assert not end_journal(journal, Ending.CANCELLED, 'again')
-    assert not end_journal(journal.with_name('other.jsonl'), Ending.CANCELLED, 'none')
-
-    assert journal.read_bytes() == before

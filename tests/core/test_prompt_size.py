@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_episodes import EchoModel, OneCubeWorld, ScriptedPlanner, start
+from scripted_episodes import EchoModel, asking, play, start
 
 from bbllm.bench.oracle.model import offline
 from bbllm.core.events import Ending, Episode, EventKind, Limits, ModelCall
 from bbllm.core.prompt_size import SentPrompts, cut_of, fewest_tokens, most_tokens, prompt_limit
-from bbllm.core.protocols import ChatModel, EpisodeContext, Message, Usage, World
+from bbllm.core.protocols import ChatModel, Message, Usage
 
 NUMBERS = 'red_cube: [0.450 -0.100 0.020 0.000 0.000 0.131 0.991] EEF: [0.300 0.000 0.400]\n'
 LONG = NUMBERS * 60
@@ -49,14 +49,7 @@ def test_a_prompt_is_cut_where_far_less_was_counted_than_it_can_have(
 
 
 def test_an_episode_says_once_that_its_prompts_are_cut_and_what_to_set() -> None:
-    run = start()
-    model = run.model(EchoModel(), 'brain')
-
-    def script(world: World, context: EpisodeContext) -> None:
-        for text in ('short', LONG, LONG):
-            model.complete([Message('user', text)])
-
-    episode = run.execute(ScriptedPlanner(script), OneCubeWorld())
+    episode = prompted(['short', LONG, LONG], EchoModel())
 
     (warning,) = (e.data.text for e in episode.events if e.kind is EventKind.WARNING)
     assert warning.startswith('echo counted 7 tokens of a prompt that has ')
@@ -76,16 +69,11 @@ PROMPT = 'Tidy up the table'
 CALL = ModelCall(role='brain', model='echo')
 
 
-def asking(prompts: list[str], model: ChatModel, limits: Limits | None = None) -> Episode:
+def prompted(prompts: list[str], model: ChatModel, limits: Limits | None = None) -> Episode:
     """Play an episode whose planner sends some prompts."""
     run = start(limits)
     brain = run.model(model, 'brain')
-
-    def script(world: World, context: EpisodeContext) -> None:
-        for prompt in prompts:
-            brain.complete([Message('user', prompt)])
-
-    return run.execute(ScriptedPlanner(script), OneCubeWorld())
+    return play(*(asking(brain, prompt=prompt) for prompt in prompts), run=run)
 
 
 @given(st.lists(st.text('ab', max_size=8), max_size=8))
@@ -106,7 +94,7 @@ def test_calls_of_models_tell_the_size_of_their_prompts() -> None:
     planning, estimating = 'You plan. Seen: ', 'You estimate. Done: '
     prompts = [planning + 'a', estimating + 'b', planning + 'ac']
 
-    episode = asking(prompts, EchoModel())
+    episode = prompted(prompts, EchoModel())
 
     assert [call.prompt_chars for call in episode.model_calls] == [17, 21, 18]
     # Under both prompts one says `You `; the third goes on from the first, and not the second.
@@ -114,8 +102,8 @@ def test_calls_of_models_tell_the_size_of_their_prompts() -> None:
 
 
 def test_where_no_server_counts_tokens_the_estimate_stands_for_them() -> None:
-    (counted,) = asking([PROMPT], EchoModel()).model_calls
-    (silent,) = asking([PROMPT], offline()).model_calls
+    (counted,) = prompted([PROMPT], EchoModel()).model_calls
+    (silent,) = prompted([PROMPT], offline()).model_calls
 
     assert (counted.prompt_tokens, counted.size_tokens) == (7, 7)
     assert silent.prompt_tokens == 0
@@ -124,7 +112,7 @@ def test_where_no_server_counts_tokens_the_estimate_stands_for_them() -> None:
 
 @pytest.mark.parametrize('model', [EchoModel(), offline()])
 def test_the_limit_of_tokens_holds_whether_or_not_the_server_counts(model: ChatModel) -> None:
-    episode = asking([PROMPT] * 9, model, Limits(tokens=8))
+    episode = prompted([PROMPT] * 9, model, Limits(tokens=8))
 
     assert episode.ending is Ending.OUT_OF_BUDGET
     used = [call.size_tokens + call.completion_tokens for call in episode.model_calls]

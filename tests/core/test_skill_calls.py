@@ -9,28 +9,12 @@ from hypothesis import strategies as st
 from bbllm.core.skill_calls import CallError, check_call, format_pose, looks_like_pose, parse_pose
 from bbllm.core.types import Code, Scene, Skill, SkillCall
 
-SCENE = Scene(
-    objects=(),
-    skills=(
-        Skill('wait', ('seconds',)),
-        Skill('place', ('target',)),
-        Skill('reach', ('target',)),
-    ),
-    facts=(),
-    stamp_s=0.0,
-)
+SKILLS = (Skill('wait', ('seconds',)), Skill('place', ('target',)), Skill('reach', ('target',)))
+SCENE = Scene((), SKILLS, (), 0.0)
 LONG = 20_000
 
 
-@pytest.mark.parametrize(
-    'seconds',
-    [
-        '.' * LONG,
-        '1e' + '9' * LONG,
-        '²',
-        '',
-    ],
-)
+@pytest.mark.parametrize('seconds', ['.' * LONG, '1e' + '9' * LONG, '²', ''])
 def test_no_text_holds_the_reading_of_seconds_up(seconds: str) -> None:
     with pytest.raises(CallError, match='is no waiting time') as caught:
         check_call(SkillCall('wait', (seconds,)), SCENE)
@@ -39,15 +23,7 @@ def test_no_text_holds_the_reading_of_seconds_up(seconds: str) -> None:
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize(
-    'pose',
-    [
-        '9' * LONG + ' 0 0',
-        '1 ' * LONG,
-        '1 ' + ' ' * LONG,
-        '² 0 0',
-    ],
-)
+@pytest.mark.parametrize('pose', ['9' * LONG + ' 0 0', '1 ' * LONG, '1 ' + ' ' * LONG, '² 0 0'])
 def test_no_text_holds_the_reading_of_a_pose_up(pose: str) -> None:
     with pytest.raises(ValueError, match='is no pose'):
         parse_pose(pose)

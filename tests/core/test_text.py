@@ -22,24 +22,7 @@ PLAIN = (
     'put é, “quotes” – and 25 °C · 1/2 ½',
 )
 JOINED = ('کتاب‌ها را بردار', 'क्‍ष', 'find 👩‍🚀, ❤️‍🔥 and 1️⃣')
-HIDDEN = {
-    '\x1b': r'\x1b',
-    '\x7f': r'\x7f',
-    '\x9b': r'\x9b',
-    '\t': r'\t',
-    '\xad': r'\xad',
-    '\u061c': r'\u061c',
-    '\u200b': r'\u200b',
-    '\u200e': r'\u200e',
-    '\u2028': r'\u2028',
-    '\u202e': r'\u202e',
-    '\u2066': r'\u2066',
-    '\u3164': r'\u3164',
-    '\ud800': r'\ud800',
-    '\ue000': r'\ue000',
-    '\ufeff': r'\ufeff',
-    '\U000e0041': r'\U000e0041',
-}
+HIDDEN = '\x1b\x7f\x9b\t\xad\u061c\u200b\u200e\u2028\u202e\u2066\u3164\ud800\ue000\ufeff\U000e0041'
 
 
 @pytest.mark.parametrize('text', PLAIN)
@@ -63,13 +46,13 @@ def test_a_joiner_that_joins_nothing_is_hidden(text: str) -> None:
     assert escape_hidden(text) != text
 
 
-@pytest.mark.parametrize(('char', 'escaped'), HIDDEN.items(), ids=ascii)
-def test_a_hidden_character_is_named_shown_and_stripped(char: str, escaped: str) -> None:
+@pytest.mark.parametrize('char', HIDDEN, ids=ascii)
+def test_a_hidden_character_is_named_shown_and_stripped(char: str) -> None:
     text = f'pick{char}up'
 
     assert f'U+{ord(char):04X}' in hidden_fault(text)
     assert 'at position 4' in hidden_fault(text)
-    assert escape_hidden(text) == f'pick{escaped}up'
+    assert escape_hidden(text) == f'pick{ascii(char)[1:-1]}up'
     assert strip_hidden(text) in ('pickup', 'pick\tup', 'pick\nup')
 
 
@@ -88,7 +71,7 @@ def test_pieces_of_a_stream_are_stripped_to_the_same_as_the_whole() -> None:
 
 
 def test_json_with_hidden_characters_means_the_same_and_shows_them() -> None:
-    data = {'text': ''.join(HIDDEN) + '"\\\n👩‍🚀', 'é': [None, 1.5]}
+    data = {'text': HIDDEN + '"\\\n👩‍🚀', 'é': [None, 1.5]}
 
     text = json_text(data)
 
