@@ -35,6 +35,7 @@ from bbllm.skills.catalog import SKILLS
 
 YES = Answer(granted=True, by='ann')
 NO = Answer(granted=False, reason='the red cube is glued', by='ann')
+STOPPED = 'the robot was stopped since it was approved'
 STEPS = ('pick up the red cube', 'place it on location_A', 'return to base')
 CALLS = (
     SkillCall('pick', ('red_cube',)),
@@ -157,15 +158,17 @@ def test_a_denial_or_no_answer_holds_for_all_steps_of_the_plan_with_its_reason(
         assert refusal.message == message
 
 
-def test_a_repaired_plan_and_another_episode_are_asked_for_anew() -> None:
-    person, here = asking(YES, YES, YES)
+def test_a_repaired_plan_another_episode_and_a_plan_that_was_forgotten_are_asked_for_anew() -> (
+    None
+):
+    person, here = asking(YES, YES, YES, YES)
 
-    run(here, 0)
-    here.permit(CALLS[0], of_plan(0, revision=1), CancelToken())
-    here.permit(CALLS[0], of_plan(0, episode='f'), CancelToken())
+    for episode, revision in (('e', 0), ('e', 1), ('f', 0), ('e', 1)):
+        plan = of_plan(0, episode=episode, revision=revision)
+        assert here.permit(CALLS[0], plan, CancelToken()) is None
 
-    assert person.kinds == [RequestKind.PLAN] * 3
-    assert len({request.hash for request in person.asked}) == 3
+    assert person.kinds == [RequestKind.PLAN] * 4
+    assert len({request.hash for request in person.asked}) == 4
 
 
 @pytest.mark.parametrize(
@@ -213,62 +216,49 @@ def test_a_plan_that_was_replaced_is_refused() -> None:
     assert len(person.asked) == 2
 
 
-@pytest.mark.parametrize('step', [-1, 3, 99])
-def test_a_step_that_the_plan_does_not_have_is_refused(step: int) -> None:
-    refusal = gate(Person()).permit(CALLS[0], of_plan(step), CancelToken())
-
-    assert f'names step {step}' in refusal.message
-
-
-@pytest.mark.parametrize('indexes', [(0, 0, 1), (1, 2, 3), (0, 2, 1), (0, 1, 3)])
-def test_a_plan_that_is_not_numbered_in_order_is_refused(indexes: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    ('step', 'indexes', 'message'),
+    [
+        (-1, (0, 1, 2), 'names step -1'),
+        (3, (0, 1, 2), 'names step 3'),
+        (0, (0, 0, 1), 'numbered'),
+        (0, (1, 2, 3), 'numbered'),
+        (0, (0, 2, 1), 'numbered'),
+        (0, (0, 1, 3), 'numbered'),
+    ],
+)
+def test_a_step_that_the_plan_does_not_have_and_a_plan_out_of_order_are_refused(
+    step: int, indexes: tuple[int, ...], message: str
+) -> None:
     steps = tuple(PlanStep(i, text) for i, text in zip(indexes, STEPS, strict=True))
-    odd = replace(of_plan(0), plan=Plan(steps))
+    odd = replace(of_plan(step), plan=Plan(steps))
 
-    refusal = gate(Person()).permit(CALLS[0], odd, CancelToken())
-
-    assert 'numbered' in refusal.message
+    assert message in gate(Person()).permit(CALLS[0], odd, CancelToken()).message
 
 
-def test_a_rejected_call_does_not_use_its_step_up() -> None:
-    person, here = asking(YES)
-
-    run(here, 0, Status.REJECTED)
-
-    assert run(here, 0) is None
-    assert person.kinds == [RequestKind.PLAN]
-
-
-@pytest.mark.parametrize('first', [Status.SUCCEEDED, Status.FAILED])
-def test_a_step_that_was_tried_is_asked_for_by_itself_when_it_comes_again(first: Status) -> None:
-    person, here = asking(YES, NO)
-
-    run(here, 0, first)
-    refusal = run(here, 0)
-
-    assert refusal is not None
-    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
-    assert 'step 0 was tried already' in person.asked[1].reason
-
-
-def test_a_call_whose_end_nobody_told_has_used_its_step_up() -> None:
-    person, here = asking(YES, NO)
-
-    here.permit(CALLS[0], of_plan(0), CancelToken())
-    here.permit(CALLS[0], of_plan(0), CancelToken())
-
-    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
-
-
-def test_what_follows_a_failed_step_of_the_same_plan_is_asked_for_by_itself() -> None:
+@pytest.mark.parametrize(
+    ('story', 'asked', 'reason'),
+    [
+        ([(0, Status.REJECTED), (0, Status.SUCCEEDED)], 0, ''),
+        ([(0, Status.SUCCEEDED), (0, Status.SUCCEEDED)], 1, 'step 0 was tried already'),
+        ([(0, Status.FAILED), (0, Status.SUCCEEDED)], 1, 'step 0 was tried already'),
+        ([(0, None), (0, None)], 1, 'step 0 was tried already'),
+        ([(0, Status.FAILED), (1, Status.SUCCEEDED), (2, None)], 2, 'step 0 of the plan failed'),
+        ([(0, Status.SUCCEEDED), (2, Status.SUCCEEDED), (1, None)], 1, 'comes after step 2'),
+    ],
+)
+def test_a_step_that_is_not_the_next_of_its_plan_is_asked_for_by_itself(
+    story: list[tuple[int, Status | None]], asked: int, reason: str
+) -> None:
     person, here = asking(YES, YES, YES)
 
-    run(here, 0, Status.FAILED)
-    run(here, 1)
-    run(here, 2)
+    for step, status in story:
+        assert here.permit(CALLS[step], of_plan(step), CancelToken()) is None
+        if status is not None:
+            here.settle(ended(CALLS[step], status))
 
-    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL, RequestKind.CALL]
-    assert 'step 0 of the plan failed' in person.asked[1].reason
+    assert person.kinds == [RequestKind.PLAN] + [RequestKind.CALL] * asked
+    assert reason in person.asked[min(asked, 1)].reason
 
 
 def test_a_call_that_fails_before_it_was_permitted_fails_its_step_and_gives_none_back() -> None:
@@ -281,22 +271,9 @@ def test_a_call_that_fails_before_it_was_permitted_fails_its_step_and_gives_none
     run(here, 2)
     run(here, 0)
 
-    assert [request.kind for request in person.asked] == [
-        RequestKind.PLAN,
-        RequestKind.CALL,
-        RequestKind.CALL,
-    ]
+    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL, RequestKind.CALL]
     assert 'step 1 of the plan failed' in person.asked[1].reason
     assert 'step 0 was tried already' in person.asked[2].reason
-
-
-def test_a_step_may_be_passed_over_but_not_come_late() -> None:
-    person, here = asking(YES, NO)
-
-    assert run(here, 0) is None
-    assert run(here, 2) is None
-    assert run(here, 1) is not None
-    assert 'comes after step 2' in person.asked[1].reason
 
 
 def test_a_call_beyond_the_words_of_its_step_is_asked_for_by_itself() -> None:
@@ -512,21 +489,24 @@ def test_episode_that_begins_ends_the_one_before_and_what_was_approved_in_it() -
     assert refusal.message.endswith('was not tried: its episode has ended.')
 
 
-def test_question_about_a_plan_names_the_model_that_wrote_it_and_says_what_a_stand_in_is() -> None:
-    titles = {}
-    for brain in ('gpt-4o', 'offline', ''):
-        person = Person([YES])
-        here = gate(person)
-        here.begin_episode('e', brain)
-        run(here, 0)
-        titles[brain] = person.asked[0].title
+@pytest.mark.parametrize(
+    ('episode', 'brain', 'by'),
+    [
+        ('e', 'gpt-4o', ' by gpt-4o'),
+        ('e', 'offline', ' by offline (a deterministic stand-in, not a language model)'),
+        ('e', '', ''),
+        ('f', 'gpt-4o', ''),
+    ],
+)
+def test_question_about_a_plan_names_the_model_that_wrote_it_and_says_what_a_stand_in_is(
+    episode: str, brain: str, by: str
+) -> None:
+    person, here = asking(YES)
+    here.begin_episode(episode, brain)
 
-    assert titles == {
-        'gpt-4o': 'The plan of 3 steps by gpt-4o. May it be done?',
-        'offline': 'The plan of 3 steps by offline (a deterministic stand-in, not a language '
-        'model). May it be done?',
-        '': 'The plan of 3 steps. May it be done?',
-    }
+    run(here, 0)
+
+    assert person.asked[0].title == f'The plan of 3 steps{by}. May it be done?'
 
 
 @pytest.mark.parametrize('code', [Code.USER_STOP, Code.NEEDS_PERSON])
@@ -550,12 +530,7 @@ def test_a_person_is_asked_before_a_robot_that_stopped_goes_on_and_permits_are_g
     assert here.resume('the user stop was pressed.', CancelToken()) is False
     run(here, 1)
 
-    assert person.kinds == [
-        RequestKind.PLAN,
-        RequestKind.RESUME,
-        RequestKind.RESUME,
-        RequestKind.PLAN,
-    ]
+    assert person.kinds == [RequestKind.PLAN, *[RequestKind.RESUME] * 2, RequestKind.PLAN]
     assert person.asked[1].lines == ('the user stop was pressed.',)
     assert person.asked[1].hash != person.asked[2].hash
 
@@ -584,19 +559,27 @@ def test_after_a_stop_between_two_calls_that_others_recovered_the_plan_is_asked_
     assert person.asked[1].reason == 'the robot was stopped since it was approved'
 
 
-def test_a_yes_to_a_question_during_which_the_robot_was_stopped_is_asked_for_again() -> None:
+@pytest.mark.parametrize('why', [STOPPED, 'brain_planner has gone since it was approved'])
+def test_a_yes_to_a_plan_during_which_it_was_stopped_or_revoked_is_asked_for_again(
+    why: str,
+) -> None:
     stops = [0]
     asked = []
 
     def person(request: ApprovalRequest, cancel: CancelToken) -> Answer:
         asked.append(request.reason)
-        stops[0] += len(asked) == 1
-        return YES if len(asked) == 1 else NO
+        if len(asked) > 1:
+            return NO
+        if why == STOPPED:
+            stops[0] += 1
+        else:
+            here.revoke(why)
+        return YES
 
     here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
 
     assert run(here, 0) is not None
-    assert asked == ['', 'the robot was stopped since it was approved']
+    assert asked == ['', why]
 
 
 class StoppedWhileAsked:
@@ -642,13 +625,13 @@ def test_a_yes_to_a_call_during_which_the_robot_was_stopped_or_all_was_revoked_i
     refusal = person.gate.permit(call, of_plan(0), CancelToken())
 
     assert (refusal and refusal.code) == (None if again.granted else Code.NOT_APPROVED)
-    stopped = revoked or 'the robot was stopped since it was approved'
+    stopped = revoked or STOPPED
     first, second = person.asked
     assert [first.reason, second.reason] == [why, f'{stopped}; {why}' if why else stopped]
     assert first.hash != second.hash
 
 
-@pytest.mark.parametrize('why', ['the robot was stopped since it was approved', 'it has lost'])
+@pytest.mark.parametrize('why', [STOPPED, 'it has lost'])
 def test_a_call_is_asked_for_where_the_plan_was_revoked_while_the_scene_was_waited_for(
     why: str,
 ) -> None:
@@ -683,21 +666,6 @@ def test_a_plan_that_is_asked_for_once_more_bears_another_name() -> None:
     assert hashes[0] == plan_hash('e', 0, of_plan(0).plan)
     assert hashes[3] == plan_hash('e', 1, of_plan(0).plan)
     assert len(set(hashes)) == 4
-
-
-def test_what_is_taken_back_while_it_is_asked_for_is_not_granted_by_a_yes() -> None:
-    asked: list[str] = []
-
-    def person(request: ApprovalRequest, cancel: CancelToken) -> Answer:
-        asked.append(request.reason)
-        if len(asked) == 1:
-            here.revoke('brain_planner has gone since it was approved')
-        return YES if len(asked) == 1 else NO
-
-    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN)
-
-    assert run(here, 0) is not None
-    assert asked == ['', 'brain_planner has gone since it was approved']
 
 
 def test_a_user_stop_does_not_lift_a_denial() -> None:
@@ -810,12 +778,9 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
         return NO if said == 'no' else YES
 
     here = ApprovalGate(
-        person,
-        lambda: SCENE,
-        mode=ApprovalMode.PLAN,
-        stops=lambda: stops[0],
-        clock=lambda: clock[0],
-    )
+        person, lambda: SCENE,
+        mode=ApprovalMode.PLAN, stops=lambda: stops[0], clock=lambda: clock[0],
+    )  # fmt: skip
     for moment in story:
         if len(moment) == 1:
             match moment[0]:
@@ -858,15 +823,6 @@ def test_a_refusal_of_a_later_call_does_not_give_an_earlier_step_back() -> None:
     assert 'step 0 was tried already' in person.asked[1].reason
 
 
-def test_a_plan_bears_another_name_when_it_was_forgotten_and_is_asked_for_again() -> None:
-    person, here = asking(YES, YES, YES)
-
-    for episode in ('e', 'f', 'e'):
-        assert here.permit(CALLS[0], of_plan(0, episode=episode), CancelToken()) is None
-
-    assert len({request.hash for request in person.asked}) == 3
-
-
 def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so() -> None:
     person, here = asking(YES, NO)
     run(here, 0)
@@ -875,12 +831,3 @@ def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so
     here.resume('the user stop was pressed.', CancelToken())
 
     assert [request.episode_id for request in person.asked] == ['e', 'f']
-
-
-def test_model_of_another_episode_is_not_named() -> None:
-    person, here = asking(YES)
-    here.begin_episode('f', 'gpt-4o')
-
-    run(here, 0)
-
-    assert person.asked[0].title == 'The plan of 3 steps. May it be done?'
