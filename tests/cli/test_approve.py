@@ -19,10 +19,11 @@ pytestmark = pytest.mark.ros
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
 HOME = 'return to base'
+Env = dict[str, str]
 
 
 @contextmanager
-def waiting(environment: dict[str, str], *words: str) -> Iterator[subprocess.Popen[str]]:
+def waiting(environment: Env, *words: str) -> Iterator[subprocess.Popen[str]]:
     """Give the stack a task whose plan waits for a person."""
     process = start(environment, 'run', *(words or (TASK,)))
     try:
@@ -33,7 +34,7 @@ def waiting(environment: dict[str, str], *words: str) -> Iterator[subprocess.Pop
             end(process)
 
 
-def what_waits(environment: dict[str, str]) -> dict[str, Any]:
+def what_waits(environment: Env) -> dict[str, Any]:
     """Return what waits now, without answering it."""
     result = bbllm(environment, 'approve', '--json')
     assert result.returncode == 2, result.stderr
@@ -42,7 +43,7 @@ def what_waits(environment: dict[str, str]) -> dict[str, Any]:
     return data
 
 
-def approvals(environment: dict[str, str]) -> list[dict[str, Any]]:
+def approvals(environment: Env) -> list[dict[str, Any]]:
     """Return what the newest journal says of approvals."""
     lines = bbllm(environment, 'show', '--events').stdout.splitlines()
     events = [json.loads(line) for line in lines]
@@ -50,62 +51,58 @@ def approvals(environment: dict[str, str]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope='module')
-def stack(environment: dict[str, str]) -> Iterator[str]:
-    """Keep a stack running that asks for every plan."""
-    with running_stack(environment, '--approval', 'plan', '--speed', '0') as said:
-        yield said
+def there(environment: Env) -> Iterator[Env]:
+    """Keep a stack running that asks for every plan; yields the environment of its commands."""
+    with running_stack(environment, '--approval', 'plan', '--speed', '0'):
+        yield environment
 
 
 @pytest.mark.slow
-def test_without_a_terminal_the_line_to_type_is_told_and_that_line_approves(
-    stack: str, environment: dict[str, str]
-) -> None:
-    with waiting(environment) as task:
-        shown = bbllm(environment, 'approve')
+def test_without_a_terminal_the_line_to_type_is_told_and_that_line_approves(there: Env) -> None:
+    with waiting(there) as task:
+        shown = bbllm(there, 'approve')
         line = next(text for text in shown.stdout.splitlines() if '--hash' in text)
         words = line.partition(': bbllm ')[2].split()
 
-        answered = bbllm(environment, *words)
+        answered = bbllm(there, *words)
 
         assert shown.returncode == 2
-        for step in ('0: pick red_cube', '1: place red_cube on location_B'):
-            assert step in shown.stdout
+        assert '0: pick red_cube' in shown.stdout
+        assert '1: place red_cube on location_B' in shown.stdout
         assert answered.returncode == 0, answered.stderr
         out, _ = task.communicate(timeout=WAIT_S)
     assert (task.returncode, 'approval  plan' in out) == (0, True)
-    (kept,) = approvals(environment)
+    (kept,) = approvals(there)
     # No terminal, so no person as far as can be found out.
     assert (kept['granted'], kept['automatic']) == (True, True)
     assert kept['hash'].startswith(words[2])
 
 
 @pytest.mark.slow
-def test_hash_that_is_not_what_waits_approves_nothing(
-    stack: str, environment: dict[str, str]
-) -> None:
+def test_hash_that_is_not_what_waits_approves_nothing(there: Env) -> None:
     def refused(*words: str, code: int = 2) -> str:
-        result = bbllm(environment, 'approve', *words)
+        result = bbllm(there, 'approve', *words)
         assert result.returncode == code, result.stderr
         return result.stderr
 
     assert 'Nothing waits for approval now' in refused('--hash', '0123456789ab')
     assert 'Nothing was asked within 0.5 s' in refused('--timeout', '0.5', code=1)
     assert '--watch asks a person' in refused('--watch', '--hash', '0123456789')
-    with waiting(environment, HOME):
-        before = what_waits(environment)
+    with waiting(there, HOME):
+        before = what_waits(there)
 
         other = refused('--hash', '0123456789ab')
 
         assert 'is not what waits now' in other and before['hash'][:12] in other
         assert 'is no hash' in refused('--hash', before['hash'][:7])
         assert 'is no hash' in refused('--hash', 'plan 1a2b')
-        assert what_waits(environment) == before
+        assert what_waits(there) == before
 
 
 @pytest.mark.slow
-def test_denial_reaches_the_task_with_its_reason(stack: str, environment: dict[str, str]) -> None:
-    with waiting(environment, TASK, '--feedback-loops', '0') as task:
-        denied = bbllm(environment, 'approve', '--deny', 'the red cube is glued', '--json')
+def test_denial_reaches_the_task_with_its_reason(there: Env) -> None:
+    with waiting(there, TASK, '--feedback-loops', '0') as task:
+        denied = bbllm(there, 'approve', '--deny', 'the red cube is glued', '--json')
         out, _ = task.communicate(timeout=WAIT_S)
 
     data = json.loads(denied.stdout)
@@ -114,10 +111,8 @@ def test_denial_reaches_the_task_with_its_reason(stack: str, environment: dict[s
     assert 'A person did not approve this plan: the red cube is glued.' in out
 
 
-def test_on_a_terminal_the_plan_is_read_and_approved(
-    stack: str, environment: dict[str, str]
-) -> None:
-    with waiting(environment, HOME) as task, Terminal(environment, 'approve') as terminal:
+def test_on_a_terminal_the_plan_is_read_and_approved(there: Env) -> None:
+    with waiting(there, HOME) as task, Terminal(there, 'approve') as terminal:
         terminal.wait_for('0: return to base')
         terminal.wait_for('[y/N]')
         terminal.type('y\n')
@@ -129,13 +124,9 @@ def test_on_a_terminal_the_plan_is_read_and_approved(
 
 @pytest.mark.slow
 @pytest.mark.parametrize('answer', ['', 'yes please'])
-def test_only_yes_is_a_yes_and_a_no_may_have_a_reason(
-    stack: str, environment: dict[str, str], answer: str
-) -> None:
-    with (
-        waiting(environment, HOME, '--feedback-loops', '0') as task,
-        Terminal(environment, 'approve') as terminal,
-    ):
+def test_only_yes_is_a_yes_and_a_no_may_have_a_reason(there: Env, answer: str) -> None:
+    alone = ('--feedback-loops', '0')
+    with waiting(there, HOME, *alone) as task, Terminal(there, 'approve') as terminal:
         terminal.wait_for('[y/N]')
         terminal.type(f'{answer}\n')
         terminal.wait_for('Why not?')
@@ -148,54 +139,39 @@ def test_only_yes_is_a_yes_and_a_no_may_have_a_reason(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('how', ['Ctrl-D', 'Ctrl-C at the reason'])
-def test_question_that_is_left_is_not_answered(
-    stack: str, environment: dict[str, str], how: str
-) -> None:
-    with waiting(environment, HOME):
-        before = what_waits(environment)
-        with Terminal(environment, 'approve') as terminal:
-            terminal.wait_for('[y/N]')
-            if how == 'Ctrl-D':
-                terminal.type('\x04')
-            else:
-                terminal.type('n\n')
-                terminal.wait_for('Why not?')
-                terminal.interrupt()
-
-            assert terminal.end() == (1 if how == 'Ctrl-D' else 130)
-
-        assert what_waits(environment) == before
-
-
-@pytest.mark.slow
-def test_what_was_typed_before_a_question_is_no_answer_to_it(
-    stack: str, environment: dict[str, str]
-) -> None:
-    with Terminal(environment, 'approve') as terminal:
+def test_neither_what_was_typed_before_a_question_nor_leaving_it_answers(there: Env) -> None:
+    with Terminal(there, 'approve') as terminal:
         terminal.wait_for('waiting for the first request')
         terminal.type('y\ny\n')
-        with waiting(environment, HOME):
+        with waiting(there, HOME):
             terminal.wait_for('[y/N]')
-
-            assert what_waits(environment)['lines'] == ['0: return to base']
+            before = what_waits(there)
+            assert before['lines'] == ['0: return to base']
             terminal.interrupt()
             terminal.end()
 
+            for typed, code in (('\x04', 1), ('n\n', 130)):
+                with Terminal(there, 'approve') as another:
+                    another.wait_for('[y/N]')
+                    another.type(typed)
+                    if code == 130:
+                        another.wait_for('Why not?')
+                        another.interrupt()
+                    assert another.end() == code
+                assert what_waits(there) == before
+
 
 @pytest.mark.slow
-def test_watch_asks_for_each_and_sees_when_somebody_else_was_quicker(
-    stack: str, environment: dict[str, str]
-) -> None:
-    with Terminal(environment, 'approve', '--watch') as terminal:
+def test_watch_asks_for_each_and_sees_when_somebody_else_was_quicker(there: Env) -> None:
+    with Terminal(there, 'approve', '--watch') as terminal:
         terminal.wait_for('Waiting for the next request')
         # Without a repaired plan, which would be asked for too.
-        with waiting(environment, HOME, '--feedback-loops', '0') as first:
+        with waiting(there, HOME, '--feedback-loops', '0') as first:
             terminal.wait_for('[y/N]')
-            assert bbllm(environment, 'approve', '--deny', 'later').returncode == 0
+            assert bbllm(there, 'approve', '--deny', 'later').returncode == 0
             terminal.wait_for('does not wait any more')
             end(first)
-        with waiting(environment, HOME) as second:
+        with waiting(there, HOME) as second:
             terminal.wait_for('[y/N]')
             terminal.type('y\n')
             terminal.wait_for('Approved plan')
@@ -206,47 +182,38 @@ def test_watch_asks_for_each_and_sees_when_somebody_else_was_quicker(
         assert terminal.end() == 0
 
 
-def test_run_asks_on_its_own_terminal(stack: str, environment: dict[str, str]) -> None:
-    with Terminal(environment, 'run', HOME) as terminal:
+def test_run_asks_on_its_own_terminal_where_ctrl_c_cancels(there: Env) -> None:
+    with Terminal(there, 'run', HOME) as terminal:
         terminal.wait_for('  0: return to base')
         terminal.wait_for('[y/N]')
-        assert what_waits(environment)['kind'] == 'plan'
+        assert what_waits(there)['kind'] == 'plan'
         terminal.type('y\n')
 
         assert terminal.end() == 0
     assert 'FINISHED' in terminal.said
-    assert len(approvals(environment)) == 1
+    assert len(approvals(there)) == 1
 
-
-@pytest.mark.slow
-def test_ctrl_c_in_the_question_of_run_cancels_the_task(
-    stack: str, environment: dict[str, str]
-) -> None:
-    with Terminal(environment, 'run', HOME) as terminal:
-        terminal.wait_for('[y/N]')
-        terminal.interrupt()
-
-        assert terminal.end() == 130
-
-    result = bbllm(environment, 'approve', '--hash', '0123456789ab')
+    with Terminal(there, 'run', HOME) as left:
+        left.wait_for('[y/N]')
+        left.interrupt()
+        assert left.end() == 130
+    result = bbllm(there, 'approve', '--hash', '0123456789ab')
     assert 'Nothing waits for approval now' in result.stderr
 
 
 @pytest.mark.slow
-def test_yes_answers_by_itself_where_the_robot_is_simulated(
-    stack: str, environment: dict[str, str]
-) -> None:
-    result = bbllm(environment, 'run', TASK, '--yes', '--json')
+def test_yes_answers_by_itself_where_the_robot_is_simulated(there: Env) -> None:
+    result = bbllm(there, 'run', TASK, '--yes', '--json')
 
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)['ending'] == 'FINISHED'
-    (kept,) = approvals(environment)
+    (kept,) = approvals(there)
     assert (kept['automatic'], kept['granted']) == (True, True)
 
 
 @pytest.mark.slow
 def test_programs_are_refused_where_the_robot_is_real_and_a_person_is_still_asked(
-    environment: dict[str, str], empty_domain: int
+    environment: Env, empty_domain: int
 ) -> None:
     there = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
     executor = {'approval': 'plan', 'simulated': False}

@@ -82,85 +82,54 @@ def topic(name: str, *givers: Giver) -> dict[str, tuple[Giver, ...]]:
     return {**HEALTHY.topics, name: givers}
 
 
-BREAKAGES: dict[str, tuple[dict[str, Any], str, Level, str, str]] = {
-    'hardware down': (
-        {'hardware': {'FrankaHardwareInterface': 'unconfigured'}},
-        'hardware', Level.FAIL, 'is unconfigured', 'error_recovery',
-    ),
-    'hardware of a left arm': (
-        {'hardware': {'left_FrankaHardwareInterface': 'active'}},
-        'hardware', Level.OK, 'left_FrankaHardwareInterface is active', '',
-    ),
-    'controller not loaded': (
-        {'controllers': dict.fromkeys(CONTROLLERS[:2], 'active')},
-        'control', Level.FAIL, 'fr3_arm_controller is not loaded', 'spawner fr3_arm_controller',
-    ),
-    'controllers inactive': (
-        {'controllers': dict.fromkeys(CONTROLLERS, 'inactive')},
-        'control', Level.FAIL, 'joint_state_broadcaster is inactive', '--activate joint_state_b',
-    ),
-    'wrench is reliable': (
-        {'topics': topic(BEST_EFFORT[0], giver())},
-        'qos', Level.WARN, 'since 3.3.0 sends it best effort', 'Another driver',
-    ),
-    'joint states are best effort': (
-        {'topics': topic('franka/joint_states', giver(reliable=False))},
-        'qos', Level.FAIL, 'joint_states: best effort from driver', 'may get nothing',
-    ),
-    'activity is volatile': (
-        {'topics': topic('controller_manager/activity', giver())},
-        'qos', Level.FAIL, 'sends it reliable, latched', 'nothing from before',
-    ),
-    'topic is missing': (
-        {'topics': {k: v for k, v in HEALTHY.topics.items() if k != f'{STATE}/robot_state'}},
-        'topics', Level.FAIL, f'nobody publishes {STATE}/robot_state', 'franka_real.launch.py',
-    ),
-    'joint states frozen': (
-        {'arm': replace(ARM, news=False)},
-        'joints', Level.FAIL, 'their stamps stand still', 'start the driver anew',
-    ),
-    'joints of another robot': (
-        {'arm': replace(ARM, names=tuple(f'fer_joint{i}' for i in range(1, 8)))},
-        'joints', Level.FAIL, 'lacks fr3_joint1', 'robot_type:=fr3',
-    ),
-    'user stop': ({'robot_mode': 5}, 'mode', Level.FAIL, 'user stopped', 'Release the user stop'),
-    'reflex': (
-        {'robot_mode': 4, 'errors': ('cartesian_reflex',)},
-        'mode', Level.FAIL, 'reflex; errors: cartesian_reflex', 'error_recovery',
-    ),
-    'brakes': ({'robot_mode': 0}, 'mode', Level.FAIL, 'mode other', 'Unlock the joints'),
-    'lost packets': ({'success_rate': 0.9}, 'mode', Level.WARN, '90.0 %', 'network'),
-    'no hand': (
-        {'actions': frozenset({'action_server/error_recovery'}), 'hand': None},
-        'gripper', Level.FAIL, 'missing: franka_gripper/homing', 'franka_real.launch.py',
-    ),
-    'node missing': (
-        {'nodes': HEALTHY.nodes - {'body_mapper'}},
-        'nodes', Level.FAIL, 'missing: body_mapper', 'franka_nodes.launch.py',
-    ),
-    'nobody approves': (
-        {'executor': {'approval': 'none', 'simulated': False}},
-        'approval', Level.FAIL, 'without anybody having allowed it', 'approval:=plan',
-    ),
-    'executor is silent': (
-        {'executor': None},
-        'approval', Level.FAIL, 'fr3_executor does not answer', 'franka_nodes.launch.py',
-    ),
-    'taken for simulated': (
-        {'executor': {'approval': 'plan', 'simulated': True}},
-        'approval', Level.FAIL, 'takes the robot for a simulated one', 'simulated:=true',
-    ),
-    'recovery missing': (
-        {'services': HEALTHY.services - {'service_server/set_load'}},
-        'recovery', Level.FAIL, 'missing: service_server/set_load', 'franka_real.launch.py',
-    ),
-}  # fmt: skip
+OK, WARN, FAIL = Level.OK, Level.WARN, Level.FAIL
 
 
-@pytest.mark.parametrize('name', BREAKAGES)
-def test_what_is_wrong_is_found_with_a_way_out(name: str) -> None:
-    changes, check, level, said, remedy = BREAKAGES[name]
-
+@pytest.mark.parametrize(
+    ('changes', 'check', 'level', 'said', 'remedy'),
+    [
+        ({'hardware': {'FrankaHardwareInterface': 'unconfigured'}},
+         'hardware', FAIL, 'is unconfigured', 'error_recovery'),
+        ({'hardware': {'left_FrankaHardwareInterface': 'active'}},
+         'hardware', OK, 'left_FrankaHardwareInterface is active', ''),
+        ({'controllers': dict.fromkeys(CONTROLLERS[:2], 'active')},
+         'control', FAIL, 'fr3_arm_controller is not loaded', 'spawner fr3_arm_controller'),
+        ({'controllers': dict.fromkeys(CONTROLLERS, 'inactive')},
+         'control', FAIL, 'joint_state_broadcaster is inactive', '--activate joint_state_b'),
+        ({'topics': topic(BEST_EFFORT[0], giver())},
+         'qos', WARN, 'since 3.3.0 sends it best effort', 'Another driver'),
+        ({'topics': topic('franka/joint_states', giver(reliable=False))},
+         'qos', FAIL, 'joint_states: best effort from driver', 'may get nothing'),
+        ({'topics': topic('controller_manager/activity', giver())},
+         'qos', FAIL, 'sends it reliable, latched', 'nothing from before'),
+        ({'topics': {k: v for k, v in HEALTHY.topics.items() if k != f'{STATE}/robot_state'}},
+         'topics', FAIL, f'nobody publishes {STATE}/robot_state', 'franka_real.launch.py'),
+        ({'arm': replace(ARM, news=False)},
+         'joints', FAIL, 'their stamps stand still', 'start the driver anew'),
+        ({'arm': replace(ARM, names=tuple(f'fer_joint{i}' for i in range(1, 8)))},
+         'joints', FAIL, 'lacks fr3_joint1', 'robot_type:=fr3'),
+        ({'robot_mode': 5}, 'mode', FAIL, 'user stopped', 'Release the user stop'),
+        ({'robot_mode': 4, 'errors': ('cartesian_reflex',)},
+         'mode', FAIL, 'reflex; errors: cartesian_reflex', 'error_recovery'),
+        ({'robot_mode': 0}, 'mode', FAIL, 'mode other', 'Unlock the joints'),
+        ({'success_rate': 0.9}, 'mode', WARN, '90.0 %', 'network'),
+        ({'actions': frozenset({'action_server/error_recovery'}), 'hand': None},
+         'gripper', FAIL, 'missing: franka_gripper/homing', 'franka_real.launch.py'),
+        ({'nodes': HEALTHY.nodes - {'body_mapper'}},
+         'nodes', FAIL, 'missing: body_mapper', 'franka_nodes.launch.py'),
+        ({'executor': {'approval': 'none', 'simulated': False}},
+         'approval', FAIL, 'without anybody having allowed it', 'approval:=plan'),
+        ({'executor': None},
+         'approval', FAIL, 'fr3_executor does not answer', 'franka_nodes.launch.py'),
+        ({'executor': {'approval': 'plan', 'simulated': True}},
+         'approval', FAIL, 'takes the robot for a simulated one', 'simulated:=true'),
+        ({'services': HEALTHY.services - {'service_server/set_load'}},
+         'recovery', FAIL, 'missing: service_server/set_load', 'franka_real.launch.py'),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_found_with_a_way_out(
+    changes: dict[str, Any], check: str, level: Level, said: str, remedy: str
+) -> None:
     found = judged(replace(HEALTHY, **changes))
 
     fitting = [item for item in found if item.name == check and said in item.text]
