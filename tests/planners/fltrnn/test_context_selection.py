@@ -160,22 +160,20 @@ def test_the_sentence_says_how_many_are_meant(sentence: str, wanted: dict[str, i
 @pytest.mark.parametrize(
     ('words', 'classes'),
     [
-        ('a water glass', {'waterglass'}),
-        ('wine', {'wine'}),
-        ('the wine glass', {'wineglass'}),
-        ('glasses', {'waterglass', 'wineglass'}),
-        ('the table', {'coffeetable', 'kitchentable'}),
-        ('the wall picture frames', {'wallpictureframe'}),
-        ('filing cabinet', {'filing_cabinet'}),
-        ('filing_cabinet', {'filing_cabinet'}),
-        ('slices of toast', {'breadslice'}),
-        ('shelves', {'bookshelf'}),
-        ('pans', {'fryingpan'}),
-        ('watch TV', {'tv'}),
-        ('eat and use it', set()),
+        ('a water glass', 'waterglass'),
+        ('wine', 'wine'),
+        ('the wine glass', 'wineglass'),
+        ('glasses', 'waterglass wineglass'),
+        ('the table', 'coffeetable kitchentable'),
+        ('the wall picture frames', 'wallpictureframe'),
+        ('filing cabinet', 'filing_cabinet'),
+        ('filing_cabinet', 'filing_cabinet'),
+        ('slices of toast', 'breadslice'),
+        ('shelves', 'bookshelf'),
+        ('pans', 'fryingpan'),
+        ('watch TV', 'tv'),
+        ('eat and use it', ''),
     ],
 )
-def test_a_class_is_named_by_its_words_or_by_what_it_ends_with(
-    words: str, classes: set[str]
-) -> None:
-    assert {*named(words)} == classes
+def test_a_class_is_named_by_its_words_or_by_what_it_ends_with(words: str, classes: str) -> None:
+    assert {*named(words)} == {*classes.split()}

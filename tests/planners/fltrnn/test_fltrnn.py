@@ -38,38 +38,34 @@ def from_fridge(thing: str) -> list[str]:
     return [call('walk', 'fridge'), call('open', 'fridge'), *bring(thing, 'coffeetable')]
 
 
+FETCHED = from_fridge('milk')
+TV = [call('walk', 'tv'), call('switchon', 'tv')]
 BOTH = [call('walk', 'plum'), call('grab', 'plum'), call('grab', 'bananas')]
 PUT = [call('putback', thing, 'coffeetable') for thing in ('plum', 'bananas')]
 SEAT = [call('walk', 'sofa'), call('sit', 'sofa')]
 BRUSH = [call('walk', 'toothbrush'), call('grab', 'toothbrush')]
-# Option and its ablation, the goal, what the prompt then lacks, the plans with it and without, and
-# what the graph refuses of the second.
-ABLATIONS = [
-    (
-        *('rule_cot=yes', 'rule_cot=no', MILK, '# Rule thought:'),
-        *(from_fridge('milk'), bring('milk', 'coffeetable'), 'grab(milk'),
-    ),
-    (
-        *(
-            'long_memory=yes',
-            'long_memory=no',
-            'on_plum_coffeetable: 1, on_bananas_coffeetable: 1',
-        ),
-        *(
-            'Only one thing may be held',
-            [*bring('plum', 'coffeetable'), *bring('bananas', 'coffeetable')],
-        ),
-        *([*BOTH, call('walk', 'coffeetable'), *PUT], 'grab(bananas'),
-    ),
-    (
-        *('demos=similar', 'demos=fixed', 'holds_toothbrush: 1, sit_sofa: 1', 'sit_armchair'),
-        *([*BRUSH, *SEAT], [*SEAT, *BRUSH], 'walk(toothbrush'),
-    ),
-]
+TWO = 'on_plum_coffeetable: 1, on_bananas_coffeetable: 1'
+RIGHT_TWO = [*bring('plum', 'coffeetable'), *bring('bananas', 'coffeetable')]
+WRONG_TWO = [*BOTH, call('walk', 'coffeetable'), *PUT]
+NEAR_MILK = bring('milk', 'coffeetable')
+BRUSH_AND_SEAT = 'holds_toothbrush: 1, sit_sofa: 1'
 
 
+# What the prompt of the ablation lacks, the plans with it and without, and what the graph refuses
+# of the second.
 @pytest.mark.parametrize(
-    ('option', 'ablation', 'goal', 'helps', 'right', 'wrong', 'refused'), ABLATIONS
+    ('option', 'ablation', 'goal', 'helps', 'right', 'wrong', 'refused'),
+    [
+        ('rule_cot=yes', 'rule_cot=no', MILK, '# Rule thought:', FETCHED, NEAR_MILK, 'grab(milk'),
+        (
+            *('long_memory=yes', 'long_memory=no', TWO, 'Only one thing may be held'),
+            *(RIGHT_TWO, WRONG_TWO, 'grab(bananas'),
+        ),
+        (
+            *('demos=similar', 'demos=fixed', BRUSH_AND_SEAT, 'sit_armchair'),
+            *([*BRUSH, *SEAT], [*SEAT, *BRUSH], 'walk(toothbrush'),
+        ),
+    ],
 )
 def test_each_part_of_a_prompt_keeps_a_model_from_a_fault(
     option: str,
@@ -93,7 +89,7 @@ def test_each_part_of_a_prompt_keeps_a_model_from_a_fault(
 
 @pytest.mark.parametrize('verify', ['yes', 'no'])
 def test_a_verified_sub_goal_is_planned_anew_when_its_plan_stops_half_way(verify: str) -> None:
-    plans = iter([from_fridge('milk')[:-2], bring('milk', 'coffeetable')[2:]])
+    plans = iter([FETCHED[:-2], bring('milk', 'coffeetable')[2:]])
     model = player(ONE_PART, lambda prompt: lines(*next(plans)))
     world = Studio()
 
@@ -163,8 +159,8 @@ def test_sub_goals_that_omit_or_invent_are_told_once_then_counted_and_mended(
 ) -> None:
     def plan(prompt: str) -> str:
         if 'tv' in asked(prompt):
-            return lines(call('walk', 'tv'), call('switchon', 'tv'))
-        return lines(*from_fridge('milk'))
+            return lines(*TV)
+        return lines(*FETCHED)
 
     model = player(reply, plan)
     world = Studio()
@@ -184,7 +180,7 @@ def test_what_a_later_sub_goal_undoes_is_done_once_more() -> None:
     def plan(prompt: str) -> str:
         if 'closed' in asked(prompt):
             return lines(call('walk', 'fridge'), call('close', 'fridge'))
-        return lines(*from_fridge('milk'))
+        return lines(*FETCHED)
 
     world = Studio()
     model = player(f'subgoal{{closed_fridge: 1}}, {ONE_PART}', plan)
@@ -219,7 +215,7 @@ def test_a_plan_with_things_that_are_not_there_is_told_once_and_then_left_out() 
     strange = ["walk('milk(id:99999)')", "dance('tv(id:1)')", 'wash the tv', 'wash(tv)']
     model = player(
         'subgoal{turnon_tv: 1}',
-        lambda prompt: lines(*strange, call('walk', 'tv'), call('switchon', 'tv')),
+        lambda prompt: lines(*strange, *TV),
     )
     world = Studio()
 
@@ -267,9 +263,7 @@ class Counting:
 
 def test_a_body_that_matches_by_embedding_lends_its_embedder_to_the_choice() -> None:
     embedder = Counting()
-    model = player(
-        'subgoal{turnon_tv: 1}', lambda prompt: lines(call('walk', 'tv'), call('switchon', 'tv'))
-    )
+    model = player('subgoal{turnon_tv: 1}', lambda prompt: lines(*TV))
     run = EpisodeRun(Task('t', 'turnon_tv: 1'), planner='p', brain='b', body='b')
 
     run.execute(FLTRNN(model, MatchingBody(embedder)), Studio())
@@ -297,8 +291,7 @@ def test_a_goal_in_words_is_never_done_by_nothing(reply: str) -> None:
 def test_rules_that_are_left_out_do_not_come_back_with_a_refusal(
     options: dict[str, str], tells: bool
 ) -> None:
-    two = [call('walk', 'plum'), call('grab', 'plum'), call('grab', 'bananas'), '# done']
-    model = player('subgoal{on_plum_coffeetable: 1}', lambda prompt: '\n'.join(two))
+    model = player('subgoal{on_plum_coffeetable: 1}', lambda prompt: lines(*BOTH))
 
     play(FLTRNN, model, 'on_plum_coffeetable: 1', Studio(), **options)
 
@@ -310,24 +303,8 @@ def test_rules_that_are_left_out_do_not_come_back_with_a_refusal(
     assert any('only one thing' in text for text in retries) is tells
 
 
-FETCHED = (call('walk', 'fridge'), call('open', 'fridge'), *bring('milk', 'coffeetable'))
-
-
-def retries(model: ScriptedModel) -> list[str]:
-    """Return what the model was told against a reply, in order."""
-    return [r.messages[-1].content for r in model.requests if len(r.messages) > 1]
-
-
-def planning(*plans: tuple[str, ...]) -> ScriptedModel:
-    """Return a model that has one part, the milk, and these plans for it; the last for ever."""
-    left = [*plans]
-    return player(
-        f'subgoal{{{MILK}}}', lambda prompt: lines(*(left.pop(0) if left[1:] else left[0]))
-    )
-
-
 def test_a_sub_goal_that_is_never_reached_is_planned_three_times_and_then_given_up() -> None:
-    model = planning(FETCHED[:1])
+    model = player(ONE_PART, lambda prompt: lines(FETCHED[0]))
 
     episode = play(FLTRNN, model, MILK, Studio())
 
@@ -336,9 +313,6 @@ def test_a_sub_goal_that_is_never_reached_is_planned_three_times_and_then_given_
     assert f'after 3 plans each: {MILK} (of {MILK} there are 0; the plan ended without' in (
         episode.message
     )
-
-
-TV = [call('walk', 'tv'), call('switchon', 'tv')]
 
 
 @pytest.mark.parametrize('thing', ['plum', 'milk'])

@@ -39,14 +39,9 @@ def task():
 @pytest.mark.parametrize(
     'line',
     [
-        *(
-            "grab('milk')",
-            "grab('milk(id:3)') and then",
-            'open(fridge(id:x))',
-            "grab('milk(id:3)',)",
-        ),
+        *("grab('milk')", "grab('milk(id:3)') and then", 'open(fridge(id:x))'),
         *("robot.grab('tv(id:3)')", "Grab('tv(id:3)')", "yield grab('tv(id:3)')"),
-        "x = grab('tv(id:3)')",
+        *("grab('milk(id:3)',)", "x = grab('tv(id:3)')"),
     ],
 )
 def test_what_only_looks_like_a_call_is_left_out_with_what_would_do(line: str) -> None:

@@ -117,22 +117,6 @@ def scene(*facts: str) -> Scene:
     return made_scene(THINGS, *facts, rooms='kitchen_1 bath_2')
 
 
-def call(text: str) -> SkillCall:
-    skill, *args = text.split()
-    return SkillCall(skill, tuple(args))
-
-
-def after_held(*calls: str) -> MemoryGraph:
-    memory = MemoryGraph(scene(*FACTS))
-    for text in calls:
-        memory.apply(call(text))
-    return memory
-
-
-def predicate(relation: str, thing: str, place: str = '', count: int = 1) -> GoalPredicate:
-    return GoalPredicate(GoalRelation(relation), thing, place, count)
-
-
 @pytest.mark.parametrize(
     ('relation', 'thing', 'place', 'so'),
     [
@@ -148,12 +132,20 @@ def predicate(relation: str, thing: str, place: str = '', count: int = 1) -> Goa
 def test_a_thing_is_in_all_that_its_place_is_in_and_on_no_room(
     relation: str, thing: str, place: str, so: bool
 ) -> None:
-    assert after_held().is_satisfied(predicate(relation, thing, place)) is so
+    wanted = GoalPredicate(GoalRelation(relation), thing, place)
+
+    assert MemoryGraph(scene(*FACTS)).is_satisfied(wanted) is so
 
 
 def test_what_is_known_stays_as_it_is_remembered_when_it_is_seen_again() -> None:
-    assert after_held().closed_around('milk_6') == 'fridge_4'
-    memory = after_held('grab plum_7', 'putback plum_7 sofa_9', 'open fridge_4')
+    memory = MemoryGraph(scene(*FACTS))
+    assert memory.closed_around('milk_6') == 'fridge_4'
+    for skill, *args in (
+        ('grab', 'plum_7'),
+        ('putback', 'plum_7', 'sofa_9'),
+        ('open', 'fridge_4'),
+    ):
+        memory.apply(SkillCall(skill, tuple(args)))
     assert memory.closed_around('milk_6') == 'box_5'
     held = (*FACTS[:-1], 'plum_7 held_by character_3', 'milk_6 on table_8')
 
