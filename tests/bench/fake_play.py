@@ -18,7 +18,7 @@ from bbllm.llm.config import LlmConfig
 from bbllm.sim.scene_file import load_scene
 
 SLOW_S = 0.15
-DEATHS = {'dies': 99, 'dies_once': 1, 'dies_twice': 2}
+DEATHS = {'dies': 99, 'dies_once': 1}
 """How many workers an episode of these tasks kills, where there are marks."""
 MARKS = 'BBLLM_TEST_MARKS'
 """Variable with a folder in which players leave marks."""

@@ -61,12 +61,9 @@ def test_a_rate_lies_in_its_interval_and_that_between_0_and_1(
         assert low <= successes / (successes + failures) <= high
 
 
-def test_no_trials_leave_everything_open() -> None:
+def test_no_trials_leave_everything_open_and_more_successes_are_refused() -> None:
     assert rate_of(0, 0).value is None
     assert wilson(0, 0) == (0, 1)
-
-
-def test_more_successes_than_trials_are_refused() -> None:
     with pytest.raises(ValueError, match='3 successes in 2 trials'):
         wilson(3, 2)
 

@@ -105,33 +105,6 @@ def test_a_suite_decides_where_it_is_played() -> None:
 SPOILT = f"{PROGRAM.rstrip()}\n    open('fridge')\n    grab('salmon')\n"
 
 
-def test_a_goal_that_is_spoilt_again_was_held_once_and_has_failed() -> None:
-    kept, _ = played(PROGRAM)
-    spoilt, _ = played(SPOILT)
-
-    assert (kept.verdict, kept.held_once) == ('passed', True)
-    assert (spoilt.verdict, spoilt.held_once) == ('failed', True)
-
-
-def test_a_goal_that_was_never_reached_was_not_held() -> None:
-    never, _ = played("    # 1: go\n    find('salmon')")
-    refused, _ = played("    # 1: take\n    grab('unicorn')\n    open('fridge')")
-
-    assert (never.held_once, refused.held_once) == (False, False)
-
-
-def test_where_nothing_is_left_to_do_no_step_is_needed() -> None:
-    result, _ = played('cannot: it is there', case=there(), planner='llm_state:states=no')
-
-    assert (result.verdict, result.attempted, result.held_once) == ('passed', 0, True)
-
-
-def test_a_goal_that_is_so_at_the_start_was_held_though_the_first_step_spoils_it() -> None:
-    result, _ = played("    # 1: take\n    grab('salmon')", case=there(at_hand=True))
-
-    assert (result.verdict, result.executable, result.held_once) == ('failed', 1, True)
-
-
 def there(*, at_hand: bool = False) -> Case:
     """Return a case whose salmon is in the fridge; at hand, that is open and who acts is at it."""
     case = case_of('put_salmon_in_the_fridge')
@@ -151,6 +124,31 @@ def there(*, at_hand: bool = False) -> Case:
         graph['edges'] += [edge(one, 'CLOSE', other) for one, other in pairs]
         graph['edges'].append(edge(who, 'INSIDE', nodes['kitchen']))
     return replace(case, scene=case.house.model_copy(update={'graph': graph}))
+
+
+@pytest.mark.parametrize(
+    ('program', 'case', 'verdict', 'executable', 'held'),
+    [
+        (PROGRAM, None, 'passed', 5, True),
+        (SPOILT, None, 'failed', 6, True),
+        ("    # 1: go\n    find('salmon')", None, 'failed', 1, False),
+        ("    # 1: take\n    grab('unicorn')\n    open('fridge')", None, 'failed', 0, False),
+        ("    # 1: take\n    grab('salmon')", there(at_hand=True), 'failed', 1, True),
+    ],
+    ids=['kept', 'spoilt again', 'never reached', 'refused', 'so at the start and spoilt'],
+)
+def test_a_goal_was_held_that_was_so_at_any_time(
+    program: str, case: Case | None, verdict: str, executable: int, held: bool
+) -> None:
+    result, _ = played(program, case=case)
+
+    assert (result.verdict, result.executable, result.held_once) == (verdict, executable, held)
+
+
+def test_where_nothing_is_left_to_do_no_step_is_needed() -> None:
+    result, _ = played('cannot: it is there', case=there(), planner='llm_state:states=no')
+
+    assert (result.verdict, result.attempted, result.held_once) == ('passed', 0, True)
 
 
 def test_where_somebody_did_not_look_there_is_no_share() -> None:

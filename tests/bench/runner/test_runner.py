@@ -192,29 +192,23 @@ def test_a_fault_of_the_program_costs_one_episode_and_its_traceback_is_kept(path
     assert 'faults' in notes.warnings[0]
 
 
-def test_a_run_whose_episodes_are_all_lost_ends_early_and_says_why(path: Path) -> None:
-    end = run_fake(path, 'lost', ks=(0,), trials=20, give_up_after=3, jobs=1)
-
-    assert end.progress.done == 3
-    assert '3 episodes in a row were lost' in end.reason
-    assert 'It lost.' in end.reason
-    assert '--retry-lost' in end.reason
+LOST = ('3 episodes in a row were lost', 'It lost.', '--retry-lost')
+USELESS = ('or ended without a usable reply', 'It gave an empty reply.', '--out')
 
 
-def test_a_run_whose_model_says_nothing_usable_ends_early_and_says_what_to_do(path: Path) -> None:
-    end = run_fake(path, 'ModelError', ks=(0,), trials=20, give_up_after=3, jobs=1)
+@pytest.mark.parametrize(
+    ('task', 'done', 'lost', 'words'),
+    [('lost', 3, 3, LOST), ('ModelError', 3, 0, USELESS), ('ParseError', 6, 0, ())],
+)
+def test_a_run_ends_early_where_nothing_comes_of_it_but_not_for_nonsense(
+    path: Path, task: str, done: int, lost: int, words: tuple[str, ...]
+) -> None:
+    end = run_fake(path, task, ks=(0,), trials=6, give_up_after=3, jobs=1)
 
-    assert (end.progress.done, end.progress.lost) == (3, 0)
-    assert '3 episodes in a row were lost or ended without a usable reply' in end.reason
-    assert 'It gave an empty reply.' in end.reason
-    assert '--out' in end.reason
-    assert '--retry-lost' not in end.reason
-
-
-def test_a_model_that_talks_nonsense_is_played_on(path: Path) -> None:
-    end = run_fake(path, 'ParseError', ks=(0,), trials=6, give_up_after=2, jobs=1)
-
-    assert (end.reason, end.progress.done) == ('', 6)
+    assert (end.progress.done, end.progress.lost) == (done, lost)
+    assert all(word in end.reason for word in words)
+    assert bool(end.reason) is bool(words)
+    assert ('--retry-lost' in end.reason) is (task == 'lost')
 
 
 def test_a_case_that_cannot_be_made_costs_its_own_episodes_only(path: Path) -> None:

@@ -91,12 +91,6 @@ def test_a_cube_where_it_was_may_be_on_another_face_but_on_no_edge() -> None:
     assert_fails(goal, leaning(done, 'red_cube', 45, 0.008), 'red_cube is tipped onto an edge')
 
 
-def test_a_thing_that_is_gone_fails() -> None:
-    gone = FinalState(objects=table(RIGHT_DONE).objects, start=table(RIGHT_FAR).objects)
-
-    assert_fails(CUBES_RIGHT, gone, 'aqua_cube is gone')
-
-
 right_nudges = st.floats(-0.1, 0.1)
 
 

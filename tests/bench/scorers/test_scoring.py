@@ -1,12 +1,16 @@
 """What an episode's events and its final table become in the results."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from paper_table import BOTH, Paper, Raises, job_of, play
+from paper_world import PaperWorld
 
+from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.scorers.scoring import NO_CALL, prompt_growth, score
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.goals import Resting
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
@@ -21,12 +25,99 @@ from bbllm.core.errors import (
     ReplayError,
 )
 from bbllm.core.events import Ending, Episode, Event, LineDiscarded, ModelCall
-from bbllm.core.protocols import Reply, Usage
-from bbllm.core.types import Outcome, SkillCall, Status, Task
+from bbllm.core.protocols import PASS, EpisodeContext, Pass, Planner, Reply, Usage, World
+from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status, Task
+from bbllm.llm.config import LlmConfig
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.brain_body.planner import BrainBody
+from bbllm.sim.scene_file import make_scene
+
+SCENE = make_scene(
+    {
+        'name': 'two_cubes',
+        'description': 'Two cubes and three places, one of them too far away.',
+        'objects': [
+            {'name': 'red_cube', 'kind': 'cube', 'color': 'red', 'xy': [0.5, 0.0]},
+            {'name': 'blue_cube', 'kind': 'cube', 'color': 'blue', 'xy': [0.5, 0.2]},
+        ],
+        'locations': [
+            {'name': 'location_A', 'xy': [0.4, -0.2]},
+            {'name': 'location_B', 'xy': [0.5, -0.2]},
+            {'name': 'location_C', 'xy': [0.9, -0.2]},
+        ],
+    }
+)
+ON = {'red_cube': 'location_A', 'blue_cube': 'location_B'}
+BOTH = (
+    '0: pick(red_cube)\n1: place(location_A)\n2: pick(blue_cube)\n3: place(location_B)\n4: admire'
+)
+
+
+def job_of(**config: Any) -> EpisodeSpec:
+    case = Case(
+        suite='own',
+        task='tidy',
+        trial=1,
+        seed=0,
+        instruction='put the cubes where they belong',
+        scene=SCENE,
+        goal=Resting(kind='resting', on=ON, near_m=0.02, level_m=0.01, tilt_deg=18),
+        difficulty='easy',
+        least_loops=1,
+        out_of_reach=('location_C',),
+    )
+    run = RunConfig(planner='brain_body', llm=LlmConfig(), **config)
+    return EpisodeSpec(key=EpisodeKey('tidy', 1, 2), case=case, config=run)
+
+
+class Literal:
+    """Takes steps as calls by their word; has no call for `mumble`, and passes on `admire`."""
+
+    name = 'literal'
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
+        skill, _, rest = step.text.partition('(')
+        if skill == 'admire':
+            return PASS
+        if skill == 'mumble':
+            raise ParseError('Nobody knows what that is.')
+        return SkillCall(skill, (rest.strip(')'),))
+
+
+class Raises:
+    """A planner that ends as it is told."""
+
+    def __init__(self, error: BbllmError):
+        self._error = error
+
+    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
+        raise self._error
+
+
+def play(
+    *replies: str | Reply | Exception,
+    k: int = 2,
+    job: EpisodeSpec | None = None,
+    planner: Planner | None = None,
+) -> EpisodeResult:
+    """Let BrainBody run on paper, with a Brain that says these replies, and score it."""
+    job = job or job_of()
+    world, brain = PaperWorld(SCENE), ScriptedModel(replies, name='gpt-x')
+    run = EpisodeRun(
+        Task('t', job.case.instruction),
+        planner='brain_body',
+        brain='gpt-x',
+        body='literal',
+    )
+    before = world.observe()
+    method = planner or BrainBody(run.model(brain, 'brain'), Literal(), k=k)
+    episode = run.execute(method, world)
+    after = world.observe()
+    return score(job, episode, before=before, after=after, robot_s=20.0, unsafe=0)
 
 
 def ended_by(error: BbllmError) -> EpisodeResult:
-    return play(planner=lambda run: Raises(error))
+    return play(planner=Raises(error))
 
 
 def test_an_episode_that_does_everything_passes() -> None:
@@ -114,7 +205,7 @@ def test_a_server_that_dies_after_everything_was_done_does_not_make_it_pass() ->
 
 
 def test_an_episode_whose_journal_breaks_off_or_that_left_no_settled_table_is_lost() -> None:
-    world, job = Paper(), job_of()
+    world, job = PaperWorld(SCENE), job_of()
     run = EpisodeRun(Task('t', 'x'), planner='p', brain='b', body='b')
     episode = run.execute(Raises(GaveUpError('No.')), world)
     broken = replace(episode, ending=None, message='The journal breaks off.')
