@@ -56,7 +56,6 @@ class Run:
     """Lines per action that both carried out."""
     tried: Counter[str] = field(default_factory=Counter)
     """Lines per action that both were given."""
-    broke_off: int = 0
     left_out: int = 0
     """Lines that were given to neither, because the order of Python's sets would have decided."""
     disagreement: Disagreement | None = None
@@ -124,7 +123,6 @@ def run_beside(case: Case, script: Iterable[str]) -> Run:
             return run
         run.tried[line.action.value] += 1
         run.done[line.action.value] += verdict.succeeded
-        run.broke_off += bool(verdict.broke_off)
         before = now
     return run
 

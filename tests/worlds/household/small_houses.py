@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from bbllm.core.protocols import World
+from bbllm.core.types import Outcome, SkillCall
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.household import Household, Mode, StepResult
@@ -95,6 +97,14 @@ def do(home: Household, *lines: str) -> StepResult:
         things = ''.join(f' <x> ({getattr(Id, name.upper(), name)})' for name in names)
         result = home.step(parse_line(f'[{word}]{things}'))
     return result
+
+
+def execute(world: World, *calls: str) -> Outcome:
+    """Execute calls such as `grab mug_23`; all but the last have to succeed."""
+    for i, (skill, *args) in enumerate(map(str.split, calls), start=1):
+        outcome = world.execute(SkillCall(skill, tuple(args)))
+        assert outcome.succeeded or i == len(calls), outcome
+    return outcome
 
 
 def places(graph: Graph, node_id: int) -> set[int]:

@@ -2,8 +2,8 @@
 
 import pytest
 from pydantic import ValidationError
+from small_houses import execute
 
-from bbllm.core.types import SkillCall
 from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
@@ -30,12 +30,8 @@ def constraint(**words: object) -> Constraint:
 
 def does(world: HouseholdWorld, *lines: str) -> str:
     """Do steps such as `grab apple_108`; returns why the last one failed, '' where it did not."""
-    told = ''
-    for line in lines:
-        skill, *args = line.split()
-        outcome = world.execute(SkillCall(skill, tuple(args)))
-        told = '' if outcome.succeeded else f'{outcome.raw}: {outcome.message}'
-    return told
+    outcome = execute(world, *lines)
+    return '' if outcome.succeeded else f'{outcome.raw}: {outcome.message}'
 
 
 def test_things_without_a_grip_fail_when_grabbed_and_others_of_the_class_do_not() -> None:

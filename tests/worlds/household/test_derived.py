@@ -3,10 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from small_houses import Id, two_rooms, without_devices
+from small_houses import Id, execute, two_rooms, without_devices
 
-from bbllm.core.naming import instance_name
-from bbllm.core.types import SkillCall
 from bbllm.worlds.household.derived import (
     DerivedStates,
     add_published,
@@ -83,18 +81,11 @@ def test_a_washing_machine_that_is_shut_washes_clothes_and_a_dishwasher_anything
 @pytest.mark.parametrize('skill', ['wash', 'rinse', 'scrub', 'wipe'])
 def test_what_is_washed_by_hand_is_washed_and_what_is_wiped_is_not(skill: str) -> None:
     world = HouseholdWorld(two_rooms())
-    mug, spoon = 'mug_23', 'spoon_24'
-    assert not world.execute(SkillCall(skill, (mug,))).succeeded
+    assert not execute(world, f'{skill} mug_23').succeeded
     assert world.derived.of(Id.MUG) == ()
 
-    for call in (
-        SkillCall('walk', (mug,)),
-        SkillCall('find', (spoon,)),
-        SkillCall('grab', (spoon,)),
-    ):
-        assert world.execute(call).succeeded
-    assert world.execute(SkillCall('walk', (mug,))).succeeded
-    assert world.execute(SkillCall(skill, (mug,))).succeeded
+    steps = ('walk mug_23', 'find spoon_24', 'grab spoon_24', 'walk mug_23', f'{skill} mug_23')
+    assert execute(world, *steps).succeeded
 
     assert world.derived.of(Id.MUG) == (() if skill == 'wipe' else ('washed',))
 
@@ -161,7 +152,7 @@ def test_a_thing_can_become_so_by_a_device_that_there_is_and_that_does_it(
 
 
 @pytest.fixture
-def house() -> Graph:
+def graph() -> Graph:
     """Two rooms whose food has the category that VirtualHome's graphs give it."""
     graph = two_rooms()
     for thing in (Id.SALMON, Id.BREAD):
@@ -183,9 +174,8 @@ def house() -> Graph:
     ],
 )
 def test_fewer_devices_do_something(
-    house: Graph, thing: int, relation: Relation, place: int, device: int, theirs: str, ours: str
+    graph: Graph, thing: int, relation: Relation, place: int, device: int, theirs: str, ours: str
 ) -> None:
-    graph = house
     graph.add(thing, relation, place)
     for node in graph.nodes.values():
         node.states -= {State.OPEN}
@@ -195,23 +185,17 @@ def test_fewer_devices_do_something(
     assert without_devices(derived(graph)) == ({(thing, ours)} if ours else set())
 
 
-def test_a_microwave_heats_with_its_door_open(house: Graph) -> None:
-    graph = house
+def test_a_microwave_heats_with_its_door_open_and_a_faucet_washes_in_another_room(
+    graph: Graph,
+) -> None:
     graph.add(Id.SALMON, Relation.INSIDE, Id.MICROWAVE)
     graph.nodes[Id.MICROWAVE].states = {State.OPEN, State.ON}
-
-    assert published(graph) == {(Id.SALMON, 'heated')}
-    assert derived(graph) == frozenset()
-
-
-def test_a_faucet_washes_in_the_sink_of_another_room() -> None:
-    graph = two_rooms()
     graph.add(Id.MUG, Relation.INSIDE, Id.SINK)
     graph.remove(Id.FAUCET, Relation.INSIDE, Id.KITCHEN)
     graph.add(Id.FAUCET, Relation.INSIDE, Id.BEDROOM)
     switch(graph, Id.FAUCET, State.ON)
 
-    assert published(graph) == {(Id.MUG, 'washed')}
+    assert published(graph) == {(Id.SALMON, 'heated'), (Id.MUG, 'washed')}
     assert derived(graph) == frozenset()
 
 
@@ -231,10 +215,7 @@ def test_a_phone_that_is_on_is_used_and_stays_so() -> None:
 def test_a_world_goes_by_the_rules_it_is_given(
     states: DerivedStates, washed: tuple[str, ...]
 ) -> None:
-    graph = two_rooms()
-    world = HouseholdWorld(graph, derived=states)
-    for skill in ('walk', 'wash'):
-        name = instance_name(graph.nodes[Id.MUG].class_name, Id.MUG)
-        assert world.execute(SkillCall(skill, (name,))).succeeded
+    world = HouseholdWorld(two_rooms(), derived=states)
 
+    assert execute(world, 'walk mug_23', 'wash mug_23').succeeded
     assert world.derived.of(Id.MUG) == washed

@@ -1,6 +1,5 @@
 """Graphs come back as they were written, and what is no graph is refused with where and why."""
 
-import copy
 import json
 from typing import Any
 
@@ -103,20 +102,16 @@ def test_a_room_is_found_as_virtualhome_finds_it() -> None:
     graph.add(Id.SPOON, Relation.INSIDE, Id.TABLE)
     assert graph.room_of(Id.SPOON) is None  # of two things that are no rooms neither is followed
 
-
-def test_a_ring_of_inside_ends_the_search_for_a_room() -> None:
-    graph = two_rooms()
     graph.remove(Id.MUG, Relation.INSIDE, Id.KITCHEN)
-    graph.remove(Id.SPOON, Relation.INSIDE, Id.KITCHEN)
+    graph.remove(Id.SPOON, Relation.INSIDE, Id.TABLE)
     graph.add(Id.MUG, Relation.INSIDE, Id.SPOON)
-
-    with pytest.raises(CycleError):
+    with pytest.raises(CycleError):  # and a ring ends the search
         graph.room_of(Id.SPOON)
 
 
 def changed(path: tuple[Any, ...], value: Any) -> Any:
     """Return the two rooms as data with one value replaced; a path that ends in -1 appends."""
-    data: Any = copy.deepcopy(two_rooms().to_dict())
+    data: Any = two_rooms().to_dict()
     target = data
     for key in path[:-1]:
         target = target[key]

@@ -90,9 +90,7 @@ def test_the_last_line_succeeds_or_breaks_a_rule(
     assert (result.succeeded, result.broken) == (not broken, broken)
 
 
-def test_what_is_held_goes_along_with_all_that_is_in_it_and_is_put_into_the_room_of_its_place(
-    home: Household,
-) -> None:
+def test_what_is_held_goes_along_with_all_that_is_in_it(home: Household) -> None:
     assert do(home, 'walk table', 'grab mug', 'walk bed').succeeded
     assert home.graph.targets(Id.MUG, Relation.INSIDE) == {Id.BEDROOM}
     assert home.graph.targets(Id.SPOON, Relation.INSIDE) == {Id.MUG, Id.BEDROOM}
@@ -103,9 +101,7 @@ def test_what_is_held_goes_along_with_all_that_is_in_it_and_is_put_into_the_room
     assert home.graph.room_of(Id.SPOON) == Id.BEDROOM
 
 
-def test_what_is_poured_is_in_its_place_while_the_vessel_stays_in_the_hand(
-    home: Household,
-) -> None:
+def test_what_is_poured_is_in_its_place_and_in_the_hand(home: Household) -> None:
     assert do(home, 'walk fridge', 'open fridge', 'find juice', 'grab juice').succeeded
     assert do(home, 'walk mug', 'pour juice mug').succeeded
     assert home.graph.has(Id.JUICE, Relation.INSIDE, Id.MUG)
@@ -123,22 +119,6 @@ def test_one_rests_neither_on_what_one_holds_nor_on_what_is_in_it(
     assert do(home, 'drop box', f'{posture} chair').succeeded
 
 
-@pytest.mark.parametrize('action', ['push', 'pull', 'move', 'plugout'])
-def test_what_is_shut_in_two_deep_is_neither_moved_nor_unplugged(
-    home: Household, action: str
-) -> None:
-    home.graph.nodes[Id.SPOON].properties |= {Property.MOVABLE, Property.HAS_PLUG}
-    home.graph.nodes[Id.SPOON].states = {State.PLUGGED_IN}
-    home.graph.add(Id.MUG, Relation.INSIDE, Id.FRIDGE)
-    home.graph.add(Id.ME, Relation.CLOSE, Id.SPOON)
-
-    home.graph.nodes[Id.FRIDGE].states = {State.CLOSED}
-    assert do(home, f'{action} spoon').broken == 'inside_closed'
-
-    home.graph.nodes[Id.FRIDGE].states = {State.OPEN}
-    assert do(home, f'{action} spoon').succeeded
-
-
 def test_a_device_goes_off_with_its_plug(home: Household) -> None:
     result = do(home, 'walk tv', 'plugout tv')
 
@@ -146,9 +126,7 @@ def test_a_device_goes_off_with_its_plug(home: Household) -> None:
     assert home.graph.nodes[Id.TV].states == {State.OFF, State.PLUGGED_OUT}
 
 
-def test_who_walks_is_close_to_its_body_and_to_what_the_thing_is_on_and_to_nothing_left(
-    home: Household,
-) -> None:
+def test_who_walks_is_close_to_what_is_there_and_to_nothing_left(home: Household) -> None:
     home.graph.nodes[Id.SPOON].properties |= {Property.BODY_PART}
 
     assert do(home, 'walk mug').succeeded
@@ -185,8 +163,7 @@ def test_what_was_dropped_is_close_and_its_old_place_forgotten(home: Household) 
     assert do(home, 'grab mug', 'putobjback mug').broken == 'not_grabbed'
 
 
-def test_who_sits_down_elsewhere_is_only_there_and_faces_what_the_seat_faces() -> None:
-    home = household(Mode.SANE)
+def test_who_sits_down_is_only_there_and_faces_what_the_seat_faces(home: Household) -> None:
     home.graph.add(Id.ME, Relation.ON, Id.BED)
 
     assert do(home, 'find chair').succeeded
@@ -245,6 +222,7 @@ def test_nothing_goes_into_what_is_shut_in_or_into_itself(home: Household, line:
     [
         'grab', 'touch', 'watch', 'open', 'close', 'switchon', 'switchoff', 'eat', 'wipe', 'wash',
         'rinse', 'scrub', 'squeeze', 'cut', 'type', 'plugin',
+        'push', 'pull', 'move', 'plugout',
     ],
 )  # fmt: skip
 def test_what_is_shut_in_two_deep_can_be_used_for_nothing(home: Household, action: str) -> None:
@@ -253,6 +231,7 @@ def test_what_is_shut_in_two_deep_can_be_used_for_nothing(home: Household, actio
     thing.states = {
         'open': {State.CLOSED}, 'close': {State.OPEN}, 'switchon': {State.OFF},
         'switchoff': {State.ON}, 'plugin': {State.PLUGGED_OUT},
+        'plugout': {State.PLUGGED_IN},
     }.get(action, set())  # fmt: skip
     home.graph.add(Id.MUG, Relation.INSIDE, Id.FRIDGE)
     home.graph.add(Id.ME, Relation.CLOSE, Id.SPOON)

@@ -4,11 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from small_houses import Id, two_rooms
+from small_houses import Id, execute, two_rooms
 
 from bbllm.core.naming import id_of
-from bbllm.core.protocols import World
-from bbllm.core.types import Code, Kind, Outcome, Scene, SkillCall, Status
+from bbllm.core.types import Code, Kind, Scene, SkillCall, Status
 from bbllm.worlds.household.checks import OnFailure
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import list_houses
@@ -24,16 +23,6 @@ MANUAL = Path(__file__).parents[3] / 'docs' / 'household.md'
 @pytest.fixture
 def world() -> HouseholdWorld:
     return HouseholdWorld(two_rooms())
-
-
-def do(world: World, *calls: str) -> Outcome:
-    """Execute calls such as `grab mug_23`; all but the last have to succeed."""
-    outcomes = []
-    for call in calls:
-        skill, *args = call.split()
-        outcomes.append(world.execute(SkillCall(skill, tuple(args))))
-    assert all(outcome.succeeded for outcome in outcomes[:-1]), outcomes
-    return outcomes[-1]
 
 
 def told(scene: Scene, subject: str) -> set[tuple[str, str]]:
@@ -67,9 +56,9 @@ def test_a_scene_tells_where_things_are_what_they_are_and_what_they_are_good_for
 def test_what_is_held_close_faced_and_heated_is_told(world: HouseholdWorld) -> None:
     fetch = ('walk fridge_21', 'open fridge_21', 'find salmon_22', 'grab salmon_22')
     heat = ('walk microwave_45', 'putin salmon_22 microwave_45', 'close microwave_45')
-    assert do(world, *fetch).succeeded
+    assert execute(world, *fetch).succeeded
     assert ('held_by', 'character_10') in told(world.observe(), 'salmon_22')
-    assert do(world, *heat, 'switchon microwave_45', 'turnto microwave_45').succeeded
+    assert execute(world, *heat, 'switchon microwave_45', 'turnto microwave_45').succeeded
 
     scene = world.observe()
 
@@ -95,7 +84,7 @@ def test_only_what_a_person_stands_to_is_told_of_nearness_and_of_what_is_faced(
 def test_what_either_hand_holds_is_told_and_nobody_is_close_to_itself() -> None:
     world = HouseholdWorld(two_rooms(), mode=Mode.FRESH)
     grab = 'grab mug_23'
-    assert do(world, 'walk kitchentable_20', grab, grab).succeeded  # into the left hand
+    assert execute(world, 'walk kitchentable_20', grab, grab).succeeded  # into the left hand
     assert world.graph.has(10, Relation.HOLDS_LH, Id.MUG)
     assert world.graph.has(10, Relation.CLOSE, 10)
 
@@ -121,7 +110,7 @@ def test_what_works_at_the_start_has_worked_and_what_a_step_tells_is_in_its_outc
     world = HouseholdWorld(graph, mode=Mode.FRESH)
     assert world.derived.of(Id.SALMON) == ('heated',)
 
-    outcome = do(world, 'walk tv_27', 'plugout tv_27')
+    outcome = execute(world, 'walk tv_27', 'plugout tv_27')
 
     assert outcome.succeeded
     assert 'is still on' in outcome.message
@@ -131,8 +120,8 @@ def test_the_seat_is_what_the_person_sat_or_lay_down_on_last() -> None:
     world = HouseholdWorld(two_rooms(), mode=Mode.FRESH)
     assert world.seat is None
 
-    assert do(world, 'walk chair_25', 'sit chair_25', 'standup').succeeded
-    assert do(world, 'walk bed_26', 'lie bed_26').succeeded
+    assert execute(world, 'walk chair_25', 'sit chair_25', 'standup').succeeded
+    assert execute(world, 'walk bed_26', 'lie bed_26').succeeded
 
     assert world.seat == Id.BED
 
@@ -167,15 +156,15 @@ def test_a_check_that_fails_rejects_the_call_in_virtualhomes_words(world: Househ
 def test_what_the_scene_does_not_have_is_refused(
     world: HouseholdWorld, call: str, code: Code, message: str
 ) -> None:
-    outcome = do(world, call)
+    outcome = execute(world, call)
 
     assert (outcome.status, outcome.code) == (Status.REJECTED, code)
     assert re.search(message, outcome.message)
 
 
 def test_what_was_done_is_a_script_that_does_the_same_again(world: HouseholdWorld) -> None:
-    do(world, 'walk kitchentable_20', 'grab mug_23', 'walk bed_26', 'grab salmon_22')
-    do(world, 'putback mug_23 bed_26')
+    execute(world, 'walk kitchentable_20', 'grab mug_23', 'walk bed_26', 'grab salmon_22')
+    execute(world, 'putback mug_23 bed_26')
 
     again = HouseholdWorld(two_rooms()).household
     for line in world.lines:
@@ -188,8 +177,8 @@ def test_what_was_done_is_a_script_that_does_the_same_again(world: HouseholdWorl
 def test_what_is_not_seen_cannot_be_named() -> None:
     world = HouseholdWorld(two_rooms(), visibility=Visibility(reach='room'))
 
-    assert do(world, 'walk bed_26').code is Code.UNKNOWN_OBJECT
-    assert do(world, 'walk bedroom_2', 'walk bed_26').succeeded
+    assert execute(world, 'walk bed_26').code is Code.UNKNOWN_OBJECT
+    assert execute(world, 'walk bedroom_2', 'walk bed_26').succeeded
 
 
 @pytest.mark.parametrize('house', list_houses())
@@ -198,7 +187,7 @@ def test_in_every_house_of_our_own_each_room_can_be_walked_to(house: str) -> Non
     rooms = [item.name for item in world.observe().objects if item.kind is Kind.LOCATION]
 
     assert len(rooms) >= 4
-    assert all(do(world, f'walk {room}').succeeded for room in rooms)
+    assert all(execute(world, f'walk {room}').succeeded for room in rooms)
 
 
 def test_the_manual_has_the_table_of_checks_and_its_example_prints_what_it_says(
