@@ -165,7 +165,6 @@ def _checked(episode: _Episode, found: Collected) -> tuple[EpisodeNote, Sequence
 
 
 def _draw(played: EpisodeRecord, task: DataTask, case: Case, checked: Checked) -> str:
-    """Check what an episode gave; return how it ended."""
     result = played.result
     name = result.key.name
     exchanges = [

@@ -194,7 +194,6 @@ class World(Protocol):
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills that `execute` accepts."""
         ...
 
     def observe(self) -> Scene:

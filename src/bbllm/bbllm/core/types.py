@@ -283,5 +283,4 @@ class Outcome:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the call succeeded."""
         return self.status is Status.SUCCEEDED

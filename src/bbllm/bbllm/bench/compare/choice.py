@@ -49,7 +49,6 @@ class Choice:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """All notices, each once."""
         told = [text for item in self.contenders for text in item.prepared.notices]
         if len(self.contenders) == 1:
             alone = self.contenders[0].planner

@@ -122,7 +122,6 @@ class _Together:
 
     @property
     def progress(self) -> RunProgress:
-        """Where all stand together."""
         parts = self.parts.values()
         return RunProgress(
             total=sum(part.total for part in parts),

@@ -73,7 +73,6 @@ class InspectModel:
         schema: JsonSchema | None = None,
         cancel: CancelToken | None = None,
     ) -> Reply:
-        """Answer a conversation; see `ChatModel.complete`."""
         begun_s = time.monotonic()
         given: list[ChatMessage] = [
             _MESSAGES[message.role](content=message.content) for message in messages

@@ -90,7 +90,6 @@ def executable_steps() -> Scorer:
 
 @scorer(metrics=[mean(), grouped(mean(), TASK, all=False)])
 def feedback_loops() -> Scorer:
-    """Feedback loops used."""
     return _figure(lambda result: float(result.loops))
 
 

@@ -116,7 +116,6 @@ class EpisodeResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the goal was reached."""
         return self.verdict == 'passed'
 
     @property

@@ -89,7 +89,6 @@ class Blocks(Board):
         self._tcp = scene.hand.tcp if scene.hand is not None else None
 
     def _learn(self, events: Sequence[Event]) -> None:
-        """Take in what was done and felt."""
         ended, held = False, ''
         for data in (event.data for event in events):
             if isinstance(data, Outcome):

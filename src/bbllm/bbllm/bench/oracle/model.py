@@ -91,7 +91,6 @@ class OracleModel:
 
 
 def offline() -> OracleModel:
-    """Return `offline`."""
     planners = ('brain_body', 'base_llm')
     return OracleModel(
         'offline', lambda at: partial(_by_instruction, at), planners, open_to_others=True

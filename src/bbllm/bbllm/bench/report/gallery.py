@@ -63,7 +63,6 @@ class Drawings:
 
     @property
     def unique(self) -> Sequence[Drawing]:
-        """All different drawings."""
         return tuple(self._by_markup.values())
 
     def draw_house(self, scene: Scene, before: Scene | None) -> Drawing:

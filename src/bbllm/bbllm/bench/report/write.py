@@ -66,7 +66,6 @@ def write_report(folder: Path) -> Path:
 
 
 def render(run: SavedRun, summary: RunSummary) -> str:
-    """Return the page."""
     settings = run.settings
     ks = sorted({*settings.ks, *(result.key.k for result in run.results)})
     trials = sorted({*range(settings.trials), *(result.key.trial for result in run.results)})

@@ -134,7 +134,6 @@ class _Session:
         )
 
     def progress(self) -> RunProgress:
-        """Return where the run stands."""
         wall_s = time.monotonic() - self._clock_s
         return RunProgress.of(self.folder.results.values(), self._total, self.played, wall_s)
 

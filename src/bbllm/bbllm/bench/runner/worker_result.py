@@ -16,7 +16,6 @@ class Done:
 
     @property
     def key(self) -> EpisodeKey:
-        """Which episode."""
         return self.played.result.key
 
 
@@ -45,7 +44,6 @@ Answer = Done | Failed | Refused
 
 
 def attempt(play: Play, job: EpisodeSpec) -> Answer:
-    """Play an episode."""
     try:
         return Done(play(job))
     except ConfigError as error:

@@ -61,11 +61,9 @@ class Dice:
         return least + int((most - least + 1) * self._random.random())
 
     def one_of(self, items: Sequence[T]) -> T:
-        """Return one of some items."""
         return items[self.number((0, len(items) - 1))]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """Return items in another order."""
         left = list(items)
         return [left.pop(int(len(left) * self._random.random())) for _ in items]
 

@@ -44,8 +44,6 @@ def probe(
 
 
 class _Probe:
-    """One inspection of the graph."""
-
     def __init__(
         self,
         node: Node,

@@ -206,7 +206,6 @@ def place_left(places: Mapping[str, int], *, besides_character: bool = False) ->
 
 
 def things_on(s: ActionSituation) -> list[Node]:
-    """Return what is ON it."""
     return [s.graph.nodes[node_id] for node_id in s.graph.sources(s.objects[A].id, Relation.ON)]
 
 

@@ -82,8 +82,6 @@ class _Edge(BaseModel):
 
 
 class _GraphData(BaseModel):
-    """JSON as VirtualHome writes it; further keys are ignored."""
-
     nodes: list[Node]
     edges: list[_Edge]
 
@@ -156,7 +154,6 @@ class Graph:
         return {'nodes': nodes, 'edges': edges}
 
     def edges(self) -> list[tuple[int, Relation, int]]:
-        """Return all edges, sorted."""
         return sorted(
             (start, relation, end)
             for relation, index in self._to.items()

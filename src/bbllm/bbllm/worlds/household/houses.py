@@ -120,8 +120,6 @@ class _Item(FileRecord):
 
 
 class _HouseFile(FileRecord):
-    """The content of a house's file."""
-
     description: str = ''
     start: str = ''
     doors: tuple[tuple[str, str], ...] = ()

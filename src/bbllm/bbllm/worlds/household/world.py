@@ -175,7 +175,6 @@ class HouseholdWorld:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills of `execute`."""
         return SKILLS
 
     @property

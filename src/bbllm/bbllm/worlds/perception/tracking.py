@@ -101,12 +101,10 @@ class ObjectTracker:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Who has sent pictures."""
         return tuple(self._looked_s)
 
     @property
     def lost(self) -> tuple[LostObject, ...]:
-        """What is lost."""
         return tuple(
             LostObject(name=name, position_m=t.item.pose.position_m, seen_s=t.seen_s)
             for name, t in self.tracks.items()

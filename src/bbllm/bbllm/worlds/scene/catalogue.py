@@ -110,7 +110,6 @@ class Catalogue:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all objects."""
         return tuple(self._names)
 
     @property

@@ -100,8 +100,6 @@ def between(a: Pose, b: Pose, share: float) -> Pose:
 
 @dataclass(slots=True)
 class _Link:
-    """What joins a frame to its parent."""
-
     parent: str
     static: bool
     stamps_s: list[float] = field(default_factory=list)

@@ -92,7 +92,6 @@ class StatusBoard:
         return replace(self, lost=lost_names(scene))
 
     def lines(self) -> tuple[str, ...]:
-        """Return what to show."""
         told = [
             ('!', self.missing),
             ('stopped', self.fault),

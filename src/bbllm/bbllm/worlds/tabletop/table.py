@@ -90,7 +90,6 @@ class ObservedTable:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Who has sent pictures."""
         return self._tracker.sources
 
     def looked_s(self, source: str) -> float:
@@ -173,7 +172,6 @@ class ObservedTable:
         return [track for track in self._tracker.tracks.values() if track.placed]
 
     def _known(self) -> tuple[SceneObject, ...]:
-        """Return the objects that stand somewhere."""
         return tuple(track.item for track in self._placed())
 
     def _in_hand(self) -> tuple[SceneObject, ...]:

@@ -74,7 +74,6 @@ class TabletopWorld:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """The skills of `execute`."""
         return self._skills
 
     @property

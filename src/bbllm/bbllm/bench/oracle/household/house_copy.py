@@ -56,7 +56,6 @@ class HouseCopy:
         return self._world.graph
 
     def observe(self) -> Scene:
-        """Return what the planner sees."""
         return self._world.observe()
 
     def catch_up(self) -> None:

@@ -212,7 +212,6 @@ class _Achiever:
                 yield partial(self._make, n=n, device=device, then=put)
 
     def _make(self, state: HouseState, n: int, device: int, then: Step) -> HouseState:
-        """Put an object into a device and start it."""
         node = state.graph.nodes[device]
         if n != device:
             state = self._put(state, n, Relation.INSIDE, device)
@@ -227,7 +226,6 @@ class _Achiever:
         raise NoPlanError(f'No faucet is near {node}.')
 
     def _put(self, state: HouseState, n: int, relation: Relation, place: int | None) -> HouseState:
-        """Put an object in or on a place."""
         if place is None or n in lying(state.graph, relation, [place]):
             return state
         state = go(self._fetch(state, n), place)
