@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import NO_CASE, EpisodeKey
-from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
+from bbllm.bench.runner.worker_result import Answer, Failed, Refused
 from bbllm.bench.runner.workers import Workers
 from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.suites.case import Case
@@ -148,8 +148,8 @@ def _checked(episode: _Episode, found: Collected) -> tuple[EpisodeNote, Sequence
         raise ConfigError(f'Episode {answer.key.name} cannot be played: {answer.reason}')
     # What is had already is known to it, so that nothing is kept twice.
     checked = Checked(known=found.known)
-    if isinstance(answer, Done) and episode.case is not None:
-        ending = _draw(answer.played, episode.task, episode.case, checked)
+    if isinstance(answer, EpisodeRecord) and episode.case is not None:
+        ending = _draw(answer, episode.task, episode.case, checked)
     else:
         assert isinstance(answer, Failed)
         ending = 'no table' if answer.error == NO_CASE else 'lost'

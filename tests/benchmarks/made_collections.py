@@ -9,7 +9,7 @@ import made_pairs as made
 from made_results import make_result
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
-from bbllm.bench.runner.worker_result import Answer, Done
+from bbllm.bench.runner.worker_result import Answer
 from bbllm.llm.config import LlmConfig
 from benchmarks.finetuning.collected import Collected
 from benchmarks.finetuning.collecting import Wanted, collect
@@ -28,9 +28,9 @@ def talk_of(job: EpisodeSpec) -> list[tuple[str, str]]:
     return [(asked, said) for asked, said in json.loads(text.replace('FIRST', first.name))]
 
 
-def played(job: EpisodeSpec, verdict: str = 'passed', **changes: Any) -> Done:
+def played(job: EpisodeSpec, verdict: str = 'passed', **changes: Any) -> EpisodeRecord:
     result = make_result(job.key.task, job.key.trial, job.key.k, verdict, **changes)
-    return Done(EpisodeRecord(result=result, journal='', recording=made.recording(talk_of(job))))
+    return EpisodeRecord(result=result, journal='', recording=made.recording(talk_of(job)))
 
 
 class Here:

@@ -9,7 +9,7 @@ from made_collections import TASKS, Here, gather, played
 
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.runner.play_tabletop import play
-from bbllm.bench.runner.worker_result import Answer, Done, Refused
+from bbllm.bench.runner.worker_result import Answer, Refused
 from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import Suite
@@ -141,7 +141,7 @@ def test_a_card_counts_what_is_in_the_set_and_says_that_no_model_answered() -> N
 def test_pairs_from_the_simulator_stand_up_to_every_check() -> None:
     tasks = [made.data_task(), made.data_task('movable_on_fixed')]
     wanted = Wanted(tasks=tasks, pairs=8, seed=0)
-    workers = Here(lambda job: Done(play(job)), size=1)
+    workers = Here(play, size=1)
 
     found = collect(wanted, workers, llm=LlmConfig())
 

@@ -9,7 +9,7 @@ from made_collections import TASKS, Here, played, talk_of
 from made_results import make_result
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
-from bbllm.bench.runner.worker_result import Answer, Done
+from bbllm.bench.runner.worker_result import Answer
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
@@ -47,7 +47,7 @@ def mixed(job: EpisodeSpec) -> Answer:
         case = make_case(suite_of(TASKS), key.task, seed=0, trial=0)
         said = made.recording(talk_of(replace(job, key=key, case=case)))
         result = make_result(job.key.task, job.key.trial, job.key.k, 'passed')
-        return Done(EpisodeRecord(result=result, journal='', recording=said))
+        return EpisodeRecord(result=result, journal='', recording=said)
     return played(job, 'failed' if job.key.task == TASKS[1].name else 'passed')
 
 

@@ -6,7 +6,6 @@ from types import FrameType
 
 
 def main() -> None:
-    """Run the command that was typed."""
     # Not where SIGINT is ignored, as in the background jobs of scripts.
     listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if listens:

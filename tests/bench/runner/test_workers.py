@@ -14,12 +14,12 @@ import fake_play
 import pytest
 from fake_play import make_job
 
-from bbllm.bench.log.episodes import EpisodeSpec
+from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.log.versions import find_versions
 from bbllm.bench.runner import ray_workers
 from bbllm.bench.runner import workers as workers_module
 from bbllm.bench.runner.ray_workers import RayWorkers, attempt_there, need_ray
-from bbllm.bench.runner.worker_result import Answer, Done, Failed, Refused
+from bbllm.bench.runner.worker_result import Answer, Failed, Refused
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
@@ -58,8 +58,8 @@ def test_a_worker_that_dies_takes_only_its_own_episode_with_it(
     assert isinstance(died, Failed)
     assert died.again
     assert 'SIGKILL' in died.reason
-    assert isinstance(answers['slow-t000-k0'], Done)
-    assert isinstance(answers['fine-t000-k0'], Done)
+    assert isinstance(answers['slow-t000-k0'], EpisodeRecord)
+    assert isinstance(answers['fine-t000-k0'], EpisodeRecord)
 
 
 def test_a_fault_of_the_program_is_told_with_its_traceback(two: LocalWorkers) -> None:
@@ -91,7 +91,7 @@ def test_closing_leaves_no_process_behind() -> None:
     workers = LocalWorkers(fake_play.play, 2)
     fine = workers.submit(make_job('fine'))
     workers.submit(make_job('hangs'))
-    assert isinstance(fine.result(WAIT_S), Done)
+    assert isinstance(fine.result(WAIT_S), EpisodeRecord)
     assert len(children() - before) == 2
 
     workers.close()
@@ -162,7 +162,7 @@ def test_workers_leave_ctrl_c_to_their_parent(two: LocalWorkers) -> None:
     for pid in children():
         os.kill(pid, signal.SIGINT)
 
-    assert isinstance(slow.result(WAIT_S), Done)
+    assert isinstance(slow.result(WAIT_S), EpisodeRecord)
 
 
 def test_what_a_killed_worker_leaves_lying_about_is_taken_away() -> None:

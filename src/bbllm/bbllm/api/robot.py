@@ -154,7 +154,6 @@ class Robot:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """What the robot can do."""
         return self._backend.world.skills
 
     @property

@@ -163,7 +163,6 @@ class RobotCondition:
 
     @property
     def able(self) -> bool:
-        """Whether a motion may be sent."""
         stopped = self.mode in (RobotMode.REFLEX, RobotMode.USER_STOPPED)
         return self.controllers_active and self.hardware_active and not stopped
 

@@ -226,7 +226,6 @@ class EpisodeRun:
         self.emit(call)
 
     def add_model_text(self, role: str, text: str) -> None:
-        """Record the text of a reply."""
         self.emit(ModelReplied(role, text))
 
     # --- EpisodeContext ---------------------------------------------------------------------
@@ -359,9 +358,7 @@ class Account(Protocol):
         """Record a call that has ended, also one that failed, and what it cost."""
         ...
 
-    def add_model_text(self, role: str, text: str) -> None:
-        """Record the reply of the call that was added last."""
-        ...
+    def add_model_text(self, role: str, text: str) -> None: ...
 
 
 class GuardedWorld:

@@ -122,7 +122,6 @@ class PlanMade:
 
     @property
     def plan(self) -> Plan:
-        """The same steps as a plan."""
         return Plan(tuple(PlanStep(index, text) for index, text in enumerate(self.steps)))
 
 
@@ -487,7 +486,6 @@ def describe(data: EventData) -> list[tuple[str, str]]:
 
 
 def event_text(data: EventData) -> str:
-    """Return an event in one line."""
     lines = describe(data)
     return f'{lines[0][0]}: {" / ".join(" ".join(text.split()) for _, text in lines)}'
 

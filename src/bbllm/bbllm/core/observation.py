@@ -120,7 +120,6 @@ def lost_facts(lost: Iterable[LostObject], now_s: float) -> tuple[Fact, ...]:
 
 
 def lost_names(scene: Scene) -> tuple[str, ...]:
-    """Return the names of all lost objects."""
     return tuple(
         fact.subject for fact in scene.facts if (fact.predicate, fact.object) == ('is', 'lost')
     )

@@ -193,8 +193,7 @@ class World(Protocol):
     """A scene, and the calls that change it, one at a time."""
 
     @property
-    def skills(self) -> tuple[Skill, ...]:
-        ...
+    def skills(self) -> tuple[Skill, ...]: ...
 
     def observe(self) -> Scene:
         """

@@ -56,7 +56,6 @@ class HouseItem:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether nothing is in or on it."""
         return not (self.upon or self.within)
 
 

@@ -31,7 +31,6 @@ MOVED_M = 0.01
 
 
 def draw_table(item: SceneObject, view: View) -> Polygon:
-    """Return a table top."""
     wood = mix(color_of(item.color), '#ffffff', 0.68)
     edge = mix(color_of(item.color), '#6b5a40', 0.35)
     return Polygon(_outline(item, view), Paint(fill=wood, stroke=edge, width=1.5))

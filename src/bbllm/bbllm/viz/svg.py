@@ -11,7 +11,6 @@ FONTS = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 
 def to_svg(page: Page) -> str:
-    """Return the page as one SVG document."""
     width, height = _number(page.width), _number(page.height)
     inks = Inks()
     drawn = inks.draw(page.shapes)

@@ -35,7 +35,6 @@ class Contender:
 
     @property
     def folder(self) -> str:
-        """Name of the folder of its run."""
         return folder_name(self.planner)
 
 

@@ -78,7 +78,6 @@ def informed() -> Scorer:
 
 @scorer(metrics=[mean(), stderr(), grouped(mean(), TASK, all=False)])
 def goal_conditions() -> Scorer:
-    """Goal conditions recalled (GCR), 0 to 1."""
     return _figure(lambda result: result.gcr)
 
 

@@ -50,11 +50,14 @@ class EpisodeRecord:
     recording: str = ''
 
     @property
+    def key(self) -> EpisodeKey:
+        return self.result.key
+
+    @property
     def journals(self) -> dict[str, str]:
         """All journals that there are, by the names of their files."""
-        key = self.result.key
-        texts = {key.name: self.journal}
-        texts |= {name_before(key, number): text for number, text in enumerate(self.earlier)}
+        texts = {self.key.name: self.journal}
+        texts |= {name_before(self.key, number): text for number, text in enumerate(self.earlier)}
         return {f'{name}.jsonl': text for name, text in texts.items() if text}
 
 

@@ -176,7 +176,6 @@ def ks_of(results: Sequence[EpisodeResult]) -> tuple[int, ...]:
 
 
 def is_certain(difference: Estimate, p: float | None) -> bool:
-    """Return whether a difference is beyond luck."""
     return _excludes_0(difference) and (p is None or p <= GREATEST_P)
 
 

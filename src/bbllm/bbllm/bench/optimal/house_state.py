@@ -25,7 +25,6 @@ class NoPlanError(BbllmError):
 
 
 def held_by(graph: Graph) -> set[int]:
-    """Return what is in the character's hands."""
     me = graph.character
     return set() if me is None else {t for hand in HANDS for t in graph.targets(me, hand)}
 
@@ -70,7 +69,6 @@ class HouseState:
 
     @property
     def me(self) -> int:
-        """Id of the character."""
         assert self.graph.character is not None  # a household has one
         return self.graph.character
 

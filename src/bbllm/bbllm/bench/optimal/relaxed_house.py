@@ -62,7 +62,6 @@ class RelaxedState:
 
     @property
     def n_held(self) -> int:
-        """How many objects are held."""
         return sum(spots.count(NOWHERE) for spots in self.things)
 
 
@@ -132,7 +131,6 @@ class RelaxedHouse:
                 raise NotProvenError('one place counts for two conditions on the same things')
 
     def start(self) -> RelaxedState:
-        """Return the situation at the start."""
         nodes = self._graph.nodes
         return RelaxedState(
             self._zone_of_person(),
@@ -239,7 +237,6 @@ class RelaxedHouse:
 
 
 def _is_searched(condition: HouseCondition, graph: Graph) -> bool:
-    """Whether the argument of this module holds for a condition."""
     if condition.not_ or condition.person or condition.room or condition.thing == ANYTHING:
         return False
     what = condition.thing or condition.held

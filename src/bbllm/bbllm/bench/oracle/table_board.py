@@ -252,7 +252,6 @@ class Board:
         self.put(Region())
 
     def put(self, where: Where) -> None:
-        """Put what is held somewhere."""
         assert self.held is not None  # steps that place come after steps that pick
         thing, half = self.things[self.held], self.things[self.held].height / 2
         if isinstance(where, Region):

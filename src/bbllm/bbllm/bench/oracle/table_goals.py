@@ -40,7 +40,6 @@ class TableObject:
 
     @property
     def movable(self) -> bool:
-        """Whether a hand can take it."""
         return self.kind in {kind.value for kind in MOVABLE}
 
     @property

@@ -58,7 +58,6 @@ class Drawings:
 
     @property
     def rules(self) -> str:
-        """CSS of all paints."""
         return self._inks.rules
 
     @property

@@ -151,7 +151,6 @@ def summarize_run(
 
 
 def summary_text(summary: RunSummary) -> str:
-    """Return the content of `summary.json`."""
     # Not pydantic's own writer and reader: they refuse lone surrogates, which replies may have.
     return f'{json.dumps(summary.model_dump(), indent=2)}\n'
 

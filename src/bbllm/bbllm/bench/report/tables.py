@@ -71,7 +71,6 @@ def errors(groups: Sequence[Figures]) -> tuple[Counts, ...]:
 
 
 def endings(results: Iterable[EpisodeResult]) -> tuple[Counts, ...]:
-    """Return how episodes ended, by verdict."""
     groups: dict[str, Counter[str]] = {verdict: Counter() for verdict in VERDICTS}
     for result in results:
         groups.setdefault(result.verdict, Counter())[result.ending] += 1

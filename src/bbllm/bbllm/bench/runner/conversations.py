@@ -109,7 +109,6 @@ def answers_of(path: Path, keys: Sequence[EpisodeKey]) -> tuple[Mapping[str, str
 
 
 def hash_of(path: Path) -> str:
-    """Return the sha256 of a file's content."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -95,7 +95,6 @@ def make_run(
 
 
 def make_planner(run: EpisodeRun, job: EpisodeSpec, models: Models) -> Planner:
-    """Return the planner of a job."""
     mapping = MappingMethod(job.config.mapping)
     return build_planner(run, load_planner(job.config.planner), models, job.key.k, mapping)
 

@@ -15,7 +15,7 @@ from bbllm.bench.log.run_settings import RunSettings, join
 from bbllm.bench.log.store import RunFolder, Session
 from bbllm.bench.runner.conversations import RunRecording
 from bbllm.bench.runner.run_watch import RunEnd, RunProgress, Watch
-from bbllm.bench.runner.worker_result import Answer, Done, Failed
+from bbllm.bench.runner.worker_result import Answer, Failed
 from bbllm.bench.runner.workers import Workers
 from bbllm.bench.scorers.scoring import lost
 from bbllm.bench.suites.case import Case
@@ -165,8 +165,8 @@ class _Session:
             return error
 
     def _take(self, job: EpisodeSpec, answer: Answer) -> None:
-        if isinstance(answer, Done):
-            self._keep(answer.played)
+        if isinstance(answer, EpisodeRecord):
+            self._keep(answer)
             return
         if not isinstance(answer, Failed):
             raise _SessionEndError(f'Episode {answer.key.name} cannot be played: {answer.reason}')

@@ -8,17 +8,6 @@ from bbllm.bench.log.results import EpisodeKey
 from bbllm.core.errors import ConfigError
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """An episode that was played; its verdict may be `lost`."""
-
-    played: EpisodeRecord
-
-    @property
-    def key(self) -> EpisodeKey:
-        return self.played.result.key
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
     """Nothing came back but a reason."""
@@ -40,12 +29,12 @@ class Refused:
     reason: str
 
 
-Answer = Done | Failed | Refused
+Answer = EpisodeRecord | Failed | Refused
 
 
 def attempt(play: Play, job: EpisodeSpec) -> Answer:
     try:
-        return Done(play(job))
+        return play(job)
     except ConfigError as error:
         return Refused(key=job.key, reason=str(error))
     except Exception as error:  # a fault in one episode must not take the others with it

@@ -88,7 +88,6 @@ class HouseCondition(FileRecord):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Classes of which there must be one."""
         names = (self.thing, self.held, self.inside, self.on, self.room, self.by)
         return tuple(name for name in names if name and name != ANYTHING)
 

@@ -14,7 +14,6 @@ from bbllm.sim.faults import Fault, fault_named
 
 
 def serve_sim(node: StackNode, loop: SimLoop) -> None:
-    """Serve sim/reset, set_object_pose, set_object_mass, set_user_stop and inject_fault."""
 
     def fault(fault: Fault, clear: bool) -> None:
         (loop.robot.clear if clear else loop.robot.inject)(fault)

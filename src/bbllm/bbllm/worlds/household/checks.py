@@ -70,7 +70,6 @@ class Check:
 
 
 def any_of(*predicates: Predicate) -> Predicate:
-    """At least one of these is true."""
 
     def holds(s: ActionSituation) -> bool:
         for predicate in predicates:  # noqa: SIM110  # any() takes twice the time
@@ -93,7 +92,6 @@ def has(which: int, *properties: Property) -> Predicate:
 
 
 def of_class(which: int, *names: str) -> Predicate:
-    """It is of one of these classes."""
     wanted = frozenset(names)
     return lambda s: s.objects[which].class_name in wanted
 
@@ -152,17 +150,14 @@ def faces(s: ActionSituation) -> bool:
 
 
 def carries_character(s: ActionSituation) -> bool:
-    """It is ON the character."""
     return s.graph.has(s.objects[A].id, Relation.ON, s.character.id)
 
 
 def holding(s: ActionSituation) -> bool:
-    """The character has it in a hand."""
     return any(s.graph.has(s.character.id, hand, s.objects[A].id) for hand in HANDS)
 
 
 def hand_is_full(s: ActionSituation) -> bool:
-    """At least one hand is full."""
     return any(s.graph.targets(s.character.id, hand) for hand in HANDS)
 
 

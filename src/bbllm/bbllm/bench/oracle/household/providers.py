@@ -59,7 +59,6 @@ def models_in_house(
 
 
 def needs_house_oracle(llm: LlmConfig, brain: str | None, body: str | None) -> bool:
-    """Whether Brain or Body is the oracle."""
     return NAME in (brain or llm.brain.provider, body or llm.body.provider)
 
 

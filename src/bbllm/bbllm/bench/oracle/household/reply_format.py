@@ -52,7 +52,6 @@ def call_of_step(step: str, scene: Scene | None) -> str:
 
 
 def low_level_plan(lines: Sequence[ScriptLine], names: ShortNames) -> str:
-    """Write a plan of LLM-State's policy."""
     calls = _low_level_calls(lines[: PLAN_LIMIT - 1], names)
     numbers = [f'{i}. {call}' for i, call in enumerate(calls, 1)]
     return '\n'.join(['Low-level Action Plan:', *(numbers or ['done'])])
