@@ -103,28 +103,22 @@ def test_events_come_while_the_task_runs(world: PaperWorld) -> None:
     assert robot.episode.ending is events.Ending.FINISHED
 
 
-def test_leaving_the_iterator_stops_the_robot(world: PaperWorld) -> None:
+def test_second_task_at_a_time_is_refused_and_leaving_the_iterator_stops_the_robot(
+    world: PaperWorld,
+) -> None:
     robot = Robot(world, **OFFLINE)
     world.on_call = lambda: world.stopped.wait(10.0)
 
     stream = robot.events(STACK)
     while not isinstance(next(stream).data, SkillCall):
         pass
+    with pytest.raises(errors.WorldError, match='another task'):
+        robot.do(STACK)
     stream.close()
 
     assert world.stopped.is_set()
     assert robot.episode is not None
     assert robot.episode.ending is events.Ending.CANCELLED
-
-
-def test_second_task_at_a_time_is_refused(world: PaperWorld) -> None:
-    robot = Robot(world, **OFFLINE)
-    stream = robot.events(STACK)
-    next(stream)
-
-    with pytest.raises(errors.WorldError, match='another task'):
-        robot.do(STACK)
-    stream.close()
 
 
 def test_denied_plan_moves_nothing(world: PaperWorld) -> None:

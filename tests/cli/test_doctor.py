@@ -10,15 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.checks import machine as checkup
-from bbllm.cli.checks.machine import (
-    Finding,
-    Level,
-    check_models,
-    check_packages,
-    check_ros,
-    check_state,
-)
+from bbllm.cli.checks import machine
+from bbllm.cli.checks.machine import Finding, Level
 from bbllm.cli.checks.real_arm import (
     DRIVER,
     MESSAGES,
@@ -67,17 +60,17 @@ def test_a_state_folder_that_cannot_be_written_to_names_the_variable(
     (tmp_path / 'bbllm').write_text('')
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
 
-    finding = check_state()
+    finding = machine.check_state()
 
     assert (finding.level, 'XDG_STATE_HOME' in finding.remedy) == (Level.FAIL, True)
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        checkup.importlib.util, 'find_spec', lambda name: None if name == 'ruckig' else object()
+        machine.importlib.util, 'find_spec', lambda name: None if name == 'ruckig' else object()
     )
 
-    finding = check_packages()
+    finding = machine.check_packages()
 
     assert (finding.level, 'ruckig' in finding.text) == (Level.FAIL, True)
 
@@ -89,7 +82,7 @@ def test_a_server_that_is_down_fails_with_a_way_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv('OPENAI_BASE_URL', f'http://127.0.0.1:{port}/v1')
     monkeypatch.setenv('OPENAI_API_KEY', 'sk-this-is-a-secret-0123456789')
 
-    findings = check_models()
+    findings = machine.check_models()
 
     assert {finding.level for finding in findings} == {Level.FAIL}
     assert '--brain offline' in findings[0].remedy
@@ -101,7 +94,7 @@ def test_the_middleware_is_named_and_one_that_is_not_there_ends_nothing(
 ) -> None:
     pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
     monkeypatch.delenv('RMW_IMPLEMENTATION', raising=False)
-    finding = next(finding for finding in check_ros() if finding.name == 'rmw')
+    finding = next(finding for finding in machine.check_ros() if finding.name == 'rmw')
     assert finding.level is Level.OK
     assert finding.text.startswith('rmw_fastrtps_cpp, the default of bbllm, domain ')
 

@@ -26,6 +26,7 @@ from bbllm.core.types import Task
 
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
+Env = dict[str, str]
 
 
 def bash(environment: dict[str, str], command: str) -> subprocess.CompletedProcess[str]:
@@ -34,10 +35,9 @@ def bash(environment: dict[str, str], command: str) -> subprocess.CompletedProce
 
 
 @pytest.fixture
-def running(own_environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+def running(own_environment: Env) -> Iterator[subprocess.Popen[str]]:
     """Yield a task that runs in real time, whose first call has just begun."""
-    words = ['run', TASK, '--world', 'tabletop', '--speed', '1']
-    with start(own_environment, *words) as process:
+    with start(own_environment, 'run', TASK, '--world', 'tabletop', '--speed', '1') as process:
         read_until(process, ' call ')
         yield process
         process.kill()
@@ -51,9 +51,7 @@ def last_event(state: Path) -> dict[str, Any]:
     return data
 
 
-def test_demo_builds_the_plus_sign_with_repairs_by_what_is_out_of_reach(
-    own_environment: dict[str, str],
-) -> None:
+def test_demo_builds_the_plus_sign_and_repairs_what_is_out_of_reach(own_environment: Env) -> None:
     result = bbllm(own_environment, 'demo', '--json')
 
     data = json.loads(result.stdout)
@@ -81,7 +79,7 @@ def test_ctrl_c_stops_the_arm_ends_the_journal_and_exits_130(
 
 
 def test_ctrl_c_while_modules_are_loaded_says_nothing_and_exits_130(
-    own_environment: dict[str, str], tmp_path: Path
+    own_environment: Env, tmp_path: Path
 ) -> None:
     # The first module that the command line loads presses Ctrl-C and takes its time.
     slow = 'import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n'
@@ -95,7 +93,7 @@ def test_ctrl_c_while_modules_are_loaded_says_nothing_and_exits_130(
 
 
 def test_what_was_said_before_the_process_was_killed_can_be_shown(
-    running: subprocess.Popen[str], own_environment: dict[str, str]
+    running: subprocess.Popen[str], own_environment: Env
 ) -> None:
     running.kill()
     running.wait(timeout=WAIT_S)
@@ -108,7 +106,7 @@ def test_what_was_said_before_the_process_was_killed_can_be_shown(
 
 
 def test_an_episode_whose_reader_goes_away_is_carried_out_and_drawn(
-    own_environment: dict[str, str], state: Path
+    own_environment: Env, state: Path
 ) -> None:
     words = f"run '{TASK}' --world tabletop"
     command = f'{sys.executable} -m bbllm {words} | head -n 1; echo ${{PIPESTATUS[0]}} >&2'
@@ -125,15 +123,12 @@ def test_an_episode_whose_reader_goes_away_is_carried_out_and_drawn(
     assert (shown.stdout, shown.stderr) == ('{}\n', '')
 
 
-def test_an_ascii_terminal_does_not_break_what_is_printed(
-    own_environment: dict[str, str],
-) -> None:
-    result = bbllm(
-        {**own_environment, 'PYTHONIOENCODING': 'ascii'}, 'plan', '把红色方块放在蓝色方块上'
-    )
+def test_an_ascii_terminal_does_not_break_what_is_printed(own_environment: Env) -> None:
+    ascii_only = {**own_environment, 'PYTHONIOENCODING': 'ascii'}
 
-    assert 'Traceback' not in result.stderr
-    assert 'UnicodeEncodeError' not in result.stderr
+    result = bbllm(ascii_only, 'plan', '把红色方块放在蓝色方块上')
+
+    assert 'Traceback' not in result.stderr and 'UnicodeEncodeError' not in result.stderr
 
 
 Bbllm = Callable[..., Any]
@@ -147,7 +142,7 @@ def disk(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def on_full_disk(tmp_path: Path, disk: Path, own_environment: dict[str, str]) -> Bbllm:
+def on_full_disk(tmp_path: Path, disk: Path, own_environment: Env) -> Bbllm:
     """Return the command with a disk of so many kilobytes, in a mount namespace of its own."""
     # Without root, a user namespace makes this process root of its own mounts.
     apart = ['unshare', '-m'] if os.geteuid() == 0 else ['unshare', '-rm']

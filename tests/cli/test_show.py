@@ -36,9 +36,11 @@ def journal(bbllm: Command, script: Callable[..., None]) -> Path:
     return Path(json.loads(result.stdout)['journal'])
 
 
-def test_show_tells_the_same_as_the_episode_did_live(
-    bbllm: Command, script: Callable[..., None]
+def test_show_tells_the_same_as_the_episode_did_live_or_which_episodes_there_are(
+    bbllm: Command, script: Callable[..., None], state: Path
 ) -> None:
+    nothing = bbllm('show')
+    assert (nothing.exit_code, 'bbllm demo' in nothing.stderr) == (2, True)
     script()
     live = bbllm('demo', 'move some cubes').stdout
 
@@ -47,16 +49,25 @@ def test_show_tells_the_same_as_the_episode_did_live(
     first, second = ([x for x in text.splitlines() if ' s  ' in x] for text in (live, again))
     assert first == second
     assert len(first) > 20
+    (name,) = (path.stem for path in state.glob('*.jsonl'))
+    unknown = bbllm('show', f'x{name}')
+    assert (unknown.exit_code, f"Did you mean '{name}'?" in unknown.stderr) == (2, True)
 
 
-def test_json_is_one_object_and_events_are_the_journal_itself(
+def test_json_is_one_object_events_are_the_journal_itself_and_pictures_are_drawn_again(
     bbllm: Command, journal: Path
 ) -> None:
+    for suffix in ('.svg', '.png'):
+        journal.with_suffix(suffix).unlink()
+
     data = json.loads(bbllm('show', journal.stem[:-2], '--json').stdout)
 
     assert data.keys() >= KEYS
     assert (data['ending'], data['episode_id']) == ('FINISHED', journal.stem)
     assert bbllm('show', '--events').stdout == journal.read_text()
+    bbllm('show')
+    assert 'red_cube' in journal.with_suffix('.svg').read_text()
+    assert journal.with_suffix('.png').exists()
 
 
 def test_a_journal_of_a_bench_is_shown_by_its_path(
@@ -101,28 +112,6 @@ def test_a_journal_that_broke_off_is_shown_as_far_as_it_goes(
     assert 'INTERRUPTED' in cut.with_suffix('.svg').read_text()
 
 
-def test_the_pictures_are_drawn_again_when_they_are_gone(bbllm: Command, journal: Path) -> None:
-    journal.with_suffix('.svg').unlink()
-    journal.with_suffix('.png').unlink()
-
-    bbllm('show')
-
-    assert 'red_cube' in journal.with_suffix('.svg').read_text()
-    assert journal.with_suffix('.png').exists()
-
-
-def test_an_unknown_episode_is_answered_with_the_nearest_or_with_how_to_record_one(
-    bbllm: Command, script: Callable[..., None]
-) -> None:
-    nothing = bbllm('show')
-    script()
-    name = json.loads(bbllm('demo', 'move some cubes', '--json').stdout)['episode_id']
-    unknown = bbllm('show', f'x{name}')
-
-    assert (nothing.exit_code, 'bbllm demo' in nothing.stderr) == (2, True)
-    assert (unknown.exit_code, f"Did you mean '{name}'?" in unknown.stderr) == (2, True)
-
-
 LINES = [line_of(Event(100.0 + i, data)).rstrip() for i, data in enumerate(EXAMPLES.values())]
 VALUES = [
     *(None, True, -1, 0, 10**400, 1e308, float('nan'), float('inf')),
@@ -163,10 +152,7 @@ def test_a_whole_journal_has_no_faults_and_is_read_as_it_was_written(tmp_path: P
 @pytest.mark.parametrize(
     ('line', 'says'),
     [
-        (
-            '{"kind": "step", "stamp_s": 1, "data": {"index": "one"}}',
-            'index is .one.: .* int',
-        ),
+        ('{"kind": "step", "stamp_s": 1, "data": {"index": "one"}}', 'index is .one.: .* int'),
         ('{"kind": "outcome", "stamp_s": 1.0, "data": {"call": 1}}', 'Outcome.call is 1: '),
         ('{"kind": "scene", "stamp_s": 1.0, "data": {"moment": "before"}}', 'SceneRec.*scene'),
         ('{"kind": "warning", "stamp_s": "now", "data": {"text": "x"}}', 'is .now.: .*number'),

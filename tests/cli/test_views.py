@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from event_examples import (
@@ -64,15 +65,10 @@ def test_every_kind_of_event_is_on_one_line_or_known_to_say_nothing(kind: EventK
     assert '\n' not in event_text(EXAMPLES[kind])
 
 
-class GonePipe(io.StringIO):
-    """A pipe whose reader went away."""
-
-    def flush(self) -> None:
-        raise BrokenPipeError
-
-
-def test_lines_that_nobody_reads_do_not_stop_the_view() -> None:
-    view = LineView(GonePipe())
+def test_lines_that_nobody_reads_do_not_stop_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone_pipe = io.StringIO()
+    monkeypatch.setattr(gone_pipe, 'flush', Mock(side_effect=BrokenPipeError))
+    view = LineView(gone_pipe)
 
     for item in (STARTED, PLAN, step(0)):
         view(item)

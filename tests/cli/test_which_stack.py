@@ -27,12 +27,12 @@ def real(environment: dict[str, str]) -> Iterator[Stack]:
 
 
 @pytest.fixture(scope='module')
-def both(real: Stack, environment: dict[str, str]) -> Iterator[None]:
-    """Run a simulation beside it."""
+def both(real: Stack, environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Run a simulation beside it; yields the environment of both."""
     params = {**OFFLINE, 'mujoco_sim': {'speed': 0.0}}
     with Stack(StackConfig(params=params, environ=environment)) as stack:
         stack.wait_ready().close()
-        yield
+        yield environment
 
 
 def test_no_simulation_is_advised_beside_a_real_arm(
@@ -47,25 +47,21 @@ def test_no_simulation_is_advised_beside_a_real_arm(
     assert 'up sim' not in result.stderr
 
 
-def test_run_asks_which_of_several_stacks_is_meant(
-    both: None, environment: dict[str, str]
+def test_run_asks_which_of_several_stacks_is_meant_and_uses_the_one_that_is_named(
+    both: dict[str, str],
 ) -> None:
-    result = bbllm(environment, 'run', TASK, '--json')
+    result = bbllm(both, 'run', TASK, '--json')
 
     assert result.returncode == 2
     error = json.loads(result.stdout)['error']
     assert f'/{NAMESPACE} (the simulation), /{REAL_NAMESPACE} (the real arm)' in error
     assert f'--namespace {NAMESPACE}' in error
+    named = bbllm(both, 'run', TASK, '--namespace', NAMESPACE, '--json')
+    assert json.loads(named.stdout)['ending'] == 'FINISHED', named.stderr
 
 
-def test_run_uses_the_stack_that_is_named(both: None, environment: dict[str, str]) -> None:
-    result = bbllm(environment, 'run', TASK, '--namespace', NAMESPACE, '--json')
-
-    assert json.loads(result.stdout)['ending'] == 'FINISHED', result.stderr
-
-
-def test_doctor_looks_at_each_stack(both: None, environment: dict[str, str]) -> None:
-    findings = json.loads(bbllm(environment, 'doctor', '--json').stdout)['findings']
+def test_doctor_looks_at_each_stack(both: dict[str, str]) -> None:
+    findings = json.loads(bbllm(both, 'doctor', '--json').stdout)['findings']
 
     simulated, real = (finding['text'] for finding in findings if finding['name'] == 'stack')
     assert simulated.startswith(f'runs under /{NAMESPACE}, the simulation: ')
@@ -75,9 +71,9 @@ def test_doctor_looks_at_each_stack(both: None, environment: dict[str, str]) -> 
 
 @pytest.mark.parametrize('words', [('approve',), ('plan', TASK, '--ros')])
 def test_every_verb_says_what_runs_where_the_named_one_does_not(
-    both: None, environment: dict[str, str], words: tuple[str, ...]
+    both: dict[str, str], words: tuple[str, ...]
 ) -> None:
-    result = bbllm(environment, *words, '--namespace', 'left')
+    result = bbllm(both, *words, '--namespace', 'left')
 
     assert result.returncode == 1
     assert 'No stack runs under /left' in result.stderr

@@ -7,14 +7,7 @@ import pytest
 from bbllm.core.errors import ConfigError
 from bbllm.core.prompt_size import prompt_limit
 from bbllm.llm.config import GOAL_SUFFIX
-from bbllm.llm.models.factory import (
-    LlmConfig,
-    Models,
-    load_config,
-    make_models,
-    parse_config,
-    resolve,
-)
+from bbllm.llm.models.factory import LlmConfig, Models, load_config, make_models, parse_config
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'llm.yaml'
 KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}
@@ -54,21 +47,7 @@ def test_a_bad_file_is_explained(text: str, message: str) -> None:
     assert str(caught.value).startswith('my/llm.yaml')
 
 
-@pytest.mark.parametrize(
-    ('environ', 'provider'),
-    [
-        ({}, 'offline'),
-        ({'OPENAI_API_KEY': ' '}, 'offline'),
-        (KEY, 'openai'),
-        ({'OPENAI_BASE_URL': 'http://localhost:1/v1'}, 'openai'),
-    ],
-)
-def test_auto_asks_a_server_only_where_one_is_named(
-    environ: dict[str, str], provider: str
-) -> None:
-    assert resolve(DEFAULTS, 'brain', environ=environ).provider == provider
-
-
+URL = {'OPENAI_BASE_URL': 'http://localhost:11434/v1'}
 HTTP = {**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'}
 
 
@@ -76,6 +55,8 @@ HTTP = {**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'}
     ('text', 'environ', 'names', 'notices'),
     [
         ('', {}, 'offline offline', [('Brain and Body are `offline`', 'not a language model')]),
+        ('', {'OPENAI_API_KEY': ' '}, 'offline offline', [('`offline`', '')]),
+        ('', URL, 'gpt-4o gpt-4o', [('localhost', '')]),
         ('', KEY, 'gpt-4o gpt-4o', [('Brain and Body are gpt-4o at api.openai.com.', '')]),
         ('', HTTP, 'gpt-4o gpt-4o', [('far.example', ''), ('unencrypted', '')]),
         *[
@@ -142,14 +123,9 @@ def test_models_that_cannot_be_had_are_explained(
         load_config(tmp_path / 'nowhere.yaml')
 
 
-def embedder_of(said: str | None, environ: dict[str, str], text: str = '') -> Models:
-    overrides = {} if said is None else {'embeddings': said}
-    return make_models(
-        parse_config(text, 'f'),
-        overrides={'brain': 'offline', **overrides},
-        embedding=True,
-        environ=environ,
-    )
+def embedder_of(said: str | None, environ: dict[str, str]) -> Models:
+    overrides = {'brain': 'offline'} | ({} if said is None else {'embeddings': said})
+    return make_models(DEFAULTS, overrides=overrides, embedding=True, environ=environ)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +135,7 @@ def embedder_of(said: str | None, environ: dict[str, str], text: str = '') -> Mo
         (None, KEY, 'text-embedding-3-small'),
         ('offline', KEY, 'lexical'),
         ('lexical', KEY, 'lexical'),
-        ('nomic-embed-text', {'OPENAI_BASE_URL': 'http://localhost:1/v1'}, 'nomic-embed-text'),
+        ('nomic-embed-text', URL, 'nomic-embed-text'),
         ('openai:lexical-2', KEY, 'lexical-2'),
     ],
 )
@@ -202,7 +178,6 @@ def test_a_recording_is_never_written_into_another(tmp_path: Path) -> None:
         make_models(DEFAULTS, record=path, replay=path, environ={})
 
 
-URL = {'OPENAI_BASE_URL': 'http://localhost:11434/v1'}
 TEXT = 'brain: {model: small, max_tokens: 1000, context_tokens: 8192}\nbody: {model: small}'
 
 

@@ -177,11 +177,6 @@ def test_a_sheet_is_xml_with_one_plan_and_words_around_it() -> None:
     root = ET.fromstring(to_svg(page))
     svg = '{http://www.w3.org/2000/svg}'
     written = {''.join(t.itertext()) for t in root.iter(f'{svg}text')}
-    assert {
-        'heat <salmon>',
-        'INTERRUPTED',
-        'kitchen',
-        'closed, off → on',
-        'where it was',
-    } <= written
+    expected = {'heat <salmon>', 'INTERRUPTED', 'kitchen', 'closed, off → on', 'where it was'}
+    assert expected <= written
     assert not {'where it was', 'off → on'} & {s.text for s in alone.shapes if isinstance(s, Text)}

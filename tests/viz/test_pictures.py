@@ -11,27 +11,13 @@ import pytest
 from PIL import Image
 
 from bbllm.cli.views.picture_files import write_pictures
-from bbllm.core.events import (
-    Ending,
-    Episode,
-    EpisodeEnded,
-    EpisodeStarted,
-    Event,
-    SceneRecorded,
-)
+from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.sim.scene_file import list_scenes, load_scene
 from bbllm.viz.colors import HEX, UNKNOWN, color_of
 from bbllm.viz.png import to_png
-from bbllm.viz.shapes import (
-    Page,
-    Panel,
-    Polygon,
-    Text,
-    text_width,
-    wrap,
-)
+from bbllm.viz.shapes import Page, Panel, Polygon, Text, text_width, wrap
 from bbllm.viz.sheet import draw_episode
 from bbllm.viz.svg import to_svg
 from bbllm.viz.table import Wanted, draw_scene, overlap, place_labels
@@ -125,19 +111,13 @@ def test_labels_of_the_shipped_scenes_neither_overlap_nor_leave_the_panel(name: 
     assert all(left >= 0 and right <= view.width for left, _, right, _ in boxes)
 
 
-def test_what_is_held_and_what_stands_on_a_location_is_written() -> None:
+def test_what_is_held_or_on_a_location_is_written_and_a_pile_from_the_top_down() -> None:
     facts = (Fact('red_cube', 'on', 'location_A'), Fact('blue_cube', 'held_by', 'hand'))
-
     written = texts(draw_episode(episode(replace(scene(), facts=facts))))
-
     assert {'red_cube · A', 'blue_cube (in the hand)'} <= {*written}
 
-
-def test_a_pile_is_named_in_one_place_from_the_top_down() -> None:
     low = moved(scene(), 'red_cube', 0.6, -0.3)
-
     written = texts(draw_episode(episode(moved(low, 'blue_cube', 0.6, -0.3, 0.06))))
-
     assert written.index('on red_cube') == written.index('blue_cube') + 1
     assert 'red_cube' not in written
 
