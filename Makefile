@@ -2,8 +2,9 @@
 
 RUN = . ./activate &&
 export BBLLM_ROOT = $(CURDIR)
-# Each file in one process, since the tests of a file share their nodes; more than four stacks at once would starve.
-TESTS = python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Each file in one process, since the tests of a file share their nodes. One process more than cores, as tests of nodes
+# wait for the robot; more than four stacks at once would starve.
+TESTS = python -m pytest -n $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup extras demo test test-all test-fast test-launch lint bench docs lock clean
 
