@@ -126,7 +126,8 @@ def test_what_a_person_says_in_between_is_a_round_and_the_rest_is_left() -> None
 PICK = FtAction(Verb.PICK, 'red_cube')
 NUMBER = st.integers(-9999, 9999).map(lambda value: value / 1000)
 VECTORS = st.tuples(*[NUMBER] * 26)
-TRIED = st.lists(st.tuples(st.builds(FtAction, st.just(Verb.PICK), st.just('a')), VECTORS))
+PICKS = st.builds(FtAction, st.just(Verb.PICK), st.just('a'))
+TRIED = st.lists(st.tuples(PICKS, VECTORS), max_size=10)
 WORDS = st.text(st.characters(codec='ascii', categories=['L', 'N', 'P', 'Zs']), max_size=80)
 
 

@@ -165,7 +165,7 @@ def parse_ks(text: str) -> tuple[int, ...]:
     """Read a list of numbers of feedback loops: `0,1,2,3`, `0-3`; raises ConfigError."""
     found: set[int] = set()
     for part in text.split(','):
-        numbers = re.fullmatch(r'\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?', part)
+        numbers = re.fullmatch(r'\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?', part)
         low, high = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
         if high < low or high > MAX_K:
             raise ConfigError(
