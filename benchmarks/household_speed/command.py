@@ -3,8 +3,8 @@
 
 Both run the same scripts in the same random houses, in one process and in turns; the report is
 printed, written as JSON and drawn. Lines at which the original breaks off are left out. Outside of
-the timed part, the answers of both are compared, with the original sorting the ends of edges by
-id: as it is, it takes the first element of a Python set in some places.
+the timed part, the answers of both are compared, with the ends of edges in an order that ids
+alone decide: as it is, the original takes the first element of a Python set in some places.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ class SpeedFigures:
     done: int
     """Lines that succeeded."""
     alike: int
-    """Lines of which both said the same, the ends of edges by id in the original."""
+    """Lines of which both said the same, the ends of edges in the same order."""
     ours: Rate
     original: Rate
     first_other: str = ''

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from bbllm.core.errors import ConfigError
+from bbllm.worlds.household.graph import in_set_order
 
 PACKAGE = 'virtualhome'
 VERSION = '2.3.0'
@@ -51,7 +52,8 @@ class Original:
 
         With *fresh* the graph is built anew after each step, as ProgPrompt does; else one state is
         kept for all steps, as the original's own executor does. With *in_order* the ends of edges
-        come in the order of their ids and not of Python's sets, so that the first is known.
+        come in the order of a set filled in the order of ids, and not as they were added, so that
+        the first is known.
 
         Raises:
             ConfigError: The package is not here.
@@ -170,11 +172,12 @@ def _let_find_walk(execution: Any) -> None:
 
 
 def _ordered(state: Any) -> Any:
-    """Return the original's state, with the ends of edges by id."""
+    """Return the original's state, with the ends of edges in an order that ids alone decide."""
 
     class OrderedState(state):  # type: ignore[misc]  # untyped, and known only now
         def get_nodes_from(self, from_node: Any, relation: Any) -> list[Any]:
-            return sorted(super().get_nodes_from(from_node, relation), key=lambda node: node.id)
+            ends = {node.id: node for node in super().get_nodes_from(from_node, relation)}
+            return [ends[node_id] for node_id in in_set_order(ends.keys())]
 
         def change_state(self, *args: Any, **options: Any) -> Any:
             # The next state is made by the name of the original class.

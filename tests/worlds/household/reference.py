@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.graph import Graph, in_set_order
 from bbllm.worlds.household.household import Household, Mode, StepResult
 from bbllm.worlds.household.houses import list_houses, load_house
 from bbllm.worlds.household.script import ScriptLine, parse_line
@@ -74,7 +74,7 @@ class Case:
     house: House
     script: tuple[str, ...]
     in_order: bool
-    """Whether the original looks at the ends of edges by id; else as Python's sets have them."""
+    """Whether ids alone decide in which order the original goes over the ends of edges."""
 
     def run(self) -> Run:
         return run_beside(self, self.script)
@@ -134,7 +134,7 @@ def describe(case: Case, run: Run) -> str:
     return '\n'.join(
         [
             f'{case.mode.value}, seed {case.seed}, {len(case.house["nodes"])} nodes'
-            + (', ends of edges by id' if case.in_order else ''),
+            + (', ends of edges in order' if case.in_order else ''),
             f'again: {SEED_VARIABLE}={case.seed} {STEPS_VARIABLE}=1 python -m pytest '
             f'tests/worlds/household -k {case.mode.value}',
             *(f'  {text}' for text in case.script[: found.line]),
@@ -197,7 +197,7 @@ def _rooms(
     """Return all rooms that the original may find for a thing."""
 
     def first_of(ends: set[int]) -> set[int]:
-        return {min(ends)} if in_order and ends else ends
+        return set([*in_set_order(ends)][:1]) if in_order else ends
 
     if graph.is_room(node_id):
         return {node_id}

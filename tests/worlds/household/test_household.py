@@ -7,7 +7,7 @@ from small_houses import Id, do, household, two_rooms
 
 from bbllm.worlds.household import checks
 from bbllm.worlds.household.checks import Check, OnFailure, hand_is_full, no
-from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.rules import RULES, SANE_RULES
@@ -87,6 +87,18 @@ def test_the_salmon_can_be_taken_once_the_fridge_is_open_and_put_back_in(mode: M
     assert do(home, 'putin salmon fridge', 'close fridge').succeeded
     assert home.graph.has(Id.SALMON, Relation.INSIDE, Id.FRIDGE)
     assert home.graph.nodes[Id.FRIDGE].states == {State.CLOSED, State.OFF, State.PLUGGED_IN}
+
+
+def test_of_several_neighbours_of_a_grabbed_object_the_first_of_a_set_is_remembered() -> None:
+    graph = two_rooms()
+    for node_id in (16, 33, 34, 35, 36):  # the table of a set of five has 32 places: 33 is first
+        graph.nodes[node_id] = Node(node_id, 'crumb')
+        graph.add(Id.BOX, Relation.CLOSE, node_id)
+    home = Household(graph, mode=Mode.PERSISTENT)
+
+    assert do(home, 'walk box', 'grab box').succeeded
+
+    assert home.graph.targets(Id.ME, Relation.CLOSE) == {Id.BOX, 33}
 
 
 def test_only_rules_of_the_original_let_a_step_go_on_after_a_check_failed() -> None:

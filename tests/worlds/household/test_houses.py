@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from bbllm.api.options import EpisodeOptions
+from bbllm.api.stage import open_stage
 from bbllm.core.errors import UnknownNameError
-from bbllm.worlds.household.graph import Graph, GraphError
+from bbllm.worlds.household.graph import Graph, GraphError, Node
+from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House, HouseFileError, list_houses, load_house
 from bbllm.worlds.household.vocabulary import Property, Relation, State
+from bbllm.worlds.household.world import HouseholdWorld
 
 
 def house(folder: Path, text: str) -> House:
@@ -135,6 +139,39 @@ def test_a_graph_that_somebody_brings_is_opened_and_lived_in(
     assert person is not None
     (room,) = found.graph.targets(person, Relation.INSIDE)
     assert found.graph.nodes[room].is_room
+
+
+@pytest.mark.parametrize('key', ['init_graph', None], ids=['eai', 'virtualhome'])
+def test_a_graph_whose_curtains_are_inside_each_other_is_opened(
+    tmp_path: Path, key: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    graph = load_house('studio').graph
+    for node_id in (901, 902):
+        graph.nodes[node_id] = Node(node_id, 'curtain', 'Decor')
+        graph.add(node_id, Relation.INSIDE, 2)
+    graph.add_both_ways(901, Relation.INSIDE, (902,))
+    data = graph.to_dict()
+    path = tmp_path / 'file1.json'
+    path.write_text(json.dumps(data if key is None else {key: data}))
+
+    for mode in Mode:
+        with open_stage(EpisodeOptions(house=str(path), mode=mode.value)) as stage:
+            assert 'curtain_901' in stage.world.observe().names
+
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert told.startswith(f'{path}: 2 edges INSIDE that form rings are left out (curtain_901 in')
+
+
+def test_of_two_nodes_with_one_id_virtualhomes_rules_take_the_last(tmp_path: Path) -> None:
+    graph = load_house('studio').graph.to_dict()
+    graph['nodes'].append(graph['nodes'][-1])
+    path = tmp_path / 'graph.json'
+    path.write_text(json.dumps(graph))
+
+    assert load_house(path, strict=False).graph == load_house('studio').graph
+    HouseholdWorld(path, mode=Mode.FRESH)
+    with pytest.raises(GraphError, match=f'{path}: nodes.*is taken by'):
+        HouseholdWorld(path)
 
 
 @pytest.mark.parametrize(

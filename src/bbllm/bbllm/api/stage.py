@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from bbllm.api.options import EpisodeOptions
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.protocols import World
+from bbllm.core.text import listed
 from bbllm.core.types import Scene
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
 def _household(options: EpisodeOptions) -> Stage:
     from bbllm.worlds.household.household import Mode
     from bbllm.worlds.household.visibility import visibility_of
-    from bbllm.worlds.household.world import HouseholdWorld
+    from bbllm.worlds.household.world import HouseholdWorld, name_of
 
     modes = {mode.value: mode for mode in Mode}
     if options.mode not in modes:
@@ -95,4 +97,15 @@ def _household(options: EpisodeOptions) -> Stage:
         visibility=visibility_of(options.visibility),
         seed=options.seed,
     )
+    if dropped := world.household.dropped:
+        pairs = listed(
+            [
+                ' in '.join(name_of(world.graph, node_id) for node_id in edge)
+                for edge in dropped[:4]
+            ]
+        )
+        logging.getLogger('bbllm').warning(
+            f'{options.house}: {len(dropped)} edges INSIDE that form rings are left out '
+            f'({pairs}{", ..." * (len(dropped) > 4)}); the modes persistent and fresh keep them.'
+        )
     return Stage(world, lambda: world.time_s, world.observe, lambda path: None)

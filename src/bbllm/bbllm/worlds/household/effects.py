@@ -8,7 +8,7 @@ second. No effect raises once the checks of its rule are passed.
 from collections.abc import Callable, Iterable, Set
 
 from bbllm.worlds.household.checks import A, ActionSituation, B, carried, contents, free_hand
-from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.graph import Graph, in_set_order
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 
 Effect = Callable[[ActionSituation], None]
@@ -97,7 +97,7 @@ def take(s: ActionSituation) -> None:
     It comes into a free hand and leaves where it was; what was ON or INSIDE it falls off.
 
     Of where it was the first is remembered: what it was ON, else INSIDE, else CLOSE to, of several
-    the one with the lowest id. The character stays close to that.
+    as VirtualHome lists them. The character stays close to that.
     """
     graph, me, node_id = s.graph, s.character.id, s.objects[A].id
     hand = free_hand(s)
@@ -164,9 +164,9 @@ def place_of(
 ) -> tuple[int, Relation] | None:
     """Return what an object stands to in the first of these relations that leads to no room."""
     for relation in relations:
-        places = _not_rooms(graph, graph.targets(node_id, relation))
+        places = _not_rooms(graph, in_set_order(graph.targets(node_id, relation)))
         if places:
-            return min(places), relation
+            return places[0], relation
     return None
 
 

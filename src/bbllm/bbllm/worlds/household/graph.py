@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from graphlib import CycleError as RingError
 from graphlib import TopologicalSorter
+from itertools import pairwise
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, StrictInt, ValidationError
@@ -96,6 +97,17 @@ def _read(data: object) -> _GraphData:
         raise GraphError(explain(error, data)) from None
 
 
+def in_set_order(ids: Set[int]) -> Set[int]:
+    """
+    Return ids in the order in which VirtualHome goes over the ends of edges.
+
+    It fills a set one by one, whose table then is larger than that of a copied set. Here they
+    come in ascending order, there as edges were read and added, so that ids whose places in the
+    table collide may be the other way round.
+    """
+    return ids if len(ids) < 2 else {node_id for node_id in sorted(ids)}  # noqa: C416
+
+
 class Graph:
     """Nodes by id, and edges that are indexed from both ends."""
 
@@ -112,8 +124,7 @@ class Graph:
 
         Args:
             data: `{'nodes': [...], 'edges': [...]}`.
-            strict: Also refuse what VirtualHome takes: of nodes with the same id it keeps the
-                last, and rings of INSIDE make it recurse without end.
+            strict: Refuse two nodes with the same id, of which VirtualHome keeps the last.
 
         Raises:
             GraphError: The data is no graph; states where, and what would have worked.
@@ -133,8 +144,6 @@ class Graph:
                         f'edges[{index}] ({edge.relation_type.value}): no node has the id {end}.'
                     )
             graph.add(edge.from_id, edge.relation_type, edge.to_id)
-        if strict:
-            graph.refuse_rings()
         return graph
 
     def to_dict(self) -> dict[str, list[dict[str, object]]]:
@@ -238,24 +247,48 @@ class Graph:
         """Return where edges to a node begin; the graph's own set, not to be kept or changed."""
         return self._from[relation].get(to_id, NONE)
 
-    def refuse_rings(self) -> None:
-        """Raise GraphError where objects stand INSIDE each other in a ring."""
-        try:
-            TopologicalSorter(self._to[Relation.INSIDE]).prepare()
-        except RingError as error:
-            ring = ' in '.join(str(node_id) for node_id in reversed(error.args[1]))
-            raise GraphError(
-                f'A ring of INSIDE: {ring}; leave one of these edges out, so that each object is '
-                'in a room in the end.'
-            ) from None
+    def drop_rings(self) -> list[tuple[int, int]]:
+        """
+        Remove edges INSIDE that form a ring, where the object is in a room besides.
+
+        VirtualHome's own graphs have them: two curtains that are inside each other, say.
+
+        Returns:
+            The removed edges, each as the object and what it was inside.
+
+        Raises:
+            GraphError: A ring of objects of which none is in a room besides.
+        """
+        dropped: list[tuple[int, int]] = []
+        inside = self._to[Relation.INSIDE]
+        while True:
+            try:
+                TopologicalSorter(inside).prepare()
+            except RingError as error:
+                ring: list[int] = error.args[1]  # each is INSIDE the one before it
+                found = [
+                    (thing, place)
+                    for place, thing in pairwise(ring)
+                    if any(self.nodes[other].is_room for other in inside[thing] - {place})
+                ]
+                if not found:
+                    told = ' in '.join(str(node_id) for node_id in reversed(ring))
+                    raise GraphError(
+                        f'A ring of INSIDE: {told}; leave one of these edges out, so that each '
+                        'object is in a room in the end.'
+                    ) from None
+                for thing, place in found:
+                    self.remove(thing, Relation.INSIDE, place)
+                dropped += found
+            else:
+                return dropped
 
     def room_of(self, node_id: int) -> int | None:
         """
         Return the room that an object is in, as VirtualHome finds it; a room is in itself.
 
         Of an object that is in several others only those count, not what they are in themselves.
-        Further outside the first is followed; here that is the one with the lowest id, while
-        VirtualHome leaves it to the order of a set.
+        Of several the first counts, see `in_set_order`.
 
         Raises:
             CycleError: Objects stand inside each other in a ring.
@@ -265,10 +298,10 @@ class Graph:
             return node_id
         parents = inside.get(node_id, NONE)
         if len(parents) > 1:
-            return min((other for other in parents if nodes[other].is_room), default=None)
+            return next((other for other in in_set_order(parents) if nodes[other].is_room), None)
         seen = {node_id}
         while parents:
-            node_id = min(parents)
+            node_id = next(iter(in_set_order(parents)))
             if nodes[node_id].is_room:
                 return node_id
             if node_id in seen:

@@ -54,7 +54,13 @@ class Household:
         mode: Mode = Mode.SANE,
         constraints: Sequence[Constraint] = (),
     ):
-        """Take a copy of a graph; raises GraphError without a character, or for a ring."""
+        """
+        Take a copy of a graph.
+
+        Raises:
+            GraphError: There is no character, or `sane` finds objects that are inside each other
+                and in no room.
+        """
         self.graph = graph.copy()
         """The household as it is now."""
         self.mode = mode
@@ -65,8 +71,8 @@ class Household:
                 'There is no character in the graph; it needs a node of class character that is '
                 'INSIDE a room.'
             )
-        if mode is Mode.SANE:
-            self.graph.refuse_rings()
+        self.dropped = tuple(sorted(self.graph.drop_rings())) if mode is Mode.SANE else ()
+        """Edges INSIDE that formed a ring and are left out, as the object and its place."""
         self._character = self.graph.nodes[self.graph.character]
         rules = SANE_RULES if mode is Mode.SANE else RULES
         self._rules = constrained(rules, constraints, self.graph)

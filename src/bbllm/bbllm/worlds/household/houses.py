@@ -37,7 +37,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_valid
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir
 from bbllm.files.yaml_files import FileRecord, WordsLoader, YamlFiles, explain
-from bbllm.worlds.household.graph import Graph, Node, PropertyWord, StateWord
+from bbllm.worlds.household.graph import Graph, GraphError, Node, PropertyWord, StateWord
 from bbllm.worlds.household.vocabulary import CHARACTER, ROOMS, Property, Relation, State
 
 FOLLOWING: Mapping[Property, State] = {
@@ -259,24 +259,25 @@ def list_houses() -> tuple[str, ...]:
     return FILES.names()
 
 
-def load_house(name_or_path: str | Path) -> House:
+def load_house(name_or_path: str | Path, *, strict: bool = True) -> House:
     """
     Return a house by its name, by the path of a .yaml file, or of a graph in JSON.
 
     JSON is the format of VirtualHome and the Embodied Agent Interface: nodes and edges, the whole
-    file or under `init_graph`. A graph without a person gets one, in its first room.
+    file or under `init_graph`. A graph without a person gets one, in its first room. Where it is
+    not *strict*, a graph may have two nodes with one id, as for VirtualHome's own rules.
 
     Raises UnknownNameError, HouseFileError or, for JSON that is no graph, GraphError.
     """
     path = Path(name_or_path).expanduser()
     if path.suffix == '.json':
-        return _from_json(path)
+        return _from_json(path, strict)
     content, path = FILES.read(name_or_path)
     data = FILES.parse(content, str(path))
     return House(path.stem, str(data.get('description', '')), build(data, str(path)))
 
 
-def _from_json(path: Path) -> House:
+def _from_json(path: Path, strict: bool) -> House:
     try:
         data = json.loads(path.read_text('utf-8'))
     except OSError as error:
@@ -285,7 +286,10 @@ def _from_json(path: Path) -> House:
         raise HouseFileError(f'{path} is not valid JSON: {error}.') from error
     if isinstance(data, Mapping):
         data = next((data[key] for key in GRAPHS if key in data), data)
-    graph = Graph.from_dict(data)
+    try:
+        graph = Graph.from_dict(data, strict=strict)
+    except GraphError as error:
+        raise GraphError(f'{path}: {error}') from None
     if graph.character is None:
         rooms = [node_id for node_id, node in graph.nodes.items() if node.is_room]
         if not rooms:

@@ -148,7 +148,7 @@ class HouseholdWorld:
         constraints: Sequence[Constraint] = (),
     ) -> None:
         if isinstance(house, (str, Path)):
-            house = load_house(house)
+            house = load_house(house, strict=mode is Mode.SANE)
         graph = house.graph if isinstance(house, House) else house
         self.household = Household(graph, mode=mode, constraints=constraints)
         self.lines: list[ScriptLine] = []
