@@ -8,6 +8,7 @@ import pytest
 from bbllm.core.text import (
     escape_hidden,
     escape_line,
+    half_width,
     hidden_fault,
     is_hidden,
     json_text,
@@ -77,3 +78,8 @@ def test_json_with_hidden_characters_means_the_same_and_shows_them() -> None:
 
     assert json.loads(text) == data
     assert hidden_fault(text, joined=True) == ''
+
+
+def test_full_width_forms_are_written_in_ascii_and_nothing_else_is_changed() -> None:
+    assert half_width('１．\u3000ｏｐｅｎ（ｄｏｏｒ＿１）；') == '1. open(door_1);'
+    assert half_width('冷蔵庫を開ける, ½ 3 é') == '冷蔵庫を開ける, ½ 3 é'

@@ -31,6 +31,7 @@ from bbllm.core.events import Event
 from bbllm.core.protocols import ChatModel, Message, PromptRequest, Situation
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.planners.common.belief.grammar import REASON, UPDATE
 from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_level_plan
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.worlds.household.derived import DerivedStates
@@ -256,8 +257,11 @@ def test_the_state_estimator_writes_what_is_asked_for_and_what_has_become_of_obj
         )
         if line['kind'] == 'estimated'
     ]
-    salmon = next(name for name in believed[0]['attributes'] if name.startswith('salmon_'))
-    assert 'heated' not in believed[0]['attributes'][salmon]
+    at_first = Episode(case_of('microwave_salmon', 2))
+    at_first.ask('attention')
+    assert 'salmon1' in (text := at_first.ask('estimate', text=f'{REASON} {UPDATE}'))
+    assert 'heated' not in text and '0 actions succeeded' in text
+    salmon = next(name for name in believed[-1]['attributes'] if name.startswith('salmon_'))
     assert 'heated' in believed[-1]['attributes'][salmon]
     assert believed[-1]['summary'].endswith('and 0 failed.')
 

@@ -44,6 +44,20 @@ def calls_of(text: str) -> list[str]:
         '- **placein(mug1, sink1)** # wash it',
         '1. `placein(mug1, sink1)`',
         '1. placein(mug1, sink1) - it is dirty (very)',
+        '1. placein(mug1, sink1): it is dirty',
+        '1. placein(mug1, sink1), because it is dirty',
+        '1. placein(mug1, sink1) -> the mug is in the sink',
+        '1. placein(mug1, sink1) → the mug is in the sink',
+        '1. placein(mug1, sink1) – it is dirty',
+        '1. placein(mug1, sink1); it is dirty',
+        'Step 6: placein(mug1, sink1)',
+        '**Step 6.** placein(mug1, sink1)',
+        '[placein(mug1, sink1)]',
+        '1. [placein(mug1, sink1)].',
+        '1. "placein(mug1, sink1)"',
+        '1. robot.placein(<mug1>, [sink1])',
+        '1. put_in(mug1, sink1)',
+        '1. PutIn(mug1, sink1)',
     ],
 )
 def test_a_call_is_read_however_the_line_is_dressed(line: str) -> None:
@@ -56,10 +70,26 @@ def test_a_call_is_read_however_the_line_is_dressed(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ('line', 'call'),
+    [
+        *[(f'{word}(mug1)', 'move(mug1)') for word in ('find', 'walk', 'goto', 'move_to')],
+        *[(f'{word}(mug1)', 'pickup(mug1)') for word in ('grab', 'pick_up', 'take')],
+        ('put(mug1, table1)', 'put(mug1, table1)'),
+        ('putin(mug1, sink1)', 'placein(mug1, sink1)'),
+        ('turn_on(tv1)', 'switchon(tv1)'),
+        ('switch_off(tv1)', 'switchoff(tv1)'),
+        ('sit_on(chair1)', 'sit(chair1)'),
+        ('stand_up()', 'standup()'),
+    ],
+)
+def test_other_common_verbs_are_read_as_the_actions_that_are_offered(line: str, call: str) -> None:
+    assert calls_of(line) == [call]
+
+
+@pytest.mark.parametrize(
     ('line', 'code'),
     [
         ('2. teleport(mug1)', Code.UNKNOWN_SKILL),
-        ('2. walk(mug1)', Code.UNKNOWN_SKILL),
         ('2. placein(mug1)', Code.BAD_ARGUMENTS),
         ('2. move()', Code.BAD_ARGUMENTS),
         ('2. move(mug1,)', Code.BAD_ARGUMENTS),
@@ -70,13 +100,62 @@ def test_a_call_is_read_however_the_line_is_dressed(line: str) -> None:
         (f'2. move({"x" * 500})', None),
     ],
 )
-def test_a_line_that_is_no_call_is_left_out_with_the_check_that_it_fails(
+def test_a_line_that_is_no_call_ends_the_plan_with_the_check_that_it_fails(
     line: str, code: Code | None
 ) -> None:
     plan = parse_low_level_plan(f'1. move(mug1)\n{line}\n3. pickup(mug1)', ACTIONS)
 
-    assert [str(call) for call in plan.calls] == ['move(mug1)', 'pickup(mug1)']
-    assert [(item.text, item.code) for item in plan.discarded] == [(line[:400], code)]
+    assert [str(call) for call in plan.calls] == ['move(mug1)']
+    assert [(item.text, item.code) for item in plan.discarded] == [
+        (line[:400], code),
+        ('1 more line', None),
+    ]
+    assert plan.unread == plan.discarded[0]
+
+
+def test_by_the_paper_s_rule_a_line_that_is_no_call_is_left_out() -> None:
+    text = '1. move(mug1)\n2. wash the mug\n3. pickup(mug1)\n4. fly(mug1)\n5. move(sink1)'
+
+    plan = parse_low_level_plan(text, ACTIONS, skip_unread=True)
+
+    assert [str(call) for call in plan.calls] == ['move(mug1)', 'pickup(mug1)', 'move(sink1)']
+    assert [line.text for line in plan.discarded] == ['2. wash the mug', '4. fly(mug1)']
+    assert plan.unread is None
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '1. The mug is dirty.\n2. The sink is in the kitchen.\n1. move(mug1)\n2. pickup(mug1)',
+        '1. First to the mug: move(mug1)\nLow-level Action Plan:\nmove(mug1)\npickup(mug1)',
+        'open(fridge1)?\n## Low-level Action Plan\n0. move(mug1)\n1. pickup(mug1)\n\ndone',
+    ],
+)
+def test_thoughts_before_the_plan_are_no_part_of_it(text: str) -> None:
+    assert calls_of(text) == ['move(mug1)', 'pickup(mug1)']
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Low-level Action Plan:\n1. move(mug1)\nLow-level Action Plan:\n1. move(sink1)',
+        'Plan A\n1. move(mug1)\n2. pickup(mug1)\nPlan B\n1. move(sink1)',
+    ],
+)
+def test_of_two_plans_none_is_carried_out(text: str) -> None:
+    with pytest.raises(LostReplyError, match=r'two plans.* such as `1\. move\(object\)`'):
+        calls_of(text)
+
+
+def test_a_plan_whose_numbers_are_all_1_is_one_plan() -> None:
+    assert calls_of('1. move(mug1)\n1. pickup(mug1)') == ['move(mug1)', 'pickup(mug1)']
+
+
+def test_a_plan_ends_where_it_only_repeats_itself() -> None:
+    plan = parse_low_level_plan('move(mug1)\n' * 5000, ACTIONS)
+
+    assert [str(call) for call in plan.calls] == ['move(mug1)'] * 2
+    assert [line.text for line in plan.discarded] == ['move(mug1)', '4997 more lines']
 
 
 NO_ACTION = 'reply with the line `done`'
@@ -133,7 +212,7 @@ def test_an_end_in_place_of_calls_beside_lines_that_look_like_actions_is_asked_a
     ('left_out', 'text'),
     [
         ('2 more lines', 'done\n2. pickup(mug1)\nI am glad.\nmove(mug1)'),
-        ('robot.move(mug1)', 'robot.move(mug1)'),
+        ('robot: move(mug1)', 'robot: move(mug1)'),
         ('open fridge1', 'open fridge1'),
         ('cannot: go on', 'cannot: go on'),
         ('1. move(mug1) (then) 2. open(mug1)', '1. move(mug1) (then) 2. open(mug1)'),
@@ -163,6 +242,20 @@ def test_calls_become_those_of_the_house_and_back() -> None:
     assert in_world(SkillCall('move', ('unicorn1',)), HOUSE, names) == SkillCall(
         'walk', ('unicorn1',)
     )
+
+
+@pytest.mark.parametrize(
+    ('place', 'skill'), [('coffeetable1', 'putback'), ('fridge1', 'putin'), ('moon1', 'putback')]
+)
+def test_what_is_put_goes_inside_what_has_no_surface(place: str, skill: str) -> None:
+    names = ShortNames()
+    names.see(HOUSE)
+    (call,) = parse_low_level_plan(f'1. Place(mug1, {place})', ACTIONS).calls
+
+    made = in_world(call, HOUSE, names)
+
+    assert isinstance(made, SkillCall)
+    assert made.skill == skill
 
 
 def test_on_a_table_the_skills_are_the_arm_s_and_a_pose_is_one_thing() -> None:

@@ -105,6 +105,23 @@ def test_a_window_forgets_what_was_done_so_that_a_search_begins_anew() -> None:
     assert part.calls.count('walk(table_30)') > 1
 
 
+@pytest.mark.parametrize(('window', 'n_cuts'), [('10', 4), ('20', 1), ('40', 0)])
+def test_the_window_slides_in_strides_so_that_most_prompts_begin_with_the_one_before(
+    window: str, n_cuts: int
+) -> None:
+    n_steps = 30
+    model = saying(*['move(chair1)', 'move(sink1)'] * (n_steps // 2), 'done')
+
+    play(model, window=window)
+
+    asked = [prompt.removesuffix('Robot thought:') for prompt in prompts(model)]
+    kept = [after.startswith(before) for before, after in zip(asked, asked[1:], strict=False)]
+    assert kept.count(False) == n_cuts
+    sizes = [len(taken(told(prompt))) for prompt in asked]
+    assert max(sizes) == min(int(window), n_steps)
+    assert all(size >= min(i, int(window) // 2) for i, size in enumerate(sizes))
+
+
 def test_an_action_that_there_is_not_is_left_out_and_told_to_the_model() -> None:
     model = saying('levitate(salmon1)', 'placein(salmon1)', *SALMON)
 
@@ -154,7 +171,7 @@ def test_what_people_say_is_told_where_it_was_said_and_stays_when_its_step_is_fo
 
     third, last = told(prompts(model)[2]), told(prompts(model)[-1])
     assert third.index('Human: the blue one\nScene:') < third.index('Human: hurry up\nRobot')
-    assert 'Human: the blue one\nHuman: hurry up\n(3 steps' in last
+    assert 'Human: the blue one\nHuman: hurry up\n(Left out here: the first 4 steps.)\n' in last
     assert context.held_done
 
 

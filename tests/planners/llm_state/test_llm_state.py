@@ -17,6 +17,7 @@ from bbllm.planners.common.belief.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.llm_state import planner as llm_state
 from bbllm.planners.llm_state.planner import LLMState
+from bbllm.worlds.household.visibility import SEEN
 
 NOBODY: Any = None
 TASK = Task('t', 'put a salmon in the fridge')
@@ -119,23 +120,37 @@ def test_a_step_that_fails_ends_the_plan_and_the_history_says_that_it_failed_and
 
 
 def test_things_are_only_ever_added() -> None:
-    attention = in_turn('add_related_objects("fridge1")', 'add_related_objects("salmon2")', 'none')
-    model = roles(in_turn('1. move(mug1)', '1. move(mug1)', DONE), attention=attention)
+    attention = in_turn('add_related_objects("washingmachine1")', 'add_related_objects("mug1")')
+    model = roles(in_turn('1. move(kitchen1)', '1. move(mug1)', DONE), attention=attention)
 
-    episode = play(model, SmallHouse())
+    episode = play(model, SmallHouse(SEEN['rooms_seen']))
 
     things = [list(item.attributes) for item in told(episode, EventKind.ESTIMATED)]
-    assert things == [['fridge_33'], ['fridge_33', 'salmon_14'], ['fridge_33', 'salmon_14']]
-    assert block('current state', prompts_of(model, 'attention')[2]) == 'fridge1: []\nsalmon2: []'
+    assert things == [['washingmachine_37', 'mug_12']] * 2
+    assert block('current state', prompts_of(model, 'attention')[1]) == 'washingmachine1: []'
+
+
+def test_attention_is_asked_about_new_names_only_and_the_estimator_about_actions() -> None:
+    plans = in_turn('1. move(kitchen1)', '1. move(mug1)', '1. move(bathroom1)', DONE)
+    model = roles(plans)
+
+    play(model, SmallHouse(SEEN['rooms_seen']))
+
+    asked = [role_of(request.prompt) for request in model.requests]
+    assert asked == [
+        *('attention', 'policy'),  # nothing was done that could be estimated from
+        *('attention', 'memory', 'policy'),  # the kitchen is new
+        *('memory', 'policy', 'memory', 'policy'),
+    ]
 
 
 def test_attributes_replace_those_of_before_and_are_estimated_anew_from_the_first_step() -> None:
     estimator = in_turn(
         'update_state("mug1", "dirty | on table1")\nupdate_reasoning("It began.")',
-        'update_state("mug1", "in hand")',
+        'update_state("mug1", ["in hand", "cold"])',
         'none',
     )
-    policy = in_turn('1. move(mug1)\n2. pickup(mug1)', '1. move(sink1)', DONE)
+    policy = in_turn('1. move(mug1)', '1. pickup(mug1)', '1. move(sink1)', DONE)
     model = roles(
         policy, attention=lambda prompt: 'add_related_objects("mug1")', estimator=estimator
     )
@@ -145,7 +160,7 @@ def test_attributes_replace_those_of_before_and_are_estimated_anew_from_the_firs
     believed = [
         (item.attributes['mug_12'], item.summary) for item in told(episode, EventKind.ESTIMATED)
     ]
-    assert believed == [(('dirty', 'on table1'), 'It began.'), (('in hand',), ''), ((), '')]
+    assert believed == [(('dirty', 'on table1'), 'It began.'), (('in hand', 'cold'), ''), ((), '')]
     second, third = prompts_of(model, 'memory')[1:]
     for prompt in (second, third):
         assert block('current state', prompt) == 'mug1: []'
@@ -157,11 +172,38 @@ def test_attributes_replace_those_of_before_and_are_estimated_anew_from_the_firs
     ]
 
 
+def test_a_line_that_cannot_be_read_ends_the_plan_and_the_next_prompt_says_why() -> None:
+    lines = '1. move(mug1)\n2. polish(mug1)\n3. pickup(mug1)'
+    model, world = roles(in_turn(lines, '1. pickup(mug1)', DONE)), SmallHouse()
+
+    play(model, world)
+
+    assert world.calls == ['walk(mug_12)', 'grab(mug_12)']
+    first, second, third = (
+        block('history actions', prompt) for prompt in prompts_of(model, 'policy')
+    )
+    assert second.startswith(
+        'move(mug1) Success\nThe last plan ended here, before a line that could not be read: '
+        '2. polish(mug1) - There is no action polish. Known: move, pickup, '
+    )
+    assert 'could not be read' not in first + third
+
+
+def test_by_the_paper_s_rule_a_line_that_cannot_be_read_is_dropped_in_silence() -> None:
+    lines = '1. move(mug1)\n2. polish(mug1)\n3. pickup(mug1)'
+    model, world = roles(in_turn(lines, DONE)), SmallHouse()
+
+    play(model, world, skip_unread='yes')
+
+    assert world.calls == ['walk(mug_12)', 'grab(mug_12)']
+    assert 'polish' not in prompts_of(model, 'policy')[1]
+
+
 def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
     much = 'x' * 10_000
     model = roles(
-        in_turn('1. fly(mug1)\n2. move(mug1)\n3. placein(mug1)\n4. look around', DONE),
-        attention=in_turn('add_related_objects("unicorn1")\nadd_related_objects("mug1")', 'none'),
+        in_turn('1. move(mug1)\n2. fly(mug1)', '1. move(mug1)\n2. placein(mug1)\n3. go', DONE),
+        attention=in_turn('add_related_objects("unicorn1")\nadd_related_objects("mug1")'),
         estimator=in_turn(
             f'update_state("mug1", "{much}")\nupdate_state("unicorn1", "white")\n'
             'update_state("sink1")\nforget("mug1")\nupdate_reasoning("Nothing yet.")',
@@ -175,20 +217,20 @@ def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
     discarded = told(episode, EventKind.DISCARDED)
     assert [item.why.partition('.')[0] for item in discarded] == [
         'There is nothing named unicorn1',
+        'There is no action fly',
         f'Its attributes have 10000 characters; at most {MAX_ATTRIBUTES_LENGTH} are accepted',
         'update_state takes a thing and its attributes',
         'The functions are: update_reasoning, update_state',
         'There is nothing named unicorn1',
-        'There is no action fly',
         'placein takes 2 things, but this has 1',
-        'It is no call such as move(object)',
+        "Left out behind the line '2",
     ]
     codes = [item.code for item in discarded if item.code]
     assert codes == [Code.UNKNOWN_SKILL, Code.BAD_ARGUMENTS]
     assert max(len(str(item.text)) for item in discarded) <= 400
     (first, _) = told(episode, EventKind.ESTIMATED)
     assert first.attributes == {'mug_12': ()}
-    assert world.calls == ['walk(mug_12)']
+    assert world.calls == ['walk(mug_12)'] * 2
     assert much not in '\n'.join(request.prompt for request in model.requests)
 
 
@@ -196,7 +238,7 @@ def test_plans_are_cut_and_who_never_says_done_or_only_waits_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(llm_state, 'MAX_ROUNDS', 4)
-    model = roles(lambda prompt: '\n'.join(['1. move(fridge1)'] * 30))
+    model = roles(lambda prompt: '\n'.join(['1. move(fridge1)', '1. move(sink1)'] * 15))
     world = SmallHouse()
 
     episode = play(model, world, steps=200)
@@ -239,9 +281,17 @@ def test_what_an_ablation_leaves_out_is_believed_of_no_estimator_that_says_it_al
 ) -> None:
     said = 'update_state("salmon1", "hot")\nupdate_reasoning("So far so.")'
     attention = in_turn('add_related_objects("salmon1")')
-    model = roles(in_turn('done'), attention=attention, estimator=in_turn(said))
+    model = roles(in_turn('move(mug1)', 'done'), attention=attention, estimator=in_turn(said))
 
     play(model, SmallHouse(), **options)
 
-    (policy,) = prompts_of(model, 'policy')
+    policy = prompts_of(model, 'policy')[1]
     assert ('salmon1: hot' in policy, 'So far so' in policy) == (hot, summary)
+
+
+def test_full_width_digits_and_brackets_are_read() -> None:
+    world = SmallHouse()
+
+    play(roles(in_turn('１．ｍｏｖｅ（ｍｕｇ１）', '1. pickup(mug１)', DONE)), world)
+
+    assert world.calls == ['walk(mug_12)', 'grab(mug_12)']

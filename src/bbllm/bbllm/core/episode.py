@@ -67,7 +67,14 @@ from bbllm.core.protocols import (
     in_episode,
 )
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.text import count_of, cut, escape_line, hidden_fault, strip_hidden
+from bbllm.core.text import (
+    count_of,
+    cut,
+    escape_line,
+    half_width,
+    hidden_fault,
+    strip_hidden,
+)
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Task
 
 NAMED_STEPS = 3
@@ -442,7 +449,7 @@ class GuardedModel:
             lambda: self._inner.complete(messages, stop=stop, schema=schema, cancel=token),
             self._sent.add(messages, ModelCall(role=self._role, model=self.name)),
         )
-        reply = replace(reply, text=strip_hidden(reply.text))
+        reply = replace(reply, text=half_width(strip_hidden(reply.text)))
         self._account.add_model_text(self._role, reply.text)
         self._warn_if_cut(messages, reply)
         token.raise_if_cancelled()

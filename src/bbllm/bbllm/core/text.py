@@ -79,6 +79,15 @@ def strip_hidden(text: str) -> str:
     return _replace(text, _stripped, joined=False)
 
 
+_HALF_WIDTH = {0xFEE0 + code: code for code in range(0x21, 0x7F)} | {0x3000: 0x20}
+"""ASCII by the code points of its full-width forms: U+FF01 to U+FF5E, and the wide space."""
+
+
+def half_width(text: str) -> str:
+    """Write full-width letters, digits and signs, as in `ｏｐｅｎ（ｄｏｏｒ１）`, in ASCII."""
+    return text.translate(_HALF_WIDTH)
+
+
 def json_text(data: object) -> str:
     """Write data as JSON in one line that can be printed: what is not visible is escaped."""
     return escape_json(json.dumps(data, ensure_ascii=False))

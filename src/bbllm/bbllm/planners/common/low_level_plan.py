@@ -1,15 +1,19 @@
 """
 The grammar of low-level plans, and the calls that they stand for.
 
-    plan = ["Low-level Action Plan:"] line*         empty below the heading: all is done
-    line = [number ("." | ")" | ":")] (call [note] | "done" | "cannot:" reason)
-    call = name "(" [object ("," object)*] ")"      an object in quotes or without
-    note = any text in brackets or behind "#", but no second call in brackets
+    plan   = ["Low-level Action Plan:"] line*       empty below the heading: all is done
+    line   = [number] (call [note] | "done" | "cannot:" reason)
+    number = ["Step"] digits ("." | ")" | ":")
+    call   = ["["] [word "."] name "(" [object ("," object)*] ")" ["]"]
+    object = in quotes or without
+    note   = any text behind one of ( # // - -- – — : , ; -> => →, but no second call in brackets
 
 Source: Chen et al., LLM-State, section III-A and appendix VI-A. A line with a number, with a call
-somewhere in it or with an action as its first word that is no such call is discarded and
-reported, as in the paper; other lines are chatter. A heading with only chatter below it is no
-plan, nor is `done` or `cannot:` beside lines that resemble actions.
+somewhere in it or with an action as its first word that is no such call ends the plan, and is
+reported: what follows it relies on it. In the paper such a line is left out, and the rest is
+carried out (`skip_unread`). Other lines are chatter, as is all above the heading. A heading with
+only chatter below it is no plan, nor is `done` or `cannot:` beside lines that resemble actions,
+nor are two plans. A call that is written a third time in a row ends the plan, too.
 """
 
 import re
@@ -28,7 +32,7 @@ from bbllm.planners.common.reply_diagnostics import (
     reason_of,
     says_done,
 )
-from bbllm.planners.common.scene_graph import HOUSEHOLD
+from bbllm.planners.common.scene_graph import HOUSEHOLD, scene_graph
 
 WAIT = 'wait'
 HOUSE_ACTIONS: Mapping[str, str] = {
@@ -37,14 +41,36 @@ HOUSE_ACTIONS: Mapping[str, str] = {
 }
 """The paper's names of VirtualHome's actions, and VirtualHome's own; the last two are not in the
 paper, but tasks of other papers need them. `wait` has no effect there."""
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    'move': ('walk', 'walk_to', 'go', 'goto', 'go_to', 'move_to', 'find'),
+    'pickup': ('pick_up', 'pick', 'grab', 'take'),
+    'placein': ('place_in', 'putin', 'put_in'),
+    'placeon': ('place_on', 'putback', 'put_on'),
+    'switchon': ('switch_on', 'turnon', 'turn_on'),
+    'switchoff': ('switch_off', 'turnoff', 'turn_off'),
+    'sit': ('sit_on',),
+    'standup': ('stand_up',),
+}
+"""Other words for the actions of a household, those of its world and of this project's other
+prompts among them."""
+PUT = 'put'
+PUTS = frozenset({PUT, 'place'})
+"""Words that may mean `placein` or `placeon`; the place decides, see `in_world`."""
 MAX_LINES = 300
 """Longer replies come from models that repeat themselves."""
 MAX_LINE = 400
 """Maximum length of a line with a call [characters]."""
+MAX_REPEATS = 2
+"""How often in a row a plan may have one call on an object; nothing needs more."""
 
-_NUMBER = re.compile(r'[\s>*_`-]*(?P<number>\d{1,4}\s*[.):])?[\s*_`]*(?P<text>.*)')
-_CALL = re.compile(r'(?P<name>[^\W\d]\w{0,60})\s*\((?P<args>[^()]*)\)[\s*_`;.,]*(?P<note>.*)')
-_NOTE = re.compile(r'\(.*|#.*|--? .*|// .*')
+_NUMBER = re.compile(
+    r'[\s>*_`"-]*(?:(?:step\s*)?(?P<number>\d{1,4})\s*[.):])?[\s*_`"]*(?P<text>.*)', re.IGNORECASE
+)
+_CALL = re.compile(
+    r'\[?\s*(?:\w{1,60}\.)?(?P<name>[^\W\d]\w{0,60})\s*\((?P<args>[^()]*)\)'
+    r'[\s*_`".\]]*(?P<note>.*)'
+)
+_NOTE = re.compile(r'(?:[(#:,;–—→]|//|[-=]>|--? ).*')
 _HOLDS_CALL = re.compile(r'([^\W\d]\w{0,60})\(')
 _HEADING = re.compile(r'[#\s]*low-level action plan\b[\s*_`]*:?[\s*_`]*(.*)', re.IGNORECASE)
 _FENCE = re.compile(r'\s*```\w*\s*')
@@ -58,6 +84,8 @@ class LowLevelPlan:
     calls: tuple[SkillCall, ...]
     """By the model's names: `placein(cup1, cupboard1)`."""
     discarded: tuple[LineDiscarded, ...] = ()
+    unread: LineDiscarded | None = None
+    """The discarded line that ended the plan."""
 
 
 def low_level_actions(scene: Scene) -> tuple[Skill, ...]:
@@ -66,7 +94,7 @@ def low_level_actions(scene: Scene) -> tuple[Skill, ...]:
         return scene.skills
     there = {skill.name: skill for skill in scene.skills}
     known = [
-        Skill(action, there[word].params, there[word].summary)
+        Skill(action, there[word].params, there[word].summary, ALIASES.get(action, ()))
         for action, word in HOUSE_ACTIONS.items()
         if word in there
     ]
@@ -78,14 +106,22 @@ def action_forms(actions: Sequence[Skill]) -> list[str]:
     return [f'{skill.name}({", ".join(skill.params)})' for skill in actions]
 
 
-def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
+def parse_low_level_plan(
+    text: str, actions: Sequence[Skill], *, skip_unread: bool = False
+) -> LowLevelPlan:
     """
-    Parse a plan of these actions; the lines behind a line `done` are discarded.
+    Parse a plan of these actions, up to a line `done` or the first line that is no such action.
 
-    Raises LostReplyError without a call and a clear end, GaveUpError for `cannot: <reason>`.
+    With `skip_unread`, the lines that are no actions are left out, as in the paper.
+
+    Raises:
+        LostReplyError: There is neither a call nor a clear end, or there are two plans.
+        GaveUpError: The reply is `cannot: <reason>`.
     """
-    reader = _Reader(actions)
+    reader = _Reader(actions, skip_unread=skip_unread)
     lines = [line for line in text.splitlines() if line.strip() and not _FENCE.fullmatch(line)]
+    begins = [i for i, line in enumerate(lines) if _HEADING.fullmatch(_bare(line)[1])]
+    lines = lines[begins[0] :] if begins else lines
     kept = iter(lines[:MAX_LINES])
     for raw in kept:
         if not reader.take(raw):
@@ -95,48 +131,87 @@ def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
 
 
 class _Reader:
-    def __init__(self, actions: Sequence[Skill]):
+    def __init__(self, actions: Sequence[Skill], *, skip_unread: bool):
         self._actions = actions
+        self._skip_unread = skip_unread
         self._words = _words(actions)
         self._calls: list[SkillCall] = []
         self._discarded: list[LineDiscarded] = []
+        self._unread: LineDiscarded | None = None
         self._reason = ''
+        self._n_left_out = 0
+        """How many lines that resemble actions stand behind the unread line."""
         self._headed = self._chatted = self._ended = False
+        self._number = 0
+        """The number of the latest line that has one."""
         self._meant = False
         """Whether a discarded line names an action, and is not only an item of a list."""
 
     def take(self, raw: str) -> bool:
         """Read a line; return whether the plan continues."""
-        numbered, line = _bare(raw)
-        if heading := _HEADING.fullmatch(line):
+        number, line = _bare(raw)
+        heading = _HEADING.fullmatch(line)
+        if heading:
+            self._begin(again=self._headed)
             self._headed, self._chatted = True, False
-            numbered, line = _bare(heading[1])
+            number, line = _bare(heading[1])
             if not line:
                 return True
+        if number == 1 < self._number:
+            self._begin(again=True)
+        self._number = self._number if number is None else number
         if says_done(line) and not (self._calls and line.startswith('#')):
             self._ended = True
             return False
         call = read_call(line, self._actions)
         if isinstance(call, SkillCall):
-            self._calls.append(call)
+            self._add(call, raw)
         elif reason := reason_of(line):
             if self._calls or self._reason:  # a reply with calls is a plan all the same
                 why = 'A plan that has calls is carried out; `cannot: ` stands alone.'
                 self._discarded.append(LineDiscarded(raw.strip()[:MAX_LINE], why))
             else:
                 self._reason = reason
-        elif numbered or self._names_action(line):
-            self._discarded.append(replace(call, text=raw.strip()[:MAX_LINE]))
+        elif number is not None or self._names_action(line):
             self._meant = self._meant or self._names_action(line)
+            self._discard(raw, call.why, call.code)
         else:
             self._chatted = True
         return True
 
+    def _begin(self, *, again: bool) -> None:
+        """Begin the plan anew; raise LostReplyError if an earlier one of the reply has calls."""
+        if again and self._calls:
+            raise LostReplyError(
+                'The reply has two plans, and only one can be carried out. Reply with one, '
+                f'whose lines are actions such as `1. {_example(self._actions)}`.'
+            )
+        self._unread = None
+
+    def _add(self, call: SkillCall, raw: str) -> None:
+        if self._unread:
+            self._n_left_out += 1
+            self._meant = True
+        elif call.args and self._calls[-MAX_REPEATS:] == [call] * MAX_REPEATS:
+            self._discard(raw, f'It stands there more than {MAX_REPEATS} times in a row.')
+        else:
+            self._calls.append(call)
+
+    def _discard(self, raw: str, why: str, code: Code | None = None) -> None:
+        if self._unread:
+            self._n_left_out += 1
+            return
+        line = LineDiscarded(raw.strip()[:MAX_LINE], why, code=code)
+        self._discarded.append(line)
+        self._unread = None if self._skip_unread else line
+
     def close(self, n_more: int) -> LowLevelPlan:
-        """Return the plan, given the number of unread lines that resemble actions."""
-        if n_more:
+        """Return the plan, given how many lines that resemble actions were not taken."""
+        if n_left_out := n_more + self._n_left_out:
             what = 'a line `done`' if self._ended else f'line {MAX_LINES}'
-            self._discarded.append(LineDiscarded(more_lines(n_more), f'Left out behind {what}.'))
+            what = f'the line {self._unread.text[:80]!r}' if self._unread else what
+            why = f'Left out behind {what}.'
+            self._discarded.append(LineDiscarded(more_lines(n_left_out), why))
         found, example = tuple(self._discarded), _example(self._actions)
         first = f' The line {found[0].text[:80]!r}: {found[0].why}' if found else ''
         said = '`cannot: `' if self._reason else '`done`' if self._ended else ''
@@ -157,12 +232,12 @@ class _Reader:
                 f'with `cannot: ` and why.{first}',
                 found,
             )
-        return LowLevelPlan(tuple(self._calls), found)
+        return LowLevelPlan(tuple(self._calls), found, self._unread)
 
     def resembles_action(self, raw: str) -> bool:
         """Return whether a line is reported if it is discarded."""
-        numbered, line = _bare(raw)
-        return numbered or self._names_action(line)
+        number, line = _bare(raw)
+        return number is not None or self._names_action(line)
 
     def _names_action(self, line: str) -> bool:
         first = re.match(r'\w+', line[:MAX_LINE])
@@ -171,9 +246,12 @@ class _Reader:
         return bool(_HOLDS_CALL.search(line[:MAX_LINE]) or _CALL.match(line))
 
 
-def _bare(raw: str) -> tuple[bool, str]:
+def _bare(raw: str) -> tuple[int | None, str]:
+    """Return the number of a line, None if it has none, and its text."""
     found = _NUMBER.fullmatch(raw)
-    return (bool(found['number']), found['text'].strip()) if found else (False, '')
+    if found is None:
+        return None, ''
+    return int(found['number']) if found['number'] else None, found['text'].strip()
 
 
 def read_call(line: str, actions: Sequence[Skill]) -> SkillCall | LineDiscarded:
@@ -185,11 +263,14 @@ def read_call(line: str, actions: Sequence[Skill]) -> SkillCall | LineDiscarded:
         return LineDiscarded(line, 'It has more than one call; each stands on a line of its own.')
     wanted = plain(found['name'])
     skill = next((s for s in actions if wanted in (s.name, *map(plain, s.aliases))), None)
+    if skill is None and wanted in PUTS:
+        placing = next((s for s in actions if s.name == 'placeon'), None)
+        skill = replace(placing, name=PUT) if placing else None
     if skill is None:
         known = ', '.join(item.name for item in actions)
         why = f'There is no action {found["name"]}. Known: {known}.'
         return LineDiscarded(line, why, code=Code.UNKNOWN_SKILL)
-    args = tuple(arg.strip(' \t\'"`‘’“”') for arg in found['args'].split(','))
+    args = tuple(arg.strip(' \t\'"`‘’“”<>[]') for arg in found['args'].split(','))
     args = () if args == ('',) else args
     if len(args) > 1 and len(skill.params) == 1 and all(map(_FIGURE.fullmatch, args)):
         args = (' '.join(args),)  # a pose in numbers is one argument
@@ -212,12 +293,21 @@ def _words(actions: Sequence[Skill]) -> set[str]:
 
 
 def in_world(call: SkillCall, scene: Scene, names: ShortNames) -> SkillCall | Pass:
-    """Return a call with the world's names if it has them; PASS for a `wait` in a household."""
+    """
+    Return a call with the world's names if it has them; PASS for a `wait` in a household.
+
+    What is `put` goes inside a container that is no surface, else on the place.
+    """
     in_house = scene.domain == HOUSEHOLD
     if in_house and call.skill == WAIT:
         return PASS
+    args = tuple(names.name(arg) or arg for arg in call.args)
     skill = HOUSE_ACTIONS.get(call.skill, call.skill) if in_house else call.skill
-    return SkillCall(skill, tuple(names.name(arg) or arg for arg in call.args))
+    if in_house and skill == PUT:
+        affords = scene_graph(scene).affords.get(args[-1], frozenset())
+        inside = 'surfaces' not in affords and not affords.isdisjoint(('containers', 'can_open'))
+        skill = HOUSE_ACTIONS['placein' if inside else 'placeon']
+    return SkillCall(skill, args)
 
 
 def as_planned(call: SkillCall, names: ShortNames, *, in_house: bool) -> SkillCall:

@@ -30,7 +30,8 @@ class Monologue:
     """
     The newest steps of an episode as text, and the full scene before the oldest of them.
 
-    It keeps as many steps as the window, or all.
+    It keeps at most as many steps as the window, or all. Of too many it removes half a window at a
+    time, so that in between each prompt begins with the one before, which a server can cache.
     """
 
     def __init__(self, names: ShortNames, first: Scene, window: int | None = None):
@@ -70,9 +71,10 @@ class Monologue:
         self._heard.append([])
         self._seen.append(seen)
         if self._window is not None and len(self.steps) > self._window:
-            self.n_left_out += 1
-            self.heard += self._heard.pop(0)
-            del self.steps[0], self._seen[0]
+            n = max(1, self._window // 2)
+            self.n_left_out += n
+            self.heard += [text for said in self._heard[:n] for text in said]
+            del self._heard[:n], self.steps[:n], self._seen[:n]
 
 
 def next_prompt(task: Task, monologue: Monologue, scene: Scene) -> str:
@@ -100,7 +102,7 @@ class InnerMonologueOptions:
     """Options of the planner."""
 
     window: Literal[5, 10, 20, 40, 'all'] = 20
-    """How many of the newest steps the prompt contains."""
+    """At most how many of the newest steps the prompt contains; at least half as many."""
     messages: bool = False
     """Whether it has the reason of a failure; in the paper it has only the failure."""
 

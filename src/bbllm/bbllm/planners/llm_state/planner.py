@@ -1,13 +1,13 @@
 """LLM-State: the model keeps a state of the relevant objects, and plans on by it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import BeliefsEstimated, LineDiscarded
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import SkillCall, Task
+from bbllm.core.types import Task
 from bbllm.planners.common.belief.grammar import ADD, parse_attention
 from bbllm.planners.common.belief.model_state_estimator import (
     PLAN_LIMIT,
@@ -17,7 +17,11 @@ from bbllm.planners.common.belief.model_state_estimator import (
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
-from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_level_plan
+from bbllm.planners.common.low_level_plan import (
+    LowLevelPlan,
+    low_level_actions,
+    parse_low_level_plan,
+)
 from bbllm.planners.common.model_planner import ModelPlanner
 
 MAX_ROUNDS = 150
@@ -36,6 +40,9 @@ class LLMStateOptions:
     """Whether the state has objects with attributes."""
     messages: bool = False
     """Whether the history has the reason of a failure; in the paper it has only the failure."""
+    skip_unread: bool = False
+    """Whether a line that is no action is left out and the lines behind it are carried out, as in
+    the paper; otherwise the plan ends before it, and the next prompt has the reason."""
 
 
 @dataclass(frozen=True)
@@ -67,21 +74,26 @@ class LLMState(ModelPlanner):
             on_retry=context.warn,
         )
         state, said = OpenState(), list[str]()
+        unread: LineDiscarded | None = None
+        attended: frozenset[str] = frozenset()
         for _ in range(MAX_ROUNDS):
-            if objects:
+            # Each role is asked only when there is something new for it.
+            if objects and not attended.issuperset(hands.scene.names):
+                attended |= {*hands.scene.names}
                 prompt = prompts.attention(task, state, hands.history, hands.scene)
                 state = self._attend(state, prompt, hands, context)
-            if objects or summary:
+            if (objects or summary) and hands.history:
                 state = estimator.estimate(state, hands.history, hands.scene)
                 context.emit(BeliefsEstimated(state.attributes, state.summary))
             said += context.take_human_feedback()
             shown = state if objects or summary else None
-            prompt = prompts.policy(task, shown, hands.history, hands.scene, said)
-            calls = self._plan(prompt, hands, context)
-            if not calls:
+            prompt = prompts.policy(task, shown, hands.history, hands.scene, said, unread)
+            plan = self._plan(prompt, hands, context)
+            if not plan.calls:
                 context.report_done()
                 return
-            hands.carry_out(calls)
+            hands.carry_out(plan.calls)
+            unread = plan.unread
         raise GaveUpError(
             f'After {MAX_ROUNDS} plans the model still does not say that it is done. A plan of '
             'several steps at a time would have come further.'
@@ -100,14 +112,18 @@ class LLMState(ModelPlanner):
                 known.append(name)
         return state.with_objects(known)
 
-    def _plan(self, prompt: str, hands: Hands, context: EpisodeContext) -> tuple[SkillCall, ...]:
-        read = partial(parse_low_level_plan, actions=low_level_actions(hands.scene))
+    def _plan(self, prompt: str, hands: Hands, context: EpisodeContext) -> LowLevelPlan:
+        read = partial(
+            parse_low_level_plan,
+            actions=low_level_actions(hands.scene),
+            skip_unread=self.options.skip_unread,
+        )
         request = PromptRequest(kind='actions', scene=hands.scene)
         plan = self.ask(prompt, read, request, context)
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
             context.emit(LineDiscarded(str(call), why, refused=True))
-        return plan.calls[: PLAN_LIMIT - 1]
+        return replace(plan, calls=plan.calls[: PLAN_LIMIT - 1])
 
 
 LLM_STATE = PlannerSpec(

@@ -36,6 +36,8 @@ _QUOTED_END = re.compile(r'["\'”’][ \t]*\)')
 _NAMES = '|'.join((ADD, REASON, UPDATE, *ALIASES))
 _NEXT_CALL = re.compile(rf'(?<=\))[ \t;,]*(?=(?:{_NAMES})\s*\()')
 _HOLDS_CALL = re.compile(rf'\b(?:{_NAMES})\s*\(')
+_BETWEEN = re.compile(r'\||(?<=["\'])\s*,\s*(?=["\'])')
+"""Separates attributes: `hot | dry`, or `"hot", "dry"` as in a list."""
 _END = ' \t\r`;.*'
 _QUOTES = '"\'“”‘’` \t'
 
@@ -106,7 +108,7 @@ def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
     if len(rest) > MAX_ATTRIBUTES_LENGTH:
         limit = f'at most {MAX_ATTRIBUTES_LENGTH} are accepted'
         return thing, (), f'Its attributes have {len(rest)} characters; {limit}.'
-    words = [one_line(word.strip(_QUOTES)) for word in rest.strip('[] ').split('|')]
+    words = [one_line(word.strip(_QUOTES)) for word in _BETWEEN.split(rest.strip('[] '))]
     return thing, tuple(word for word in words if word), ''
 
 

@@ -26,8 +26,7 @@ PLAN_LIMIT = 20
 HOUSE_HINTS = (
     'Important! What is needed may have to be looked for, in other rooms and inside containers.',
     'Only what the robot is close to can be used: to pick up, open or switch on, go there first.',
-    'The robot has two hands. With a thing in each of them it can neither pick up nor open '
-    'anything, nor switch anything on.',
+    'The robot has two hands; to pick up or open something, one of them has to be empty.',
 )
 """Reminders for estimator and policy in a household (appendix VI-A)."""
 
@@ -80,8 +79,13 @@ class StatePrompts:
         history: Sequence[Outcome],
         scene: Scene,
         said: Sequence[str] = (),
+        unread: LineDiscarded | None = None,
     ) -> str:
-        """Return the prompt that asks for a plan; a planner without state has no beliefs."""
+        """
+        Return the prompt that asks for a plan; a planner without state has no beliefs.
+
+        `unread` is the line that ended the last plan.
+        """
         calls = action_forms(low_level_actions(scene))
         return self._render(
             'policy',
@@ -91,6 +95,7 @@ class StatePrompts:
             limit=PLAN_LIMIT,
             stateful=state is not None,
             history=self.history(history, scene),
+            unread='' if unread is None else one_line(f'{unread.text} - {unread.why}'),
             observation=text_of(lists(scene, self.names, _taken(history))),
             situation=self._situation(scene),
             state='' if state is None else self._whole(state),
