@@ -39,7 +39,7 @@ def built(spec: str) -> Any:
         ('varied', (2, 'model', 'random')),
         ('varied:check=graph', (2, 'graph', 'random')),
         ('varied:check=graph,grounding=nearest', (2, 'graph', 'nearest')),
-        ('varied: grounding = held_first , check = model', (2, 'model', 'held_first')),
+        ('varied: grounding = nearest , check = model', (2, 'model', 'nearest')),
     ],
 )
 def test_options_after_a_colon_reach_the_planner(spec: str, expected: tuple[Any, ...]) -> None:
@@ -52,7 +52,7 @@ def test_options_after_a_colon_reach_the_planner(spec: str, expected: tuple[Any,
         ('varied:chek=graph', UnknownNameError, "option of varied named 'chek'. Did you mean 'ch"),
         ('varied:check=grph', UnknownNameError, "Did you mean 'graph'? Known: graph, model"),
         ('varied:check', ConfigError, 'varied:check=graph'),
-        ('varied:', ConfigError, 'check=model|graph; grounding=random|nearest|held_first'),
+        ('varied:', ConfigError, 'check=model|graph; grounding=random|nearest'),
         ('varied:check=graph,', ConfigError, 'varied:check=graph'),
         ('varied:check=graph,check=model', ConfigError, 'there twice'),
         ('varied:=graph', ConfigError, 'varied:check=graph'),

@@ -16,7 +16,7 @@ from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.prompting import Prompts, house_environment
-from bbllm.planners.common.scene_graph import ACTIONS, shown_to_body
+from bbllm.planners.common.scene_graph import ACTIONS, scene_graph, shown_to_body
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -63,10 +63,27 @@ def test_a_refusal_goes_to_the_brain_in_virtualhomes_own_words_and_is_repaired()
         '<fridge> (33) is not open or is not openable when executing '
         '"[PUTIN] <salmon> (13) <fridge> (33) [0]"'
     )
-    assert f'Feedback: {told}\nController: not_open\n' in feedback
+    by_class = (  # the environment has no ids, and there are two salmon
+        '<fridge> is not open or is not openable when executing '
+        '"[PUTIN] <salmon> (in a hand) <fridge> [0]"'
+    )
+    assert f'Feedback: {by_class}\nController: not_open\n' in feedback
     assert context.repairs == [told]
     assert world.has('salmon_13', 'inside', 'fridge_33')
     assert world.calls[2] == 'walk(fridge_33)'  # walktowards goes all the way
+
+
+def test_at_a_table_the_plate_is_the_one_on_it_and_none_in_a_closed_cabinet() -> None:
+    context, world = Diary(), HouseholdWorld('family_flat')
+    on_table = scene_graph(world.observe()).placed
+    plan = '0: walk to the kitchentable\n1: grab the plate\n2: Done'
+    body = ['<char0>[walk] <kitchentable>', '<char0>[grab] <plate>']
+
+    play(world, context, [plan], body, k=0)
+
+    assert context.failed == []
+    assert scene_graph(world.observe()).held == ('plate_174',)
+    assert ('plate_174', 'on', 'kitchentable_169') in on_table
 
 
 def test_the_policy_of_a_planner_is_its_option() -> None:

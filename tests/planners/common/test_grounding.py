@@ -21,35 +21,64 @@ ROOMS = (
 )
 
 
-def chosen(scene: Scene, policy: Policy, context: Any, word: str = 'cup', seed: int = 0) -> Any:
-    return ground(word, scene, policy, Random(seed), context=context)
+def chosen(
+    scene: Scene, policy: Policy, context: Any, word: str = 'cup', seed: int = 0, skill: str = ''
+) -> Any:
+    return ground(word, scene, policy, Random(seed), context=context, skill=skill)
+
+
+CLOSE = 'cup_13 close_to character_40'
+HELD = 'cup_14 held_by character_40'
+SHUT = ('kitchencabinet_20 in_room bath_2', 'kitchencabinet_20 is closed')
+
+
+def shut(name: str) -> tuple[str, ...]:
+    return (*SHUT, f'{name} inside kitchencabinet_20')
 
 
 @pytest.mark.parametrize(
-    ('facts', 'nearest', 'held_first'),
+    ('facts', 'skill', 'nearest'),
     [
-        ((), 'cup_11', 'cup_11'),
-        (ROOMS, 'cup_12', 'cup_12'),
-        ((*ROOMS, 'cup_13 close_to character_40'), 'cup_13', 'cup_13'),
+        ((), 'grab', 'cup_11'),
+        (ROOMS, 'grab', 'cup_12'),
+        ((*ROOMS, CLOSE), 'grab', 'cup_13'),
+        ((*ROOMS, 'cup_11 close_to character_99', 'cup_13 held_by character_99'), '', 'cup_12'),
+        # What is in a hand is no cup to take or to find, and the cup to drink from.
+        ((*ROOMS, HELD), 'grab', 'cup_12'),
+        ((*ROOMS, HELD), 'find', 'cup_12'),
+        ((*ROOMS, CLOSE, HELD), 'drink', 'cup_14'),
         (
-            (*ROOMS, 'cup_13 close_to character_40', 'cup_14 held_by character_40'),
-            'cup_13',
-            'cup_14',
-        ),
-        (
-            (*ROOMS, 'cup_11 close_to character_99', 'cup_13 held_by character_99'),
-            'cup_12',
+            ('cup_11 held_by character_40', *shut('cup_12'), *shut('cup_13'), HELD),
+            'find',
             'cup_12',
         ),
+        # What is visible is nearer than what is inside something closed, also elsewhere.
+        ((*ROOMS, *shut('cup_12')), 'find', 'cup_14'),
+        ((*ROOMS, *shut('cup_12'), *shut('cup_14'), 'cup_12 close_to character_40'), '', 'cup_11'),
     ],
 )
-def test_what_is_near_goes_by_reach_then_by_room_and_what_is_held_may_go_first(
-    facts: tuple[str, ...], nearest: str, held_first: str
+def test_the_nearest_is_what_the_action_needs_least_effort_for(
+    facts: tuple[str, ...], skill: str, nearest: str
 ) -> None:
     scene = made_scene(HOUSE, *facts)
 
-    assert chosen(scene, Policy.NEAREST, Diary()) == nearest
-    assert chosen(scene, Policy.HELD_FIRST, Diary()) == held_first
+    assert chosen(scene, Policy.NEAREST, Diary(), skill=skill) == nearest
+
+
+def test_of_hidden_objects_the_one_in_the_container_at_hand_is_nearest() -> None:
+    scene = made_scene(
+        'kitchen_1 bath_2 cup_11 cup_12 box_20 box_21 character_40',
+        *(
+            'character_40 in_room kitchen_1',
+            'cup_11 in_room kitchen_1',
+            'cup_12 in_room kitchen_1',
+        ),
+        *('box_20 is closed', 'box_21 is closed', 'cup_11 inside box_20', 'cup_12 inside box_21'),
+        *('box_21 close_to character_40', 'cup_12 close_to character_40'),
+    )
+
+    assert chosen(scene, Policy.NEAREST, Diary(), skill='find') == 'cup_12'
+    assert chosen(scene, Policy.NEAREST, Diary(), 'box', skill='open') == 'box_21'
 
 
 def test_chance_takes_each_of_them_and_the_seed_decides() -> None:

@@ -17,6 +17,7 @@ from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.program import written
 from bbllm.planners.prog_prompt.grammar import parse_rest
 from bbllm.planners.prog_prompt.planner import MAX_PROGRAMS, STEPS_OF_A_SUB_GOAL, ProgPrompt
+from bbllm.worlds.household.visibility import Visibility
 
 TASK = Task('t', 'put the salmon in the fridge')
 NOBODY: Any = None
@@ -35,7 +36,8 @@ close('fridge')"""
 
 def play(program: str | ChatModel, world: SmallHouse, context: Any, **options: str) -> Any:
     options = {'check': 'graph', 'grounding': 'nearest', **options}
-    model = ScriptedModel([program]) if isinstance(program, str) else program
+    # A program with a name that does not exist is asked for once more.
+    model = ScriptedModel([program, program]) if isinstance(program, str) else program
     ProgPrompt(model, NOBODY, options=chosen('prog_prompt', **options)).run(TASK, world, context)
     return context
 
@@ -115,6 +117,47 @@ def test_a_verdict_that_nobody_can_read_runs_the_recovery_and_is_told() -> None:
     assert 'taken not to hold' in context.warnings[-1]
 
 
+def test_a_name_that_does_not_exist_is_asked_for_once_more_where_all_is_in_sight() -> None:
+    wrong, right = "find('glass')\ngrab('glass')", "find('wineglass')\ngrab('wineglass')"
+    model, world, context = ScriptedModel([wrong, right]), SmallHouse(), Diary()
+
+    play(model, world, context)
+
+    assert world.has('wineglass_10', 'held_by', 'character_40') and context.failed == []
+    again = model.requests[1].messages[-1].content
+    assert "There is no 'glass' in the scene. The nearest names: wineglass, " in again
+    assert again.count('glass') == 2  # each name once
+
+    in_recovery = ScriptedModel(["assert('salmon' in 'hands')\n\telse: grab('fish')"] * 2)
+    play(in_recovery, SmallHouse(), Diary())
+    assert len(in_recovery.requests) == 2
+
+
+def test_what_is_not_seen_yet_may_be_named_and_its_failure_says_where_it_can_be() -> None:
+    room = Visibility(reach='room', accumulating=True)
+    model, world = ScriptedModel(["grab('lime')\nwalk('kitchen')\nfind('lime')"]), SmallHouse(room)
+
+    context = play(model, world, Diary())
+
+    assert world.calls == ['walk(kitchen_1)', 'find(lime_11)']
+    ((_, cause),) = context.failed
+    assert cause == "No 'lime' was seen so far. Not seen yet: the rooms kitchen, livingroom."
+    assert (
+        'a name that is not listed means what is seen once the robot got there'
+        in prompts(model)[0]
+    )
+
+
+def test_a_program_takes_a_second_one_while_the_first_is_in_a_hand() -> None:
+    world = SmallHouse()
+
+    play("find('salmon')\ngrab('salmon')\nfind('salmon')\ngrab('salmon')", world, Diary())
+
+    assert world.calls == [
+        *('find(salmon_13)', 'grab(salmon_13)', 'find(salmon_14)', 'grab(salmon_14)')
+    ]
+
+
 SHUT = """# 1: take the salmon
 find('salmon')
 grab('salmon')
@@ -161,12 +204,18 @@ def test_a_call_that_fails_ends_its_program_and_is_told_without_its_reason() -> 
     assert 'find(mug_12)' not in world.calls
     begun = prompts(model)[1].partition('each with how it went:\n')[2].split('\n')
     assert begun[:5] == [
-        "\tfind('salmon')  # done",
-        "\tgrab('salmon')  # done",
+        "\tfind('salmon')  # done: the one on the table",
+        "\tgrab('salmon')  # done: the one on the table",
         "\tfind('fridge')  # done",
         "\tputin('salmon', 'fridge')  # failed",
-        'Now: In the hands: salmon. Close: fridge.',
+        '',
     ]
+    assert begun[5:8] == [
+        'Now:',
+        'You are in the kitchen. In your hands: salmon.',
+        'Close to you: fridge.',
+    ]
+    assert 'kitchen: table (on it: wineglass, lime, ' in prompts(model)[0]  # also at first
     assert prompts(model)[1].endswith('\ndef put_the_salmon_in_the_fridge():\n\t')
     plans = [event.data for event in episode.events if event.kind is EventKind.PLAN]
     assert plans[1].start == 3  # it takes the place of the step that failed

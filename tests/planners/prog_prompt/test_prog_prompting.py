@@ -1,5 +1,6 @@
 """What ProgPrompt's model is shown, and that its examples would work."""
 
+import dataclasses
 import re
 from typing import Any
 
@@ -10,7 +11,7 @@ from small_house import SmallHouse
 from symbolic_table import Diary
 
 from bbllm.core.text import without_delimiters
-from bbllm.core.types import Scene, Task
+from bbllm.core.types import Scene, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.program import Assertion, ProgramCondition
 from bbllm.planners.prog_prompt.grammar import parse_program, parse_verdict
@@ -92,6 +93,49 @@ def test_every_example_is_a_program_that_works_also_without_what_an_ablation_lea
         assert left_open == ['garbagecan_32'], name  # as it was
 
 
+def test_an_example_opens_what_its_object_is_shut_in() -> None:
+    world, context = SmallHouse(), Diary()
+    for call in ('find fridge_33', 'open fridge_33', 'find lime_11', 'grab lime_11'):
+        skill, name = call.split()
+        assert world.execute(SkillCall(skill, (name,))).succeeded
+    for skill, args in (
+        ('find', 'fridge_33'),
+        ('putin', 'lime_11 fridge_33'),
+        ('close', 'fridge_33'),
+    ):
+        assert world.execute(SkillCall(skill, tuple(args.split()))).succeeded
+    (example,) = [e for e in ProgPrompts().examples(house()) if e.startswith('def throw_away')]
+
+    ProgPrompt(ScriptedModel([example]), NOBODY, options=chosen('prog_prompt', check='graph')).run(
+        TASK, world, context
+    )
+
+    assert context.failed == []
+    assert world.has('lime_11', 'inside', 'garbagecan_32')
+    checks = [line for line in context.lines if "'close' to 'lime'" in line]
+    assert checks == ["'close' to 'lime': False by graph"]  # `find` went to it, behind the door
+
+
+@pytest.mark.parametrize(
+    ('whole', 'replan', 'told'),
+    [
+        (True, False, ''),
+        (False, False, 'means what is seen once the robot got there'),
+        (False, True, 'you are asked again with what is seen then'),
+    ],
+)
+def test_a_partly_seen_house_is_said_to_be_one(whole: bool, replan: bool, told: str) -> None:
+    scene = dataclasses.replace(house(), whole=whole)
+
+    prompt = without_delimiters(ProgPrompts(replan=replan).plan(TASK, scene))
+
+    assert ('objects has what was seen so far' in prompt) is (not whole)
+    assert told in prompt
+    assert ('\nNow:\n' in prompt) is replan
+    assert 'the nearest where there are several' in prompt
+    assert 'nearest' not in ProgPrompts(nearest=False).plan(TASK, scene)
+
+
 SCENE = made_scene(
     'kitchen_1 fridge_2 fridge_3 mug_4 mug_5 sink_6 tap_7 cup_8 egg_9 character_40',
     'fridge_2 close_to character_40',
@@ -123,6 +167,7 @@ def condition(text: str) -> ProgramCondition:
         ("'close' to 'tap'", None, False),
         ("'close' to 'cup'", None, True),  # what is in a hand is close
         ("'close' to 'unicorn'", None, False),
+        ("'close' to 'egg'", None, False),  # it is behind a closed door
         ("'fridge' is 'closed'", None, True),
         ("'fridge' is 'opened'", None, False),  # the open one is not close
         ("'fridge' is 'opened'", 'fridge_3', True),  # but was gone to last

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm.bench.suites.household import HouseView, judge_household
 from bbllm.core.errors import BbllmError
-from bbllm.worlds.household.checks import above
+from bbllm.planners.common.grounding import effort
+from bbllm.worlds.household.checks import above, close_ids
 from bbllm.worlds.household.derived import Derived, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
@@ -135,20 +136,27 @@ class HouseState:
         )
 
     def _meant(self, action: Action, i: int, name: str) -> int | None:
-        """Return which object a class means, as `planners.prog_referents` decides it."""
+        """Return which object a class means, as `planners.common.program` decides it."""
         graph, held = self.graph, held_by(self.graph)
         ids = sorted(n for n, node in graph.nodes.items() if node.class_name == name)
         if self.known is not None:
             ids = [n for n in ids if n in self.known]
         if action in PUTTING and i == 0:
             return next((n for n in ids if n in held), None)
-        if action not in GOING and self.found in ids:
-            return self.found
-        here, close = graph.room_of(self.me), graph.targets(self.me, Relation.CLOSE)
+        if len(ids) == 1:
+            return ids[0]
+        recalled = self.found if action not in GOING else None
+        if recalled in ids and (action is not Action.GRAB or recalled not in held):
+            return recalled
+        here, close = graph.room_of(self.me), close_ids(graph, self.me)
 
-        def distance(n: int) -> int:
-            if n in close or n in held:
-                return 1
-            return 2 if here is not None and graph.room_of(n) == here else 3
+        def order(n: int) -> int:
+            return effort(
+                action.skill,
+                held=n in held,
+                hidden=bool(self.shut_around(n)),
+                close=n in close,
+                here=here is not None and graph.room_of(n) == here,
+            )
 
-        return min(ids, key=distance, default=None)
+        return min(ids, key=order, default=None)

@@ -12,14 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.core.naming import class_of, id_of, instance_name
 from bbllm.core.types import Kind, Scene
-from bbllm.planners.common.prompting import environment, one_line
+from bbllm.planners.common.prompting import WORLD_FORM, environment, one_line
 from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, scene_graph, squeezed
 
 MESSAGE_KEPT = 300
 """Maximum length of a message; the rest is cut [characters]."""
-
-_WORLD_FORM = re.compile(r'<([^<>]{1,80})> \(([0-9]{1,9})\)')
-"""An object in the messages of a household: `<fridge> (305)`."""
 
 
 class ShortNames:
@@ -64,7 +61,7 @@ class ShortNames:
         def replaced(found: re.Match[str]) -> str:
             return self.short(instance_name(found[1], int(found[2])))
 
-        return one_line(_WORLD_FORM.sub(replaced, message))[:MESSAGE_KEPT]
+        return one_line(WORLD_FORM.sub(replaced, message))[:MESSAGE_KEPT]
 
     def _next(self, kind: str) -> str:
         while True:
@@ -172,7 +169,7 @@ def situation(scene: Scene, names: ShortNames) -> Observation:
     if scene.domain != HOUSEHOLD:
         return {HELD: held}
     room = around.rooms.get(around.character or '')
-    near = [name for name in scene.names if name in around.close.difference(around.held)]
+    near = [name for name in scene.names if name in around.reachable.difference(around.held)]
     close = [names.short(name) for name in near if class_of(name) != CHARACTER]
     return {HELD: held, 'You are close to': close, ROOM: [names.short(room) if room else 'none']}
 

@@ -1,5 +1,8 @@
 """Programs of ProgPrompt's model as records, and the objects that their words mean."""
 
+import difflib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -8,9 +11,16 @@ from bbllm.core.observation import lost_names
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, nearest_first, plain
 from bbllm.core.types import Code, PlanStep, Scene, Skill, SkillCall
-from bbllm.planners.common.grounding import Policy, choose, ground
+from bbllm.planners.common.grounding import FETCHING, GOING, HANDLING, Policy, choose, ground
 from bbllm.planners.common.low_level_hands import failure_cause
-from bbllm.planners.common.scene_graph import classes, meant_by, scene_graph
+from bbllm.planners.common.scene_graph import (
+    classes,
+    meant_by,
+    scene_graph,
+    squeezed,
+    unsearched,
+    whereabouts,
+)
 
 
 def written(call: SkillCall) -> str:
@@ -78,11 +88,18 @@ class Program:
         statements = [item for goal in self.sub_goals for item in goal.statements]
         return tuple(item for item in statements if isinstance(item, SkillCall))
 
+    @property
+    def recoveries(self) -> tuple[SkillCall, ...]:
+        """All calls below assertions, in order."""
+        statements = [item for goal in self.sub_goals for item in goal.statements]
+        return tuple(
+            call for item in statements if isinstance(item, Assertion) for call in item.recoveries
+        )
 
-GOING = frozenset({'find', 'walk', 'run', 'walktowards'})
-"""Skills that choose an object by the policy; the choice applies from then on."""
+
 PUTTING = frozenset({'putin', 'putback', 'pour'})
 """Skills whose first object must be in a hand."""
+_NUMBER = re.compile(r'[-+.\d\s,]*')
 NAMES_LISTED = 10
 """How many of the nearest classes an error lists."""
 
@@ -95,6 +112,7 @@ class Referents:
     As in the published program: a skill that goes to an object chooses by the policy; an object
     to put somewhere must be in a hand, unless `put_unheld` leaves it to the world to refuse it;
     any other word means the object last gone to, the only one, or the choice of the policy.
+    Unlike there, `nearest` never grabs what is in a hand already, and handles what is in one.
     """
 
     policy: Policy
@@ -119,25 +137,32 @@ class Referents:
 
     def _object(self, i: int, skill: Skill, word: str, call: SkillCall, scene: Scene) -> str:
         names = meant_by(word, scene.names)
+        held = meant_by(word, scene_graph(scene).held)
         if skill.name in PUTTING and i == 0:
-            if held := meant_by(word, scene_graph(scene).held):
+            if held:
                 chosen = choose(held, scene, self.policy, self.rng)
                 return self._grounded(word, chosen, 'held', len(held))
             if names and not self.put_unheld:
                 why = f'so {call.skill} can put it nowhere; it has to be grabbed before.'
                 raise CallError(call, Code.NOT_HOLDING, f'{word[:60]} is not in a hand, {why}')
-        if skill.name not in GOING and self.found and self.found in names:
+        if skill.name not in GOING and self.found and self._recalls(skill, names, held):
             return self._grounded(word, self.found, 'found', len(names))
-        name = ground(word, scene, self.policy, self.rng, context=self.context)
+        name = ground(word, scene, self.policy, self.rng, context=self.context, skill=skill.name)
         if name is None:
             if plain(word) in map(plain, lost_names(scene)):
                 return word  # `check_call` reports where it was last seen
-            near = ', '.join(nearest_first(word, classes(scene))[:NAMES_LISTED])
-            why = f'There is no {word[:60]!r} in the scene. The nearest names: {near}.'
-            raise CallError(call, Code.UNKNOWN_OBJECT, why)
+            raise CallError(call, Code.UNKNOWN_OBJECT, absent_text(word, scene))
         if skill.name in GOING:
             self.found = name
         return name
+
+    def _recalls(self, skill: Skill, names: Sequence[str], held: Sequence[str]) -> bool:
+        """Whether a word that means one of `names` can mean the object last gone to."""
+        if self.found not in names or self.policy is Policy.RANDOM:
+            return self.found in names
+        if self.found in held:
+            return skill.name not in FETCHING or len(names) == 1
+        return skill.name not in HANDLING or not held
 
     def _grounded(self, word: str, name: str, policy: str, among: int) -> str:
         if name != word:
@@ -145,11 +170,53 @@ class Referents:
         return name
 
 
+def absent_text(word: str, scene: Scene) -> str:
+    """Return that a word names no object, and the nearest names, or where it may be."""
+    known, part = classes(scene), squeezed(word)
+    # `bread` is part of `breadslice`, and yet less like it than `bed`.
+    alike = [name for name in known if part and part in squeezed(name)]
+    if scene.whole:
+        near = [*alike, *(name for name in nearest_first(word, known) if name not in alike)]
+        names = ', '.join(near[:NAMES_LISTED])
+        return f'There is no {word[:60]!r} in the scene. The nearest names: {names}.'
+    alike = alike or difflib.get_close_matches(part, known)
+    hint = f' The nearest names: {", ".join(alike[:NAMES_LISTED])}.' if alike else ''
+    rooms, closed = unsearched(scene)
+    where = [f'the rooms {", ".join(rooms)}'] if rooms else []
+    where += [f'what is inside the closed {", ".join(closed)}'] if closed else []
+    left = f' Not seen yet: {"; ".join(where)}.' if where else ''
+    return f'No {word[:60]!r} was seen so far.{hint}{left}'
+
+
+def absent_names(program: Program, scene: Scene) -> list[str]:
+    """Return the arguments of a program's calls that name no object, each once."""
+    known = (*scene.names, *lost_names(scene))
+    words = [word for call in (*program.calls, *program.recoveries) for word in call.args]
+    return [
+        word
+        for word in dict.fromkeys(words)
+        if not _NUMBER.fullmatch(word) and not meant_by(word, known)
+    ]
+
+
+def meant_text(call: SkillCall, made: SkillCall, scene: Scene) -> str:
+    """Return where the objects of a call are that were chosen among several; '' for none."""
+    around = scene_graph(scene)
+    chosen = [
+        f'the {word if len(call.args) > 1 else "one"} {whereabouts(name, around)}'
+        for word, name in zip(call.args, made.args, strict=True)
+        if name not in around.held and len(meant_by(word, scene.names)) > 1
+    ]
+    return ' and '.join(chosen)
+
+
 @dataclass(frozen=True, slots=True)
 class TriedCall:
     """One call of a program and its result."""
 
     call: SkillCall
+    meant: str = ''
+    """Which objects its words meant, where there are several; '' if none had to be chosen."""
     cause: str = ''
     """Why it failed, in one sentence; '' if it succeeded."""
     code: Code | None = None
@@ -157,12 +224,14 @@ class TriedCall:
 
 
 def attempt(call: SkillCall, referents: Referents, world: World) -> TriedCall:
+    scene = world.observe()
     try:
-        made = referents.resolve(call, world.observe())
+        made = referents.resolve(call, scene)
     except CallError as error:
-        return TriedCall(call, str(error), error.code)
+        return TriedCall(call, cause=str(error), code=error.code)
     outcome = world.execute(made)
-    return TriedCall(call, '' if outcome.succeeded else failure_cause(outcome, made))
+    cause = '' if outcome.succeeded else failure_cause(outcome, made)
+    return TriedCall(call, meant_text(call, made, scene), cause)
 
 
 def carry_out(

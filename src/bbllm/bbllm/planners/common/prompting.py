@@ -1,5 +1,6 @@
 """Prompts: template files, the text of a scene, and the request for a reply."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import TypeVar
 import jinja2
 
 from bbllm.core.errors import ParseError
-from bbllm.core.naming import class_of
+from bbllm.core.naming import class_of, instance_name
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
 from bbllm.core.text import DATA_RULE, as_data, untagged
@@ -22,8 +23,10 @@ from bbllm.planners.common.scene_graph import (
     classes,
     house_skills,
     is_open,
+    meant_by,
     scene_graph,
     sensed_only,
+    whereabouts,
 )
 
 
@@ -115,10 +118,10 @@ class Prompts:
             environment=self._environment(scene),
             plan=str(plan),
             error_step=failure.step.index,
-            feedback=one_line(failure.cause),
+            feedback=one_line(by_class(failure.cause, scene)),
             controller=one_line(failure.controller),
             human=[one_line(text) for text in failure.human],
-            earlier=[*map(_delimited, earlier)],
+            earlier=[_delimited(item, scene) for item in earlier],
         )
 
     def shown(self, scene: Scene) -> Scene:
@@ -147,9 +150,32 @@ class Prompts:
         return found.get_template(f'{folder}{name}.md.j2').render(common | values)
 
 
-def _delimited(failure: StepFailure) -> str:
-    """Return a failure as delimited data, and the feedback of people."""
-    what = one_line(f'step {failure.step.index} ({failure.step.text}): {failure.cause}')
+WORLD_FORM = re.compile(r'<([^<>]{1,80})> \(([0-9]{1,9})\)')
+"""An object in the messages of a household: `<fridge> (305)`."""
+
+
+def by_class(message: str, scene: Scene, *, places: bool = True) -> str:
+    """
+    Return a message of a household without ids, which its prompts never contain.
+
+    With `places`, one of several objects of a class is told by its place: `<plate> (in the sink)`.
+    """
+    if scene.domain != HOUSEHOLD:
+        return message
+    around = scene_graph(scene)
+
+    def told(found: re.Match[str]) -> str:
+        name = instance_name(found[1], int(found[2]))
+        where = whereabouts(name, around) if len(meant_by(found[1], scene.names)) > 1 else ''
+        return f'<{found[1]}>' + (f' ({where})' if where and places else '')
+
+    return WORLD_FORM.sub(told, message)
+
+
+def _delimited(failure: StepFailure, scene: Scene) -> str:
+    """Return an earlier failure as delimited data, and the feedback of people."""
+    cause = by_class(failure.cause, scene, places=False)  # objects may have moved since
+    what = one_line(f'step {failure.step.index} ({failure.step.text}): {cause}')
     said = [f'A person said: {text}' for text in failure.human if text not in failure.cause]
     return f'{as_data(what)} {one_line(" ".join(said))}'.rstrip()
 
@@ -221,7 +247,8 @@ def house_environment(scene: Scene) -> str:
     loose = [n for n in scene.names if n not in others and class_of(n) != CHARACTER]
     for room in rooms:
         there = [described(name) for name in loose if around.rooms.get(name) == room]
-        lines.append(f'{class_of(room)}: {_counted(there, "; ") or "nothing"}')
+        nothing = 'nothing' if scene.whole else 'nothing seen yet'
+        lines.append(f'{class_of(room)}: {_counted(there, "; ") or nothing}')
     if nowhere := [described(name) for name in loose if name not in around.rooms]:
         lines.append(f'elsewhere: {_counted(nowhere, "; ")}')
     return '\n'.join(lines)
@@ -236,7 +263,7 @@ def _about_the_robot(around: SceneGraph) -> list[str]:
     resting = f'You are {posture[0]} on the {", ".join(seats)}. ' if posture and seats else ''
     held = _counted(map(class_of, around.held), ', ') or 'nothing'
     lines = [f'{where}{resting}In your hands: {held}.']
-    near = sorted({class_of(name) for name in around.close} - {CHARACTER})
+    near = sorted({class_of(n) for n in around.reachable.difference(around.held)} - {CHARACTER})
     if near:
         lines.append(f'Close to you: {", ".join(near)}.')
     return lines

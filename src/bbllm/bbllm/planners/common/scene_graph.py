@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import plain
-from bbllm.core.types import Fact, Scene, Skill
+from bbllm.core.types import Fact, Kind, Scene, Skill
 
 HOUSEHOLD = 'household'
 """The domain of a household's scenes."""
@@ -35,7 +35,7 @@ class SceneGraph:
     character: str | None
     """Name of the acting character; None on a table with an arm."""
     close: frozenset[str]
-    """Objects within reach."""
+    """Objects that the world takes for close, also those inside something closed."""
     held: tuple[str, ...]
     """Objects in a hand."""
     rooms: Mapping[str, str]
@@ -57,6 +57,11 @@ class SceneGraph:
         shut = {name for name, states in self.states.items() if 'closed' in states}
         around = {name: reached(parents[name], lambda x: parents.get(x, ())) for name in parents}
         return frozenset(name for name in parents if not shut.isdisjoint(around[name]))
+
+    @property
+    def reachable(self) -> frozenset[str]:
+        """Objects that are close and inside nothing closed."""
+        return self.close - self.hidden
 
 
 Item = TypeVar('Item')
@@ -107,6 +112,36 @@ def meant_by(word: str, names: Iterable[str]) -> list[str]:
     names = list(names)
     exact = [name for name in names if _plain(name) == _plain(word)]
     return exact or [name for name in names if _class(name) == squeezed(word)]
+
+
+def whereabouts(name: str, around: SceneGraph) -> str:
+    """Return where an object is: `on the table`, `in the closed fridge`; '' if unknown."""
+    if name in around.held:
+        return 'in a hand'
+    rooms = set(around.rooms.values())
+    for thing, relation, other in around.placed:
+        if thing == name and other not in rooms:
+            closed = 'closed ' if 'closed' in around.states.get(other, ()) else ''
+            how = 'on the' if relation == 'on' else f'in the {closed}'.rstrip()
+            return f'{how} {class_of(other)}'
+    room = around.rooms.get(name)
+    return f'in the {class_of(room)}' if room else ''
+
+
+def unsearched(scene: Scene) -> tuple[list[str], list[str]]:
+    """Return the classes of rooms of which nothing was seen yet, and of closed furniture."""
+    around = scene_graph(scene)
+    seen = {room for name, room in around.rooms.items() if class_of(name) != CHARACTER}
+    rooms = [item.name for item in scene.objects if item.kind is Kind.LOCATION]
+    closed = [
+        name
+        for name, words in around.affords.items()
+        if 'closed' in around.states.get(name, ())
+        and 'containers' in words
+        and 'grabbable' not in words
+    ]
+    left = (room for room in rooms if room not in seen)
+    return [*dict.fromkeys(map(class_of, left))], [*dict.fromkeys(map(class_of, closed))]
 
 
 def is_open(fact: Fact) -> bool:

@@ -98,7 +98,7 @@ class HuangOptions:
 
     correction: bool = True
     """Whether steps are requested one by one, after the actions of previous steps."""
-    grounding: Policy = Policy.RANDOM
+    grounding: Policy = Policy.NEAREST
     """How one of several objects of a class is chosen."""
 
 
@@ -141,14 +141,15 @@ class Huang(ModelPlanner):
     ) -> Iterator[SkillCall]:
         examples = {item.task: item for item in read_examples(scene)}
         example = examples[actions.nearest_of(task.instruction, [*examples])]
+        render_prompt = partial(steps_prompt, task, [example], in_house=scene.domain == HOUSEHOLD)
         if not self.options.correction:
             request = PromptRequest(kind='steps', scene=scene)
-            texts = self.ask(steps_prompt(task, [example]), parse_plan, request, context)
+            texts = self.ask(render_prompt(), parse_plan, request, context)
             yield from (actions.nearest(step.text) for step in texts)
             return
         steps: list[PlanStep] = []
         while len(steps) < MAX_STEPS:
-            prompt = steps_prompt(task, [example], so_far=steps)
+            prompt = render_prompt(so_far=steps)
             read = partial(parse_plan, start=len(steps))
             request = PromptRequest(kind='next_step', scene=scene, start=len(steps))
             if not (new := self.ask(prompt, read, request, context)):

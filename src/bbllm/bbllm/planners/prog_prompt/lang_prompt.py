@@ -8,7 +8,7 @@ from bbllm.core.events import PlanMade
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, Task
-from bbllm.planners.common.grounding import GroundingOptions, Policy
+from bbllm.planners.common.grounding import GroundingOptions
 from bbllm.planners.common.low_level_hands import map_step
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
@@ -46,6 +46,7 @@ def steps_prompt(
     objects: Sequence[str] = (),
     actions: Sequence[str] = (),
     so_far: Sequence[PlanStep] | None = None,
+    in_house: bool = False,
 ) -> str:
     """Return the prompt for all steps, or for one more after the steps `so_far`."""
     return render(
@@ -57,6 +58,7 @@ def steps_prompt(
         actions=actions,
         so_far=list(map(str, so_far or ())),
         n_so_far=None if so_far is None else len(so_far),
+        in_house=in_house,
     )
 
 
@@ -64,7 +66,7 @@ EXAMPLES = 3
 """As many as in the paper."""
 
 
-OPTIONS = GroundingOptions(Policy.RANDOM)
+OPTIONS = GroundingOptions()
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class LangPrompt(ModelPlanner):
             read_examples(scene)[:EXAMPLES],
             objects=classes(scene) if scene.domain == HOUSEHOLD else scene.names,
             actions=[declared(skill) for skill in offered(scene)],
+            in_house=scene.domain == HOUSEHOLD,
         )
         request = PromptRequest(kind='steps', scene=scene)
         plan = Plan(self.ask(prompt, parse_plan, request, context))

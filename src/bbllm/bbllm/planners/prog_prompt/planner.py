@@ -18,11 +18,14 @@ from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import IDLE_LIMIT, GrowingPlan
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.program import (
+    NAMES_LISTED,
     Program,
     ProgramCondition,
     ProgramPart,
     Referents,
     TriedCall,
+    absent_names,
+    absent_text,
     attempt,
     written,
 )
@@ -134,8 +137,8 @@ class ProgPromptOptions:
     """Whether the prompt has assertions and recoveries."""
     check: Literal['model', 'graph'] = 'model'
     """What decides whether an assertion is true: the model, or the facts of the scene."""
-    grounding: Policy = Policy.RANDOM
-    """How one of several objects of a class is chosen."""
+    grounding: Policy = Policy.NEAREST
+    """How one of several objects of a class is chosen; in the published program at random."""
     examples: Literal[1, 2, 3, 4, 5, 6, 7] = 3
     """How many example programs the prompt shows."""
     replan: bool = False
@@ -161,14 +164,20 @@ class ProgPrompt(ModelPlanner):
     @property
     def _prompts(self) -> ProgPrompts:
         options = self.options
-        return ProgPrompts(options.examples, options.comments, options.feedback)
+        return ProgPrompts(
+            options.examples,
+            options.comments,
+            options.feedback,
+            nearest=options.grounding is Policy.NEAREST,
+            replan=options.replan,
+        )
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Execute the program, or programs until the model reports the end; see `Planner`."""
         scene = world.observe()
         prompt = self._prompts.plan(task, scene)
         request = PromptRequest(kind='program', scene=scene)
-        program = self.ask(prompt, parse_program, request, context)
+        program = self.ask(prompt, _reader(scene), request, context)
 
         def check(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
             if self.options.check == 'graph':
@@ -219,6 +228,26 @@ class ProgPrompt(ModelPlanner):
         except ParseError as error:
             context.warn(f'{condition} is taken not to hold, so its recovery is run. {error}')
             return False
+
+
+def _reader(scene: Scene) -> Callable[[str], Program]:
+    """
+    Return a reader that refuses a program once for names that do not exist.
+
+    Of the second program such calls fail one by one. In a scene that is not all in sight every
+    program is accepted: a name may be of what is seen later.
+    """
+    refused = not scene.whole
+
+    def read(text: str) -> Program:
+        nonlocal refused
+        program = parse_program(text)
+        if not refused and (absent := absent_names(program, scene)):
+            refused = True
+            raise ParseError(' '.join(absent_text(word, scene) for word in absent[:NAMES_LISTED]))
+        return program
+
+    return read
 
 
 PROG_PROMPT = PlannerSpec(

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.common.program import HANDS, Program, ProgramCondition, TriedCall, written
-from bbllm.planners.common.prompting import declared, one_line, source, templates
+from bbllm.planners.common.prompting import (
+    declared,
+    house_environment,
+    one_line,
+    source,
+    templates,
+)
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
@@ -46,7 +52,7 @@ def _is_so(condition: ProgramCondition, scene: Scene, found: str | None) -> bool
     around = scene_graph(scene)
     names = meant_by(condition.subject, scene.names)
     if condition.relation == 'close':
-        return any(name in around.close or name in around.held for name in names)
+        return any(name in around.reachable or name in around.held for name in names)
     if condition.relation == 'is':
         state = squeezed(condition.object)
         wanted = STATE_WORDS.get(state, state)
@@ -67,9 +73,8 @@ def _is_so(condition: ProgramCondition, scene: Scene, found: str | None) -> bool
 def state_text(condition: ProgramCondition, scene: Scene) -> str:
     """Return the close and held objects of a condition for a prompt, by class."""
     around = scene_graph(scene)
-    hidden = around.hidden
-    seen = [name for name in scene.names if name in around.close and name not in hidden]
-    seen = [name for name in seen if class_of(name) != CHARACTER]
+    reachable = around.reachable
+    seen = [n for n in scene.names if n in reachable and class_of(n) != CHARACTER]
     about = {squeezed(word) for word in condition.words}
 
     def relevant(*names: str) -> bool:
@@ -101,11 +106,24 @@ INSTRUCTIONS = (
     'Write the body of the next function: what the robot does for the task in its name, in the',
     'form of the functions above. Call only what is imported, and name only what is in objects.',
     'Before each part stands a comment, `# 1: what it is for`.',
-    'What has to hold is asserted, with `else:` lines below for what to do if it does not.',
+    'What has to hold is asserted; if it does not, all `else:` lines below it are run in order.',
+)
+"""For a chat model. An ablation omits the lines about the parts that it omits."""
+OF_HOUSES = (
+    '`find` walks to an object, `putin` puts what is held into something open, `putback` on top',
+    'of something. There are two hands. What no action does, such as to eat, is left out.',
+    '`find` also goes to what is inside something closed: it is not close until that is opened.',
+)
+"""The same in a household."""
+PARTLY_SEEN = (
+    'objects has what was seen so far. There may be more in other rooms and closed containers:'
+)
+"""Of a household that is not all in sight; what follows says how to name it."""
+REPLY = (
     'Reply with the lines of the body alone: no loops, no branches, no variables. Where the robot',
     'cannot do what is asked, reply with the one line `cannot: ` and why.',
 )
-"""For a chat model. An ablation omits the lines about the parts that it omits."""
+"""The form of the reply."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +133,10 @@ class ProgPrompts:
     n_examples: int = 3
     comments: bool = True
     feedback: bool = True
+    nearest: bool = True
+    """Whether a class means the nearest of its objects, and not any."""
+    replan: bool = False
+    """Whether the model is asked again after each program, and sees where objects are."""
 
     def plan(self, task: Task, scene: Scene, tried: Sequence[TriedCall] | None = None) -> str:
         """Return the prompt for a program, or for the rest of one after the calls `tried`."""
@@ -126,12 +148,23 @@ class ProgPrompts:
             objects=listed if house else '',
             local_objects='' if house else listed,
             examples='\n\n'.join(self.examples(scene)),
-            instructions=self._kept(INSTRUCTIONS, asserted=not moves_to_containers(scene)),
+            instructions=self._instructions(scene),
             begun=tried is not None,
             tried=[f'\t{written(item.call)}  # {_how(item)}' for item in tried or ()],
-            situation=one_line(situation_of(scene)),
+            situation=situation_of(scene) if self.replan else '',
             header=header_of(task.instruction),
         )
+
+    def _instructions(self, scene: Scene) -> list[str]:
+        lines = [*INSTRUCTIONS]
+        if scene.domain == HOUSEHOLD:
+            near = ', the nearest where there are several' if self.nearest else ''
+            lines += [f'A name means one object of its kind{near}.', *OF_HOUSES]
+        if not scene.whole:
+            again = 'go there or open them, and you are asked again with what is seen then.'
+            once = 'a name that is not listed means what is seen once the robot got there.'
+            lines += [PARTLY_SEEN, again if self.replan else once]
+        return self._kept([*lines, *REPLY], asserted=not moves_to_containers(scene))
 
     def examples(self, scene: Scene) -> list[str]:
         """Return the example programs with skills of the world only, as the prompt shows them."""
@@ -162,22 +195,16 @@ class ProgPrompts:
 
 
 def _how(item: TriedCall) -> str:
-    if not item.cause:
-        return 'done'
     # As in LLM-State's histories, a failure in the world has no reason; an unknown name has one.
-    return 'failed' if item.code is None else f'failed: {one_line(item.cause)}'
+    told = one_line(item.cause) if item.code is not None else item.meant
+    return ('failed' if item.cause else 'done') + (f': {told}' if told else '')
 
 
 def situation_of(scene: Scene) -> str:
-    """Return the contents of the hands, and in a household the close objects, by class."""
-    around = scene_graph(scene)
-    if scene.domain != HOUSEHOLD:
-        return f'In the hand: {", ".join(around.held) or "nothing"}.'
-    seen = around.close.difference(around.held, around.hidden)
-    close = dict.fromkeys(class_of(name) for name in scene.names if name in seen)
-    close.pop(CHARACTER, None)
-    held = ', '.join(map(class_of, around.held)) or 'nothing'
-    return f'In the hands: {held}. Close: {", ".join(close) or "nothing"}.'
+    """Return the contents of the hand, or of the hands and the house, by class."""
+    if scene.domain == HOUSEHOLD:
+        return house_environment(scene)
+    return f'In the hand: {", ".join(scene_graph(scene).held) or "nothing"}.'
 
 
 def offered(scene: Scene) -> list[Skill]:
@@ -205,8 +232,4 @@ def header_of(instruction: str) -> str:
 
 
 def verbs_of(program: Program) -> set[str]:
-    verbs = {call.skill for call in program.calls}
-    for goal in program.sub_goals:
-        for item in goal.statements:
-            verbs |= {call.skill for call in getattr(item, 'recoveries', ())}
-    return verbs
+    return {call.skill for call in (*program.calls, *program.recoveries)}

@@ -127,6 +127,16 @@ def close_to(which: int) -> Predicate:
     return holds
 
 
+def close_ids(graph: Graph, character: int) -> set[int]:
+    """Return the ids of all that `close_to` is True for, without the character itself."""
+    near = graph.targets(character, Relation.CLOSE)
+    found = set(near)
+    for other in near:
+        found |= graph.targets(other, Relation.CLOSE)
+        found |= graph.sources(other, Relation.ON)
+    return found - {character}
+
+
 def at_hand(which: int) -> Predicate:
     """Nothing that it is in, however deep, is closed; a room never counts."""
 

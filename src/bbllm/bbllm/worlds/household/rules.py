@@ -145,6 +145,7 @@ RULES: Mapping[Action, Rule] = {
 _PUT_DOWN = (c.HOLDING_A, c.CLOSE_B, c.B_AT_HAND, c.NOT_INTO_ITSELF)
 _GO = Rule((c.STANDING, c.IN_SOME_ROOM), (do.go_to,))
 _LET_FALL = Rule((c.HOLDING_A,), (do.let_fall,))
+_TURN = replace(RULES[Action.TURNTO], checks=(c.IN_SAME_ROOM,))
 _MOVE_AT_HAND = Rule((c.MOVABLE, c.CLOSE_A, c.AT_HAND, c.FREE_HAND))
 _NEED_HAND = (
     *(Action.OPEN, Action.CLOSE, Action.SWITCHON, Action.SWITCHOFF, Action.EAT, Action.WIPE),
@@ -188,10 +189,14 @@ SANE_RULES: Mapping[Action, Rule] = {
     Action.DROP: _LET_FALL,
     Action.RELEASE: _LET_FALL,
     Action.POUR: Rule((*RULES[Action.POUR].checks, c.B_AT_HAND, c.NOT_INTO_ITSELF), (do.pour,)),
-    Action.LOOKAT_SHORT: _LOOK,
-    Action.LOOKAT_LONG: _LOOK,
-    Action.TURNTO: replace(RULES[Action.TURNTO], checks=(c.IN_SAME_ROOM,)),
-    Action.WATCH: Rule((c.LOOKABLE, c.IN_SAME_ROOM, c.FACING, c.AT_HAND)),
+    **dict.fromkeys(
+        (
+            *(Action.TURNTO, Action.LOOKAT, Action.LOOKAT_SHORT, Action.LOOKAT_LONG),
+            Action.POINTAT,
+        ),
+        _TURN,
+    ),
+    Action.WATCH: replace(_TURN, checks=(c.LOOKABLE, c.IN_SAME_ROOM, c.AT_HAND)),
     Action.PUSH: _MOVE_AT_HAND,
     Action.PULL: _MOVE_AT_HAND,
     Action.MOVE: _MOVE_AT_HAND,

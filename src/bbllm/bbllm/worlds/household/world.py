@@ -19,6 +19,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
+from bbllm.worlds.household.checks import close_ids
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.graph import Graph, Node
@@ -49,15 +50,22 @@ def build_scene(
     whole: bool = True,
 ) -> Scene:
     """
-    Return the known nodes of a graph as objects and facts; of CLOSE only to a character.
+    Return the known nodes of a graph as objects and facts.
+
+    `close_to` is what actions take for close (`checks.close_to`), and only of characters.
 
     *whole* is whether nothing can be out of sight.
     """
     names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
     objects = tuple(_object(name, _kind(graph.nodes[node_id])) for node_id, name in names.items())
+    characters = [n for n in names if graph.nodes[n].class_name == CHARACTER]
+    close = {character: close_ids(graph, character) for character in characters}
     facts: list[Fact] = []
     for node_id in names:
         facts.extend(_facts_of(graph, node_id, names, derived))
+        for character in characters:
+            if node_id in close[character]:
+                facts.append(Fact(names[node_id], 'close_to', names[character]))
     return Scene(objects, tuple(skills), tuple(facts), stamp_s, domain=DOMAIN, whole=whole)
 
 
@@ -83,9 +91,6 @@ def _facts_of(
     for hand in HANDS:
         for other in _told(graph.sources(node_id, hand), names):
             yield Fact(name, 'held_by', names[other])
-    for other in _told(graph.sources(node_id, Relation.CLOSE), names):
-        if graph.nodes[other].class_name == CHARACTER and other != node_id:
-            yield Fact(name, 'close_to', names[other])
     if node.class_name == CHARACTER:
         for other in _told(graph.targets(node_id, Relation.FACING), names):
             yield Fact(name, 'facing', names[other])
