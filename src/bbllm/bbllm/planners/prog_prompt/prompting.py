@@ -105,14 +105,16 @@ HOUSEHOLD_SKILLS = (
 INSTRUCTIONS = (
     'Write the body of the next function: what the robot does for the task in its name, in the',
     'form of the functions above. Call only what is imported, and name only what is in objects.',
-    'Before each part stands a comment, `# 1: what it is for`.',
+    'Before each part stands a comment, `# 1: what it is for`. A part makes at most ten calls.',
     'What has to hold is asserted; if it does not, all `else:` lines below it are run in order.',
 )
 """For a chat model. An ablation omits the lines about the parts that it omits."""
 OF_HOUSES = (
     '`find` walks to an object, `putin` puts what is held into something open, `putback` on top',
-    'of something. There are two hands. What no action does, such as to eat, is left out.',
+    'of something. There are two hands. What no action does, such as to eat, is left out: the',
+    'program ends when all is ready for it, held or put together.',
     '`find` also goes to what is inside something closed: it is not close until that is opened.',
+    'So assert that it is close; `else:` lines open each container it may be in, and find it.',
 )
 """The same in a household."""
 PARTLY_SEEN = (
@@ -164,6 +166,7 @@ class ProgPrompts:
             again = 'go there or open them, and you are asked again with what is seen then.'
             once = 'a name that is not listed means what is seen once the robot got there.'
             lines += [PARTLY_SEEN, again if self.replan else once]
+        lines.append(f'A call that fails {"ends the program" if self.replan else "is skipped"}.')
         return self._kept([*lines, *REPLY], asserted=not moves_to_containers(scene))
 
     def examples(self, scene: Scene) -> list[str]:
