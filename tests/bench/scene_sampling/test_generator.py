@@ -193,7 +193,7 @@ def test_the_number_of_things_and_the_colours_vary(cases: dict[str, list[Case]])
 
 PINNED = {
     'right_side': ['c24afb2c6009', 'f110d4eb7188'],
-    'letter_l': ['597ddcf2bb25', 'ca6967bac4ac'],
+    'letter_l': ['aa8a74324654', '910c633cd998'],
     'color_line': ['82047d654c9e', '24aa714c4efb'],
     'pairs_a_side': ['824fcf93b39f', '48e046e5dc8b'],
     'red_triangle': ['24ae10fce04a', '7d53b16d0fdf'],

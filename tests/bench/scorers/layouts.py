@@ -34,8 +34,8 @@ LETTER = LetterL(
     residual_edges=0.3,
     turn_deg=10,
     least_cubes=4,
-    least_bar=2,
-    smallest=(2, 1),
+    least_up=2,
+    least_right=1,
     **STANDING,
 )
 LINE = ColorLine(

@@ -11,7 +11,13 @@ from made_results import make_result
 
 from bbllm.bench.metrics.metrics import Figures
 from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.scorers.faithfulness import RULES, Broken, Faithfulness, faithfulness_of
+from bbllm.bench.scorers.faithfulness import (
+    RULES,
+    Broken,
+    Faithfulness,
+    faithfulness_of,
+    untold_rules,
+)
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
@@ -117,7 +123,7 @@ def test_a_name_that_cannot_be_grounded_breaks_a_rule_though_the_world_never_hea
 
     assert result.broken_rules == {'unknown_object': 1, 'unknown_action': 1}
     assert result.first_broken == 0
-    assert (result.faithful, result.faithful_two_hands) == (False, False)
+    assert (result.faithful, result.faithful_strict) == (False, False)
 
 
 def test_a_line_of_a_plan_that_was_left_out_counts_and_one_of_beliefs_does_not() -> None:
@@ -135,12 +141,31 @@ def test_a_line_of_a_plan_that_was_left_out_counts_and_one_of_beliefs_does_not()
     assert found.steps == 3
 
 
-def test_the_same_plan_is_faithful_where_two_hands_are_allowed() -> None:
+def test_a_planner_that_is_told_of_two_hands_is_faithful_with_a_thing_in_each() -> None:
     calls = ("find('salmon')", "grab('salmon')", "find('cereal')", "grab('cereal')")
     result, _ = played('\n'.join(['# 1: take two', *calls]))
 
     assert result.broken_rules == {'two_at_once': 1}
-    assert (result.faithful, result.faithful_two_hands) == (False, True)
+    assert (result.faithful, result.faithful_strict) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ('planner', 'untold'),
+    [
+        ('fltrnn', ()),
+        ('fltrnn:rule_cot=no', ()),
+        ('planning_only', ()),
+        ('planning_reasoning', ()),
+        ('brain_body', ('two_at_once',)),
+        ('llm_state', ('two_at_once',)),
+        ('of_somebody_else', ('two_at_once',)),
+    ],
+)
+def test_only_planners_whose_prompts_allow_one_thing_are_judged_by_that_rule(
+    planner: str, untold: tuple[str, ...]
+) -> None:
+    assert untold_rules(SALMON, planner) == untold
+    assert untold_rules(make_case(load_suite('partial'), 'stack', seed=0, trial=0), planner) == ()
 
 
 def opened_house(case: Case) -> Case:
@@ -199,7 +224,10 @@ def test_figures_are_over_the_episodes_that_were_held_against_the_rules() -> Non
 
     rate = figures.rate('faithful')
     assert (rate.value, rate.n) == (pytest.approx(1 / 3), 3)
-    assert figures.rate('faithful_two_hands').value == pytest.approx(2 / 3)
+    assert figures.rate('faithful_strict').value == pytest.approx(1 / 3)
+    told = [dataclasses.replace(one, untold_rules=('two_at_once',)) for one in MIXED]
+    assert Figures.of(told).rate('faithful').value == pytest.approx(2 / 3)
+    assert Figures.of(told).rate('faithful_strict').value == pytest.approx(1 / 3)
     assert figures.broken_rules == {'two_at_once': 3, 'already_open': 1}
     assert figures.discarded == 2
 
@@ -268,7 +296,7 @@ def test_who_does_nothing_is_not_faithful_and_in_no_denominator() -> None:
     moved, _ = played(f'1. move({named("fridge")})', 'done', planner=STATELESS)
 
     assert [item.faithful for item in (gave_up, unreadable, moved)] == [None, None, True]
-    assert gave_up.faithful_two_hands is None
+    assert gave_up.faithful_strict is None
     assert Figures.of([gave_up, unreadable]).rate('faithful').n == 0
     both = Figures.of([make_result(trial=0, broken_rules=None), make_result(broken_rules={})])
     assert (both.rate('faithful').value, both.rate('faithful').n) == (1, 1)

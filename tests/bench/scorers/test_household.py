@@ -56,6 +56,10 @@ RING = [(20, ON, 22), (22, ON, 20)]
         # A ring of things ends, also for what it is no part of.
         (RING, SALMON_ON_SOFA, False),
         ([*RING, (21, ON, 20)], SALMON_ON_SOFA, False),
+        # Where both name one class, either will do.
+        ([(21, ON, 11)], {'thing': 'salmon', 'inside': 'sofa', 'on': 'sofa'}, True),
+        ([(21, INSIDE, 11)], {'thing': 'salmon', 'inside': 'sofa', 'on': 'sofa'}, True),
+        ([(21, ON, 10)], {'thing': 'salmon', 'inside': 'sofa', 'on': 'sofa'}, False),
         # A count is of different ones.
         ([(24, ON, 11)], BOOK_ON_SOFA, True),
         ([(24, ON, 11)], {**BOOK_ON_SOFA, 'count': 2}, False),
@@ -146,7 +150,7 @@ def test_what_must_not_be_so_fails_where_it_is(graph: Graph) -> None:
     graph.add(25, Relation.ON, 11)
     judgement = judged(graph, {**BOOK_ON_SOFA, 'not': True})
     assert judgement.verdict is Verdict.FAILED
-    assert judgement.reason == 'It is not wanted, but is so of book_25.'
+    assert judgement.reason == 'It must not be so: book on sofa. It is, of book_25.'
 
 
 def test_a_final_state_is_judged_by_classes_with_what_has_become_of_things(graph: Graph) -> None:

@@ -5,6 +5,7 @@ from made_journals import Journal
 
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.information import (
+    GATED,
     REST_IS_FIXED,
     REST_IS_MOVABLE,
     WEIGHED,
@@ -124,7 +125,11 @@ JOURNALS: dict[str, tuple[Case, Journal, str]] = {
         CORNER, Journal(CORNER).reply().pick(LOOSE, up=False).reply().place(), 'Of 2 blocks'),
     'a grasp that failed for another reason': (
         CORNER, Journal(CORNER).reply().pick(BOLTED, code=Code.GRASP_FAILED).reply().pick(LOOSE)
-        .place(), 'Of 2 blocks'),
+        .place(), GATED),
+    'a pick in the same reply that its place depends on': (
+        ON_FIXED, Journal(ON_FIXED).reply().pick(FREE).place(BASE).reply(), GATED),
+    'a pick after the place': (
+        CORNER, Journal(CORNER).reply().place().pick(LOOSE).reply(), 'Nothing was put down'),
     # The tower decides, not what was last put beside it.
     'what was stacked by luck, and a look at something else': (
         THREE, Journal(THREE).reply().pick(MIDDLE).place(BOTTOM).reply().pick(TOP).place(MIDDLE)
@@ -140,7 +145,7 @@ def test_only_what_was_found_out_before_the_reply_that_decides_informs(
     found = known(case, journal)
 
     assert (found.rule or found.reason).startswith(told)
-    assert found.holds is (told in (WEIGHED, REST_IS_FIXED, REST_IS_MOVABLE))
+    assert found.holds is (told in (WEIGHED, GATED, REST_IS_FIXED, REST_IS_MOVABLE))
 
 
 @pytest.mark.parametrize(('look', 'stays'), [(True, False), (True, True), (False, False)])

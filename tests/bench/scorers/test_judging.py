@@ -69,12 +69,20 @@ def test_everything_must_rest_where_it_can_be_seen(goal: Goal, done: dict[str, S
     assert judge(goal, table({**done, name: (math.nan,) * 3})).verdict is Verdict.FAILED
 
 
-@pytest.mark.parametrize(
-    ('goal', 'done'), [DONE['pairs_a_side'], DONE['segregated']], ids=['pairs', 'segregated']
-)
-def test_a_toppled_cylinder_does_not_stand(goal: Goal, done: dict[str, Spot]) -> None:
-    assert_fails(goal, leaning(table(done), 'grey_cylinder', 90), 'grey_cylinder has toppled')
+def test_a_toppled_cylinder_does_not_stand() -> None:
+    goal, done = DONE['pairs_a_side']
+    toppled = 'grey_cylinder has toppled: it leans by 90 degrees, 18 are allowed.'
+
+    assert_fails(goal, leaning(table(done), 'grey_cylinder', 90), toppled)
     assert_passes(goal, leaning(table(done), 'grey_cylinder', 10))
+
+
+def test_what_is_in_the_hand_fails_a_goal_however_low_it_is_held() -> None:
+    goal, done = DONE['segregated']
+    low = table(moved(done, 'red_cube', 0, 0, 0.005))
+
+    assert_passes(goal, low)
+    assert_fails(goal, dataclasses.replace(low, held='red_cube'), 'red_cube is still in the hand.')
 
 
 @pytest.mark.parametrize(('height', 'stands'), [(0.0095, True), (0.0105, False), (-0.0105, False)])

@@ -12,8 +12,8 @@ from bbllm.core.text import count_of
 ABOUT_OUTCOMES = {
     'planner': 'Below each figure is its 95 % interval over cases.',
     'faithful': (
-        'faithful: episodes that broke no rule; two hands: the same where holding two things '
-        'breaks none.'
+        "faithful: episodes that broke no rule of their planner's own prompts; strict: by all of "
+        "FLTRNN's rules, so that holding two things breaks one."
     ),
     'held once': (
         'held once: of all episodes, as SR, those in which all conditions of the goal held at '
@@ -40,7 +40,7 @@ ABOUT_DIFFERENCES = {
     ),
 }
 TOKENS = ('tokens', 'step_tokens', 'growth')
-RATES = ('sr', 'gcr', 'exec', 'faithful', 'faithful_two_hands', 'held_once')
+RATES = ('sr', 'gcr', 'exec', 'faithful', 'faithful_strict', 'held_once')
 OUTCOMES = ('sr_judged', 'gcr', 'exec', 'faithful')
 EXPENSES = ('model_calls', 'tokens', 'robot_s')
 """The differences in the tables."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from bbllm.core.types import SceneObject
 
 TWO_AT_ONCE = 'two_at_once'
-"""The rule of faithfulness that a world with two hands does not have; see bench.faithfulness."""
+"""The rule of faithfulness that only FLTRNN's prompts state; see bench.faithfulness."""
 NO_CASE = 'CaseError'
 """Error of an episode that was lost because its table could not be made."""
 
@@ -98,6 +98,9 @@ class EpisodeResult:
     broken_rules: Mapping[str, int] | None = None
     """How often each rule of bench.faithfulness was broken, those that were not left out; None
     where that was not judged, as where nothing was tried."""
+    untold_rules: tuple[str, ...] = ()
+    """Rules among those that the prompts of the planner do not state: `two_at_once` in a house,
+    for all planners but those of FLTRNN. `faithful` leaves them out."""
     first_broken: int | None = None
     """Number of the first call that broke a rule, from 0; None where none did."""
     discarded: int = 0
@@ -130,14 +133,14 @@ class EpisodeResult:
 
     @property
     def faithful(self) -> bool | None:
-        """Whether no rule was broken, by FLTRNN's rules; None where that was not judged."""
-        return None if self.broken_rules is None else not self.broken_rules
+        """Whether no rule was broken that the planner was told; None where that was not judged."""
+        broken = self.broken_rules
+        return None if broken is None else not broken.keys() - {*self.untold_rules}
 
     @property
-    def faithful_two_hands(self) -> bool | None:
-        """The same where a planner may have an object in each hand."""
-        broken = self.broken_rules
-        return None if broken is None else not broken.keys() - {TWO_AT_ONCE}
+    def faithful_strict(self) -> bool | None:
+        """The same by all of FLTRNN's rules, whatever the planner was told."""
+        return None if self.broken_rules is None else not self.broken_rules
 
     @property
     def lost(self) -> bool:

@@ -128,8 +128,8 @@ _METRICS = (
     Metric('false_success', 'False success', 'false success', lambda r: r.false_success, 'lower',
            'rate', usual=0, less='has fewer'),
     Metric('faithful', 'faithful', 'faithful', lambda r: r.faithful, 'higher', 'rate', usual=1),
-    Metric('faithful_two_hands', 'two hands', 'faithful, two hands allowed',
-           lambda r: r.faithful_two_hands, 'higher', 'rate'),
+    Metric('faithful_strict', 'strict', 'faithful by all rules',
+           lambda r: r.faithful_strict, 'higher', 'rate'),
     Metric('held_once', 'held once', 'goal held once', lambda r: r.held_once is True, 'higher',
            'rate', counts_lost=True),
     Metric('gcr', 'GCR', 'goal conditions', lambda r: r.gcr, 'higher'),
@@ -154,7 +154,7 @@ _METRICS = (
 METRICS: Mapping[str, Metric] = {metric.key: metric for metric in _METRICS}
 
 SUMMARY = (
-    *('sr', 'state', 'informed', 'faithful', 'faithful_two_hands', 'held_once'),
+    *('sr', 'state', 'informed', 'faithful', 'faithful_strict', 'held_once'),
     *('gcr', 'exec', 'loops'),
 )
 """Estimated for every group of episodes of a run."""

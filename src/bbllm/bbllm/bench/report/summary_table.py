@@ -22,8 +22,8 @@ NOTES = {
     'loops': 'loops: used, and in brackets what a planner spends that goes by the order listed',
     'false success': 'false success: ended as done, which the checker denies',
     'faithful': (
-        'faithful: broke no rule, of which one is to hold one object at a time; '
-        'two hands: the same without that one'
+        "faithful: broke no rule that the planner's own prompts state; strict: none of FLTRNN's, "
+        'of which one is to hold one object at a time'
     ),
 }
 KNOWING_LOOPS = 'loops: used, and in brackets what a planner spends that finds all out at once'
@@ -102,7 +102,7 @@ def _cells(row: Figures, *, knowing: bool, ruled: bool) -> dict[str, str]:
         'GCR': _number(row, 'gcr'),
         'EXEC': _number(row, 'exec'),
         'faithful': _number(row, 'faithful') if ruled else '',
-        'two hands': _number(row, 'faithful_two_hands') if ruled else '',
+        'strict': _number(row, 'faithful_strict') if ruled else '',
         'loops': _loops(row),
         'calls': str(row.model_calls),
         'tokens': row.tokens_text,
@@ -164,7 +164,7 @@ def _k_lines(group: KFigures) -> Iterator[str]:
         yield (
             f'Rules broken with K = {group.k}: {_counts(group.broken_rules)}. '
             f'Faithful {rate_text(group, "faithful")}, '
-            f'two hands allowed {rate_text(group, "faithful_two_hands")}.'
+            f'by all rules {rate_text(group, "faithful_strict")}.'
         )
     if group.discarded:
         yield (

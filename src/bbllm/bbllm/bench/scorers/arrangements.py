@@ -19,10 +19,14 @@ Points = Mapping[str, complex]
 
 
 def _side_fault(table: Table, name: str, side: str, margin_m: float) -> str:
-    """Return why an object does not stand on a side, at least a margin from the middle line."""
+    """
+    Return why an object does not rest on a side, at least a margin from the middle line.
+
+    What rests on another object, or lies on its side, counts by where its own centre is.
+    """
     inside = SIGNS[side] * table.point(name).imag
-    if table.fall(name) or at_least(inside, margin_m):
-        return table.fall(name)
+    if table.loose(name) or at_least(inside, margin_m):
+        return table.loose(name)
     if inside >= 0:
         return f'{name} is only {cm(inside)} {side} of the middle line, not {cm(margin_m)}.'
     return f'{name} is {cm(-inside)} {OTHER_SIDE[side]} of the middle line.'
@@ -76,7 +80,7 @@ def _segregated(goal: Segregated, table: Table, cubes_side: str) -> list[Conditi
     for kind, side in zip(KINDS, (cubes_side, OTHER_SIDE[cubes_side])):
         for name in table.reachable(kind):
             fault = _side_fault(table, name, side, goal.margin_m)
-            if fault and not table.fall(name):
+            if fault and not table.loose(name):
                 fault = f'{fault[:-1]}, but the {kind.value}s belong on the {side}.'
             conditions.append(Condition(f'{name} on the side of the {kind.value}s', fault))
     empty = [kind.value for kind in KINDS if not table.reachable(kind)]
@@ -234,20 +238,22 @@ def _line_faults(goal: ColorLine, table: Table, line: Points) -> Iterator[str]:
 
 # --- three cubes of some colours as a triangle on one side --------------------------------------
 #
-# Exactly three cubes of the colours within reach are on that side; further ones lie elsewhere.
+# Three cubes of the colours within reach, with no other cube near them; further cubes of the
+# colours may lie anywhere else, also on that side.
 
 CORNERS = 3
 
 
 def triangle(goal: Triangle, table: Table) -> list[Condition]:
     """Check the best three by the lengths of their sides and the law of cosines."""
-    cubes = {name: table.point(name) for name in _colored(goal, table) if name in table.now}
+    cubes = {name: table.point(name) for name in _colored(goal, table) if not table.fall(name)}
     sign = SIGNS[goal.side]
-    there = {n: at for n, at in cubes.items() if at_least(sign * at.imag, goal.margin_m)}
-    standing = {name: at for name, at in there.items() if not table.fall(name)}
+    standing = {n: at for n, at in cubes.items() if at_least(sign * at.imag, goal.margin_m)}
     verb = 'stands' if len(standing) == 1 else 'stand'
-    few = f'only {count_of(len(standing), "cube")} of the colours {verb} on the {goal.side}.'
-    many = f'{len(there)} cubes of the colours are on the {goal.side}: {listed([*there])}.'
+    few = (
+        f'only {count_of(len(standing), "cube")} of the colours {verb} on the {goal.side}, '
+        f'{cm(goal.margin_m)} or more from the middle line.'
+    )
     trios = map(dict, itertools.combinations(standing.items(), CORNERS))
     general = min(
         (_triangle_faults(goal, table, trio) for trio in trios),
@@ -258,7 +264,6 @@ def triangle(goal: Triangle, table: Table) -> list[Condition]:
     texts = ('its sides long enough', 'its angles wide enough', 'no other cube near it')
     return [
         *(Condition(place, '' if k < len(standing) else few) for k, place in enumerate(places)),
-        Condition(f'no fourth cube on the {goal.side}', many if len(there) > CORNERS else ''),
         *map(Condition, texts, general),
     ]
 

@@ -14,9 +14,10 @@ world did, and checks each call, before it is done, against:
     unknown_action  an action that is not in the list
 
 A call that the world refused counts too, and so does one that the planner's own program or Body
-refused before it reached the world. `two_at_once` is a rule of that paper alone: people here have
-two hands, so faithfulness without it is reported beside it. On a table only the rules that an
-error code reveals are checked.
+refused before it reached the world. `two_at_once` is a rule of that paper's prompts alone: people
+here have two hands, and other planners are told so. So each planner is judged by the rules that it
+was told, and the figure by all rules is reported beside it. On a table only the rules that an
+error code reveals are checked, and there is one hand.
 """
 
 from collections import Counter
@@ -26,8 +27,9 @@ from dataclasses import dataclass
 
 from bbllm.bench.log.results import TWO_AT_ONCE
 from bbllm.bench.suites.case import Case, HouseStart
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
+from bbllm.core.registry import load_planner
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, SkillCall
 from bbllm.worlds.household.checks import (
@@ -150,6 +152,15 @@ def faithfulness_of(case: Case, episode: Episode) -> Faithfulness:
         broken += [Broken(rule, steps, text) for rule in rules]
         steps += 1
     return Faithfulness(tuple(broken), steps)
+
+
+def untold_rules(case: Case, planner: str) -> tuple[str, ...]:
+    """Return the rules that the prompts of a planner do not state in the world of a case."""
+    if not isinstance(case.scene, HouseStart):
+        return ()
+    with suppress(UnknownNameError):  # a planner of somebody else's, of which nothing is known
+        return () if load_planner(planner).holds_one else (TWO_AT_ONCE,)
+    return (TWO_AT_ONCE,)
 
 
 class _Replay:

@@ -4,7 +4,9 @@ Whether a planner had found out what a task needs before it took the action that
 Read from the journal, and from how many blocks there are and how many of them are fixed: what the
 robot lifted, what was felt meanwhile, what would not rise, and when the model was asked.
 What was found out only after the reply that decided cannot have informed it; so a plan made in one
-go is never informed, however lucky. docs/design/informed-success.md explains which reply that is.
+go is not informed of weights, however lucky. That a block can be moved is different: it can be put
+down only after it rose, so its own PICK is the test, also within one reply.
+docs/design/informed-success.md explains which reply decides.
 """
 
 import math
@@ -27,6 +29,7 @@ IN_HAND_M = 0.04
 OPENED_M = 0.01
 """How much wider than around a block the fingers of a hand are that let go of it [m]."""
 TRIED = 'every block was tried'
+GATED = 'what was put down rose first, and the rest is fixed, since the task says how many are'
 REST_IS_FIXED = 'what was not tried is fixed, since the task says how many are'
 REST_IS_MOVABLE = 'what was not tried can be moved, since the task says how many are fixed'
 WEIGHED = 'every block was weighed'
@@ -182,14 +185,17 @@ class _Story:
             if not self._replies:
                 return None, 'No model was asked, so nobody decided'
             return self._replies[-1], 'the last reply'
-        put = [(call, name) for call, name in self._put if self._counts(name)] or self._put
-        if not put:
+        if not self._put:
             return None, 'Nothing was put down, so nothing was decided'
-        call, name = put[-1]
+        call, name = self._committed()
         before = [reply for reply in self._replies if reply < call]
         if not before:
             return None, f'No model was asked before {name} was put down'
         return before[-1], f'the reply that put {name} down'
+
+    def _committed(self) -> tuple[int, str]:
+        """Return the last call that put down what counts, and what that was."""
+        return ([put for put in self._put if self._counts(put[1])] or self._put)[-1]
 
     def _counts(self, name: str) -> bool:
         """Whether putting a block down commits to the final state."""
@@ -219,6 +225,10 @@ class _Story:
             return REST_IS_MOVABLE, ''
         if len(rose) == len(specs) - n_fixed:
             return REST_IS_FIXED, ''
+        call, _ = self._committed()
+        gated = {name for name, number in self._lifted.items() if number < call}
+        if len(gated) == len(specs) - n_fixed:
+            return GATED, ''
         tried = len(rose | stuck) or 'none'
         later = ', the others later' if {*self._lifted, *self._stuck} - rose - stuck else ''
         return '', f'Of {len(specs)} blocks, {tried} had been tried before {decided}{later}'

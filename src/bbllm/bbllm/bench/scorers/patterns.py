@@ -5,17 +5,17 @@ A pattern is data: its cells, which are laid over the cubes by least squares. Po
 numbers: 1 is away from the robot, 1j to its left [m]. Cells are complex numbers too, in steps of
 the pattern; a fit puts cell t at `origin + step * t`.
 
-The letter is as the robot sees it: an upright bar away from it, and a foot to its right. Cubes of
-a pattern are within reach. A cube that is not of it must be further from it than a pitch and the
-tolerance of a place: nearer, it would fill a place next to the pattern and make it another sign,
-such as an inverted T or a Latin cross.
+The letter is as the robot sees it: an upright bar away from it, and a foot to its right, each with
+a pitch of its own. Cubes of a pattern are within reach. A cube that is not of it must be further
+from it than a pitch and the tolerance of a place: nearer, it would fill a place next to the
+pattern and make it another sign, such as an inverted T or a Latin cross.
 """
 
 import cmath
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import GridGoal, LetterL, PlusSign
@@ -46,6 +46,9 @@ class PatternFit:
     """Place of cell 0 [m]."""
     step: complex
     """From a cell to the next one: its size is the pitch [m], its angle the turn."""
+    bars: tuple['PatternFit', ...] = ()
+    """Fits of the bars of a letter, each with its own pitch; empty while one of them lacks cubes.
+    They replace the common fit wherever something is measured."""
 
     @property
     def names(self) -> list[str]:
@@ -61,7 +64,10 @@ class PatternFit:
 
     @property
     def offsets_m(self) -> dict[complex, float]:
-        """Distance of each point from its place [m]."""
+        """Distance of each point from its place; of a corner, from the farther one [m]."""
+        if self.bars:
+            offsets = [bar.offsets_m for bar in self.bars]
+            return {cell: max(each.get(cell, 0.0) for each in offsets) for cell in self.at}
         return {cell: abs(at - self.origin - self.step * cell) for cell, at in self.at.items()}
 
     @property
@@ -72,16 +78,16 @@ class PatternFit:
     @property
     def worst(self) -> str:
         cell, off_m = max(self.offsets_m.items(), key=lambda item: item[1])
-        return f'{self.placed[cell]} is {cm(off_m)} from its place.'
+        return f'{self.placed[cell]} is {cm(off_m)} from its place'
 
 
 Reading = tuple[PatternFit, Sequence[str]]
 """One way to see a pattern in the cubes, with the faults of its places and in general."""
 
 
-def _rank(reading: Reading) -> tuple[int, float]:
+def _rank(reading: Reading) -> tuple[int, int, float]:
     fit, faults = reading
-    return sum(map(bool, faults)), fit.residual_m
+    return sum(map(bool, faults)), -len(fit.placed), fit.residual_m
 
 
 def fit_pattern(placed: Mapping[complex, str], points: Points) -> PatternFit:
@@ -110,7 +116,8 @@ def _partial_fits(
         step = (b - a) / (t - s)
         likely = least - slack_m <= abs(step) <= most + slack_m
         if likely and abs(cmath.phase(step)) <= math.radians(turn_deg):
-            placed = _nearest(cells, points, a - step * s, step, max(abs(step) / 2, slack_m))
+            places = {cell: a + step * (cell - s) for cell in cells}
+            placed = _nearest(places, points, max(abs(step) / 2, slack_m))
             key = tuple(placed.items())
             if len(placed) > 1 and key not in seen:
                 seen.add(key)
@@ -118,12 +125,11 @@ def _partial_fits(
 
 
 def _nearest(
-    cells: Sequence[complex], points: Points, origin: complex, step: complex, within_m: float
+    places: Mapping[complex, complex], points: Points, within_m: float
 ) -> dict[complex, str]:
-    """Return the point nearest to each cell, where one is near enough; none is used twice."""
+    """Return the point nearest to each cell's place, if near enough; none is used twice."""
     placed: dict[complex, str] = {}
-    for cell in cells:
-        place = origin + step * cell
+    for cell, place in places.items():
         free = [name for name in points if name not in placed.values()]
         name = min(free, key=lambda name: abs(points[name] - place), default=None)
         if name is not None and abs(points[name] - place) <= within_m:
@@ -132,21 +138,33 @@ def _nearest(
 
 
 def _read(goal: GridGoal, noun: str, n: int, fit: PatternFit, cells: Cells, general: Iterable[str],
-          wrong: Sequence[complex] = ()) -> Reading:  # fmt: skip
+          wrong: Mapping[complex, str]) -> Reading:  # fmt: skip
     """
     Return a fit with its faults.
 
-    Of the n places of the pattern, those of `cells` count; the cubes on `wrong` ones fill none.
-    The three general faults are asked for only where they mean something.
+    Of the n places of the pattern, those of `cells` count; the cubes on `wrong` ones fill none,
+    for the reason that each has. The three general faults are asked for only where they mean
+    something.
     """
-    offsets = fit.offsets_m
-    good = [c for c, off in offsets.items() if at_most(off, goal.residual_m) and c not in wrong]
-    filled = len({*good}.intersection(cells))
+    good = [c for c, off in fit.offsets_m.items() if at_most(off, goal.residual_m)]
+    filled = len({*good}.intersection(cells).difference(wrong))
     few = f'{filled} of {n} places of the best {noun} are filled, around {listed(fit.names)}'
-    few += '.' if at_most(fit.residual_m, goal.residual_m) else f'; {fit.worst}'
+    if not at_most(fit.residual_m, goal.residual_m):
+        few += f'; {_allowed(fit.worst, goal.residual_m)}'
+    elif wrong:
+        few += f'; {next(iter(wrong.values()))}'
+    else:
+        empty = (fit.origin + fit.step * cell for cell in cells if cell not in fit.placed)
+        few += (
+            ''.join(f'; no cube counts at x {at.real:.2f}, y {at.imag:.2f}' for at in empty) + '.'
+        )
     places = [few if k >= filled else '' for k in range(n)]
     # With more than one place empty there is no shape that could be measured.
     return fit, [*places, *(general if filled >= n - 1 else (few, few, few))]
+
+
+def _allowed(fault: str, limit_m: float) -> str:
+    return f'{fault}; {cm(limit_m)} are allowed.'
 
 
 def _conditions(
@@ -159,13 +177,19 @@ def _conditions(
 
 def _pitch_fault(goal: GridGoal, fit: PatternFit) -> str:
     least, most = goal.pitch_m
-    wrong = f'its pitch is {cm(fit.pitch_m)}, not between {cm(least)} and {cm(most)}.'
-    return '' if between(fit.pitch_m, goal.pitch_m) else wrong
+    wrong = (
+        f'its pitch is {cm(one.pitch_m)}, not between {cm(least)} and {cm(most)}.'
+        for one in fit.bars or (fit,)
+        if not between(one.pitch_m, goal.pitch_m)
+    )
+    return next(wrong, '')
 
 
 def _turn_fault(goal: GridGoal, noun: str, fit: PatternFit) -> str:
-    turned = f'the {noun} is turned by {fit.turn_deg:.0f} degrees.'
-    return '' if at_most(abs(fit.turn_deg), goal.turn_deg) else turned
+    turns = [one.turn_deg for one in fit.bars or (fit,)]
+    turn_deg = sum(turns) / len(turns)
+    turned = f'the {noun} is turned by {turn_deg:.0f} degrees; {goal.turn_deg:g} are allowed.'
+    return '' if at_most(abs(turn_deg), goal.turn_deg) else turned
 
 
 def _crowd_fault(noun: str, others: Points, members: Iterable[complex], free_m: float) -> str:
@@ -181,23 +205,52 @@ def _crowd_fault(noun: str, others: Points, members: Iterable[complex], free_m: 
 # --- the letter L -------------------------------------------------------------------------------
 
 
-def _is_letter(goal: LetterL, up: int, right: int) -> bool:
-    return min(up, right) >= goal.least_bar or (up, right) == goal.smallest
+VIEWS: Mapping[str, Callable[[complex], complex]] = {
+    'mirrored: seen from the robot its foot points left': lambda point: point.conjugate(),
+    'turned by 180 degrees: seen from the robot it is upside down': lambda point: -point,
+    'turned by 90 degrees to the right': lambda point: 1j * point,
+    'turned by 90 degrees to the left': lambda point: -1j * point,
+    'mirrored and upside down': lambda point: -point.conjugate(),
+    'mirrored and turned by 90 degrees to the right': lambda point: (1j * point).conjugate(),
+    'mirrored and turned by 90 degrees to the left': lambda point: (-1j * point).conjugate(),
+}
+"""How an L may lie that is none as the robot sees it, and what makes one of it."""
 
 
 def letter_l(goal: LetterL, table: Table) -> list[Condition]:
     """Lay templates of the letter over the cubes, and take the one that fits best."""
-    points = table.standing_cubes()
-    bars = ((up, goal.least_cubes - 1 - up) for up in range(1, goal.least_cubes))
-    templates = [_letter_cells(up, right) for up, right in bars if _is_letter(goal, up, right)]
-    readings = (
-        _read(goal, 'L', goal.least_cubes, fit, cells, _letter_faults(goal, table, fit))
-        for cells in templates
-        for fit in _letter_fits(goal, cells, points)
+    points, cubes = table.standing_cubes(), table.cubes_but(())
+    texts = (
+        'its pitches in limits',
+        'upright and at a right angle',
+        'no other cube beside it',
     )
-    texts = ('its cubes at one pitch', 'upright and at a right angle', 'no other cube beside it')
     none = f'of {count_of(len(points), "standing cube")} no two lie as in an L.'
-    return _conditions(goal.least_cubes, texts, none, readings)
+    readings = _letter_readings(goal, points, cubes)
+    found = _conditions(goal.least_cubes, texts, none, readings)
+    if all(one.holds for one in found[: goal.least_cubes]) or len(points) < goal.least_cubes:
+        return found
+    for how, view in VIEWS.items():
+        seen, others = ({n: view(at) for n, at in each.items()} for each in (points, cubes))
+        for fit, faults in _letter_readings(goal, seen, others):
+            if not any(faults):
+                wrong = f'the L of {listed(sorted(fit.names))} is {how}.'
+                return [Condition(one.text, one.fault and wrong) for one in found]
+    return found
+
+
+def _letter_readings(goal: LetterL, points: Points, cubes: Points) -> Iterator[Reading]:
+    """Yield all ways to see the letter in some points, among all cubes."""
+    for up in range(1, goal.least_cubes - 1):
+        cells = _letter_cells(up, goal.least_cubes - 1 - up)
+        if _is_letter(goal, up, goal.least_cubes - 1 - up):
+            for fit in _letter_fits(goal, cells, points):
+                faults = _letter_faults(goal, cubes, fit)
+                yield _read(goal, 'L', goal.least_cubes, fit, cells, faults, {})
+
+
+def _is_letter(goal: LetterL, up: int, right: int) -> bool:
+    return up >= goal.least_up and right >= goal.least_right
 
 
 def _letter_cells(up: int, right: int) -> Cells:
@@ -205,53 +258,98 @@ def _letter_cells(up: int, right: int) -> Cells:
 
 
 def _letter_fits(goal: LetterL, cells: Cells, points: Points) -> Iterator[PatternFit]:
+    """Yield the fits of a letter to some of the points, those with longer bars included."""
     for fit in _partial_fits(goal, cells, points, goal.turn_deg + TURN_SLACK_DEG):
-        yield fit
         if len(fit.placed) < len(cells):
-            continue
-        more = [list(_beyond(fit, points, way)) for way in (UP, RIGHT)]
+            yield _letter_fit(fit.placed, points)
+    for placed in _whole_letters(goal, cells, points):
+        fit = _letter_fit(placed, points)
+        yield fit
+        more = [[*_beyond(bar, fit, points, way)] for bar, way in zip(fit.bars, (UP, RIGHT))]
         for up, right in itertools.product(*(range(len(found) + 1) for found in more)):
-            placed = {**fit.placed, **dict(more[0][:up]), **dict(more[1][:right])}
-            if up + right and len(set(placed.values())) == len(placed):
-                yield fit_pattern(placed, points)
+            longer = {**placed, **dict(more[0][:up]), **dict(more[1][:right])}
+            if up + right and len(set(longer.values())) == len(longer):
+                yield _letter_fit(longer, points)
 
 
-def _beyond(fit: PatternFit, points: Points, way: complex) -> Iterator[tuple[complex, str]]:
+def _whole_letters(goal: LetterL, cells: Cells, points: Points) -> Iterator[Mapping[complex, str]]:
+    """
+    Yield the ways to fill all cells of a letter, each set of points once.
+
+    A corner and a point on each bar propose both pitches; the nearest points to the other cells
+    join them.
+    """
+    least, most = goal.pitch_m
+    slack_m, slack = 2 * goal.residual_m, math.radians(goal.turn_deg + TURN_SLACK_DEG)
+    seen: set[tuple[tuple[complex, str], ...]] = set()
+
+    def proposed(corner: complex, way: complex) -> list[complex]:
+        bar = [cell for cell in cells if (cell / way).real > 0.5]
+        steps = [(at - corner) / cell for at in points.values() for cell in bar]
+        return [
+            step
+            for step in steps
+            if least - slack_m <= abs(step) <= most + slack_m and abs(cmath.phase(step)) <= slack
+        ]
+
+    for corner in points.values():
+        for up, right in itertools.product(proposed(corner, UP), proposed(corner, RIGHT)):
+            places = {c: corner + (right if abs(c.imag) > 0.5 else up) * c for c in cells}
+            placed = _nearest(places, points, max(min(abs(up), abs(right)) / 2, slack_m))
+            key = tuple(placed.items())
+            if len(placed) == len(cells) and key not in seen:
+                seen.add(key)
+                yield placed
+
+
+def _letter_fit(placed: Mapping[complex, str], points: Points) -> PatternFit:
+    """Fit a letter: where it has its corner and cubes on both bars, each bar by itself."""
+    bars = [
+        {cell: name for cell, name in placed.items() if abs((cell / way).imag) < 0.5}
+        for way in (UP, RIGHT)
+    ]
+    whole = 0j in placed and min(map(len, bars)) > 1
+    fits = tuple(fit_pattern(bar, points) for bar in bars) if whole else ()
+    return replace(fit_pattern(placed, points), bars=fits)
+
+
+def _beyond(
+    bar: PatternFit, fit: PatternFit, points: Points, way: complex
+) -> Iterator[tuple[complex, str]]:
     """Yield the cells beyond the end of a bar that have a cube near them, without gaps."""
     free = {name: at for name, at in points.items() if name not in fit.names}
     for cell in (way * k for k in itertools.count(1)):
         if cell in fit.placed:
             continue
-        # Half a pitch is slack of this search: the fit that comes of it is measured afterwards.
-        found = _nearest([cell], free, fit.origin, fit.step, fit.pitch_m / 2)
+        # A pitch is slack of this search: the fit that comes of it is measured afterwards.
+        found = _nearest({cell: bar.origin + bar.step * cell}, free, bar.pitch_m)
         if not found:
             return
         yield cell, found[cell]
         del free[found[cell]]
+        bar = fit_pattern({**bar.placed, **found}, points)
 
 
-def _letter_faults(goal: LetterL, table: Table, fit: PatternFit) -> Iterator[str]:
+def _letter_faults(goal: LetterL, cubes: Points, fit: PatternFit) -> Iterator[str]:
     near = at_most(fit.residual_m, goal.residual_m)
-    yield _pitch_fault(goal, fit) or ('' if near else fit.worst)
+    yield _pitch_fault(goal, fit) or ('' if near else _allowed(fit.worst, goal.residual_m))
     yield _turn_fault(goal, 'L', fit) or _bent(goal, fit)
     up, right = (sum((cell / way).real > 0.5 for cell in fit.placed) for way in (UP, RIGHT))
     if len(fit.placed) > goal.least_cubes and not _is_letter(goal, up, right):
         yield f'{count_of(up, "cube")} up and {right} to the right are no L of this size.'
         return
-    free_m = fit.pitch_m + goal.residual_m
-    yield _crowd_fault('L', table.cubes_but(fit.names), fit.at.values(), free_m)
+    others = {name: at for name, at in cubes.items() if name not in fit.names}
+    free_m = max(one.pitch_m for one in fit.bars or (fit,)) + goal.residual_m
+    yield _crowd_fault('L', others, fit.at.values(), free_m)
 
 
 def _bent(goal: LetterL, fit: PatternFit) -> str:
-    points = {name: fit.at[cell] for cell, name in fit.placed.items()}
-    steps = []
-    for way in (UP, RIGHT):
-        bar = {cell: name for cell, name in fit.placed.items() if abs((cell / way).imag) < 0.5}
-        if len(bar) < 2:
-            return 'one of its bars is a single cube.'
-        steps.append(fit_pattern(bar, points).step)
-    off = math.degrees(cmath.phase(steps[0] * steps[1].conjugate()))
-    return '' if at_most(abs(off), goal.turn_deg) else f'its corner has {90 + off:.0f} degrees.'
+    if not fit.bars:
+        return 'one of its bars, or its corner, has no cube.'
+    up, right = fit.bars
+    off = math.degrees(cmath.phase(up.step * right.step.conjugate()))
+    bent = f'its corner has {90 + off:.0f} degrees, not 90; {goal.turn_deg:g} more or less are'
+    return '' if at_most(abs(off), goal.turn_deg) else f'{bent} allowed.'
 
 
 # --- the plus sign ------------------------------------------------------------------------------
@@ -289,9 +387,35 @@ def _plus_readings(goal: PlusSign, points: Points, cubes: Mapping[str, Pose]) ->
     for fit in _partial_fits(goal, PLUS_CELLS, points, WIDEST_TURN_DEG):
         heights = {cell: cubes[name].position_m[2] for cell, name in fit.placed.items()}
         level = heights.get(0j, min(heights.values()))
-        wrong = [cell for cell, z in heights.items() if not at_most(abs(z - level), goal.rise_m)]
+        rises = {cell: abs(z - level) for cell, z in heights.items()}
+        wrong = {
+            cell: _allowed(f'{fit.placed[cell]} is {cm(rise)} above or below', goal.rise_m)
+            for cell, rise in rises.items()
+            if not at_most(rise, goal.rise_m)
+        }
+        wrong |= _aside(goal, fit)
         general = _plus_faults(goal, cubes, fit)
         yield _read(goal, 'plus sign', len(PLUS_CELLS), fit, PLUS_CELLS, general, wrong)
+
+
+def _aside(goal: PlusSign, fit: PatternFit) -> dict[complex, str]:
+    """
+    Return the arms that are beside their line through the middle, and how far.
+
+    The fit alone does not bound them: it follows an arm by 9/20 of its way.
+    """
+    middle = fit.at.get(0j)
+    if middle is None:
+        return {}
+    turn = fit.step / abs(fit.step)
+    ways = {c: abs(((at - middle) / (turn * c)).imag) for c, at in fit.at.items() if c}
+    return {
+        cell: _allowed(
+            f'{fit.placed[cell]} is {cm(way)} beside the line through the middle', goal.residual_m
+        )
+        for cell, way in ways.items()
+        if not at_most(way, goal.residual_m)
+    }
 
 
 def _plus_faults(goal: PlusSign, cubes: Mapping[str, Pose], fit: PatternFit) -> Iterator[str]:

@@ -10,7 +10,12 @@ from bbllm.bench.log.prices import cost_of
 from bbllm.bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.metrics import goal_recall
 from bbllm.bench.scene_sampling.generator import fingerprint
-from bbllm.bench.scorers.faithfulness import Faithfulness, OtherCaseError, faithfulness_of
+from bbllm.bench.scorers.faithfulness import (
+    Faithfulness,
+    OtherCaseError,
+    faithfulness_of,
+    untold_rules,
+)
 from bbllm.bench.scorers.information import gathered
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
@@ -127,6 +132,7 @@ def score(
         information=known.rule or known.reason,
         false_success=episode.ending is Ending.FINISHED and not end.passed,
         broken_rules=None if faith is None else faith.counts,
+        untold_rules=() if faith is None else untold_rules(job.case, episode.planner),
         first_broken=None if faith is None else faith.first,
         held_once=held_once,
     )

@@ -16,8 +16,8 @@ class Table:
 
     An object stands on the table when its centre is over a table top and its lowest point near
     that top; a cube must also stand on a face, and a cylinder upright. What stands on another
-    object, is in the hand or has fallen off does not stand on the table, and no goal counts it
-    but `resting`, `contained`, `tower` and `hold`.
+    object does not stand on the table: patterns, lines and places of their own do not count it,
+    while the goals of sides count all that rests on something.
 
     Args:
         state: What there is and was.
@@ -99,15 +99,22 @@ class Table:
             return f'{name} is {cm(abs(above))} {"above" if above > 0 else "below"} the table.'
         return self.tipped(name)
 
+    def loose(self, name: str) -> str:
+        """Return why an object rests neither on the table nor on another, '' if it does."""
+        if name in self.now and name == self.held:
+            return f'{name} is still in the hand.'
+        return '' if name in self.now and self.rests(name) else self.fall(name)
+
     def tipped(self, name: str) -> str:
         """Return that a cube is on no face, or a cylinder not upright; '' if it stands."""
         item = self.now[name]
         ups = [abs(share) for share in rotation_of(item.pose)[2]]
-        if item.kind is Kind.CUBE and not at_least(max(ups), self.tilt_cosine):
-            return f'{name} is tipped onto an edge.'
-        if item.kind is Kind.CYLINDER and not at_least(ups[2], self.tilt_cosine):
-            return f'{name} has toppled.'
-        return ''
+        up = max(ups) if item.kind is Kind.CUBE else ups[2]
+        if item.kind not in (Kind.CUBE, Kind.CYLINDER) or at_least(up, self.tilt_cosine):
+            return ''
+        how = 'is tipped onto an edge' if item.kind is Kind.CUBE else 'has toppled'
+        leans = f'{math.degrees(math.acos(min(1.0, up))):.0f} degrees'
+        return f'{name} {how}: it leans by {leans}, {self.tilt_deg:g} are allowed.'
 
     def _tops_under(self, name: str) -> list[float]:
         """Return the heights of the table tops under the centre of an object [m]."""
@@ -117,10 +124,7 @@ class Table:
 
     def unrest(self, held: str) -> str:
         """Return why an object, but for the held one, is not at rest; '' if all are."""
-        for name in self.movables:
-            if name not in self.now or (name != held and not self.rests(name)):
-                return self.fall(name)
-        return ''
+        return next(filter(None, (self.loose(n) for n in self.movables if n != held)), '')
 
     def rests(self, name: str) -> bool:
         """Whether an object that is there rests on the table or on another, leaning or not."""

@@ -85,10 +85,10 @@ class LetterL(GridGoal):
 
     kind: Literal['letter_l']
     least_cubes: Annotated[int, Field(ge=4, le=14)]
-    least_bar: Annotated[int, Field(ge=1, le=12)]
-    """How many cubes each bar needs beside the corner."""
-    smallest: tuple[Bar, Bar]
-    """Cubes up and to the right, beside the corner, of the one letter that may have fewer."""
+    least_up: Bar
+    """How many cubes the upright needs beside the corner."""
+    least_right: Bar
+    """How many cubes the foot needs beside the corner."""
 
 
 class ColorLine(GoalRecord):

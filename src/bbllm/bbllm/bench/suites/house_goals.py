@@ -4,6 +4,7 @@ What a household must be like at the end, as data: the goals of suites that are 
 A condition speaks of classes of objects, and any object of the class will do:
 
     {thing: salmon, inside: fridge}     also on a plate that is inside a fridge
+    {thing: toothpaste, inside: toothbrush, on: toothbrush}     inside or on: both name one class
     {thing: book, on: sofa, count: 2}   two different books, or more
     {thing: tv, is: 'on'}               a state, or heated, washed, toasted, used
     {held: toothbrush}                  in a hand
@@ -75,7 +76,9 @@ class HouseCondition(FileRecord):
     def _says_one_thing(self) -> HouseCondition:
         thing, held, person = self.thing, self.held, self.person
         facts = {name for name in ('inside', 'on', 'is_') if getattr(self, name)}
-        fits = sum(map(bool, (thing, held, person))) == 1 and not {'inside', 'on'} <= facts
+        fits = sum(map(bool, (thing, held, person))) == 1 and (
+            not {'inside', 'on'} <= facts or self.inside == self.on
+        )
         if not (
             fits
             and (bool(facts) if thing else not self.room)
@@ -103,6 +106,7 @@ class HouseCondition(FileRecord):
             f'is {self.is_}' if self.is_ else '',
             f'by {self.by}' if self.by else '',
             f'inside {self.inside}' if self.inside else '',
+            'or' if self.inside and self.on else '',
             f'on {self.on}' if self.on else '',
             f'in the {self.room}' if self.room else '',
             f'(at least {self.count})' if self.count > 1 else '',

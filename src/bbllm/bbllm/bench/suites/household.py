@@ -63,8 +63,13 @@ class HouseView:
         if condition.is_:
             found = [n for n in found if self._is(n, str(condition.is_), condition.by)]
         if condition.place:
-            relation = Relation.INSIDE if condition.inside else Relation.ON
-            there = lying(graph, relation, self.of_class(condition.place))
+            ways = [(Relation.INSIDE, condition.inside), (Relation.ON, condition.on)]
+            there = {
+                node_id
+                for relation, place in ways
+                if place
+                for node_id in lying(graph, relation, self.of_class(place))
+            }
             found = [n for n in found if n in there]
         return found
 
@@ -138,7 +143,10 @@ def _checked(condition: HouseCondition, house: HouseView) -> Condition:
         return Condition(str(condition))
     if condition.not_:
         which = listed([name_of(graph, node_id) for node_id in fitting[:MOST_NAMED]])
-        return Condition(str(condition), f'It is not wanted, but is so of {which}.')
+        more = f' and {len(fitting) - MOST_NAMED} more' if len(fitting) > MOST_NAMED else ''
+        wanted = str(condition).removeprefix('not: ')
+        told = f'It must not be so: {wanted}. It is, of {which}{more}.'
+        return Condition(str(condition), told)
     ids = house.objects_of(condition)
     if condition.person:
         ids = [] if graph.character is None else [graph.character]

@@ -90,6 +90,10 @@ class _Worker:
 
 
 PLANNING_ONLY = PlannerSpec(
-    factory=PlanningOnly, uses_feedback=False, asks_body=False, domains=frozenset({'household'})
+    factory=PlanningOnly,
+    uses_feedback=False,
+    asks_body=False,
+    holds_one=True,
+    domains=frozenset({'household'}),
 )
 PLANNING_REASONING = replace(PLANNING_ONLY, factory=PlanningReasoning)

@@ -230,5 +230,6 @@ FLTRNN_SPEC = PlannerSpec(
     excluding=(frozenset({'verify=yes', 'paper_code=yes'}),),
     uses_feedback=False,
     asks_body=False,
+    holds_one=True,
     domains=frozenset({'household'}),
 )
