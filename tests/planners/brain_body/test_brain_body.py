@@ -100,7 +100,7 @@ def test_a_first_plan_that_does_not_parse_twice_ends_the_run() -> None:
 
     context = Diary()
 
-    with pytest.raises(ParseError, match=r'^scripted was asked twice.* begins with number 3'):
+    with pytest.raises(ParseError, match=r'^Neither of two replies.* begins with number 3'):
         run(brain, busy_table(), context)
 
     (warning,) = context.warnings
@@ -115,7 +115,7 @@ def test_a_refusal_is_quoted_in_one_line_that_can_be_printed() -> None:
     with pytest.raises(ParseError) as caught:
         run(ScriptedModel([refusal, refusal]), busy_table(), Diary())
 
-    said = str(caught.value).partition('It said: ')[2]
+    said = str(caught.value).partition('The second was: ')[2]
     assert said.startswith('"I can\'t help with [2J that. Sorry.')
     assert said.endswith(' ..."')
     assert len(said) < 210
@@ -130,7 +130,7 @@ def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on(
 
     assert context.failed == [(1, 'location_A is out of the workspace of the robot.')]
     assert 'asked again. No numbered step' in context.warnings[0]
-    assert 'from step 1 on that can be read: scripted was asked twice' in context.warnings[1]
+    assert 'from step 1 on that can be read: Neither of two replies' in context.warnings[1]
     assert world.calls[-1] == 'return_to_base()'
 
 

@@ -3,10 +3,20 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_scenes import made_scene
+from symbolic_table import SymbolicTabletop, busy_table
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import PlanStep
-from bbllm.planners.common.plan_grammar import MAX_STEP_LENGTH, MAX_STEPS, parse_plan
+from bbllm.planners.common.plan_grammar import (
+    MAX_REPEATS,
+    MAX_STEP_LENGTH,
+    MAX_STEPS,
+    PlanForm,
+    parse_plan,
+    plan_form,
+    program_form,
+)
 
 words = st.sampled_from(['pick', 'place', 'red_cube', 'to', 'base', '2', 'seconds', '0.45', '<x>'])
 step_texts = st.lists(words, min_size=1, max_size=6).map(' '.join)
@@ -42,6 +52,14 @@ def test_no_text_breaks_the_reader_in_any_other_way_than_it_says(text: str) -> N
         'Step 0: pick red_cube\nStep 1: place red_cube on location_B\nDone.\n7: dance',
         '0: pick red_cube\r\n1: place red_cube on location_B\r\n2: Done\r\n',
         'It is 0.45 m away.\n0: pick red_cube\n1: place red_cube on location_B',
+        '1: pick red_cube\n2: place red_cube on location_B\n3: Done',
+        '0 - pick red_cube\n1 – place red_cube on location_B',
+        '\uff10\uff1a\u3000pick red_cube\n\uff11\uff1aplace red_cube on location_B',
+        '0\u3001pick red_cube\n1\u3001place red_cube on location_B',
+        '0: pick red_cube\n1: place red_cube on location_B\n2: Done\n\n'
+        'Environment:\nblue_cube cube\nTask: more\nNew plan:\n0: pick blue_cube\n1: Done',
+        'New plan:\n0: pick red_cube\n1: place red_cube on location_B\n'
+        'Task: more\nExplanation: none\nNew plan:\n0: pick blue_cube\n1: Done',
         'Explanation: 1. the hand is empty.\n2. it is near.\n'
         'New plan:\n0: pick red_cube\n1: place red_cube on location_B',
         '**Explanation:** none\n**New plan:** 0: pick red_cube\n1: place red_cube on location_B',
@@ -60,7 +78,10 @@ def test_what_stands_around_a_plan_is_left_out(reply: str) -> None:
         ('', 0, 'No numbered step'),
         ('I would rather not.', 0, '`cannot: <reason>`'),
         ('Done', 0, 'numbered from 0'),
-        ('1: pick a\n2: place a', 0, 'begins with number 1, but number 0'),
+        ('2: pick a\n3: place a', 0, 'begins with number 2, but number 0'),
+        ('1: pick a\n2: place a', 2, 'begins with number 1, but number 2'),
+        ('4: pick a\n5: place a', 3, 'begins with number 4, but number 3'),
+        ('1: pick a\n3: place a', 0, 'number 2 was to come'),
         ('0: pick a', 3, 'begins with number 0, but number 3'),
         ('0: pick a\n2: place a', 0, 'number 1 was to come'),
         ('0: pick a\n0: pick a', 0, 'goes on with number 0'),
@@ -70,8 +91,11 @@ def test_what_stands_around_a_plan_is_left_out(reply: str) -> None:
     ],
 )
 def test_what_is_no_plan_is_refused_with_what_would_be(reply: str, start: int, told: str) -> None:
-    with pytest.raises(ParseError, match=told.replace('(', r'\(')):
-        parse_plan(reply, start)
+    with pytest.raises(ParseError, match=told.replace('(', r'\(')) as caught:
+        parse_plan(reply, start, form=PlanForm('pick a'))
+
+    whole = f'numbered from {start} without gaps, such as `{start}: pick a`, or the single line'
+    assert str(caught.value).endswith(f'{whole} `cannot: <reason>`.')
 
 
 @pytest.mark.parametrize('piece', [' ', '9', '9 ', '²', '٣', '* ', '(', ')', '.', 'step ', '`'])
@@ -90,3 +114,62 @@ def test_old_plans_and_odd_numbers_are_left_out_and_a_plan_may_be_empty_or_none(
     assert parse_plan('Explanation: all is well.\nNew plan:\n4: Done', 4) == ()
     with pytest.raises(GaveUpError, match=r'^there is no shirt\.$'):
         parse_plan('Hm.\n**cannot: there is no shirt.**')
+
+
+@pytest.mark.parametrize(
+    'reply',
+    [
+        *('Es tut mir leid, das kann ich nicht.', '\u6211\u4e0d\u80fd\u8fd9\u6837\u505a\u3002'),
+        "I'm sorry, but I can't help with that request.",
+        '{"steps": ["pick red_cube"]}',
+        '0: pick a\n1: place a on b\n\nOr:\n0: pick b\n1: place b on a',
+        'Plan A\n1: pick a\n2: place a on b\nPlan B\n1: pick b\n2: place b on a',
+    ],
+)
+def test_refusals_in_any_words_and_two_plans_are_asked_for_again(reply: str) -> None:
+    with pytest.raises(ParseError, match='such as `0: <step>`, or the single line `cannot:'):
+        parse_plan(reply)
+
+
+def test_steps_may_be_in_any_language_and_a_plan_with_done_ends_there() -> None:
+    assert parse_plan('0: nimm red_cube\n1: Done\n0: nimm blue_cube') == (
+        PlanStep(0, 'nimm red_cube'),
+    )
+
+
+@pytest.mark.parametrize('group', [('pick a',), ('pick a', 'open'), ('a', 'b', 'c', 'd')])
+def test_a_plan_that_goes_round_in_circles_is_refused(group: tuple[str, ...]) -> None:
+    def plan(repeats: int) -> str:
+        texts = ['return to base', *group * repeats]
+        return '\n'.join(f'{i}: {text}' for i, text in enumerate(texts))
+
+    assert len(parse_plan(plan(MAX_REPEATS))) == 1 + MAX_REPEATS * len(group)
+    with pytest.raises(ParseError, match=r'From step 1 .* more than 10 times'):
+        parse_plan(plan(MAX_REPEATS + 1))
+
+
+@pytest.mark.parametrize('words', ['wait 90 seconds', 'Wait for 2 minutes.', 'wait 61', 'wait 1h'])
+def test_a_wait_above_the_limit_costs_no_loop_but_is_asked_for_again(words: str) -> None:
+    form = PlanForm('pick a', longest_wait_s=60.0)
+
+    with pytest.raises(ParseError, match=r'Step 1 waits \d+ seconds, .* at most 60\.'):
+        parse_plan(f'0: pick a\n1: {words}', form=form)
+    assert parse_plan(f'0: {words}') == (PlanStep(0, words),)
+
+
+def test_long_waits_in_pieces_are_no_circle() -> None:
+    plan = '\n'.join(f'{i}: wait 60 seconds' for i in range(30))
+
+    assert len(parse_plan(plan, form=PlanForm(longest_wait_s=60.0))) == 30
+
+
+def test_the_form_that_is_wanted_is_that_of_the_scene() -> None:
+    table, house = busy_table().observe(), made_scene('character_1 milk_3 fridge_2')
+    locations = SymbolicTabletop({'location_A': (0.4, 0.1)}).observe()
+
+    assert plan_form(table) == PlanForm('pick red_cube', 60.0)
+    assert plan_form(locations) == PlanForm('return to base', 60.0)
+    assert plan_form(house) == PlanForm('walk to fridge')
+    assert program_form(table).example == '<rob0>[pick] <red_cube>'
+    assert program_form(locations).example == '<rob0>[return_to_base]'
+    assert program_form(house).example == '<char0>[walk] <fridge>'

@@ -2,6 +2,7 @@
 
 from importlib.resources import files
 
+import pytest
 from made_scenes import made_scene
 
 from bbllm.core.errors import ParseError
@@ -19,9 +20,37 @@ TASK = Task('t', 'lift the lilac cube')
 PLAN = Plan((PlanStep(0, 'pick lilac_cube'), PlanStep(1, 'return to base')))
 
 
-def test_what_the_arm_can_reach_is_learnt_from_feedback() -> None:
-    assert 'reachable' in {fact.predicate for fact in SCENE.facts}
-    assert 'reachable' not in Prompts().planning(TASK, SCENE)
+def test_what_is_out_of_reach_is_told_or_learnt_from_feedback() -> None:
+    failure = StepFailure(PLAN.steps[0], 'no')
+
+    def texts(prompts: Prompts) -> list[str]:
+        both = prompts.planning(TASK, SCENE), prompts.direct(TASK, SCENE)
+        return [*both, prompts.feedback(TASK, SCENE, PLAN, failure, [])]
+
+    for text in texts(Prompts()):
+        assert '\nlilac_cube other 0.000 0.000 0.000 out of reach\n' in text
+        assert 'What the arm cannot reach does not count' in text
+        assert 'reachable' not in text
+    for text in texts(Prompts(reach=False)):
+        assert 'out of reach' not in text
+        assert 'What the arm cannot reach does not count' in text
+        assert 'reachable' not in text
+
+
+def test_a_request_says_of_reach_what_its_prompt_says() -> None:
+    told, learnt = (Prompts(reach=reach).shown(SCENE) for reach in (True, False))
+
+    assert told.has('lilac_cube', 'reachable', 'no')
+    assert not learnt.has('lilac_cube', 'reachable', 'no')
+
+
+def test_a_repair_has_the_task_once_and_ends_like_its_examples() -> None:
+    for step in PLAN.steps:
+        prompt = Prompts().feedback(TASK, SCENE, PLAN, StepFailure(step, 'no'), [])
+
+        assert prompt.count(TASK.instruction) == 1
+        assert prompt.endswith('\nEarlier feedback:\nnone\nExplanation:')
+        assert ('The steps before step' in prompt) is (step.index > 0)
 
 
 def test_text_from_outside_cannot_pass_for_a_label() -> None:
@@ -60,3 +89,17 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more_with_the_reason() ->
     assert [message.role for message in second] == ['user', 'assistant', 'user']
     assert second[0].content == 'two and two?'
     assert "'four' has no digits." in second[2].content
+
+
+def test_a_reply_that_is_never_read_is_quoted_without_the_name_of_its_model() -> None:
+    def read(text: str) -> int:
+        raise ParseError('No.')
+
+    with pytest.raises(ParseError) as caught:
+        ask(ScriptedModel(['one', '<think>hm</think>two'], name='gpt'), 'go on', read)
+
+    assert str(caught.value) == "Neither of two replies can be read. No. The second was: 'two'"
+
+
+def test_reasoning_is_not_read() -> None:
+    assert ask(ScriptedModel(['<think>4?</think>5']), 'two and three?', int) == 5

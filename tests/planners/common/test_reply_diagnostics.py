@@ -7,7 +7,12 @@ from house_player import Studio, call, lines, play, player
 
 from bbllm.core.events import Ending, Episode, EventKind, LineDiscarded
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm.planners.common.reply_diagnostics import ReplyDiagnostics, reason_of, says_done
+from bbllm.planners.common.reply_diagnostics import (
+    ReplyDiagnostics,
+    reason_of,
+    says_done,
+    without_reasoning,
+)
 from bbllm.planners.fltrnn.planner import FLTRNN
 
 GOAL = 'turnon_tv: 1'
@@ -116,3 +121,26 @@ MORE = (
 @pytest.mark.parametrize('line', [*DONE, *MORE])
 def test_a_line_says_that_all_is_done_if_it_says_nothing_else(line: str) -> None:
     assert says_done(line) is (line in DONE)
+
+
+@pytest.mark.parametrize(
+    ('reply', 'answer'),
+    [
+        ('<think>0: wait</think>0: go', '0: go'),
+        ('0: go\n<Thinking>\n1: stop\n</thinking>1: rest', '0: go\n1: rest'),
+        ('0: wait\n</think>\n0: go', '\n0: go'),
+        ('0: go\n<think>or rather', '0: go\n'),
+        ('<think>0: go', ''),
+        ('<think>a</think>b<reasoning>c</reasoning>d', 'bd'),
+        ('{"skill": "<think>pick or place?</think>pick"}', '{"skill": "pick"}'),
+        ('<rob0>[pick] <red_cube>', '<rob0>[pick] <red_cube>'),
+        ('<think >0: go', '<think >0: go'),
+    ],
+)
+def test_reasoning_of_a_model_is_no_part_of_its_reply(reply: str, answer: str) -> None:
+    assert without_reasoning(reply) == answer
+
+
+def test_no_number_of_tags_holds_the_reader_up() -> None:
+    for text in ('<think>' * 20_000, '</think>' * 20_000, '<think><' * 20_000):
+        assert len(without_reasoning(text)) <= 1

@@ -96,7 +96,7 @@ def test_a_reply_that_cannot_be_read_twice_ends_the_run_before_anything_moves(
 ) -> None:
     world, context = busy_table(), Diary()
 
-    with pytest.raises(ParseError, match='was asked twice'):
+    with pytest.raises(ParseError, match='Neither of two replies'):
         run(ScriptedModel(replies), world, context)
 
     assert world.calls == []

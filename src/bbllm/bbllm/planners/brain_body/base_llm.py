@@ -1,6 +1,7 @@
 """Base-LLM: one model writes the program at once, without Body and without feedback."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from bbllm.core.events import PlanMade, StepFailed
 from bbllm.core.protocols import EpisodeContext, Pass, PromptRequest, World
@@ -8,13 +9,19 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
 from bbllm.planners.brain_body.planner import body_in
 from bbllm.planners.common.call_grammar import parse_call
-from bbllm.planners.common.grounding import GroundingOptions
+from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause, map_step
 from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.plan_grammar import parse_plan, program_form
 from bbllm.planners.common.prompting import Prompts
 
-OPTIONS = GroundingOptions()
+
+@dataclass(frozen=True, slots=True)
+class BaseLLMOptions:
+    """Options of the planner; see `BrainBodyOptions`."""
+
+    grounding: Policy = Policy.NEAREST
+    reach: bool = True
 
 
 @dataclass(frozen=True)
@@ -26,12 +33,13 @@ class BaseLLM(ModelPlanner):
     object is skipped; only a reply without a numbered line is requested once more.
     """
 
-    options: GroundingOptions = OPTIONS
+    options: BaseLLMOptions = BaseLLMOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        prompts, scene = Prompts(), world.observe()
+        prompts, scene = Prompts(reach=self.options.reach), world.observe()
         request = PromptRequest(kind='calls', scene=prompts.shown(scene))
-        program = Plan(self.ask(prompts.direct(task, scene), parse_plan, request, context))
+        read = partial(parse_plan, form=program_form(scene))
+        program = Plan(self.ask(prompts.direct(task, scene), read, request, context))
         context.emit(PlanMade.of(program, 0))
         reader = body_in(world, _Reader(), self.options.grounding, task, context)
         for line in program.steps:
@@ -50,4 +58,6 @@ class _Reader:
         return parse_call(step.text, scene)
 
 
-BASE_LLM = PlannerSpec(factory=BaseLLM, options=OPTIONS, uses_feedback=False, asks_body=False)
+BASE_LLM = PlannerSpec(
+    factory=BaseLLM, options=BaseLLMOptions(), uses_feedback=False, asks_body=False
+)

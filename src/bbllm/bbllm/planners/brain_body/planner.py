@@ -22,7 +22,7 @@ from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.plan_grammar import parse_plan, plan_on
+from bbllm.planners.common.plan_grammar import parse_plan, plan_form, plan_on
 from bbllm.planners.common.program import Referents
 from bbllm.planners.common.prompting import Prompts
 from bbllm.planners.common.scene_graph import HOUSEHOLD, MOVES, WORLD_WORDS, shown_to_body
@@ -73,6 +73,9 @@ class BrainBodyOptions:
     """In a household, how one of several objects of a class is chosen."""
     open_state: Estimation = 'no'
     """How beliefs about objects are formed from past actions, for the Brain to read."""
+    reach: bool = True
+    """On a table, whether the Brain is told what is out of reach, or learns it from feedback only,
+    as in the paper."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,8 @@ class BrainBody(ModelPlanner):
         body = body_in(world, self.body, self.options.grounding, task, context)
         prompts, scene = self._prompts, world.observe()
         request = PromptRequest(kind='plan', scene=prompts.shown(scene))
-        plan = Plan(self.ask(prompts.planning(task, scene), parse_plan, request, context))
+        read = partial(parse_plan, form=plan_form(scene))
+        plan = Plan(self.ask(prompts.planning(task, scene), read, request, context))
         context.emit(PlanMade.of(plan, 0))
         failures: list[StepFailure] = []
         i = k = 0
@@ -129,7 +133,7 @@ class BrainBody(ModelPlanner):
 
     @property
     def _prompts(self) -> Prompts:
-        return Prompts(believed=self.options.open_state != 'no')
+        return Prompts(believed=self.options.open_state != 'no', reach=self.options.reach)
 
     def _repair(
         self,
@@ -152,7 +156,8 @@ class BrainBody(ModelPlanner):
             failures=tuple(failed),
         )
         try:
-            new = self.ask(prompt, partial(parse_plan, start=start), request, context)
+            read = partial(parse_plan, start=start, form=plan_form(scene))
+            new = self.ask(prompt, read, request, context)
         except ParseError as error:
             context.warn(f'The Brain gave no plan from step {start} on that can be read: {error}')
             return None

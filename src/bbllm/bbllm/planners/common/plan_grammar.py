@@ -1,43 +1,111 @@
 """
 The grammar of plans that a Brain may reply with.
 
-A plan is numbered lines, `0: pick red_cube`, that count up by one from the requested number.
-Other lines (markdown, chatter, an explanation) are ignored. The single line `cannot: <reason>`
-means that there is no plan. No text is ever executed.
+A plan is numbered lines, `0: pick red_cube`, that count up by one from the requested number; a
+whole plan may also count from 1. Other lines (markdown, chatter, an explanation) are ignored. The
+single line `cannot: <reason>` means that there is no plan. No text is ever executed. What each
+other kind of reply comes to: docs/design/brain-replies.md.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.types import Plan, PlanStep
+from bbllm.core.skill_calls import WAIT_LIMIT_S
+from bbllm.core.types import MOVABLE, Plan, PlanStep, Scene
 from bbllm.planners.common.reply_diagnostics import reason_of, says_done
+from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
 
 MAX_STEPS = 200
 """Longer plans come from models that repeat themselves."""
 MAX_STEP_LENGTH = 500
 """Maximum length of the text of a step [characters]."""
+MAX_CYCLE = 4
+"""Longest group of steps whose repetition is noticed."""
+MAX_REPEATS = 10
+"""How often a group of steps may stand in a row; more come from models that repeat themselves."""
 
 _BEFORE = ' \t>*_#`~-•'
 _AFTER = ' \t\r*_`~'
-_STEP = re.compile(r'(?:step\s+)?(\d{1,4})\s*(?::|\)|\.(?!\d))[\s*_`]*(.*)', re.IGNORECASE)
+_STEP = re.compile(
+    r'(?:step\s+)?(\d{1,4})(?:\s*(?:[:)、]|\.(?!\d))|\s+[-–—](?=\s))[\s*_`]*(.*)', re.IGNORECASE
+)
 _NEW_PLAN = re.compile(
     r'(?:the )?(?:new|updated|revised|corrected) plan[*_` ]*:[*_` ]*(.*)', re.IGNORECASE
 )
 _EXPLANATION = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:', re.IGNORECASE)
+_NEXT_EXAMPLE = re.compile(r'(?:task|environment)[*_` ]*:', re.IGNORECASE)
+"""Begins what a model writes that goes on with examples of its own."""
+_WAIT = re.compile(
+    r'wait(?: for)? (\d+(?:\.\d+)?) ?(?:(h|hours?|m|min|minutes?)|s|secs?|seconds?)?\.?',
+    re.IGNORECASE,
+)
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+"""Full-width forms of ASCII, which keyboards of East Asia write."""
 
 
-def parse_plan(text: str, start: int = 0) -> tuple[PlanStep, ...]:
+@dataclass(frozen=True, slots=True)
+class PlanForm:
+    """What refusals of a reply say in the words of its domain."""
+
+    example: str = '<step>'
+    """A step that the scene allows."""
+    longest_wait_s: float | None = None
+    """The longest single wait [s]; None where there is no such limit."""
+
+    def wanted(self, start: int) -> str:
+        """Return the whole form of a reply."""
+        return (
+            f'Write one step per line, numbered from {start} without gaps, such as '
+            f'`{start}: {self.example}`, or the single line `cannot: <reason>`.'
+        )
+
+
+def plan_form(scene: Scene) -> PlanForm:
+    """Return the form of plans for a scene: `pick red_cube`, or in a household `walk to milk`."""
+    if scene.domain == HOUSEHOLD:
+        return PlanForm(example=' '.join(['walk to', *classes(scene)[:1]]))
+    movable = [item.name for item in scene.objects if item.kind in MOVABLE]
+    waits = any('seconds' in skill.params for skill in scene.skills)
+    return PlanForm(
+        example=f'pick {movable[0]}' if movable else 'return to base',
+        longest_wait_s=WAIT_LIMIT_S if waits else None,
+    )
+
+
+def program_form(scene: Scene) -> PlanForm:
+    """Return the form of programs, whose steps are calls: `<rob0>[pick] <red_cube>`."""
+    verb, _, name = plan_form(scene).example.rpartition(' ')
+    if scene.domain == HOUSEHOLD:
+        return PlanForm(example=f'<char0>[walk] <{name}>')
+    return PlanForm(
+        example=f'<rob0>[pick] <{name}>' if verb == 'pick' else '<rob0>[return_to_base]'
+    )
+
+
+def parse_plan(text: str, start: int = 0, *, form: PlanForm = PlanForm()) -> tuple[PlanStep, ...]:
     """
     Return the steps of a reply, numbered from `start`; none if it is only `Done`.
 
-    If the reply repeats the old plan, only the text from `New plan:` counts. Raises GaveUpError
-    for the line `cannot: <reason>`, ParseError for what is no plan.
+    If the reply repeats the old plan, only the text from `New plan:` counts; nothing counts from
+    the line on that begins another example. Raises GaveUpError for the line `cannot: <reason>`,
+    ParseError for what is no plan, with the whole form of one.
     """
-    lines = [_bare(line) for line in text.split('\n')]
+    try:
+        steps = _read(text.translate(_FULL_WIDTH), start)
+        _check(steps, form)
+    except ParseError as error:
+        raise ParseError(f'{error} {form.wanted(start)}') from error
+    return steps
+
+
+def _read(text: str, start: int) -> tuple[PlanStep, ...]:
+    lines = _own_lines(text)
     marks = [i for i, line in enumerate(lines) if _NEW_PLAN.match(line)]
     steps: list[PlanStep] = []
     explaining = False
+    shift = 0
     for line in lines[marks[-1] if marks else 0 :]:
         while heading := _NEW_PLAN.match(line):
             line = _bare(heading[1])
@@ -45,36 +113,73 @@ def parse_plan(text: str, start: int = 0) -> tuple[PlanStep, ...]:
             explaining = True
         elif found := _STEP.match(line):
             number, words = int(found[1]), found[2].strip(_AFTER)
-            if number != start + len(steps):
+            # Only a whole plan from 1 is unambiguous: part of one might leave a step out.
+            shift = 1 if (start, number, steps, explaining) == (0, 1, [], False) else shift
+            wanted = start + shift + len(steps)
+            if number != wanted:
                 if explaining:  # an explanation may number its reasons
                     continue
-                wanted = start + len(steps)
                 what = f'After step {wanted - 1} it goes on' if steps else 'The plan begins'
-                raise ParseError(
-                    f'{what} with number {number}, but number {wanted} was to come. Steps must be '
-                    f'numbered from {start}, one by one, without gaps.'
-                )
+                raise ParseError(f'{what} with number {number}, but number {wanted} was to come.')
             explaining = False
             if says_done(words):
                 return tuple(steps)
-            steps.append(_step(number, words, len(steps)))
+            steps.append(_step(number, words, number - shift, len(steps)))
         elif not steps and (reason := reason_of(line)):
             raise GaveUpError(reason)
         elif steps and says_done(line):
             break
     if not steps:
-        raise ParseError(
-            f'No numbered step was found. The reply must have lines like `{start}: pick red_cube`,'
-            f' numbered from {start}, or be one line `cannot: <reason>`.'
-        )
+        raise ParseError('No numbered step was found.')
     return tuple(steps)
+
+
+def _own_lines(text: str) -> list[str]:
+    """Return the lines of a reply without markup, up to an example that the model made up."""
+    lines = [_bare(line) for line in text.split('\n')]
+    n_steps = 0
+    for i, line in enumerate(lines):
+        if n_steps and _NEXT_EXAMPLE.match(line):
+            return lines[:i]
+        n_steps += _STEP.match(line) is not None
+    return lines
+
+
+def _check(steps: Sequence[PlanStep], form: PlanForm) -> None:
+    texts = [step.text.lower() for step in steps]
+    for length in range(1, MAX_CYCLE + 1):
+        for i in range(len(texts) - MAX_REPEATS * length):
+            group, end = texts[i : i + length], i + MAX_REPEATS * length
+            waiting = all(map(_WAIT.fullmatch, group))
+            if not waiting and texts[i:end] == texts[i + length : end + length]:
+                raise ParseError(
+                    f'From step {steps[i].index} on the plan repeats {", ".join(group)!r} more '
+                    f'than {MAX_REPEATS} times. Write each step as often as the task needs it.'
+                )
+    if form.longest_wait_s is None:
+        return
+    for step in steps:
+        seconds = _seconds_of(step.text)
+        if seconds > form.longest_wait_s:
+            raise ParseError(
+                f'Step {step.index} waits {seconds:g} seconds, but a single wait lasts at most '
+                f'{form.longest_wait_s:g}. Write several.'
+            )
+
+
+def _seconds_of(text: str) -> float:
+    """Return how long a step such as `wait for 2 minutes` waits [s]; 0 for other steps."""
+    found = _WAIT.fullmatch(text)
+    if found is None:
+        return 0.0
+    return float(found[1]) * {'m': 60, 'h': 3600}.get((found[2] or 's')[0].lower(), 1)
 
 
 def _bare(line: str) -> str:
     return line.lstrip(_BEFORE).rstrip(_AFTER)
 
 
-def _step(number: int, text: str, n_steps: int) -> PlanStep:
+def _step(number: int, text: str, index: int, n_steps: int) -> PlanStep:
     if not text:
         raise ParseError(f'Step {number} is empty. Each number is followed by one action.')
     if len(text) > MAX_STEP_LENGTH:
@@ -84,7 +189,7 @@ def _step(number: int, text: str, n_steps: int) -> PlanStep:
         )
     if n_steps == MAX_STEPS:
         raise ParseError(f'The plan has more than {MAX_STEPS} steps. Write a shorter one.')
-    return PlanStep(number, ' '.join(text.split()))
+    return PlanStep(index, ' '.join(text.split()))
 
 
 def plan_on(plan: Plan, start: int, steps: Sequence[PlanStep]) -> Plan:

@@ -15,7 +15,8 @@ from bbllm.core.naming import class_of, instance_name
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
 from bbllm.core.text import DATA_RULE, as_data, untagged
-from bbllm.core.types import Kind, Plan, PlanStep, Scene, SceneObject, Skill, Task
+from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, Task
+from bbllm.planners.common.reply_diagnostics import without_reasoning
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
@@ -28,6 +29,7 @@ from bbllm.planners.common.scene_graph import (
     sensed_only,
     whereabouts,
 )
+from bbllm.planners.common.table_text import table_environment
 
 
 @cache
@@ -62,15 +64,6 @@ HOUSE_SYNTAX = (
     '<char0>[action] where it takes none'
 )
 """Forms of a call on a table and in a household; a Body may also pass."""
-LEFT_OUT = frozenset(
-    {
-        # As in the paper, the Brain learns from feedback which objects are within reach.
-        *('reachable', 'unreachable', 'out_of_reach'),
-        # These only repeat the positions, once for each pair of objects.
-        *('left_of', 'right_of', 'in_front_of', 'behind', 'near'),
-    }
-)
-"""Predicates that no prompt contains."""
 BELIEVED = 'Believed, not sensed:'
 """Heading of the open state of a scene."""
 REPLY_KEPT = 4000
@@ -85,13 +78,16 @@ class Prompts:
 
     believed: bool = False
     """Whether the prompts of a Brain include the open state of a scene."""
+    reach: bool = True
+    """Whether the prompts of a Brain on a table mark what is out of reach."""
 
     def planning(self, task: Task, scene: Scene) -> str:
         return self._render('planning', scene, task, environment=self._environment(scene))
 
     def direct(self, task: Task, scene: Scene) -> str:
         """Return the prompt for a whole program, without steps in plain words before it."""
-        return self._render('direct', scene, task, environment=environment(scene))
+        text = environment(scene, reach=self.reach)
+        return self._render('direct', scene, task, environment=text)
 
     def execution(self, step: PlanStep, scene: Scene) -> str:
         return self._render(
@@ -126,10 +122,13 @@ class Prompts:
 
     def shown(self, scene: Scene) -> Scene:
         """Return the part of a scene that the prompts of a Brain contain."""
-        return scene if self.believed else sensed_only(scene)
+        scene = scene if self.believed else sensed_only(scene)
+        if self.reach:
+            return scene
+        return replace(scene, facts=tuple(f for f in scene.facts if f.predicate != 'reachable'))
 
     def _environment(self, scene: Scene) -> str:
-        text = environment(scene)
+        text = environment(scene, reach=self.reach)
         beliefs = believed(scene) if self.believed else ''
         return f'{text}\n\n{BELIEVED}\n{beliefs}' if beliefs else text
 
@@ -141,7 +140,9 @@ class Prompts:
         # The scene of a Body is converted already; a Brain plans with the same actions.
         skills = house_skills(scene) if in_house and not for_body else scene.skills
         common: dict[str, object] = {
-            'examples': source(found, f'{scene.domain}/{name}_examples.md').strip(),
+            'examples': found.get_template(f'{scene.domain}/{name}_examples.md').render(
+                reach=self.reach
+            ),
             'objects': classes(scene) if in_house else scene.names,
             'actions': [describe_skill(skill) for skill in skills],
             'syntax': (HOUSE_SYNTAX if in_house else SYNTAX) + (', or <pass>' if for_body else ''),
@@ -193,16 +194,16 @@ def declared(skill: Skill) -> str:
     return ' '.join([skill.name, *kinds])
 
 
-def environment(scene: Scene) -> str:
-    """Return the sensed scene as text: on a table a line per object, then a line per fact."""
+def environment(scene: Scene, *, reach: bool = True) -> str:
+    """
+    Return the sensed scene as text: on a table a row per object, then a line per fact.
+
+    `reach` marks what is out of reach on a table; without it a planner learns that from feedback.
+    """
     scene = sensed_only(scene)
     if scene.domain == HOUSEHOLD:
         return house_environment(scene)
-    lines = ['Each object: name, kind, colour, x y z of its centre, size [m]. x points away from']
-    lines += ['the arm, y to its left, z up; the table top is z = 0.']
-    lines += [_object_line(item) for item in scene.objects]
-    lines += [str(fact) for fact in scene.facts if fact.predicate not in LEFT_OUT]
-    return '\n'.join(lines)
+    return table_environment(scene, reach=reach)
 
 
 def believed(scene: Scene) -> str:
@@ -274,16 +275,6 @@ def _counted(texts: Iterable[str], between: str) -> str:
     return between.join(f'{n} {text}' if n > 1 else text for text, n in counts.items())
 
 
-def _object_line(item: SceneObject) -> str:
-    words = [item.name, item.kind.value]
-    if item.color:
-        words.append(item.color)
-    words += [f'{value:.3f}' for value in item.pose.position_m]
-    if item.kind is not Kind.LOCATION and any(item.size_m):
-        words.append('size ' + ' x '.join(f'{value:.3g}' for value in item.size_m))
-    return ' '.join(words)
-
-
 def one_line(text: str) -> str:
     """Put text on one line, so that it cannot imitate a label or delimiter of the prompt."""
     return untagged(' '.join(text.split()))
@@ -302,21 +293,22 @@ def ask(
     Ask a model, and once more with the reason if `read` raises ParseError for its reply.
 
     `request` is the prompt as data, `schema` the JSON schema of the reply for a model that
-    supports that, and `on_retry` receives the reason for the second request. ParseError if the
-    second reply cannot be read either.
+    supports that, and `on_retry` receives the reason for the second request. `read` gets replies
+    without reasoning. ParseError if the second reply cannot be read either.
     """
     wanted = schema if model.supports_schema else None
     messages = [Message('user', prompt, request)]
     while True:
-        reply = model.complete(messages, schema=wanted).text
+        reply = without_reasoning(model.complete(messages, schema=wanted).text)
         try:
             return read(reply)
         except ParseError as error:
             if len(messages) > 1:
                 printable = ''.join(char if char.isprintable() else ' ' for char in reply)
+                # Feedback to the Brain has this text, so it names no model.
                 raise ParseError(
-                    f'{model.name} was asked twice, and neither reply can be read. {error} '
-                    f'It said: {shorten(printable, REPLY_QUOTED, placeholder=" ...")!r}'
+                    f'Neither of two replies can be read. {error} The second was: '
+                    f'{shorten(printable, REPLY_QUOTED, placeholder=" ...")!r}'
                 ) from error
             if on_retry is not None:
                 on_retry(f'A reply of {model.name} cannot be read, so it is asked again. {error}')

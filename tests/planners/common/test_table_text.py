@@ -1,0 +1,103 @@
+"""The text of a table: frame, kinds, rows with yaw and reach, facts that say something new."""
+
+import math
+
+import pytest
+from symbolic_table import SymbolicTabletop
+
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.planners.common.table_text import table_environment
+
+UPSIDE_DOWN = (1.0, 0.0, 0.0, 0.0)
+
+
+def turned(deg: float, axis: str = 'z') -> tuple[float, float, float, float]:
+    """Return the quaternion of a turn about one axis."""
+    half = math.radians(deg) / 2
+    part = {name: math.sin(half) if name == axis else 0.0 for name in 'xyz'}
+    return (part['x'], part['y'], part['z'], math.cos(half))
+
+
+def row(
+    quat: tuple[float, float, float, float],
+    kind: Kind = Kind.CUBE,
+    size: tuple[float, float, float] = (0.04, 0.04, 0.04),
+) -> str:
+    """Return what the row of an object adds to its position."""
+    pose = Pose(position_m=(0.4, 0.1, 0.02), quat_xyzw=quat)
+    item = SceneObject(name='a', kind=kind, pose=pose, size_m=size)
+    text = table_environment(Scene((item,), (), (), 0.0), reach=True)
+    return text.splitlines()[-1].partition('0.020')[2].strip()
+
+
+@pytest.mark.parametrize('deg', [-44, -10, 1, 40])
+@pytest.mark.parametrize('more', [-180, -90, 0, 90, 180])
+def test_the_yaw_of_a_cube_is_that_of_the_nearest_pose_that_looks_alike(
+    deg: int, more: int
+) -> None:
+    assert row(turned(deg + more)) == f'yaw {deg}'
+
+
+@pytest.mark.parametrize(
+    ('quat', 'kind', 'size', 'told'),
+    [
+        (turned(0.3), Kind.CUBE, (0.04, 0.04, 0.04), ''),
+        (turned(90, 'x'), Kind.CUBE, (0.04, 0.04, 0.04), ''),
+        (UPSIDE_DOWN, Kind.CUBE, (0.04, 0.04, 0.04), ''),
+        (turned(45, 'x'), Kind.CUBE, (0.04, 0.04, 0.04), 'tilted'),
+        (turned(30), Kind.CYLINDER, (0.04, 0.04, 0.06), ''),
+        (turned(90, 'y'), Kind.CYLINDER, (0.04, 0.04, 0.06), 'tilted'),
+        (turned(80), Kind.OTHER, (0.04, 0.20, 0.06), 'yaw 80'),
+        (turned(-100), Kind.OTHER, (0.04, 0.20, 0.06), 'yaw 80'),
+        (turned(30), Kind.CONTAINER, (0.3, 0.2, 0.1), 'yaw 30'),
+        (turned(30), Kind.FIXTURE, (1.0, 1.0, 0.04), ''),
+    ],
+)
+def test_what_looks_alike_has_no_yaw_and_what_leans_is_tilted(
+    quat: tuple[float, float, float, float],
+    kind: Kind,
+    size: tuple[float, float, float],
+    told: str,
+) -> None:
+    assert row(quat, kind, size) == told
+
+
+def test_a_table_is_told_with_frame_kinds_reach_and_each_fact_once() -> None:
+    table = SymbolicTabletop(
+        {'red_cube': (0.4, 0.1), 'location_A': (0.4, 0.1), 'location_B': (0.9, 0.1)},
+        unreachable=['location_B'],
+    )
+    scene = table.observe()
+    more = (Fact('location_A', 'occupied_by', 'red_cube'), Fact('red_cube', 'is', 'clear'))
+    scene = Scene(scene.objects, scene.skills, (*scene.facts, *more), 0.0)
+
+    header, *lines = table_environment(scene, reach=True).splitlines()
+
+    assert 'size [m] where it is not 0.04 x 0.04 x 0.04' in header
+    assert 'x points away from it, which is up in a letter or figure, y to the left' in header
+    assert lines == [
+        'A location is a marked spot on the table, empty unless a line shows an object on it.',
+        'red_cube cube red 0.400 0.100 0.020',
+        'location_A location 0.400 0.100 0.000',
+        'location_B location 0.900 0.100 0.000 out of reach',
+        '(red_cube on location_A)',
+    ]
+    assert 'out of reach' not in table_environment(scene, reach=False)
+
+
+def test_a_size_that_is_unlike_most_is_in_its_row() -> None:
+    items = tuple(
+        SceneObject(
+            name=name,
+            kind=Kind.CUBE,
+            pose=Pose(position_m=(0.4, y, 0.02)),
+            size_m=(edge, edge, edge),
+        )
+        for name, y, edge in (('a', 0.0, 0.04), ('b', 0.1, 0.05), ('c', 0.2, 0.04))
+    )
+
+    assert table_environment(Scene(items, (), (), 0.0), reach=True).splitlines()[-3:] == [
+        'a cube 0.400 0.000 0.020',
+        'b cube 0.400 0.100 0.020 size 0.05 x 0.05 x 0.05',
+        'c cube 0.400 0.200 0.020',
+    ]
