@@ -42,7 +42,7 @@ lint: setup ## Run ruff and mypy
 	@$(RUN) $(LINT)
 
 bench: setup ## Measure the arm, the stack and the seven tasks (minutes)
-	@bin/bbllm bench arm && bin/bbllm bench stack && bin/bbllm bench tabletop --brain offline --body offline --k 0,1,2,3
+	@bin/bbllm bench arm && bin/bbllm bench stack && bin/bbllm bench tabletop --planner brain_body:reach=no --brain offline --body offline --k 0,1,2,3
 
 docs: build/docs/done ## Build the docs site into build/site (installs mkdocs-material beside it, not in .venv)
 	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --quiet --strict && echo 'open build/site/index.html'

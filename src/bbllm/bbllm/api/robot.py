@@ -213,7 +213,7 @@ class Robot:
         """
         Return the plan for a task; nothing moves.
 
-        What is out of reach shows only when it is tried, so steps of the plan may fail.
+        Nothing is tried, so steps of the plan may still fail.
 
         Raises:
             TaskError: There is no plan; with the reason.

@@ -38,9 +38,8 @@ def plan(
     """
     Print the plan for a task and the call that each step becomes; nothing moves.
 
-    What is out of reach shows only when it is tried, so a plan may contain
-    steps that would fail. Of planners that observe before they go on
-    (llm_pop) it is the first round.
+    Nothing is tried, so a plan may contain steps that would fail. Of planners
+    that observe before they go on (llm_pop) it is the first round.
 
     [bold]Examples[/bold]
 
