@@ -54,7 +54,6 @@ def test_no_text_breaks_the_reader_in_any_other_way_than_it_says(text: str) -> N
         'It is 0.45 m away.\n0: pick red_cube\n1: place red_cube on location_B',
         '1: pick red_cube\n2: place red_cube on location_B\n3: Done',
         '0 - pick red_cube\n1 – place red_cube on location_B',
-        '\uff10\uff1a\u3000pick red_cube\n\uff11\uff1aplace red_cube on location_B',
         '0\u3001pick red_cube\n1\u3001place red_cube on location_B',
         '0: pick red_cube\n1: place red_cube on location_B\n2: Done\n\n'
         'Environment:\nblue_cube cube\nTask: more\nNew plan:\n0: pick blue_cube\n1: Done',

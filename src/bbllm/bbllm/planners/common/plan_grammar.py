@@ -41,8 +41,6 @@ _WAIT = re.compile(
     r'wait(?: for)? (\d+(?:\.\d+)?) ?(?:(h|hours?|m|min|minutes?)|s|secs?|seconds?)?\.?',
     re.IGNORECASE,
 )
-_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
-"""Full-width forms of ASCII, which keyboards of East Asia write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def parse_plan(text: str, start: int = 0, *, form: PlanForm = PlanForm()) -> tup
     ParseError for what is no plan, with the whole form of one.
     """
     try:
-        steps = _read(text.translate(_FULL_WIDTH), start)
+        steps = _read(text, start)
         _check(steps, form)
     except ParseError as error:
         raise ParseError(f'{error} {form.wanted(start)}') from error

@@ -50,7 +50,7 @@ def without_reasoning(reply: str) -> str:
     Return a reply without the reasoning that its model mixed into it, as `<think>...</think>`.
 
     A closing tag alone ends reasoning that began in the model's template, and an opening tag alone
-    begins reasoning that was cut. Clients remove the tags of their servers; this is for others.
+    begins reasoning that was cut.
     """
     if '<' not in reply:
         return reply
