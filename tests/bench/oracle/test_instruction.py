@@ -59,6 +59,13 @@ def test_a_plan_is_written_in_plain_numbered_steps() -> None:
     )
 
 
+def test_tolerances_of_a_goal_are_not_read() -> None:
+    asked = 'put the red cube on location_B.'
+
+    assert plan(f'{asked} What counts: within 2 cm, give or take a whisker.') == plan(asked)
+    assert "'whisker'" in plan(f'{asked} Give or take a whisker.')
+
+
 def test_where_all_is_so_already_only_the_way_home_is_left() -> None:
     there = thing('red_cube', Kind.CUBE, 0.5, -0.2)
     scene = Scene((there, *SCENE.objects[1:]), SKILLS, (), 0.0)

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from suite_files import generated, goal, suite, task
 
+from bbllm.bench.oracle.instruction import WHAT_COUNTS
 from bbllm.bench.oracle.table_goals import COLORS, COLORS_OF_THE_ARC
 from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.goals import ColorLine
+from bbllm.bench.suites.goals import ColorLine, Goal, GridGoal, PairsASide, Triangle
 from bbllm.bench.suites.suite import list_suites, load_suite, parse_suite
 from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.errors import ConfigError, UnknownNameError
@@ -38,6 +39,30 @@ def test_the_tabletop_suite_has_the_seven_tasks_of_the_paper() -> None:
     assert tabletop.name == 'tabletop'
     assert tabletop.description
     assert 'tabletop' in list_suites()
+
+
+def lengths_of(goal: Goal) -> list[str]:
+    """Return the limits of a goal as its instruction has to write them."""
+    found = [f'{100 * way:g} cm' for way in (getattr(goal, 'margin_m', None),) if way]
+    match goal:
+        case GridGoal(pitch_m=(least, most)):
+            found.append(f'{100 * least:g} to {100 * most:g} cm')
+        case ColorLine(gap_m=(least, most), centre=(x, _), centre_m=off):
+            found += [f'{100 * least:g} to {100 * most:g} cm', f'{100 * off:g} cm of x = {x:.2f}']
+        case PairsASide(location_m=near):
+            found.append(f'within {100 * near:g} cm')
+        case Triangle(side_edges=(least, most), edge_m=edge, apart_edges=apart, angle_deg=angle):
+            found.append(f'{100 * edge * least:g} to {100 * edge * most:g} cm')
+            found += [f'{angle:g} degrees', f'within {100 * edge * apart:g} cm']
+    return found
+
+
+@pytest.mark.parametrize('name', ['tabletop', 'tabletop_long', 'tabletop_sessions'])
+def test_instructions_have_the_limits_of_their_goals(name: str) -> None:
+    for spec in load_suite(name).tasks:
+        limits = lengths_of(spec.table_goal)
+        assert [text for text in limits if text not in spec.instruction] == [], spec.name
+        assert (WHAT_COUNTS in spec.instruction) is bool(limits), spec.name
 
 
 def test_the_hash_is_of_what_counts_and_not_of_comments() -> None:

@@ -185,15 +185,17 @@ def believed_in(prompt: str) -> list[str]:
     return lines.partition('\n\n')[0].splitlines()
 
 
-def test_without_the_option_prompts_are_what_they_were() -> None:
-    silent, plain = ScriptedModel([PLAN, AGAIN]), ScriptedModel([PLAN, AGAIN])
+def test_without_beliefs_in_scenes_or_with_no_prompts_are_what_they_were() -> None:
+    silent, plain, given = (ScriptedModel([PLAN, AGAIN]) for _ in range(3))
 
-    play(silent, busy_table(faults=[MISSED]), open_state='no')
-    play(plain, Believing(busy_table(faults=[MISSED])))
+    play(plain, busy_table(faults=[MISSED]))
+    play(silent, Believing(busy_table(faults=[MISSED])), open_state='no')
+    play(given, Believing(busy_table(faults=[MISSED])))
 
-    assert HEADING not in silent.requests[1].prompt
-    # What a node adds to scenes changes nothing for who did not ask for it.
+    assert HEADING not in plain.requests[1].prompt
+    # What a node adds to scenes changes nothing for who does not read it.
     assert [r.prompt for r in plain.requests] == [r.prompt for r in silent.requests]
+    assert all(believed_in(r.prompt) for r in given.requests)
 
 
 class Believing:

@@ -152,5 +152,5 @@ def test_all_that_rules_say_is_told() -> None:
     state = RuleEstimator().estimate(OpenState(), history, scene)
 
     words = [word for each in state.attributes.values() for word in each]
-    assert len(words) == 8
+    assert len(words) == 7
     assert [fact.object for fact in open_facts(state, scene)] == words

@@ -61,7 +61,7 @@ BLUE = [
         ([MISSED] * 3, 'red_cube', 'failed_grasp_twice'),
         ([MISSED, MISSED, PICKED], 'red_cube', ''),
         ([MISSED, MISSED, PICKED, PLACED, MISSED], 'red_cube', 'failed_grasp_once'),
-        ([STUCK], 'red_cube', 'would_not_rise fixed_or_heavy'),
+        ([STUCK], 'red_cube', 'fixed_or_heavy'),
         ([STUCK, PICKED], 'red_cube', ''),
         ([PICKED, LOST], 'red_cube', 'slipped_before'),
         ([SLIPPED, PICKED, PLACED], 'red_cube', 'slipped_before'),

@@ -29,6 +29,8 @@ HINT = (
     'name one with --brain, or in config/llm.yaml.'
 )
 """Ends every refusal."""
+WHAT_COUNTS = ' What counts: '
+"""Begins the tolerances in an instruction of a suite, which ask for nothing more; not read."""
 MAX_CHARACTERS = 2000
 MAX_WORDS = 60
 """Most words of a clause."""
@@ -124,6 +126,7 @@ def read_instruction(
         raise RefusalError(
             f'The task has {len(text)} characters; I read at most {MAX_CHARACTERS}. {HINT}'
         )
+    text = text.partition(WHAT_COUNTS)[0]
     clauses = _clauses(_words(text, things))
     parts = {part for name in things for part in name.lower().split('_')}
     known = VOCABULARY | {*things} | parts

@@ -71,7 +71,7 @@ class BrainBodyOptions:
 
     grounding: Policy = Policy.NEAREST
     """In a household, how one of several objects of a class is chosen."""
-    open_state: Estimation = 'no'
+    open_state: Estimation = 'given'
     """How beliefs about objects are formed from past actions, for the Brain to read."""
     reach: bool = True
     """On a table, whether the Brain is told what is out of reach, or learns it from feedback only,

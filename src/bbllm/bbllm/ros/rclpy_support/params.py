@@ -143,7 +143,7 @@ class StateEstimatorParams(NodeParams):
     hidden_m: float = param(0.1, 'Distance at which the arm hides an object [m].', 0.0, 1.0)
     open_state: str = param(
         'off',
-        'Who adds what is believed of things by what was done to them, such as would_not_rise, '
+        'Who adds what is believed of things by what was done to them, such as fixed_or_heavy, '
         'as estimated facts: off, rules or model.',
     )
     collision_objects: bool = param(False, 'Publish collision_object; needs moveit_msgs.')

@@ -125,13 +125,17 @@ def _estimated(
     ]
 
 
-Estimation = Literal['no', 'rules', 'model']
-"""How beliefs about objects are formed from past actions."""
+Estimation = Literal['given', 'no', 'rules', 'model']
+"""
+How beliefs about objects are formed from past actions; all but `no` are for the planner to read.
+
+With `given` they are those that scenes contain, for example from earlier episodes.
+"""
 
 
 def believing(world: World, how: Estimation, model: ChatModel, context: EpisodeContext) -> World:
-    """Return a world whose scenes include beliefs, or the world itself with `no`."""
-    if how == 'no':
+    """Return a world whose scenes include beliefs, or the world itself with `given` and `no`."""
+    if how in ('given', 'no'):
         return world
     by_model = ModelEstimator(
         model,

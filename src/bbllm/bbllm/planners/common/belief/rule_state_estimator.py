@@ -67,7 +67,7 @@ class RuleEstimator:
 
 
 ATTRIBUTES = {
-    'would_not_rise': ('would_not_rise', 'fixed_or_heavy'),
+    'would_not_rise': ('fixed_or_heavy',),
     **{word: (word,) for word in ('slipped_before', 'misplaced_before', 'out_of_workspace')},
     **{word: (word,) for word in ('opened_before', 'warm')},
 }
