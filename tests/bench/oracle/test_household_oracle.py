@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -26,20 +27,27 @@ from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import load_suite, parse_suite
+from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event
+from bbllm.core.naming import class_of, id_of
 from bbllm.core.protocols import ChatModel, Message, PromptRequest, Situation
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.planners.common.belief.grammar import REASON, UPDATE
+from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_level_plan
 from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.program import Referents
 from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import build, load_house
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import SEEN
+from bbllm.worlds.household.vocabulary import Action
+from bbllm.worlds.household.world import HouseholdWorld
 
+TASK = Task('t', 'tidy up')
 SALMON = 'put_salmon_in_the_fridge'
 LONG = load_suite('household_long')
 STARS = ('two_toasts_one_by_one', 'take_away_three')
@@ -144,6 +152,24 @@ def test_what_fltrnn_does_not_see_it_reaches_with_its_rounds_only() -> None:
 
     assert played('fltrnn', case, seen='rooms_seen').result.passed
     assert not played('planning_only', case, seen='rooms_seen').result.passed
+
+
+@pytest.mark.parametrize('house', ['family_flat', 'studio'])
+@pytest.mark.parametrize('seed', range(3))
+def test_the_oracle_means_by_a_class_what_planners_mean(house: str, seed: int) -> None:
+    rng, world, n_succeeded = Random(seed), HouseholdWorld(house), 0
+    referents = Referents(Policy.NEAREST, rng, EpisodeRun(TASK, planner='', brain='', body=''))
+    for _ in range(150):
+        scene = world.observe()
+        word = rng.choice(sorted({class_of(name) for name in scene.names}))
+        action = rng.choice([Action.FIND, Action.GRAB, Action.OPEN, Action.CLOSE, Action.SWITCHON])
+        found = id_of(referents.found) if referents.found else None
+        state = HouseState(world.household, found=found, by_class=True)
+        call = referents.resolve(SkillCall(action.skill, (word,)), scene)
+        assert state._meant(action, 0, word) == id_of(call.args[0]), call
+        n_succeeded += world.execute(call).succeeded
+
+    assert n_succeeded > 20
 
 
 # --- constraints that no scene shows ----------------------------------------------------------

@@ -7,9 +7,12 @@ import pytest
 from made_scenes import made_scene
 from symbolic_table import Diary
 
-from bbllm.core.types import Scene
+from bbllm.core.types import Kind, Scene, SkillCall
 from bbllm.planners.common.grounding import Policy, ground
+from bbllm.planners.common.program import Referents, absent_text, meant_text
 from bbllm.planners.common.scene_graph import class_scene, meant_by, scene_graph
+from bbllm.worlds.household.visibility import Visibility
+from bbllm.worlds.household.world import HouseholdWorld
 
 HOUSE = 'kitchen_1 bath_2 cup_11 cup_12 cup_13 cup_14 kitchencabinet_20 character_40'
 ROOMS = (
@@ -79,6 +82,56 @@ def test_of_hidden_objects_the_one_in_the_container_at_hand_is_nearest() -> None
 
     assert chosen(scene, Policy.NEAREST, Diary(), skill='find') == 'cup_12'
     assert chosen(scene, Policy.NEAREST, Diary(), 'box', skill='open') == 'box_21'
+
+
+@pytest.mark.parametrize('house', ['family_flat', 'studio', 'old_house'])
+def test_cabinet_sink_and_faucet_of_one_room_are_chosen_together(house: str) -> None:
+    world = HouseholdWorld(house)
+    rooms = [item.name for item in world.observe().objects if item.kind is Kind.LOCATION]
+    chosen_rooms = []
+    for room in rooms:
+        referents = Referents(Policy.NEAREST, Random(0), Diary())
+        assert world.execute(SkillCall('walk', (room,))).succeeded
+        for word in ('sink', 'faucet', 'sink'):
+            call = referents.resolve(SkillCall('find', (word,)), world.observe())
+            assert world.execute(call).succeeded
+            chosen_rooms.append(scene_graph(world.observe()).rooms[call.args[0]])
+        assert len({*chosen_rooms[-3:]}) == 1, room
+
+    assert len({*chosen_rooms}) > 1  # a kitchen and a bathroom have one each
+
+
+def test_an_absent_name_is_answered_with_the_nearest_or_with_what_is_left_to_search() -> None:
+    room = Visibility(reach='room', accumulating=True)
+    partly, whole = HouseholdWorld('studio', visibility=room), HouseholdWorld('studio')
+    assert partly.execute(SkillCall('walk', ('kitchen_3',))).succeeded
+
+    assert absent_text('bread', whole.observe()).startswith(
+        "There is no 'bread' in the scene. The nearest names: breadslice, "
+    )
+    assert absent_text('juice', partly.observe()) == (
+        "No 'juice' was seen so far. Not seen yet: the rooms bathroom, home_office; what is "
+        'inside the closed nightstand, closet, fridge, kitchencabinet, microwave, '
+        'kitchencounterdrawer, stove, dishwasher.'
+    )
+    assert 'The nearest names: kitchencounter' in absent_text(
+        'kitchen counter 1', partly.observe()
+    )
+
+
+def test_a_told_call_names_the_place_of_an_object_that_was_chosen_among_several() -> None:
+    facts = ('cup_11 inside box_20', 'box_20 is closed', 'cup_12 on desk_21', 'cup_13 in_room a_1')
+    scene = made_scene('a_1 cup_11 cup_12 cup_13 cup_14 box_20 desk_21 character_40', *facts, HELD)
+
+    def told(*names: str) -> str:
+        words = tuple(name.partition('_')[0] for name in names)
+        return meant_text(SkillCall('x', words), SkillCall('x', names), scene)
+
+    assert told('cup_11') == 'the one in the closed box'
+    assert told('cup_12') == 'the one on the desk'
+    assert told('cup_13') == 'the one in the a'
+    assert told('cup_14', 'box_20') == 'the cup in a hand'
+    assert told('box_20') == ''
 
 
 def test_chance_takes_each_of_them_and_the_seed_decides() -> None:

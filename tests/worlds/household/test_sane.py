@@ -222,7 +222,7 @@ def test_nothing_goes_into_what_is_shut_in_or_into_itself(home: Household, line:
     [
         'grab', 'touch', 'watch', 'open', 'close', 'switchon', 'switchoff', 'eat', 'wipe', 'wash',
         'rinse', 'scrub', 'squeeze', 'cut', 'type', 'plugin',
-        'push', 'pull', 'move', 'plugout',
+        'push', 'pull', 'move', 'plugout', 'lookat',
     ],
 )  # fmt: skip
 def test_what_is_shut_in_two_deep_can_be_used_for_nothing(home: Household, action: str) -> None:

@@ -8,14 +8,14 @@ from small_houses import Id, execute, two_rooms
 
 from bbllm.core.naming import id_of
 from bbllm.core.types import Code, Kind, Scene, SkillCall, Status
-from bbllm.worlds.household.checks import OnFailure
+from bbllm.worlds.household.checks import A, ActionSituation, Memory, OnFailure, close_to
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.script import parse_line
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Relation, State
-from bbllm.worlds.household.world import HouseholdWorld
+from bbllm.worlds.household.world import HouseholdWorld, name_of
 
 MANUAL = Path(__file__).parents[3] / 'docs' / 'household.md'
 
@@ -69,6 +69,40 @@ def test_what_is_held_close_faced_and_heated_is_told(world: HouseholdWorld) -> N
     assert not any(
         fact.predicate == 'close_to' and fact.object != 'character_10' for fact in scene.facts
     )
+
+
+@pytest.mark.parametrize('house', ['studio', 'old_house'])
+@pytest.mark.parametrize('place', ['fridge', 'sink', 'kitchencounter', 'coffeetable'])
+def test_close_to_is_what_the_checks_of_actions_take_for_close(house: str, place: str) -> None:
+    world = HouseholdWorld(house, mode=Mode.SANE)
+    name = next(name for name in world.observe().names if name.startswith(f'{place}_'))
+    assert execute(world, f'walk {name}').succeeded
+
+    facts = world.observe().facts
+    graph = world.graph
+    me = graph.nodes[graph.character]
+    close = {
+        name_of(graph, node.id)
+        for node in graph.nodes.values()
+        if node is not me and close_to(A)(ActionSituation(graph, me, (node,), Memory()))
+    }
+    assert {f.subject for f in facts if f.predicate == 'close_to'} == close
+    assert len(close) > 2  # also what stands on it, lies inside it or belongs to it
+
+
+@pytest.mark.parametrize('action', ['lookat', 'watch', 'pointat'])
+def test_in_sane_houses_what_is_looked_at_is_turned_to(action: str) -> None:
+    world = HouseholdWorld('studio', mode=Mode.SANE)
+    original = HouseholdWorld('studio', mode=Mode.FRESH)
+    tv = next(name for name in world.observe().names if name.startswith('tv_'))
+    for each in (world, original):
+        assert execute(each, f'walk {tv}').succeeded
+
+    assert execute(world, f'{action} {tv}').succeeded
+    (me,) = [name for name in world.observe().names if name.startswith('character_')]
+    assert ('facing', tv) in told(world.observe(), me)
+    assert execute(original, f'{action} {tv}').raw == 'not_facing'
+    assert execute(world, 'walk fridge_156', f'{action} {tv}').raw == 'other_room'
 
 
 def test_only_what_a_person_stands_to_is_told_of_nearness_and_of_what_is_faced(

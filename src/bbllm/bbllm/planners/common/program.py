@@ -201,13 +201,15 @@ def absent_names(program: Program, scene: Scene) -> list[str]:
 
 def meant_text(call: SkillCall, made: SkillCall, scene: Scene) -> str:
     """Return where the objects of a call are that were chosen among several; '' for none."""
-    around = scene_graph(scene)
     chosen = [
-        f'the {word if len(call.args) > 1 else "one"} {whereabouts(name, around)}'
+        (word if len(call.args) > 1 else 'one', name)
         for word, name in zip(call.args, made.args, strict=True)
-        if name not in around.held and len(meant_by(word, scene.names)) > 1
+        if len(meant_by(word, scene.names)) > 1
     ]
-    return ' and '.join(chosen)
+    if not chosen:
+        return ''
+    around = scene_graph(scene)
+    return ' and '.join(f'the {word} {whereabouts(name, around)}' for word, name in chosen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,7 @@ _PUT_DOWN = (c.HOLDING_A, c.CLOSE_B, c.B_AT_HAND, c.NOT_INTO_ITSELF)
 _GO = Rule((c.STANDING, c.IN_SOME_ROOM), (do.go_to,))
 _LET_FALL = Rule((c.HOLDING_A,), (do.let_fall,))
 _TURN = replace(RULES[Action.TURNTO], checks=(c.IN_SAME_ROOM,))
+_LOOK_AT_IT = replace(_TURN, checks=(c.IN_SAME_ROOM, c.AT_HAND))
 _MOVE_AT_HAND = Rule((c.MOVABLE, c.CLOSE_A, c.AT_HAND, c.FREE_HAND))
 _NEED_HAND = (
     *(Action.OPEN, Action.CLOSE, Action.SWITCHON, Action.SWITCHOFF, Action.EAT, Action.WIPE),
@@ -189,14 +190,10 @@ SANE_RULES: Mapping[Action, Rule] = {
     Action.DROP: _LET_FALL,
     Action.RELEASE: _LET_FALL,
     Action.POUR: Rule((*RULES[Action.POUR].checks, c.B_AT_HAND, c.NOT_INTO_ITSELF), (do.pour,)),
-    **dict.fromkeys(
-        (
-            *(Action.TURNTO, Action.LOOKAT, Action.LOOKAT_SHORT, Action.LOOKAT_LONG),
-            Action.POINTAT,
-        ),
-        _TURN,
-    ),
-    Action.WATCH: replace(_TURN, checks=(c.LOOKABLE, c.IN_SAME_ROOM, c.AT_HAND)),
+    Action.TURNTO: _TURN,
+    **dict.fromkeys((Action.LOOKAT, Action.LOOKAT_SHORT, Action.LOOKAT_LONG), _LOOK_AT_IT),
+    Action.POINTAT: _TURN,
+    Action.WATCH: replace(_LOOK_AT_IT, checks=(c.LOOKABLE, *_LOOK_AT_IT.checks)),
     Action.PUSH: _MOVE_AT_HAND,
     Action.PULL: _MOVE_AT_HAND,
     Action.MOVE: _MOVE_AT_HAND,
