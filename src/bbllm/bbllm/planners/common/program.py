@@ -209,7 +209,10 @@ def meant_text(call: SkillCall, made: SkillCall, scene: Scene) -> str:
     if not chosen:
         return ''
     around = scene_graph(scene)
-    return ' and '.join(f'the {word} {whereabouts(name, around)}' for word, name in chosen)
+    in_hand = around.held if made.skill in HANDLING else ()  # of which it goes without saying
+    return ' and '.join(
+        f'the {word} {whereabouts(name, around)}' for word, name in chosen if name not in in_hand
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,7 @@ PARTLY_SEEN = (
     'objects has what was seen so far. There may be more in other rooms and closed containers:'
 )
 """Of a household that is not all in sight; what follows says how to name it."""
+NO_REASON = 'That something is not listed yet is no reason for `cannot: `.'
 REPLY = (
     'Reply with the lines of the body alone: no loops, no branches, no variables. Where the robot',
     'cannot do what is asked, reply with the one line `cannot: ` and why.',
@@ -165,7 +166,7 @@ class ProgPrompts:
         if not scene.whole:
             again = 'go there or open them, and you are asked again with what is seen then.'
             once = 'a name that is not listed means what is seen once the robot got there.'
-            lines += [PARTLY_SEEN, again if self.replan else once]
+            lines += [PARTLY_SEEN, again if self.replan else once, NO_REASON]
         lines.append(f'A call that fails {"ends the program" if self.replan else "is skipped"}.')
         return self._kept([*lines, *REPLY], asserted=not moves_to_containers(scene))
 
