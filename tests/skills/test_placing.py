@@ -16,6 +16,7 @@ from laid_tables import (
 
 from bbllm.core.skill_calls import PoseLiteral, format_pose
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
+from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import Hand
 from bbllm.skills.placing import PlaceTarget
 from bbllm.worlds.scene.transforms import compose
@@ -31,7 +32,10 @@ def holding(item: SceneObject, *others: SceneObject, below_m: float = 0.012) -> 
 @pytest.mark.parametrize(
     ('target', 'message'),
     [
-        ('location_G', 'location_G is occupied by yellow_cube.'),
+        (
+            'location_G',
+            'location_G is occupied by yellow_cube: red_cube needs 30 mm more room.',
+        ),
         ('green_cube', 'nothing can be placed on green_cube because blue_cube stands on it.'),
     ],
 )
@@ -219,7 +223,7 @@ def test_the_height_that_a_rejection_offers_is_taken(
     rejection = rejection_of(place(tcp(x, y, z, yaw_deg)), scene, hand)
 
     offered = float(rejection.message.split('at z = ')[1].split()[0])
-    over_crate = max(abs(x - 0.5), abs(y - 0.1)) < 0.03
+    over_crate = max(abs(x - 0.5), abs(y - 0.1)) < 0.0279  # well within its edge
     if over_crate or math.dist((x, y), (0.5, 0.1)) > 0.2:
         target = target_of(place(tcp(x, y, offered, yaw_deg)), scene, hand)
         assert target.supports == (('crate',) if over_crate else ('table',))
@@ -236,4 +240,99 @@ def test_a_hand_beside_the_table_and_one_in_a_block_are_told_so() -> None:
         'the pose 0.5 0.9 0.032 1 0 0 0 is not over table, which goes from x = -0.250 to 0.950 '
         'and from y = -0.800 to 0.800.'
     )
-    assert inside.message == 'the pose 0.52 0.22 0.032 1 0 0 0 is occupied by green_cube.'
+    assert inside.message == (
+        'the pose 0.52 0.22 0.032 1 0 0 0 is occupied by green_cube: red_cube needs 20 mm more '
+        'room. At 0.52 0.2405 0.032 1 0 0 0, 21 mm to the left, it would fit.'
+    )
+
+
+def proposed(rejection: Rejection) -> SkillCall:
+    """Return the call that a rejection says would have worked."""
+    return SkillCall('place', (rejection.message.rpartition(' At ')[2].partition(',')[0],))
+
+
+@pytest.mark.parametrize('yaw_deg', [0, 30, 45])
+@pytest.mark.parametrize('target', ['0.5 {y} 0.02', '0.5 {y} 0.02 20', '0.5 {y} 0.032 1 0 0 0'])
+def test_a_refusal_says_how_much_room_is_missing_and_a_place_that_works(
+    target: str, yaw_deg: float
+) -> None:
+    turned = cube('green_cube', 0.5, 0.2, yaw_deg=yaw_deg)
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), turned)
+    call = SkillCall('place', (target.format(y=0.164),))
+
+    rejection = rejection_of(call, scene, hand)
+
+    assert rejection.code is Code.OCCUPIED
+    assert 'mm more room. At 0.' in rejection.message
+    x, y, _ = placed(proposed(rejection), scene, hand).target.centre_m
+    assert 0 < math.dist((x, y), (0.5, 0.164)) < 0.03
+
+
+def test_a_location_that_is_partly_covered_has_a_pose_beside_it() -> None:
+    scene, hand = holding(
+        cube('red_cube', 0, 0), location('location_A', 0.5, 0.2), cube('blue_cube', 0.53, 0.2)
+    )
+
+    rejection = rejection_of(SkillCall('place', ('location_A',)), scene, hand)
+
+    assert rejection.message == (
+        'location_A is occupied by blue_cube: red_cube needs 10 mm more room. '
+        'At 0.4895 0.2 0.02, 11 mm towards the robot, it would fit.'
+    )
+
+
+# --- what stands on two things
+
+
+def two_cubes(gap_m: float, higher_m: float = 0.0) -> tuple[SceneObject, SceneObject]:
+    """Two cubes with a gap between them, its middle at y = 0.2."""
+    half = gap_m / 2 + 0.02
+    return cube('green_cube', 0.5, 0.2 - half), cube('blue_cube', 0.5, 0.2 + half, 0.02 + higher_m)
+
+
+@pytest.mark.parametrize('height', ['0.06', '0.072 1 0 0 0'])
+@pytest.mark.parametrize(
+    ('gap_m', 'higher_m', 'aside_m'),
+    [
+        (0.0, 0, 0),
+        (0.01, 0, 0),
+        (0.03, 0, 0),
+        (0.01, 0.002, 0),
+        (0.01, 0, 0.01),
+        (0.001, 0, -0.01),
+    ],
+)
+def test_a_cube_over_the_gap_between_two_equal_cubes_is_on_both(
+    gap_m: float, higher_m: float, aside_m: float, height: str
+) -> None:
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), *two_cubes(gap_m, higher_m))
+
+    put = placed(SkillCall('place', (f'0.5 {0.2 + aside_m:.3f} {height}',)), scene, hand).target
+
+    assert {*put.supports} == {'green_cube', 'blue_cube'}
+    assert put.centre_m == pytest.approx((0.5, 0.2 + aside_m, 0.06 + higher_m), abs=1e-6)
+
+
+def test_a_middle_that_no_top_bears_is_refused_with_a_place_where_it_would_stand() -> None:
+    low = two_cubes(0.01)[0], cube('flat', 0.5, 0.225, 0.015, edge_m=0.03)
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), *low)
+
+    rejection = rejection_of(SkillCall('place', ('0.5 0.2 0.06',)), scene, hand)
+
+    assert rejection.code is Code.BAD_ARGUMENTS
+    assert rejection.message == (
+        'red_cube would tip over at the pose 0.5 0.2 0.06: it would rest on green_cube alone, and '
+        'its middle is 7 mm too far out. At 0.5 0.1925 0.06, 8 mm to the right, it would stand.'
+    )
+    put = placed(proposed(rejection), scene, hand).target
+    assert put.supports == ('green_cube',)
+
+
+def test_two_corners_that_bear_no_middle_are_too_little() -> None:
+    """The middle must be inside the polygon of what is borne, not only between two tops."""
+    others = cube('green_cube', 0.53, 0.175), cube('blue_cube', 0.53, 0.225)
+    scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), *others)
+
+    rejection = rejection_of(SkillCall('place', ('0.5 0.2 0.06',)), scene, hand)
+
+    assert 'would tip over at the pose 0.5 0.2 0.06' in rejection.message

@@ -41,6 +41,38 @@ def test_a_cube_comes_to_rest_on_the_location_it_was_placed_on() -> None:
     assert world.observe().has('hand', 'is', 'empty')
 
 
+@pytest.mark.parametrize(('gap_m', 'aside_m'), [(0.001, 0.01), (0.01, -0.008), (0.026, 0.0)])
+def test_a_cube_on_two_others_stands(gap_m: float, aside_m: float) -> None:
+    half = gap_m / 2 + 0.02
+    pair = [
+        ObjectSpec(name=name, kind='cube', xy=(0.5, 0.1 + way))
+        for name, way in (('green_cube', -half), ('blue_cube', half))
+    ]
+    world = world_of(RED, *pair)
+
+    outcomes = run(world, 'pick red_cube', f'place 0.5 {0.1 + aside_m:.3f} 0.06')
+
+    assert [outcome.message for outcome in outcomes] == ['', '']
+    rests = world.settled()['red_cube']
+    assert rests.position_m == pytest.approx((0.5, 0.1 + aside_m, 0.06), abs=2e-3)
+    assert all(world.observe().has('red_cube', 'on', name) for name in ('green_cube', 'blue_cube'))
+
+
+def test_a_cube_at_the_least_depth_within_its_support_stands_and_one_beside_it_is_refused() -> (
+    None
+):
+    world = world_of(RED, ObjectSpec(name='green_cube', kind='cube', xy=(0.5, 0.1)))
+
+    picked, refused, placed = run(
+        world, 'pick red_cube', 'place 0.5 0.121 0.06', 'place 0.5 0.1175 0.06'
+    )
+
+    assert (picked.succeeded, refused.status) == (True, Status.REJECTED)
+    assert 'At 0.5 0.1175 0.06, 4 mm to the right, it would stand.' in refused.message
+    assert placed.succeeded, placed.message
+    assert world.settled()['red_cube'].position_m[2] == pytest.approx(0.06, abs=2e-3)
+
+
 def test_a_cube_is_turned_as_asked() -> None:
     world = world_of(RED)
 

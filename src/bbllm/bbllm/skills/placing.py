@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bbllm.core.skill_calls import looks_like_pose, parse_pose
+from bbllm.core.skill_calls import PoseLiteral, format_pose, looks_like_pose, parse_pose
 from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Code, Kind, Pose, Scene, SceneObject
 from bbllm.skills.catalog import Rejection
@@ -24,17 +24,23 @@ from bbllm.skills.grasps import (
     tool_yaw,
 )
 from bbllm.skills.shapes import (
+    Point,
     Vector,
     bottom_z,
     contains,
+    convex_hull,
+    depth_within,
     flat_axes,
     half_height,
     is_round,
     is_solid,
     outline,
+    overlap,
     polygon_gap,
     top_z,
     vertical_axis,
+    way_in,
+    way_out,
     yaw_pose,
 )
 
@@ -86,8 +92,15 @@ def _at_centre(
 ) -> PlaceTarget | Rejection:
     x, y, z = centre_m
     half = half_height(held)
-    below = _below(others, centre_m, z - half)
+    yaw = math.radians(yaw_deg or 0.0)
+    below = _supports(others, _at_rest(held, centre_m, yaw))
+    alike = next((item for item in below if item.kind in MOVABLE), None)
+    if yaw_deg is None and alike is not None:
+        yaw = yaw_like(alike)
+        below = _supports(others, _at_rest(held, centre_m, yaw))
     if not below:
+        if tops := _tops(others, _at_rest(held, centre_m, yaw)):
+            return _tips_over(arg, _at_rest(held, centre_m, yaw), tops, others)
         # Where no furniture is known, everything stands on a table at z = 0.
         tables = [item for item in others if item.kind is Kind.FIXTURE]
         under = [item for item in tables if contains(outline(item), (x, y))]
@@ -100,16 +113,12 @@ def _at_centre(
                 f'there is nothing at the pose {arg} to set {held.name} on; it would stand with '
                 f'its centre at z = {height:.3f}.',
             )
-    support = max(below, key=top_z, default=None)
-    surface = top_z(support) if support is not None else 0.0
-    yaw = math.radians(yaw_deg) if yaw_deg is not None else 0.0
-    if yaw_deg is None and support is not None and support.kind in MOVABLE:
-        yaw = yaw_like(support)
+    surface = max(map(top_z, below), default=0.0)
     return PlaceTarget(
         label=f'the pose {arg}',
         centre_m=(x, y, surface + half),
         yaw_rad=yaw,
-        supports=() if support is None else (support.name,),
+        supports=tuple(item.name for item in below),
     )
 
 
@@ -126,27 +135,81 @@ def _below_hand(
     tables = [item for item in others if item.kind is Kind.FIXTURE]
     if tables and not under:
         return _beside(arg, tables)
-    support = max(_below(others, (x, y, z), foot), key=top_z, default=None)
-    if support is None and (under or abs(foot) > SURFACE_SNAP_M):
+    held_yaw = yaw_like(held) + yaw - tool_yaw(hand.tcp)
+    ghost = _at_rest(held, (x, y, z), held_yaw)
+    below = _supports(others, ghost)
+    if not below and (tops := _tops(others, ghost)):
+        return _tips_over(arg, ghost, tops, others)
+    if not below and (under or abs(foot) > SURFACE_SNAP_M):
         return _off_surface(arg, held, max(under, key=top_z, default=None), foot, half - offset[2])
     return PlaceTarget(
         label=f'the pose {arg}',
-        centre_m=(x, y, (top_z(support) if support is not None else 0.0) + half),
-        yaw_rad=yaw_like(held) + yaw - tool_yaw(hand.tcp),
-        supports=() if support is None else (support.name,),
+        centre_m=(x, y, max(map(top_z, below), default=0.0) + half),
+        yaw_rad=held_yaw,
+        supports=tuple(item.name for item in below),
         hand_yaw_rad=yaw,
     )
 
 
-def _below(others: Sequence[SceneObject], at: Vector, foot_m: float) -> list[SceneObject]:
-    """Return what an object could stand on there, whose underside is at a height [m]."""
-    return [
+def _at_rest(held: SceneObject, centre_m: Vector, yaw_rad: float) -> SceneObject:
+    """Return the object as it would be at a place."""
+    if vertical_axis(held) != 2:  # it lies on its side, and its outline turns with it
+        return replace(held, pose=replace(held.pose, position_m=centre_m))
+    return replace(held, pose=yaw_pose(centre_m, yaw_rad))
+
+
+def _tops(others: Sequence[SceneObject], ghost: SceneObject) -> list[SceneObject]:
+    """Return what an object would touch with its underside, highest first, then nearest."""
+    shape, foot, (x, y, _) = outline(ghost), bottom_z(ghost), ghost.pose.position_m
+    tops = [
         item
         for item in others
         if is_solid(item)
-        and contains(outline(item), (at[0], at[1]))
-        and abs(top_z(item) - foot_m) <= SURFACE_SNAP_M
+        and abs(top_z(item) - foot) <= SURFACE_SNAP_M
+        and polygon_gap(shape, outline(item)) < -TOUCHING_M
     ]
+    return sorted(tops, key=lambda i: (-top_z(i), math.dist(i.pose.position_m[:2], (x, y))))
+
+
+def _bearing(shape: Sequence[Point], tops: Sequence[SceneObject]) -> tuple[Point, ...]:
+    """Return the support polygon of an outline on some tops of one height [m]."""
+    return convex_hull([point for item in tops for point in overlap(shape, outline(item))])
+
+
+def _level_with(tops: Sequence[SceneObject], highest: SceneObject) -> list[SceneObject]:
+    return [item for item in tops if 0.0 <= top_z(highest) - top_z(item) < LEVEL_M]
+
+
+def _supports(others: Sequence[SceneObject], ghost: SceneObject) -> list[SceneObject]:
+    """
+    Return what an object stands on there, the highest first; empty where it would tip over.
+
+    Its whole footprint is tested: tops of about one height carry together, and its middle must be
+    inside the polygon that they span.
+    """
+    shape, (x, y, _) = outline(ghost), ghost.pose.position_m
+    tops = _tops(others, ghost)
+    for highest in tops:
+        level = _level_with(tops, highest)
+        if depth_within(_bearing(shape, level), (x, y)) >= EDGE_M:
+            return level
+    return []
+
+
+def _tips_over(
+    arg: str, ghost: SceneObject, tops: Sequence[SceneObject], others: Sequence[SceneObject]
+) -> Rejection:
+    level, (x, y, z) = _level_with(tops, tops[0]), ghost.pose.position_m
+    bearing = _bearing(outline(ghost), level)
+    lacks_mm = math.ceil((EDGE_M - depth_within(bearing, (x, y))) * 1000 - 1e-6)
+    names = listed([item.name for item in level])
+    settled = replace(ghost.pose, position_m=(x, y, z + top_z(level[0]) - bottom_z(ghost)))
+    return Rejection(
+        Code.BAD_ARGUMENTS,
+        f'{ghost.name} would tip over at the pose {arg}: it would rest on {names} alone, and its '
+        f'middle is {lacks_mm} mm too far out.'
+        + _nearby(arg, replace(ghost, pose=settled), others, 'it would stand'),
+    )
 
 
 def _beside(arg: str, tables: Sequence[SceneObject]) -> Rejection:
@@ -185,6 +248,17 @@ PLACE_GAP_M = 0.0005
 """How far above the surface an object is let go [m]."""
 TOUCHING_M = 0.001
 """Outlines that overlap by more than this cannot stand side by side [m]."""
+LEVEL_M = 0.003
+"""Tops whose heights differ by less carry an object together, and what is higher by less does not
+occupy a place. A cube of 4 cm on such a step leans by 4 degrees; 18 count as upright
+(`UPRIGHT_COSINE`) [m]."""
+EDGE_M = 0.002
+"""How far inside its support polygon the middle of an object must be: thirty times the median
+error of a placed object (docs/measured.md) [m]."""
+SLACK_M = 0.0005
+"""How much further than needed a proposed place is, since it is written rounded [m]."""
+MOST_ASIDE_M = 0.03
+"""How far beside a refused place another is proposed; further, it is a different place [m]."""
 SPOT_GRID_M = 0.04
 SPOT_RADII_M = (0.38, 0.62)
 """Radii of the free spots on a surface: well within reach [m]."""
@@ -205,7 +279,7 @@ def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> Place
         target = _at_object(scene.object(arg), held, others, hand)
     if isinstance(target, Rejection):
         return target
-    return _occupied(target, held, others) or target
+    return _occupied(arg, target, held, others) or target
 
 
 def place_grips(
@@ -300,31 +374,87 @@ def _at_object(
 
 
 def _occupied(
-    target: PlaceTarget, held: SceneObject, others: Sequence[SceneObject]
+    arg: str, target: PlaceTarget, held: SceneObject, others: Sequence[SceneObject]
 ) -> Rejection | None:
-    ghost = replace(held, pose=yaw_pose(target.centre_m, target.yaw_rad))
-    if vertical_axis(held) != 2:  # it lies on its side, and its outline turns with it
-        ghost = replace(held, pose=replace(held.pose, position_m=target.centre_m))
-    shape = outline(ghost)
-    low, high = target.centre_m[2] - half_height(held), target.centre_m[2] + half_height(held)
-    blockers = [
-        other.name
-        for other in others
-        if is_solid(other)
-        and other.name not in target.supports
-        and top_z(other) > low + 0.003
-        and bottom_z(other) < high - 0.003
-        and polygon_gap(shape, outline(other)) < -TOUCHING_M
-    ]
+    ghost = _at_rest(held, target.centre_m, target.yaw_rad)
+    blockers = _blockers(ghost, target.supports, others)
     if not blockers:
         return None
+    names = listed([item.name for item in blockers])
     if target.supports and target.label == target.supports[0]:
         stands = 'stands' if len(blockers) == 1 else 'stand'
         return Rejection(
             Code.OCCUPIED,
-            f'nothing can be placed on {target.label} because {listed(blockers)} {stands} on it.',
+            f'nothing can be placed on {target.label} because {names} {stands} on it.',
         )
-    return Rejection(Code.OCCUPIED, f'{target.label} is occupied by {listed(blockers)}.')
+    lacks_m = max(-polygon_gap(outline(ghost), outline(item)) for item in blockers)
+    room = f'{held.name} needs {math.ceil(lacks_m * 1000 - 1e-6)} mm more room.'
+    hint = _nearby(arg, ghost, others, 'it would fit')
+    return Rejection(Code.OCCUPIED, f'{target.label} is occupied by {names}: {room}{hint}')
+
+
+def _blockers(
+    ghost: SceneObject, supports: Sequence[str], others: Sequence[SceneObject]
+) -> list[SceneObject]:
+    """Return what is in the way of an object at a place, but for what it stands on."""
+    shape, low, high = outline(ghost), bottom_z(ghost), top_z(ghost)
+    return [
+        other
+        for other in others
+        if is_solid(other)
+        and other.name not in supports
+        and top_z(other) > low + LEVEL_M
+        and bottom_z(other) < high - LEVEL_M
+        and polygon_gap(shape, outline(other)) < -TOUCHING_M
+    ]
+
+
+def _nearby(arg: str, ghost: SceneObject, others: Sequence[SceneObject], does: str) -> str:
+    """Return a sentence with a place beside a refused one that works; '' where none is near."""
+    shift = _shift_to_stand(ghost, others)
+    if shift is None:
+        return ''
+    dx, dy = shift
+    x, y, z = ghost.pose.position_m
+    literal = PoseLiteral(position_m=(x + dx, y + dy, z))
+    if looks_like_pose(arg):
+        (x, y, z), was = parse_pose(arg).position_m, parse_pose(arg)
+        literal = replace(was, position_m=(x + dx, y + dy, z))
+    elif not is_round(ghost) and abs(math.sin(2 * yaw_like(ghost))) > 0.01:
+        literal = replace(literal, yaw_deg=math.degrees(yaw_like(ghost)))
+    if abs(dx) >= abs(dy):
+        way = 'away from the robot' if dx > 0 else 'towards the robot'
+    else:
+        way = 'to the left' if dy > 0 else 'to the right'
+    far = f'{math.ceil(math.hypot(dx, dy) * 1000 - 1e-6)} mm {way}'
+    return f' At {format_pose(literal)}, {far}, {does}.'
+
+
+def _shift_to_stand(ghost: SceneObject, others: Sequence[SceneObject]) -> Point | None:
+    """Return the way to a place nearby where an object stands free, at the same height [m]."""
+    x, y, z = ghost.pose.position_m
+    dx = dy = 0.0
+    while math.hypot(dx, dy) <= MOST_ASIDE_M:
+        here = replace(ghost, pose=replace(ghost.pose, position_m=(x + dx, y + dy, z)))
+        shape = outline(here)
+        if supports := _supports(others, here):
+            blockers = _blockers(here, [item.name for item in supports], others)
+            if not blockers:
+                return dx, dy
+            worst = min(blockers, key=lambda item: polygon_gap(shape, outline(item)))
+            step = way_out(shape, outline(worst))
+        elif tops := _tops(others, here):
+            bearing = _bearing(shape, _level_with(tops, tops[0]))
+            step = way_in(bearing, (x + dx, y + dy), EDGE_M)
+        else:
+            return None
+        length = math.hypot(*step)
+        if length < 1e-9:
+            return None
+        # A little more, so that what is written with four decimals holds.
+        dx += step[0] * (1 + SLACK_M / length)
+        dy += step[1] * (1 + SLACK_M / length)
+    return None
 
 
 def _free_spot(

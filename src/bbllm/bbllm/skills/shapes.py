@@ -154,19 +154,59 @@ def polygon_gap(one: Sequence[Point], other: Sequence[Point]) -> float:
 
     Positive: at least that far apart. Negative: they overlap by at least that much.
     """
-    return max(_gap_along_edges(one, other), _gap_along_edges(other, one))
+    return max(_gap_along_edges(one, other)[0], _gap_along_edges(other, one)[0])
 
 
-def _gap_along_edges(one: Sequence[Point], other: Sequence[Point]) -> float:
-    best = -math.inf
+def way_out(one: Sequence[Point], other: Sequence[Point]) -> Point:
+    """Return by how much the first of two overlapping convex polygons must move to end it [m]."""
+    (gap, normal), (back, inward) = _gap_along_edges(other, one), _gap_along_edges(one, other)
+    if gap >= back:
+        return (-gap * normal[0], -gap * normal[1])
+    return (back * inward[0], back * inward[1])
+
+
+def _gap_along_edges(one: Sequence[Point], other: Sequence[Point]) -> tuple[float, Point]:
+    """Return the largest gap along an outward normal of the first polygon, and that normal."""
+    best, along = -math.inf, (0.0, 0.0)
     for index, (ax, ay) in enumerate(one):
         bx, by = one[(index + 1) % len(one)]
         length = math.hypot(bx - ax, by - ay)
         if length < 1e-9:
             continue
         nx, ny = (by - ay) / length, (ax - bx) / length  # outward of a counter-clockwise polygon
-        best = max(best, min((x - ax) * nx + (y - ay) * ny for x, y in other))
-    return best
+        gap = min((x - ax) * nx + (y - ay) * ny for x, y in other)
+        if gap > best:
+            best, along = gap, (nx, ny)
+    return best, along
+
+
+def overlap(one: Sequence[Point], other: Sequence[Point]) -> list[Point]:
+    """Return what two convex, counter-clockwise polygons share, empty for nothing [m]."""
+    shared = [*one]
+    for (ax, ay), (bx, by) in zip(other, (*other[1:], other[0])):
+        # Sutherland and Hodgman: keep what is left of each edge.
+        sides = [(bx - ax) * (y - ay) - (by - ay) * (x - ax) for x, y in shared]
+        kept: list[Point] = []
+        for i, (x, y) in enumerate(shared):
+            (u, v), side = shared[i - 1], sides[i - 1]
+            if (side < 0.0) != (sides[i] < 0.0):
+                share = side / (side - sides[i])
+                kept.append((u + share * (x - u), v + share * (y - v)))
+            if sides[i] >= 0.0:
+                kept.append((x, y))
+        shared = kept
+    return shared
+
+
+def depth_within(polygon: Sequence[Point], point: Point) -> float:
+    """Return how far inside a convex polygon a point is, negative outside [m]."""
+    return -_gap_along_edges(polygon, [point])[0] if len(polygon) >= 3 else -math.inf
+
+
+def way_in(polygon: Sequence[Point], point: Point, depth_m: float) -> Point:
+    """Return by how much a point must move to be so far within the polygon's nearest edge [m]."""
+    gap, (nx, ny) = _gap_along_edges(polygon, [point])
+    return (-(gap + depth_m) * nx, -(gap + depth_m) * ny)
 
 
 def contains(polygon: Sequence[Point], point: Point) -> bool:

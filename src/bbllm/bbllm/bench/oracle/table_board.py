@@ -137,7 +137,8 @@ class Board:
         """Where nothing is put aside, and how far around [m]."""
         self.locations = [cell_of(t) for t in self.things.values() if t.kind == 'location']
         """The named places, in the scene's order."""
-        self.on = {f.subject: f.object for f in scene.facts if f.predicate in ('on', 'in')}
+        # Of several objects that something stands on, the nearest, which is the first.
+        self.on = {f.subject: f.object for f in scene.facts[::-1] if f.predicate in ('on', 'in')}
         """What each object stands on."""
         if self.held is not None:
             self._lift(self.held)

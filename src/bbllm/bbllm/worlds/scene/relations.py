@@ -2,7 +2,8 @@
 The scene with its relations as triples, from objects, hand and clock.
 
 * (a on b): a rests on b, which is a shallow container, the top of an object, a location whose
-  middle is within 2 cm, or a piece of furniture; only the nearest of these, in that order.
+  middle is within 2 cm, or a piece of furniture; only the nearest of these, in that order, but
+  all objects on whose tops it stands, the nearest first.
 * (a in b): the centre of a is inside the furniture b, or a lies in the deep container b.
 * (location occupied_by a): a is on that location.
 * (a left_of b), (a right_of b): as the robot sees it, b is the object nearest to a at the same
@@ -175,9 +176,10 @@ def _resting(
     facts = []
     deep = {other.name for other in objects if is_deep(other)}
     for item in movable:
-        on = _support(item, objects, held)
-        if on is not None:
-            facts.append(Fact(item.name, 'in' if on in deep else 'on', on))
+        facts += [
+            Fact(item.name, 'in' if on in deep else 'on', on)
+            for on in _supports(item, objects, held)
+        ]
         facts += [
             Fact(item.name, 'in', other.name)
             for other in objects
@@ -186,10 +188,10 @@ def _resting(
     return facts
 
 
-def _support(item: SceneObject, objects: Sequence[SceneObject], held: str | None) -> str | None:
-    """Return what an object rests on: a container, an object, a location, or else furniture."""
+def _supports(item: SceneObject, objects: Sequence[SceneObject], held: str | None) -> list[str]:
+    """Return what an object rests on: a container, objects, a location, or else furniture."""
     if around := [other.name for other in objects if lies_in(item, other)]:
-        return around[0]
+        return around[:1]
     under = [
         (_gap_m(item, other), other.name)
         for other in objects
@@ -202,11 +204,13 @@ def _support(item: SceneObject, objects: Sequence[SceneObject], held: str | None
         for other in level
         if other.kind is Kind.LOCATION and _gap_m(item, other) <= LOCATION_RADIUS_M
     ]
-    if under or marks:
-        return min(under or marks)[1]
+    if under:
+        return [name for _, name in sorted(under)]
+    if marks:
+        return [min(marks)[1]]
     here = item.pose.position_m[:2]
-    wide = (o.name for o in level if o.kind is Kind.FIXTURE and contains(outline(o), here))
-    return next(wide, None)
+    wide = [o.name for o in level if o.kind is Kind.FIXTURE and contains(outline(o), here)]
+    return wide[:1]
 
 
 def stands_on(item: SceneObject, other: SceneObject) -> bool:
