@@ -11,6 +11,7 @@ from bbllm.bench.suites.suite import load_suite
 from bbllm.core.naming import class_of
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.fltrnn.context_selection import (
+    HERE,
     LEFT_OUT,
     LONGEST,
     LONGEST_IN_WORDS,
@@ -39,7 +40,8 @@ def graph_of(house: str = 'studio') -> MemoryGraph:
 def tell(sentence: str, longest: int = LONGEST, *, embedder: Any = None) -> tuple[str, list[str]]:
     """Return what is told of the studio, and the classes that are said to be left out."""
     telling = ContextSelector(embedder or LexicalEmbedder(), longest=longest)
-    text, _, left_out = telling.of(graph_of(), sentence, None).partition(f'\n{LEFT_OUT}')
+    whole, _, _ = telling.of(graph_of(), sentence, None).partition(f'\n{HERE}')
+    text, _, left_out = whole.partition(f'\n{LEFT_OUT}')
     return text, left_out.split(', ')
 
 
@@ -58,7 +60,7 @@ def test_no_more_is_told_than_finds_room_and_what_is_left_out_is_named(
     text, left_out = tell(sentence, longest)
     said = ContextSelector(LexicalEmbedder(), longest=longest).of(graph, sentence, None)
 
-    assert len(said) <= longest
+    assert len(said.partition(f'\n{HERE}')[0]) <= longest
     assert not classes_in(text) & {*left_out}
     assert useful - {'floor'} <= classes_in(text) | {*left_out}
 

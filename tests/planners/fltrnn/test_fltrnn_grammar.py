@@ -55,6 +55,33 @@ def test_what_only_looks_like_a_call_is_left_out_with_what_would_do(line: str) -
     assert [each.text for each in lost.value.discarded] == [line]
 
 
+@pytest.mark.parametrize(
+    ('line', 'why'),
+    [
+        ("walk('kitchen')", 'kitchen has no id; it is written kitchen(id:2); a plan is calls'),
+        ('1. walk(kitchen_2)', 'kitchen_2 has no id; it is written kitchen(id:2)'),
+        ("grab('plate')", 'plate has no id; it is written plate(id:3) or plate(id:4)'),
+        ("putin('plate(id:3)', 'oven')", 'nothing that is told of is named oven'),
+    ],
+)
+def test_a_refusal_quotes_the_line_and_says_which_id_is_missing(line: str, why: str) -> None:
+    with pytest.raises(LostReplyError) as lost:
+        parse_calls(f'{line}\n# done', ('kitchen_2', 'plate_3', 'plate_4'))
+
+    assert str(lost.value).startswith('There is no call in the reply. The line `')
+    assert f'{line}`: {why}' in str(lost.value)
+
+
+def test_a_plan_ends_where_it_only_repeats_itself_or_begins_anew() -> None:
+    once = "walk('milk(id:3)')\n"
+
+    assert len(parse_calls(once * 5000).calls) == 2
+    (line,) = parse_calls(once * 3).discarded
+    assert 'more than 2 times in a row' in line.why
+    two = f'def task():\n    {once}def task():\n    {once}'
+    assert len(parse_calls(two).calls) == 1
+
+
 def test_a_long_line_and_the_lines_of_a_lost_plan_are_told_in_short() -> None:
     (long,) = parse_calls("walk('milk(id:3)')\n" + 'x' * 10_000).discarded
     assert len(long.text) <= 200 and '10000 characters' in long.why
@@ -69,7 +96,7 @@ def test_a_long_line_and_the_lines_of_a_lost_plan_are_told_in_short() -> None:
     ('read', 'reply', 'error', 'told'),
     [
         (parse_calls, 'I would rather not.', ParseError, 'no call in the reply'),
-        (parse_calls, "walk('milk(id:3)')\n" * 201, ParseError, '201 calls'),
+        (parse_calls, "walk('milk(id:3)')\nwalk('pie(id:4)')\n" * 101, ParseError, '202 calls'),
         (parse_calls, 'cannot: there is no milk', GaveUpError, 'no milk'),
         (parse_sub_goals, 'subgoal{}', ParseError, 'no sub-goal in the reply'),
         (parse_sub_goals, 'subgoal{make toast} ' * 41, ParseError, '41 sub-goals'),
@@ -177,7 +204,8 @@ def test_nothing_is_done_of_what_stands_in_a_block(block: str) -> None:
     plan = parse_calls(f'{block}\n{WALK}\n# done')
 
     assert [found.skill for found in plan.calls] == ['walk']
-    assert plan.has_blocks and any(OPEN in each.text for each in plan.discarded)
+    (found,) = [each for each in plan.discarded if OPEN in each.text]
+    assert found.why.startswith('it stands in a block; a plan is calls')
 
 
 def test_a_block_goes_on_behind_an_empty_line_and_ends_where_the_indent_does() -> None:
@@ -187,4 +215,3 @@ def test_a_block_goes_on_behind_an_empty_line_and_ends_where_the_indent_does() -
 
     assert [str(call) for call in plan.calls] == ['walk(tv_2)']
     assert len([line.text for line in plan.discarded if line.text == OPEN]) == 3
-    assert plan.has_blocks

@@ -37,6 +37,7 @@ class PlanningOnly(ModelPlanner):
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         scene = world.observe()
         goal = read_goal(task, scene, context)
+        _warn_if_unseen(scene, context)
         shown = household_demonstrations()[:DEMONSTRATIONS]
         _Worker(self, goal, world, context).work_on(goal.text, scene, shown, PROMPTS.whole)
 
@@ -53,6 +54,7 @@ class PlanningReasoning(ModelPlanner):
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         scene = world.observe()
         goal = read_goal(task, scene, context)
+        _warn_if_unseen(scene, context)
         request = PromptRequest(kind='sub_tasks', scene=scene)
         prompt = PROMPTS.reason(goal.text, scene)
         sub_tasks = self.ask(prompt, partial(parse_plan, start=1), request, context)
@@ -61,6 +63,15 @@ class PlanningReasoning(ModelPlanner):
         for i, sub_task in enumerate(sub_tasks):
             context.emit(SubGoalBegun(sub_task.text, index=i, of=len(sub_tasks)))
             worker.work_on(sub_task.text, world.observe(), shown, PROMPTS.act)
+
+
+def _warn_if_unseen(scene: Scene, context: EpisodeContext) -> None:
+    if not scene.whole:
+        context.warn(
+            'Only a part of the house is in sight, and this method cannot look around: it plans '
+            'once, as in its paper, where the whole house is visible. `visibility: full` in the '
+            'suite shows it all; `fltrnn` searches.'
+        )
 
 
 class _Worker:

@@ -155,9 +155,19 @@ def memory_text(
 
 def remembered(graph: MemoryGraph, predicates: Sequence[GoalPredicate]) -> str:
     """Return the text of a memory graph on the objects of a goal's classes and their places."""
-    words = dict.fromkeys(w for item in predicates for w in (item.thing, item.place) if w)
-    chosen = [name for name in graph.names if class_of(name) in words]
-    return remembered_of(graph, chosen) + _unseen(graph, words)
+    wanted: Counter[str] = Counter()
+    for item in predicates:
+        wanted[item.thing] = max(wanted[item.thing], item.things)
+        if item.place:
+            wanted[item.place] = max(wanted[item.place], 1)
+    chosen = [name for name in graph.names if class_of(name) in wanted]
+    few = [
+        f'{count - n} {word}'
+        for word, count in wanted.items()
+        if (n := len(graph.of_class(word))) < count
+    ]
+    lines = [remembered_of(graph, chosen), *([f'{FEW}{", ".join(few)}'] if few else [])]
+    return '\n'.join([*lines, *_surroundings(graph)])
 
 
 def remembered_of(graph: MemoryGraph, chosen: Iterable[str], *, terse: bool = False) -> str:
@@ -191,23 +201,29 @@ def _where(graph: MemoryGraph, name: str) -> list[tuple[str, str]]:
     return [('inside', room)] if room not in (None, name) else []
 
 
-def _unseen(graph: MemoryGraph, words: Iterable[str]) -> str:
-    """Return the classes of the goal that are not in sight, and where to search for them."""
-    unseen = [word for word in words if not graph.of_class(word)]
-    if not unseen:
-        return ''
-    rooms = ', '.join(map(shown, graph.rooms)) or 'none'
-    shut = [name for name in graph.names if 'closed' in graph.states(name)]
-    shut = [name for name in shut if not graph.affords(name, 'grabbable')]
-    return (
-        f'; not in sight: {", ".join(unseen)}; rooms: {rooms}; '
-        f'closed: {", ".join(map(shown, shut)) or "nothing"}'
-    )
+def _surroundings(graph: MemoryGraph) -> Iterator[str]:
+    """Yield lines on the robot's room and, of a house that is seen in part, where more may be."""
+    if graph.here is not None:
+        yield f'{HERE}{shown(graph.here)}'
+    if graph.whole:
+        return
+    others = [name for name in graph.rooms if name != graph.here]
+    seen = {graph.room_of(name) for name in graph.names if name not in graph.rooms}
+    shut = [
+        name
+        for name in graph.names
+        if 'closed' in graph.states(name) and graph.affords(name, 'containers')
+    ]
+    new = [name for name in others if name not in seen]
+    known = [name for name in others if name in seen]
+    for heading, names in ((NEW_ROOMS, new), (KNOWN_ROOMS, known), (CLOSED, shut)):
+        if names:
+            yield heading + ', '.join(map(shown, names))
 
 
 LONGEST = 2200
-"""Maximum length of the text for a sentence, beyond the objects that it names; with the rest of a
-cell some 6700. With less, `rinse a mug` has no faucet [characters]."""
+"""Maximum length of the text for a sentence, beyond the objects that it names, and without the
+rooms; with the rest of a cell some 6700. With less, `rinse a mug` has no faucet [characters]."""
 LONGEST_IN_WORDS = 4500
 """The same for planners without a list of classes: enough in each of the houses for one object of
 each class that can be carried, filled or switched; some 7700 in all [characters]."""
@@ -225,7 +241,13 @@ AGAIN = 0.02
 """Malus for each further object of a class."""
 MORE = '# More of these stand elsewhere: '
 LEFT_OUT = '# Not told of, as the goal seems not to mean them: '
+FEW = '# Not in sight so far: '
 """Beginnings of the lines on classes that the prompt has in part, or not at all."""
+HERE = '# The robot is in: '
+NEW_ROOMS = '# Rooms that it has not seen yet: '
+KNOWN_ROOMS = '# Other rooms: '
+CLOSED = '# Closed, with what may be inside: '
+"""Beginnings of the lines on where the robot is, and where it can search."""
 
 
 class ContextSelector:
@@ -245,7 +267,8 @@ class ContextSelector:
         n_fitting = bisect_right(
             range(len(names)), self._longest, key=lambda n: len(_text(graph, names, n + 1))
         )
-        return _text(graph, names, max(n_fitting, n_wanted))
+        text = _text(graph, names, max(n_fitting, n_wanted))
+        return '\n'.join([text, *_surroundings(graph)])
 
     def first(self, graph: MemoryGraph, sentence: str) -> tuple[list[str], int]:
         """Return all relevant objects, best first, and how many of them the sentence mentions."""

@@ -10,11 +10,12 @@ The grammar of FLTRNN's replies: lists of sub-goals, and plans of calls on numbe
 Both may be one line `cannot: <reason>` instead. No text is ever executed: a call in a branch, a
 loop, a helper function or a string is no call of the plan, because only Python could decide
 whether it is reached. Prose between the lines is ignored; other lines that resemble calls are
-discarded, and reported.
+discarded, and reported. A call that is written a third time in a row ends the plan, as does the
+head of a second function.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.errors import GaveUpError, ParseError
@@ -29,6 +30,7 @@ from bbllm.planners.common.reply_diagnostics import (
     reason_of,
     refuse_if_impossible,
 )
+from bbllm.planners.common.scene_graph import meant_by
 
 MAX_CALLS = 200
 """Longer plans come from models that repeat themselves."""
@@ -36,6 +38,8 @@ MAX_LINE = 500
 """Maximum length of a line [characters]."""
 MAX_SUB_GOALS = 40
 """Longer lists come from models that repeat themselves; the paper's tasks have ten at most."""
+MAX_REPEATS = 2
+"""How often in a row a plan may have one call; nothing needs more."""
 MAX_REPORTED = 200
 """How much of a discarded line is reported [characters]."""
 
@@ -44,6 +48,8 @@ _CALL = re.compile(rf'([a-z]\w*)\s*\(\s*((?:{_THING}(?:,{_THING})*)?)\)\s*;?\s*(
 _THINGS = re.compile(_THING)
 _MARK = re.compile(r'(?:\d{1,4}[.)]|[-*])\s+')
 _CALL_LIKE = re.compile(r'[a-z]\w*\s*\(|[^#]*?\b\w+\((?!\s*id\s*:)')
+_WITHOUT_IDS = re.compile(r'^[\W\d]*[a-z]\w*\s*\((.*)\)')
+_ARGUMENT = re.compile(r"""(['"]?)([^\W\d][\w ]*)\1""")
 _HEADER = re.compile(r'def\s+(\w+)\s*\(\s*\)\s*:')
 _BLOCK = re.compile(
     r'(?:async\s+)?(?:if|elif|else|for|while|def|class|with|try|except|finally|match|case)\b[^#]*:(?!\s*\d)'
@@ -51,6 +57,8 @@ _BLOCK = re.compile(
 _STRING = re.compile(r'"{3}|\'{3}')
 _SUB_GOAL = re.compile(r'subgoal\s*(?:\{([^{}]*)\}|\[([^\[\]]*)\])', re.IGNORECASE)
 _END = re.compile(r'#\s*done\b\W*', re.IGNORECASE)
+MEANT_LISTED = 5
+"""How many objects a reason lists that a word without an id may mean."""
 FORM = (
     "calls such as `putin('milk(id:21)', 'fridge(id:5)')`, one a line, `# done` at the end, and "
     'comments with `#` between them'
@@ -65,8 +73,6 @@ class ParsedPlan:
     calls: tuple[SkillCall, ...]
     """By the names of scenes; empty if all is done."""
     discarded: tuple[LineDiscarded, ...] = ()
-    has_blocks: bool = False
-    """Whether some discarded lines are branches, loops, helpers or strings with calls."""
 
 
 def shown(name: str) -> str:
@@ -81,34 +87,54 @@ def parse_thing(text: str) -> str | None:
     return instance_name(found[1], int(found[2])) if found else None
 
 
-def parse_calls(text: str) -> ParsedPlan:
+def shown_call(call: SkillCall) -> str:
+    """Return a call as FLTRNN's plans write it: `putin('milk(id:21)', 'fridge(id:5)')`."""
+    return f'{call.skill}({", ".join(repr(shown(name)) for name in call.args)})'
+
+
+def parse_calls(text: str, names: Collection[str] = ()) -> ParsedPlan:
     """
     Parse a plan; raise GaveUpError for the line `cannot: <reason>` in place of one.
+
+    Args:
+        text: The reply.
+        names: Objects of the scene, for the reasons why lines cannot be read.
 
     Raises:
         LostReplyError: No call, and no `# done` either, or discarded lines beside it.
         ParseError: More than MAX_CALLS.
     """
-    lines = _Lines(text)
+    lines = _Lines(text, names)
     if not lines.calls and lines.cannot:
         raise GaveUpError(lines.cannot)
     if not lines.calls and (lines.discarded or not lines.ended):
-        raise LostReplyError(f'There is no call in the reply. A plan is {FORM}.', lines.discarded)
+        raise LostReplyError(
+            f'There is no call in the reply. {_reason(lines.discarded)}', lines.discarded
+        )
     if len(lines.calls) > MAX_CALLS:
         raise ParseError(
             f'The plan has {len(lines.calls)} calls; at most {MAX_CALLS} are accepted.'
         )
-    return ParsedPlan(tuple(lines.calls), tuple(lines.discarded), lines.has_blocks)
+    return ParsedPlan(tuple(lines.calls), tuple(lines.discarded))
+
+
+def _reason(discarded: Sequence[LineDiscarded]) -> str:
+    """Return why the first of some lines cannot be used, and the form of a plan."""
+    if not discarded:
+        return f'A plan is {FORM}.'
+    more = f' {len(discarded) - 1} more lines cannot be used either.' if discarded[1:] else ''
+    return f'The line `{discarded[0].text}`: {discarded[0].why}.{more}'
 
 
 class _Lines:
     """Reads the lines of a reply to the end of its plan."""
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, names: Collection[str]):
+        self._names = names
         self.calls: list[SkillCall] = []
         self.discarded: list[LineDiscarded] = []
         self.cannot = ''
-        self.ended = self.has_blocks = False
+        self.ended = False
         self._block: int | None = None
         """Indentation of the head of the current block."""
         self._in_string = self._begun = False
@@ -153,7 +179,12 @@ class _Lines:
             things = _THINGS.findall(found[2])
             # As in the published program: where all is in sight, no search is needed.
             verb = 'walk' if found[1] == 'find' else found[1]
-            self.calls.append(SkillCall(verb, tuple(instance_name(w, int(n)) for w, n in things)))
+            call = SkillCall(verb, tuple(instance_name(w, int(n)) for w, n in things))
+            if self.calls[-MAX_REPEATS:] == [call] * MAX_REPEATS:
+                why = f'it stands there more than {MAX_REPEATS} times in a row'
+                self.discarded.append(LineDiscarded(line[:MAX_REPORTED], why))
+                return False
+            self.calls.append(call)
         elif reason := reason_of(line):
             self.cannot = self.cannot or reason
         elif _BLOCK.match(line):
@@ -164,9 +195,20 @@ class _Lines:
         return True
 
     def _discard(self, line: str, *, in_block: bool = False) -> None:
-        self.has_blocks |= in_block
-        what = 'it stands in a block' if in_block else 'it cannot be read as a call'
+        what = 'it stands in a block' if in_block else self._lack(line)
         self.discarded.append(LineDiscarded(line[:MAX_REPORTED], f'{what}; a plan is {FORM}'))
+
+    def _lack(self, line: str) -> str:
+        """Return what keeps a line from being a call."""
+        found = _WITHOUT_IDS.search(line[:MAX_LINE])
+        for text in found[1].split(',') if found else ():
+            if not (word := _ARGUMENT.fullmatch(text.strip())):
+                continue
+            known = [shown(name) for name in meant_by(word[2], self._names)[:MEANT_LISTED]]
+            if known:
+                return f'{word[2]} has no id; it is written {" or ".join(known)}'
+            return f'nothing that is told of is named {word[2]}, and things have an id'
+        return 'it cannot be read as a call'
 
 
 def parse_sub_goals(text: str) -> tuple[str, ...]:
@@ -200,11 +242,12 @@ def ask_plan(
         ParseError: Neither reply had a call.
     """
     latest: list[ParsedPlan | LostReplyError] = []
+    names = request.scene.names if request.scene else ()
     diagnostics = ReplyDiagnostics(context.emit)
 
     def read(text: str) -> ParsedPlan:
         try:
-            plan = parse_calls(text)
+            plan = parse_calls(text, names)
         except LostReplyError as error:
             if error.discarded:
                 latest.append(error)
@@ -213,12 +256,9 @@ def ask_plan(
         latest.append(plan)
         refused, objection = judge(plan)
         diagnostics.of_reply([*plan.discarded, *refused])
-        if plan.has_blocks:
-            raise ParseError(
-                f'Lines stand in a block, and none of these is done. A plan is {FORM}.'
-            )
-        if objection:
-            raise ParseError(objection)
+        if plan.discarded or objection:
+            why = [_reason(plan.discarded)] if plan.discarded else []
+            raise ParseError(' '.join([*why, *([objection] if objection else [])]))
         return plan
 
     try:

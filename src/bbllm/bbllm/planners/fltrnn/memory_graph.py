@@ -70,6 +70,8 @@ class MemoryGraph:
         """The room of the character."""
         self.seat: str | None = None
         """The object that the character sits on."""
+        self.whole = scene.whole
+        """Whether nothing of the house was out of sight at first."""
         self.see(scene)
 
     def see(self, scene: Scene) -> None:

@@ -16,13 +16,16 @@ from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm.planners.fltrnn.context_selection import ContextSelector
-from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan
+from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan, shown_call
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm, chooser
 from bbllm.planners.fltrnn.sub_goals import Goal, ask_sub_goals, embedder_of, read_goal
 
 ROUNDS = 3
-"""How often a sub-goal is planned: a later one can undo it. More rounds only repeat failures."""
+"""How often a sub-goal is worked on: a later one can undo it. More rounds only repeat failures."""
+MAX_PLANS = 8
+"""How many plans in a row a sub-goal may have while they succeed: to look around, or in words."""
+CANNOT = 'the model replied that it cannot be done: '
 NOTHING_DONE = 'no call was carried out for it'
 """Why a goal in words, which no graph can check, does not count without a call."""
 
@@ -102,6 +105,8 @@ class LanguageRNN:
         self._runner = CallRunner(self.world, self.context, for_good=not self._verify)
         self._problems: dict[int, str] = {}
         """Why the last plan of a sub-goal failed, by the sub-goal's index."""
+        self._done: dict[int, list[str]] = {}
+        """The calls that were carried out for a sub-goal in words, by its index."""
 
     def run(self, goal: str, sub_goals: Sequence[Goal]) -> None:
         """Work on all sub-goals, and again on those not reached or undone; see `FLTRNN.run`."""
@@ -122,10 +127,9 @@ class LanguageRNN:
                 return
             for i in waiting:
                 completed.pop(sub_goals[i].text, None)
-        raise GaveUpError(
-            f'Not reached after {ROUNDS} plans each: '
-            + '; '.join(f'{sub_goals[i].text} ({self._lack(i, sub_goals[i])})' for i in waiting)
-        )
+        lacks = '; '.join(f'{sub_goals[i].text} ({self._lack(i, sub_goals[i])})' for i in waiting)
+        reached = f' Reached: {"; ".join(completed)}.' if completed else ''
+        raise GaveUpError(f'Not reached, although tried {ROUNDS} times: {lacks}.{reached}')
 
     def _counts(self, index: int, sub_goal: Goal, *, at_first: bool = False) -> bool:
         """Return whether a sub-goal counts as completed; `at_first`: before the first plan."""
@@ -144,17 +148,38 @@ class LanguageRNN:
         return [item for item in sub_goal.predicates if not self.memory.is_satisfied(item)]
 
     def _work_on(self, index: int, sub_goal: Goal, goal: str, completed: Sequence[str]) -> None:
+        """
+        Plan a sub-goal until it is reached, a plan fails, or brings nothing new into sight.
+
+        Without predicates the model decides when it is reached, by a plan without calls.
+        """
+        for _ in range(MAX_PLANS if self._verify else 1):
+            if not self._work_on_once(index, sub_goal, goal, completed):
+                return
+        what = 'did not reach it' if sub_goal.predicates else 'had no `# done` alone after them'
+        self._problems[index] = f'{MAX_PLANS} plans in a row {what}'
+
+    def _work_on_once(
+        self, index: int, sub_goal: Goal, goal: str, completed: Sequence[str]
+    ) -> bool:
+        """Ask for one plan and execute it; return whether another should follow at once."""
         again = index in self._problems
+        done = self._done.setdefault(index, [])
         short_term = ShortTerm(
             sub_goal.text,
             self.selector.of(self.memory, sub_goal.text, sub_goal.predicates),
             self.choose(sub_goal.text),
             self._lack(index, sub_goal) if again else '',
+            done,
+            confirmed=self._verify and not sub_goal.predicates,
         )
         scene = self.world.observe()
         prompt = self.prompts.cell(scene, goal, completed, short_term)
         request = PromptRequest(kind='function', scene=scene, text=sub_goal.text)
-        calls, problem = self._planned(prompt, request, sub_goal)
+        calls, problem = self._planned(prompt, request)
+        if self._verify and not (calls or problem or done or sub_goal.predicates):
+            self.context.emit(LineDiscarded('# done', NOTHING_DONE, refused=True))
+        n_seen = len(self.memory.names)
         n_done = 0
         for outcome in self._runner.run(calls):
             if outcome.succeeded or self._paper_code:
@@ -165,20 +190,22 @@ class LanguageRNN:
                 problem = f'{outcome.call} failed: {outcome.message or outcome.code.name}'
                 break
         self.memory.see(self.world.observe())
-        if not n_done and not sub_goal.predicates:
-            problem = problem or NOTHING_DONE
         self._problems.pop(index, None)
-        if self._verify:
-            unmet = self._unmet(sub_goal)
-            if sub_goal.predicates:
-                self.context.emit(ConditionChecked(sub_goal.text, not unmet, by='graph'))
-            if unmet or (problem and not sub_goal.predicates):
-                default = f'the plan ended without {goal_text(unmet)}'
-                self._problems[index] = problem or default
+        if not self._verify:
+            return False
+        if not sub_goal.predicates:
+            done += map(shown_call, calls[:n_done])
+            if problem := problem or ('' if done else NOTHING_DONE):
+                self._problems[index] = problem
+            return bool(calls) and not problem
+        unmet = self._unmet(sub_goal)
+        self.context.emit(ConditionChecked(sub_goal.text, not unmet, by='graph'))
+        found_more = bool(unmet) and not problem and len(self.memory.names) > n_seen
+        if unmet and not found_more:
+            self._problems[index] = problem or f'the plan ended without {goal_text(unmet)}'
+        return found_more
 
-    def _planned(
-        self, prompt: str, request: PromptRequest, sub_goal: Goal
-    ) -> tuple[Sequence[SkillCall], str]:
+    def _planned(self, prompt: str, request: PromptRequest) -> tuple[Sequence[SkillCall], str]:
         """
         Ask for a plan; return its possible calls, and why the rest is impossible.
 
@@ -200,8 +227,10 @@ class LanguageRNN:
             if not self._verify:
                 raise
             return [], f'none of its {len(error.discarded)} lines can be read as a call'
-        if not plan.calls and not sub_goal.predicates and self._verify:
-            self.context.emit(LineDiscarded('# done', NOTHING_DONE, refused=True))
+        except GaveUpError as error:
+            if not self._verify:
+                raise
+            return [], f'{CANNOT}{error}'
         calls, refused = self._tried(plan)
         return calls, self._refusal(refused[0]) if refused else ''
 

@@ -185,6 +185,17 @@ NO_LOOPS = (
 )
 
 
+LOOK = (
+    'Part of the house is not in sight. Where the goal needs what is not told of, walk into the '
+    'rooms that are not seen yet and open what is closed, and do no more: you are asked again '
+    'with what is seen then.'
+)
+ASKED_AGAIN = (
+    'You are asked again after each plan: where nothing is left to do for the goal, reply with '
+    '`# done` alone.'
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ShortTerm:
     """The short-term memory: the part of a prompt for one sub-goal."""
@@ -195,6 +206,10 @@ class ShortTerm:
     demonstrations: Sequence[Demonstration]
     tried: str = ''
     """Why an earlier plan did not reach it; '' without one."""
+    done: Sequence[str] = ()
+    """The calls that were carried out for it."""
+    confirmed: bool = False
+    """Whether the model decides when it is reached, and is asked until then."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +256,10 @@ class FLTRNNPrompts:
         *,
         long: bool = False,
     ) -> str:
-        instructions = [REPLY, *([THINK] if self.rule_thoughts else []), NO_LOOPS]
+        instructions = [REPLY, *([THINK] if self.rule_thoughts else [])]
+        instructions += [LOOK] if opening == CELL and not scene.whole else []
+        instructions += [ASKED_AGAIN] if short.confirmed else []
+        instructions.append(NO_LOOPS)
         if opening != CELL:
             # The baselines have no memory; their rules stand before the examples.
             opening = '\n'.join([opening, *RULES])
@@ -266,6 +284,7 @@ class FLTRNNPrompts:
             examples=examples,
             instructions='\n'.join(instructions),
             tried=one_line(short.tried),
+            done=short.done,
             memory=short.memory,
             sub_goal=one_line(short.sub_goal),
             example_head=_head,

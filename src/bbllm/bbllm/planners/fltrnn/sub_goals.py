@@ -60,12 +60,6 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
                 f'`{predicate}` wants {wanted} of {word}, but the house has {counts[word]}. '
                 f'There are: {", ".join(classes(scene))}.'
             )
-    if unseen := {word for _, word, _ in needs} - set(counts):
-        context.warn(
-            f'No {" and no ".join(sorted(unseen))} is in sight. This method plans on the whole '
-            'house, as in its paper; what is not seen it can only be lucky with. It sees all '
-            'with the visibility `full`.'
-        )
     return Goal(goal_text(predicates), predicates)
 
 

@@ -13,7 +13,7 @@ from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.common.low_level_plan import as_planned
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.scene_graph import scene_graph
-from bbllm.planners.fltrnn.grammar import shown
+from bbllm.planners.fltrnn.grammar import shown_call
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 
@@ -66,10 +66,7 @@ def next_action(lines: Sequence[ScriptLine], names: ShortNames) -> str:
 
 def function_body(lines: Iterable[ScriptLine]) -> str:
     """Write a plan of FLTRNN and its baselines."""
-    calls = [
-        f'    {line.action.skill}({", ".join(repr(shown(name)) for name in call_of(line).args)})'
-        for line in lines
-    ]
+    calls = [f'    {shown_call(call_of(line))}' for line in lines]
     return '\n'.join([*calls, '    # done'])
 
 
