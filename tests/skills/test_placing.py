@@ -268,6 +268,16 @@ def test_a_refusal_says_how_much_room_is_missing_and_a_place_that_works(
     assert 0 < math.dist((x, y), (0.5, 0.164)) < 0.03
 
 
+def test_a_gap_that_is_too_narrow_has_no_place_and_no_end_is_searched_for() -> None:
+    scene, hand = holding(
+        cube('red_cube', 0, 0), cube('green_cube', 0.5, 0.039), cube('blue_cube', 0.5, -0.039)
+    )
+
+    rejection = rejection_of(SkillCall('place', ('0.5 0 0.02',)), scene, hand)
+
+    assert rejection.message.endswith('red_cube needs 1 mm more room.')
+
+
 def test_a_location_that_is_partly_covered_has_a_pose_beside_it() -> None:
     scene, hand = holding(
         cube('red_cube', 0, 0), location('location_A', 0.5, 0.2), cube('blue_cube', 0.53, 0.2)

@@ -259,6 +259,8 @@ SLACK_M = 0.0005
 """How much further than needed a proposed place is, since it is written rounded [m]."""
 MOST_ASIDE_M = 0.03
 """How far beside a refused place another is proposed; further, it is a different place [m]."""
+MOST_SHIFTS = 8
+"""How often a place is shifted: in a gap that is too narrow, each side pushes it to the other."""
 SPOT_GRID_M = 0.04
 SPOT_RADII_M = (0.38, 0.62)
 """Radii of the free spots on a surface: well within reach [m]."""
@@ -434,7 +436,9 @@ def _shift_to_stand(ghost: SceneObject, others: Sequence[SceneObject]) -> Point 
     """Return the way to a place nearby where an object stands free, at the same height [m]."""
     x, y, z = ghost.pose.position_m
     dx = dy = 0.0
-    while math.hypot(dx, dy) <= MOST_ASIDE_M:
+    for _ in range(MOST_SHIFTS):
+        if math.hypot(dx, dy) > MOST_ASIDE_M:
+            return None
         here = replace(ghost, pose=replace(ghost.pose, position_m=(x + dx, y + dy, z)))
         shape = outline(here)
         if supports := _supports(others, here):
