@@ -43,7 +43,17 @@ EVENTS = [
     Event(102.0, RepairBegun(index=0, text='t', cause='c', loop=1)),
     # Line separators within a text do not end a line.
     Event(102.5, ModelReplied(role='brain', text='0: pick\u2028x\x0b\x85')),
-    Event(103.0, ModelCall(role='brain', model='m', prompt_tokens=5, completion_tokens=6)),
+    Event(
+        103.0,
+        ModelCall(
+            role='brain',
+            model='m',
+            prompt_tokens=5,
+            completion_tokens=6,
+            cached_tokens=4,
+            reasoning_tokens=2,
+        ),
+    ),
     Event(104.0, EpisodeEnded(ending=Ending.GAVE_UP, message='why')),
 ]
 
@@ -73,6 +83,8 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
         'model_calls': 1,
         'prompt_tokens': 5,
         'completion_tokens': 6,
+        'cached_tokens': 4,
+        'reasoning_tokens': 2,
         'model_s': 0.0,
         'wall_s': 4.0,
         'robot_s': 1.5,

@@ -19,12 +19,14 @@ from fake_server import (
 )
 
 from bbllm.core.errors import (
+    EndlessReplyError,
+    ModelDeclinedError,
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
     PromptTooLongError,
 )
-from bbllm.core.protocols import Usage
+from bbllm.core.protocols import Message, Usage
 
 
 def test_a_streamed_reply_comes_whole(server: FakeServer) -> None:
@@ -103,7 +105,8 @@ def test_a_refused_parameter_is_left_out_from_then_on(
     assert [parameter in body for body in server.bodies] == [True, False, False]
     assert len(client.reports) == 1
     assert 'gpt-4o at 127.0.0.1' in client.reports[0]
-    assert client.model.supports_schema is (parameter != 'response_format')
+    assert client.model.supports_schema
+    assert ('tools' in server.bodies[-1]) is (parameter == 'response_format')
 
 
 def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
@@ -121,6 +124,8 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
     [
         (['one\nST', 'OP two'], 'one\n'),
         (['<th', 'ink>Should I stop? ST', 'OP</thi', 'nk>\n\n0: pick'], '0: pick'),
+        (['0: pick\n<reasoning>or not?</reasoning>\n1: wait'], '0: pick\n1: wait'),
+        (['or not?\n</thought>\n0: pick'], '0: pick'),
     ],
 )
 def test_a_reply_ends_at_a_stop_string_and_has_no_thoughts(
@@ -169,6 +174,7 @@ def test_what_may_pass_is_asked_again_and_reported(
 
 DECLINED = {'index': 0, 'delta': {'refusal': 'I will not.'}, 'finish_reason': 'stop'}
 ENDLESS = {'timeout_s': 0.2, 'max_tokens': 1_000_000_000, 'retries': 0}
+FEW = {'max_tokens': 3}
 HURRIED = {'first_token_timeout_s': 0.3, 'retries': 0}
 
 
@@ -178,11 +184,17 @@ HURRIED = {'first_token_timeout_s': 0.3, 'retries': 0}
         (sends('<p>Log in', 'text/html'), {}, ModelUnavailableError, 'web page .*ends in /v1', 1),
         (sends('{"detail": "Hm"}', 'application/json'), {}, ModelUnavailableError, 'Hm', 1),
         (says(' \n'), {}, ModelError, 'empty reply 2 times', 2),
-        (says('so on', finish='length'), {}, ModelError, 'not end within max_tokens = 2048', 1),
-        (rambles(), {'max_tokens': 20}, ModelError, 'not end within max_tokens = 20 ', 1),
-        (says('<think>hm', finish='length'), {}, ModelError, 'before it wrote an answer', 1),
-        (streams({'choices': [DECLINED]}), {}, ModelError, 'declined to answer: I will not', 1),
-        (says('0: ', finish='content_filter'), {}, ModelError, 'content filter', 1),
+        (says('so on', finish='length'), {}, PromptTooLongError, 'after 3 tokens, fewer than', 1),
+        (rambles(), {'max_tokens': 20}, EndlessReplyError, 'not end within max_tokens = 20 ', 1),
+        (says('<think>hm', finish='length'), FEW, EndlessReplyError, 'before it wrote an', 1),
+        (
+            streams({'choices': [DECLINED]}),
+            {},
+            ModelDeclinedError,
+            'declined to answer: I will not',
+            1,
+        ),
+        (says('0: ', finish='content_filter'), {}, ModelDeclinedError, 'content filter', 1),
         (rambles(), ENDLESS, ModelUnavailableError, 'reply was not there after 0.2 s', 1),
         (drips(), HURRIED, ModelUnavailableError, 'did not come within 0.3 s', 1),
         (status(429, '', retry_after='3600'), {}, ModelRefusedError, 'asks to wait 3600 s', 1),
@@ -196,7 +208,7 @@ HURRIED = {'first_token_timeout_s': 0.3, 'retries': 0}
             *(PromptTooLongError, 'context length is 4096', 1),
         ),
         (
-            *(status(400, "Unsupported: 'response_format'"), {'use_schema': True}),
+            *(status(400, "Unsupported: 'response_format'"), {'reply_format': 'json_schema'}),
             *(ModelRefusedError, "Unsupported: 'response_format'", 1),
         ),
     ],
@@ -214,3 +226,14 @@ def test_what_is_no_reply_ends_with_what_it_was(
     with pytest.raises(error, match=message) as caught:
         Client(server, **changes).ask(schema=SCHEMA)
     assert (caught.type, len(server.bodies)) == (error, n_asked)
+
+
+def test_a_prompt_that_cannot_fit_is_not_sent(server: FakeServer) -> None:
+    server.will(says('yes'))
+    client = Client(server, context_tokens=4096)
+    words = ' '.join(['word'] * 2048)
+
+    assert client.model.complete([Message('user', words)]).text == 'yes'
+    with pytest.raises(PromptTooLongError, match=r'at least 2049 tokens, .*= 4096 leaves 2048'):
+        client.model.complete([Message('user', f'{words} more')])
+    assert len(server.bodies) == 1

@@ -18,9 +18,9 @@ from bbllm.core.errors import (
     PromptTooLongError,
 )
 from bbllm.llm.models.factory import parse_config, probe_models
-from bbllm.llm.openai.chat import probe
 from bbllm.llm.openai.client import wait_before
 from bbllm.llm.openai.failures import retry_after_s
+from bbllm.llm.openai.probe import probe
 from bbllm.llm.openai.settings import OpenAISettings
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from fake_server import FakeServer
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.prompt_size import prompt_limit
@@ -28,7 +29,10 @@ def test_the_shipped_file_says_what_holds_without_it() -> None:
         ('brain: {temperature: .nan}', r'`brain\.temperature`'),
         ('brain: {timeout_s: 0}', r'`brain\.timeout_s` should be greater than 0, not 0'),
         ('body: {max_tokens: many}', r"`body\.max_tokens` .*integer.*'many'"),
-        ('body: {schema: maybe}', r"`body\.schema` must be auto, true or false, not 'maybe'"),
+        (
+            'body: {schema: maybe}',
+            r"`body\.schema` must be auto, json_.*text, not 'maybe'",
+        ),
         ('body: [1]', r'`body` .*not a list or section'),
         ('embeddings: {provider: offline}', r"`embeddings\.provider` .*'lexical'.*'offline'"),
         ('embeddings: {temperature: 0}', r'unknown key `embeddings\.temperature`\..*timeout_s'),
@@ -48,6 +52,7 @@ def test_a_bad_file_is_explained(text: str, message: str) -> None:
 
 
 URL = {'OPENAI_BASE_URL': 'http://localhost:11434/v1'}
+NAMED = 'brain: {model: m}'  # and the Body on the same server
 HTTP = {**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'}
 
 
@@ -56,9 +61,9 @@ HTTP = {**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'}
     [
         ('', {}, 'offline offline', [('Brain and Body are `offline`', 'not a language model')]),
         ('', {'OPENAI_API_KEY': ' '}, 'offline offline', [('`offline`', '')]),
-        ('', URL, 'gpt-4o gpt-4o', [('localhost', '')]),
-        ('', KEY, 'gpt-4o gpt-4o', [('Brain and Body are gpt-4o at api.openai.com.', '')]),
-        ('', HTTP, 'gpt-4o gpt-4o', [('far.example', ''), ('unencrypted', '')]),
+        (NAMED, URL, 'm m', [('localhost', '')]),
+        (NAMED, KEY, 'm m', [('Brain and Body are m at api.openai.com.', '')]),
+        (NAMED, HTTP, 'm m', [('far.example', ''), ('unencrypted', '')]),
         *[
             (
                 f'brain: {{provider: {name}, goal: {{goal: tower}}}}\nbody: {{provider: offline}}',
@@ -132,7 +137,6 @@ def embedder_of(said: str | None, environ: dict[str, str]) -> Models:
     ('said', 'environ', 'name'),
     [
         (None, {}, 'lexical'),
-        (None, KEY, 'text-embedding-3-small'),
         ('offline', KEY, 'lexical'),
         ('lexical', KEY, 'lexical'),
         ('nomic-embed-text', URL, 'nomic-embed-text'),
@@ -148,10 +152,53 @@ def test_the_embedder_is_the_one_that_was_said_or_can_be_had(
     assert embedder.name == name
 
 
+@pytest.mark.parametrize(
+    ('schema', 'form'), [('true', 'json_schema'), ('false', 'text'), ('tool', 'tool')]
+)
+def test_a_schema_may_be_wanted_or_not_in_one_word(schema: str, form: str) -> None:
+    assert parse_config(f'brain: {{schema: {schema}}}', 'f').brain.reply_format == form
+
+
+@pytest.mark.parametrize(
+    ('role', 'listed', 'message'),
+    [
+        ('brain', ('b', 'a'), 'the server lists 2 models: a, b. Say --brain NAME'),
+        ('brain', (), 'the server lists no models. Say --brain NAME'),
+        ('brain', None, r'answered 404 .*no such page. Say --brain NAME.*--brain offline'),
+        ('brain', [f'm{i:03}' for i in range(99)], 'lists 99 models: m000, .*m029 and 69 more'),
+        ('body', ('a',), 'the server lists 1 model: a. Say --body NAME.*--body offline'),
+        ('embeddings', ('a',), 'the server lists 1 model: a. Say --body NAME.*--body lexical'),
+    ],
+)
+def test_no_model_is_chosen_for_the_user_but_all_are_listed(
+    server: FakeServer, role: str, listed: tuple[str, ...] | None, message: str
+) -> None:
+    server.models = listed
+    roles = {'brain': 'offline', 'body': 'offline', role: 'openai'}
+    roles.pop('body' if role == 'embeddings' else 'embeddings', None)
+
+    with pytest.raises(ConfigError, match=message):
+        make_models(
+            DEFAULTS,
+            overrides=roles,
+            embedding=role == 'embeddings',
+            environ={'OPENAI_BASE_URL': server.url},
+        )
+    assert server.bodies == []
+
+
+def test_equal_sections_share_one_client_so_that_it_learns_once() -> None:
+    models = make_models(parse_config(NAMED, 'f'), environ=URL)
+    apart = make_models(parse_config(f'{NAMED}\nbody: {{effort: low}}', 'f'), environ=URL)
+
+    assert models.brain is models.body
+    assert apart.brain is not apart.body
+    assert (apart.brain.name, apart.body.name) == ('m', 'm')
+
+
 def test_a_stand_in_that_nobody_asked_for_is_told_of() -> None:
     assert [said for said in embedder_of(None, {}).notices if 'lexical' in said]
     assert embedder_of('lexical', {}).notices == ()
-    assert 'text-embedding-3-small at api.openai.com' in embedder_of(None, KEY).notices[0]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +207,7 @@ def test_a_stand_in_that_nobody_asked_for_is_told_of() -> None:
         ('text-embedding-3-large', r'\$OPENAI_API_KEY.*--body lexical'),
         ('lexcal', r'--body lexcal: did you mean lexical\?'),
         ('replay', 'no file to answer from'),
-        ('', r'--body takes a provider \(auto, lexical, openai, replay\).*text-embedding-3-small'),
+        ('', r'--body takes a provider \(auto, lexical, openai, replay\).*name of a model'),
     ],
 )
 def test_an_embedder_that_cannot_be_had_is_explained(said: str, message: str) -> None:

@@ -14,7 +14,8 @@ from pydantic import SecretStr
 from bbllm.core.errors import ConfigError, ModelError
 from bbllm.core.protocols import Message
 from bbllm.llm.models.factory import make_models, openai_settings, parse_config
-from bbllm.llm.openai.chat import OpenAIChat, probe
+from bbllm.llm.openai.chat import OpenAIChat
+from bbllm.llm.openai.probe import probe
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import HIDDEN, Redactor, looks_like_key
 
@@ -115,7 +116,9 @@ def test_the_probe_shows_no_key_either(server: FakeServer) -> None:
 def test_a_recording_holds_no_key(server: FakeServer, tmp_path: Path) -> None:
     server.will(says(f'I saw {KEY}'))
     environ = {'OPENAI_API_KEY': KEY, 'OPENAI_BASE_URL': server.url}
-    models = make_models(parse_config('', 'x'), record=tmp_path / 'r.jsonl', environ=environ)
+    models = make_models(
+        parse_config('brain: {model: m}', 'x'), record=tmp_path / 'r.jsonl', environ=environ
+    )
 
     models.brain.complete(ASK)
 

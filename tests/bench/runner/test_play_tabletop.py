@@ -16,7 +16,7 @@ from bbllm.core.journal import read_episode
 from bbllm.llm.config import LlmConfig, ModelConfig
 
 OFFLINE = ModelConfig(provider='offline')
-NOWHERE = ModelConfig(provider='openai', base_url='http://127.0.0.1:9/v1', retries=0)
+NOWHERE = ModelConfig(provider='openai', model='m', base_url='http://127.0.0.1:9/v1', retries=0)
 CLOCK = ('wall_s', 'model_s')
 """Fields that the wall clock decides."""
 

@@ -83,8 +83,9 @@ def test_what_auto_came_to_is_fixed_for_all_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('OPENAI_BASE_URL', 'http://127.0.0.1:9/v1')
+    (tmp_path / 'llm.yaml').write_text('brain: {model: m}')
 
-    run = prepared(tmp_path, brain=None, body='offline')
+    run = prepared(tmp_path / 'out', brain=None, body='offline', llm_config=tmp_path / 'llm.yaml')
 
     assert run.plan.config.brain is None
     assert run.plan.config.llm.brain.provider == 'openai'

@@ -125,7 +125,9 @@ def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
 
 
 def test_a_server_that_is_down_before_the_judged_episode_loses_it() -> None:
-    nowhere = ModelConfig(provider='openai', base_url='http://127.0.0.1:9/v1', retries=0)
+    nowhere = ModelConfig(
+        provider='openai', model='m', base_url='http://127.0.0.1:9/v1', retries=0
+    )
     llm = LlmConfig(brain=nowhere, body=nowhere)
     game = played(case_of_sessions('third'), llm=llm)
 

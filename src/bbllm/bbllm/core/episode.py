@@ -501,6 +501,8 @@ def _charged(account: Account, ask: Callable[[], Answer], call: ModelCall) -> An
             model=answer.model,
             prompt_tokens=answer.usage.prompt_tokens,
             completion_tokens=answer.usage.completion_tokens,
+            cached_tokens=answer.usage.cached_tokens,
+            reasoning_tokens=answer.usage.reasoning_tokens,
             duration_s=answer.duration_s,
             retries=answer.retries,
         )

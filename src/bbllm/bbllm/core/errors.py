@@ -57,6 +57,14 @@ class PromptTooLongError(ModelRefusedError):
     """The prompt is longer than the model's context; a shorter one may be answered."""
 
 
+class ModelDeclinedError(ModelError):
+    """The model itself, or a content filter of its server, declines to answer."""
+
+
+class EndlessReplyError(ModelError):
+    """The reply did not end within `max_tokens`."""
+
+
 class ReplayError(ModelError):
     """The recording does not contain the conversation."""
 

@@ -63,6 +63,10 @@ class ModelCall:
     """The name that the server gave, for example `gpt-4o`."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
+    """How many of the prompt's came from the server's cache."""
+    reasoning_tokens: int = 0
+    """How many of the completion's were reasoning, which is no part of the reply."""
     duration_s: float = 0.0
     """Wall time [s]."""
     retries: int = 0

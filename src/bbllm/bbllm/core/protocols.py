@@ -69,6 +69,11 @@ class Usage:
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    """Those of the reply and of the reasoning before it."""
+    cached_tokens: int = 0
+    """How many of the prompt's came from the server's cache."""
+    reasoning_tokens: int = 0
+    """How many of the completion's were reasoning, which is no part of the reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -63,7 +64,9 @@ def _provider(value: str) -> str:
 
 
 _Variable = Annotated[str, AfterValidator(_variable_name)]
-_ModelName = Annotated[str, Field(min_length=1, max_length=200)]
+_ModelName = Annotated[str, Field(max_length=200)]
+ReplyFormat = Literal['auto', 'json_schema', 'tool', 'json_object', 'text']
+Effort = Literal['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 _Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
@@ -73,7 +76,8 @@ class ServerConfig(BaseModel):
     model_config = ConfigDict(extra='forbid', frozen=True, allow_inf_nan=False)
 
     provider: str
-    model: _ModelName
+    model: _ModelName = ''
+    """Must be named where the provider is `openai`: no default would stay a good one."""
     base_url: str | None = None
     """Where the server is; wins over the variable."""
     base_url_env: _Variable = 'OPENAI_BASE_URL'
@@ -94,10 +98,12 @@ class ModelConfig(ServerConfig):
 
     provider: Annotated[str, AfterValidator(_provider)] = 'auto'
     """`auto` is `openai` where a key or a base URL is set, else a built-in model without one."""
-    model: _ModelName = 'gpt-4o'
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.5
+    """Is not sent with an `effort` other than `none`."""
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
-    """A reply that is longer ends with an error."""
+    """For reasoning and reply together; a reply that is longer ends with an error."""
+    effort: Effort | None = None
+    """How much a reasoning model is to reason (`reasoning_effort`); None: as the model does."""
     context_tokens: Annotated[int | None, AfterValidator(_room_for_prompts)] = None
     """What the server takes in all, prompt and reply; None where prompts are not to be cut."""
     first_token_timeout_s: _Seconds = 60.0
@@ -106,8 +112,14 @@ class ModelConfig(ServerConfig):
     """For the first word in all tries together, waits between them included; one try has its own
     time-out in full, also where that is longer [s]."""
     # `schema` is a method of pydantic's models.
-    use_schema: Annotated[Literal['auto'] | bool, Field(alias='schema')] = 'auto'
-    """Whether replies may be bound to a JSON schema; `auto` tries it and falls back."""
+    reply_format: Annotated[
+        ReplyFormat,
+        Field(alias='schema'),
+        BeforeValidator(lambda value: {True: 'json_schema', False: 'text'}.get(value, value)),
+    ] = 'auto'
+    """How replies are bound to a JSON schema; `auto` is `json_schema`, else `tool`, else `text`.
+    The reply may be told the schema (`json_object`), be bound to it (`json_schema`), or be the
+    arguments of a tool with it (`tool`)."""
     goal: Mapping[str, JsonValue] | None = None
     """The goal of a case, for providers that need it; only `bbllm bench` sets it."""
 
@@ -117,7 +129,6 @@ class EmbeddingConfig(ServerConfig):
 
     provider: EmbeddingProvider = 'auto'
     """`auto` is `openai` where a key or a base URL is set, else `lexical`."""
-    model: _ModelName = 'text-embedding-3-small'
     timeout_s: _Seconds = 60.0
 
 
@@ -182,12 +193,12 @@ def override(section: Section, option: str, text: str) -> Section:
     text = text.strip()
     fields = type(section).model_fields
     known = get_args(fields['provider'].annotation) or (*BUILT_IN, *provider_names())
-    example = fields['model'].default
     # Names of models are long and full of digits too, so only the known shapes of keys count.
     if not text or Redactor().hide(text) != text:
         raise ConfigError(
-            f'--{option} takes a provider ({", ".join(known)}) or the name of a model, such '
-            f'as {example}. Keys come from the environment: set ${section.api_key_env}.'
+            f'--{option} takes a provider ({", ".join(known)}) or the name of a model; `bbllm '
+            'doctor` lists those of the server. Keys come from the environment: set '
+            f'${section.api_key_env}.'
         )
     if text in known:
         return section.model_copy(update={'provider': text})
@@ -199,9 +210,7 @@ def override(section: Section, option: str, text: str) -> Section:
             f'`--{option} openai:{text}`.'
         )
     if not named:
-        raise ConfigError(
-            f'--{option} openai: wants a model after the colon, like openai:{example}.'
-        )
+        raise ConfigError(f'--{option} openai: wants a model after the colon, like openai:NAME.')
     return section.model_copy(update={'provider': 'openai', 'model': named})
 
 
@@ -264,7 +273,7 @@ def _explain(error: ErrorDetails) -> str:
         return f'unknown key `{place}`.{hint} Known: {", ".join(known)}.'
     if 'schema' in place:
         key = '.'.join(place.split('.')[:2])
-        return f'`{key}` must be auto, true or false, not {_show(given)}.'
+        return f'`{key}` must be {", ".join(get_args(ReplyFormat))}, not {_show(given)}.'
     message = error['msg'].removeprefix('Value error, ').removeprefix('Input ')
     return f'`{place}` {message[0].lower()}{message[1:]}, not {_show(given)}.'
 

@@ -1,10 +1,13 @@
 """Puts a streamed reply together: ends it at a stop string, leaves out the model's reasoning."""
 
+import re
 from collections.abc import Sequence
 
 from bbllm.llm.redaction import Redactor
 
-_OPEN, _CLOSE = '<think>', '</think>'
+_TAG = r'(?:think|thinking|thought|reasoning)'
+_REASONING = re.compile(rf'<({_TAG})>.*?(?:</\1>\s*|$)', re.DOTALL | re.IGNORECASE)
+_END = re.compile(rf'</{_TAG}>\s*', re.IGNORECASE)
 
 
 def mend(text: str) -> str:
@@ -21,8 +24,9 @@ class ReplyText:
     """
     The text of one reply as it arrives.
 
-    Some servers ignore `stop`, so it is enforced here too. Some put the reasoning of a model
-    before its answer, between `<think>` and `</think>`.
+    Some servers ignore `stop`, so it is enforced here too. Some leave the reasoning of a model in
+    its text, between `<think>` and `</think>` or the like; where the prompt has begun it, only
+    its end is there.
     """
 
     def __init__(self, stop: Sequence[str] = (), redactor: Redactor | None = None):
@@ -50,5 +54,10 @@ class ReplyText:
 
 
 def _answer(text: str) -> str:
-    """Return a text without its reasoning; without an end of that there is no answer."""
-    return text.partition(_CLOSE)[2].lstrip() if text.lstrip().startswith(_OPEN) else text
+    """Return a text without its reasoning, which without an end lasts to the end of the text."""
+    if '<' not in text:
+        return text
+    rest = _REASONING.sub('', text)
+    ends = list(_END.finditer(rest))
+    rest = rest[ends[-1].end() :] if ends else rest
+    return text if rest == text else rest.lstrip()

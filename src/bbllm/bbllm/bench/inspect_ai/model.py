@@ -20,7 +20,14 @@ from inspect_ai.model import (
 from inspect_ai.util import JSONSchema, LimitExceededError
 
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import BudgetError, CancelledError, ModelError, ModelUnavailableError
+from bbllm.core.errors import (
+    BudgetError,
+    CancelledError,
+    EndlessReplyError,
+    ModelDeclinedError,
+    ModelError,
+    ModelUnavailableError,
+)
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
 from bbllm.llm.scripted import cut_at_stop
 
@@ -122,11 +129,11 @@ def _text(name: str, output: ModelOutput) -> str:
     if output.error is not None:
         raise ModelError(f'{name} failed: {output.error}')
     if output.stop_reason in ('max_tokens', 'model_length'):
-        raise ModelError(
+        raise EndlessReplyError(
             f'The reply of {name} did not end within its limit of tokens. Raise --max-tokens.'
         )
     if output.stop_reason == 'content_filter':
-        raise ModelError(f'{name} declined to answer: {output.completion.strip()[:300]}')
+        raise ModelDeclinedError(f'{name} declined to answer: {output.completion.strip()[:300]}')
     return output.completion
 
 
@@ -135,4 +142,9 @@ def _usage(output: ModelOutput) -> Usage:
     if usage is None:
         return Usage()
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    return Usage(usage.input_tokens + cached, usage.output_tokens)
+    return Usage(
+        usage.input_tokens + cached,
+        usage.output_tokens,
+        cached_tokens=usage.input_tokens_cache_read or 0,
+        reasoning_tokens=usage.reasoning_tokens or 0,
+    )

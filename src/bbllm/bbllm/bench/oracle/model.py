@@ -69,7 +69,7 @@ class OracleModel:
         return (
             f'The planner {planner} cannot work with `{self.name}`{self._where}, which is no '
             f'language model and answers {", ".join(self._planners)} only. Name a language model, '
-            'such as `--brain gpt-4o` (docs/models.md says how), or choose one of these planners.'
+            'such as `--brain MODEL` (docs/models.md says how), or choose one of these planners.'
         )
 
     def complete(

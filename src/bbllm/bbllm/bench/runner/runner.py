@@ -28,8 +28,8 @@ LOOK_S = 0.1
 FAULTS = 'faults'
 TRIES = 3
 """How often an episode may cost a worker its life."""
-NOTHING_USABLE = 'ModelError'
-"""Error of an episode in which the model answered, but empty, without end, or with a refusal. A
+NOTHING_USABLE = ('ModelError', 'ModelDeclinedError', 'EndlessReplyError')
+"""Errors of an episode in which the model answered, but empty, without end, or with a refusal. A
 reply that makes no sense (ParseError) is the model's doing, and one that others may better."""
 
 
@@ -214,7 +214,7 @@ class _Session:
         """Return why a run ends after one more result, '' where it goes on."""
         if result.error == NO_CASE:
             return ''  # this says nothing of server and workers
-        nothing = result.lost or result.error == NOTHING_USABLE
+        nothing = result.lost or result.error in NOTHING_USABLE
         self._in_a_row = [*self._in_a_row, result] if nothing else []
         n = len(self._in_a_row)
         if not nothing or n < self.plan.give_up_after:

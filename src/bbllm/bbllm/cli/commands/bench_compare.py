@@ -69,7 +69,7 @@ def compare(
 
       bbllm bench compare household --brain expert --body expert --trials 2
       bbllm bench compare tabletop --brain offline --body offline
-      bbllm bench compare household --planners prog_prompt,huang --brain gpt-4o
+      bbllm bench compare household --planners prog_prompt,huang --brain MODEL
     """
     from bbllm.bench.compare.choice import choose
     from bbllm.bench.compare.files import compare_folder

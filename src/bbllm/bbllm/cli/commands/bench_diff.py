@@ -51,8 +51,8 @@ def diff(
 
     [bold]Examples[/bold]
 
-      bbllm bench diff runs/gpt-4o runs/offline
-      bbllm bench diff runs/gpt-4o runs/gpt-4o --k-a 3 --k-b 0
+      bbllm bench diff runs/model runs/offline
+      bbllm bench diff runs/model runs/model --k-a 3 --k-b 0
     """
     runs = first, second = read_run(a), read_run(b)
     if empty := [str(run.path) for run in runs if not run.results]:

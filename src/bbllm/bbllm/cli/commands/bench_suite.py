@@ -56,7 +56,7 @@ def suite(
     [bold]Examples[/bold]
 
       bbllm bench tabletop --brain offline --body offline --trials 5
-      bbllm bench tabletop --brain gpt-4o -k 0-3 --out runs/gpt-4o --record talk.jsonl
+      bbllm bench tabletop --brain MODEL -k 0-3 --out runs/model --record talk.jsonl
       bbllm bench tabletop -k 0-3 --replay talk.jsonl
       bbllm bench partial --planner llm_pop --brain expert --trials 10
       bbllm bench household --planner prog_prompt:check=graph --trials 6

@@ -93,7 +93,7 @@ def up(request: UpRequest) -> None:
 
       bbllm up sim
       bbllm up sim --scene plus_sign --viewer
-      bbllm up sim --speed 0 --brain gpt-4o
+      bbllm up sim --speed 0 --brain MODEL
       bbllm up sim --approval plan
       bbllm up sim --open-state rules
       bbllm up sim --menu

@@ -90,7 +90,8 @@ def make_models(
     embedder: Embedder | None = None
     if embedding:
         embedder = _build_embedder(sections['embeddings'], environ)
-    else:
+    elif sections['body'].provider != 'openai' or sections['body'] != sections['brain']:
+        # One client for equal sections learns once what its server refuses.
         body = _build(sections['body'], 'body', environ)
     asked = {role: (overrides or {}).get(role, getattr(config, role).provider) for role in roles}
     decided = [role for role in roles if asked[role].strip() == 'auto' and replay is None]
@@ -125,7 +126,15 @@ def resolve(
         stand_in = 'lexical' if role == 'embeddings' else fallback_name()
         provider = 'openai' if has_server else stand_in
         section = section.model_copy(update={'provider': provider})
+    if role == 'body' and section.provider == 'openai' and not section.model:
+        brain = resolve(config, 'brain', overrides=overrides, environ=environ)
+        if all(getattr(brain, name) == getattr(section, name) for name in _SERVER):
+            section = section.model_copy(update={'model': brain.model})
     return section
+
+
+_SERVER = ('provider', 'base_url', 'base_url_env', 'api_key_env')
+"""Fields that name a server: a Body on the Brain's is the same model where none is named."""
 
 
 def _notices(
@@ -195,9 +204,11 @@ def probe_models(
 
 def _probe(section: ServerConfig, role: str, environ: Mapping[str, str]) -> str:
     if section.provider == 'openai':
-        from bbllm.llm.openai.chat import probe
+        from bbllm.llm.openai.probe import check_named, probe
 
-        return probe(openai_settings(section, role, environ))
+        settings = openai_settings(section, role, environ)
+        check_named(settings, role)
+        return probe(settings)
     model = _build(section, role, environ)
     if (provider := find_provider(section.provider)) is not None:
         return f'{model.name}: built in; {provider.short}.'
@@ -221,8 +232,11 @@ def _build(section: ServerConfig, role: str, environ: Mapping[str, str]) -> Chat
     if section.provider == 'replay':
         return ReplayModel(_recording(section, role), role)
     from bbllm.llm.openai.chat import OpenAIChat
+    from bbllm.llm.openai.probe import check_named
 
-    return OpenAIChat(openai_settings(section, role, environ))
+    settings = openai_settings(section, role, environ)
+    check_named(settings, role)
+    return OpenAIChat(settings)
 
 
 def _build_embedder(section: ServerConfig, environ: Mapping[str, str]) -> Embedder:
@@ -231,8 +245,11 @@ def _build_embedder(section: ServerConfig, environ: Mapping[str, str]) -> Embedd
     if section.provider == 'replay':
         return replay_embedder(_recording(section, 'embeddings'))
     from bbllm.llm.openai.chat import OpenAIEmbedder
+    from bbllm.llm.openai.probe import check_named
 
-    return OpenAIEmbedder(openai_settings(section, 'embeddings', environ))
+    settings = openai_settings(section, 'embeddings', environ)
+    check_named(settings, 'embeddings')
+    return OpenAIEmbedder(settings)
 
 
 def _recording(section: ServerConfig, role: str) -> Path:

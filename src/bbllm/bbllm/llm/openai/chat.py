@@ -1,64 +1,33 @@
 """A ChatModel and an Embedder on any server that speaks OpenAI's protocols."""
 
 import asyncio
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import ModelError
+from bbllm.core.errors import (
+    EndlessReplyError,
+    ModelDeclinedError,
+    ModelError,
+    PromptTooLongError,
+)
+from bbllm.core.prompt_size import fewest_tokens
 from bbllm.core.protocols import Embeddings, JsonSchema, Message, Reply, Usage
 from bbllm.llm.openai.client import ModelClient, attempt_limits
-from bbllm.llm.openai.failures import CutReplyError, Failure
+from bbllm.llm.openai.dialect import Dialect
+from bbllm.llm.openai.failures import LONGER_CONTEXT, CutReplyError, Failure
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.reply_text import ReplyText, mend
 
-# A refusal may be about the value of a parameter that is known, such as a prompt that is too
-# long for the model; leaving the parameter out would not help then, or hide the cause.
-_TOO_LONG = re.compile(r'context.{0,10}(length|window|size)|too (large|long|many)', re.IGNORECASE)
-_UNKNOWN = re.compile(
-    r'unsupported|not support|unknown|unrecogni[sz]ed|unexpected|extra|not permitted|not allowed'
-    r'|invalid|does not accept|deprecated|unavailable|only the default',
-    re.IGNORECASE,
-)
-_PARAMETERS: Mapping[str, tuple[str, str]] = {
-    'stream_options': (
-        r'stream_options|include_usage',
-        'does not report token usage of streams; tokens will be counted as 0',
-    ),
-    'response_format': (
-        r'response_format|json_schema|json schema|guided|grammar|structured output',
-        'does not take JSON schemas; replies are read as plain text',
-    ),
-    'max_completion_tokens': (
-        r'max_completion_tokens',
-        'does not take max_completion_tokens; no limit is sent instead',
-    ),
-    'max_tokens': (
-        r'max_tokens',
-        'does not take max_tokens; max_completion_tokens is sent instead',
-    ),
-    'temperature': (r'temperature', 'does not take temperature {:g}; its own is used'),
-    'stop': (
-        r'[\'"`]stop[\'"`]|\bstop (sequences?|strings?|parameter)|parameter:? stop\b',
-        'does not take stop strings; replies are cut here instead',
-    ),
-    'stream': (
-        r'[\'"`]stream[\'"`]|\bstreaming\b|parameter:? stream\b',
-        'does not stream; replies come in one piece',
-    ),
-}
-"""By parameter: how refusals call it, and what is different without it."""
-
-
-PROBE_S = 5.0
-"""Time limit of each of the two requests of a probe [s]."""
 # Most tokens are three to five characters; a reply with many more than this per token of its
 # limit comes from a server that ignores the limit.
 _CHARACTERS_PER_TOKEN = 16
 _SHORTEST_S = 0.1
 """Shortest wait for a first word [s]."""
+# Servers name the ends of a reply in their own words.
+_LENGTH = ('length', 'max_tokens', 'model_length')
+_WITHHELD = ('content_filter', 'safety')
 
 
 class OpenAIChat:
@@ -66,12 +35,14 @@ class OpenAIChat:
 
     def __init__(self, settings: OpenAISettings, client: ModelClient | None = None):
         self.name = settings.model
-        self.supports_schema = settings.use_schema is not False
         self.prompt_limit_tokens = settings.prompt_limit_tokens
         self.settings = settings
         self._client = client or ModelClient(settings)
-        self._refused: set[str] = set()
-        """Parameters that the server does not take; given up once, for good."""
+        self._dialect = Dialect(settings)
+
+    @property
+    def supports_schema(self) -> bool:
+        return self._dialect.supports_schema
 
     def complete(
         self,
@@ -82,6 +53,15 @@ class OpenAIChat:
         cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer a conversation; see `ChatModel.complete`."""
+        limit = self.prompt_limit_tokens
+        fewest = sum(fewest_tokens(message.content) for message in messages)
+        if limit is not None and fewest > limit:
+            settings = self.settings
+            raise PromptTooLongError(
+                f'The prompt for {self._client.label} has at least {fewest} tokens, but '
+                f'context_tokens = {settings.context_tokens} leaves {limit} for it beside '
+                f'max_tokens = {settings.max_tokens}; it was not sent. {LONGER_CONTEXT}'
+            )
         return self._client.run(self._complete(messages, stop, schema), cancel)
 
     async def _complete(
@@ -98,11 +78,12 @@ class OpenAIChat:
         )
         try:
             while True:
-                body = self._body(stop, schema)
+                asked, body = self._dialect.request(messages, stop, schema)
                 first_s = self._first_s(begun_s, again=n_failed > 0)
-                result = await client.attempt(self._ask(messages, stop, body, first_s, notice))
+                result = await client.attempt(self._ask(asked, stop, body, first_s, notice))
                 if isinstance(result, Failure):
-                    if self._adapted(result, body):
+                    if change := self._dialect.adapt(result, body):
+                        client.report(f'{client.label} {change}.')
                         n_adapted += 1
                         continue
                     notice.cancel()
@@ -135,11 +116,12 @@ class OpenAIChat:
         notice: asyncio.TimerHandle,
     ) -> Reply:
         settings, client = self.settings, self._client
-        text = ReplyText(stop, client.redactor)
-        model, usage, finish, refusal = '', Usage(), '', ''
+        # The arguments of a tool are one JSON object, which no stop string may cut.
+        text, call = ReplyText(stop, client.redactor), ReplyText((), client.redactor)
+        model, usage, finish, refusal, n_reasoning = '', Usage(), '', '', 0
         longest = settings.max_tokens * _CHARACTERS_PER_TOKEN
         with attempt_limits(first_s, settings.first_token_timeout_s, settings.timeout_s) as extend:
-            async for piece in client.stream(messages, body, stream=self._streams):
+            async for piece in client.stream(messages, body, stream=self._dialect.streams):
                 extend()
                 notice.cancel()
                 model = piece.model or model
@@ -147,107 +129,55 @@ class OpenAIChat:
                 finish = piece.finish or finish
                 refusal += piece.refusal
                 text.add(piece.text)
-                if finish == 'length' or text.received > longest:
-                    raise ModelError(self._endless(text))
+                call.add(piece.arguments)
+                n_reasoning += piece.n_reasoning
+                received = text.received + call.received + n_reasoning
+                if received > longest:
+                    raise EndlessReplyError(self._endless(text, received))
                 if text.stopped:
                     break
         if refusal:
             said = client.redactor.hide(mend(refusal).strip())[:300]
             # Not ModelRefusedError: the server serves, and the model itself declines.
-            raise ModelError(f'{client.label} declined to answer: {said}')
-        if finish == 'content_filter':
-            raise ModelError(f'{client.label} withheld its reply: the content filter stopped it.')
+            raise ModelDeclinedError(f'{client.label} declined to answer: {said}')
+        if finish == 'refusal':
+            raise ModelDeclinedError(f'{client.label} declined to answer, and gave no reason.')
+        if finish in _WITHHELD:
+            raise ModelDeclinedError(
+                f"{client.label} withheld its reply: the server's content filter stopped it."
+            )
+        if finish in _LENGTH and not text.stopped:
+            if 0 < usage.completion_tokens < settings.max_tokens:
+                raise PromptTooLongError(
+                    f'The reply of {client.label} ended after {usage.completion_tokens} tokens, '
+                    f'fewer than max_tokens = {settings.max_tokens}: the context of its server '
+                    f'was full. {LONGER_CONTEXT}'
+                )
+            raise EndlessReplyError(self._endless(text, received))
         if not finish and not text.stopped:
             raise CutReplyError(f'the stream ended after {text.received} characters')
         name = client.redactor.hide(mend(model)) or self.name
-        return Reply(text=text.text, model=name, usage=usage)
+        return Reply(text=call.text or text.text, model=name, usage=usage)
 
     def _first_s(self, begun_s: float, *, again: bool = False) -> float:
         """Return how long an attempt may take to its first word; a repeated one has less."""
         settings = self.settings
-        limit_s = settings.first_token_timeout_s if self._streams else settings.timeout_s
+        limit_s = settings.first_token_timeout_s if self._dialect.streams else settings.timeout_s
         left_s = begun_s + settings.hang_timeout_s - time.monotonic()
         return min(limit_s, max(round(left_s, 1), _SHORTEST_S)) if again else limit_s
 
-    @property
-    def _streams(self) -> bool:
-        return 'stream' not in self._refused
-
-    def _body(self, stop: Sequence[str], schema: JsonSchema | None) -> dict[str, object]:
-        limit = 'max_completion_tokens' if 'max_tokens' in self._refused else 'max_tokens'
-        body: dict[str, object] = {
-            'temperature': self.settings.temperature,
-            limit: self.settings.max_tokens,
-        }
-        if stop:
-            # OpenAI takes four at the most; ReplyText sees to all of them.
-            body['stop'] = list(stop)[:4]
-        if schema is not None and self.supports_schema:
-            body['response_format'] = {
-                'type': 'json_schema',
-                'json_schema': {'name': 'reply', 'schema': schema, 'strict': True},
-            }
-        if self._streams:
-            body['stream_options'] = {'include_usage': True}
-        return {name: value for name, value in body.items() if name not in self._refused}
-
-    def _adapted(self, failure: Failure, sent: Mapping[str, object]) -> bool:
-        """Give up the parameter that a refusal is about; return whether it is about one."""
-        name = self._blamed(failure, sent)
-        if name is None or (name == 'response_format' and self.settings.use_schema is True):
-            return False
-        self._refused.add(name)
-        self.supports_schema = self.supports_schema and name != 'response_format'
-        change = _PARAMETERS[name][1].format(self.settings.temperature)
-        self._client.report(f'{self._client.label} {change}.')
-        return True
-
-    def _blamed(self, failure: Failure, sent: Mapping[str, object]) -> str | None:
-        if failure.status not in (400, 404, 415, 422, 501) or _TOO_LONG.search(failure.said):
-            return None
-        in_use = {*sent, 'stream'} - self._refused
-        if failure.param and (named := failure.param.split('.')[0]) in in_use:
-            return named
-        if _UNKNOWN.search(failure.said):
-            for name, (words, _) in _PARAMETERS.items():
-                if name in in_use and re.search(words, failure.said, re.IGNORECASE):
-                    return name
-        return None
-
-    def _endless(self, text: ReplyText) -> str:
+    def _endless(self, text: ReplyText, received: int) -> str:
         if not text.text.strip():
             return (
                 f'{self._client.label} used up max_tokens = {self.settings.max_tokens} before it '
-                'wrote an answer. Raise `max_tokens` in config/llm.yaml: this model thinks first.'
+                'wrote an answer. Raise `max_tokens` in config/llm.yaml, or lower `effort`: this '
+                'model reasons first.'
             )
         return (
             f'The reply of {self._client.label} did not end within max_tokens = '
-            f'{self.settings.max_tokens} ({text.received} characters came). Raise `max_tokens` in '
+            f'{self.settings.max_tokens} ({received} characters came). Raise `max_tokens` in '
             'config/llm.yaml if it has to be that long, or try another model.'
         )
-
-
-def probe(settings: OpenAISettings) -> str:
-    """
-    Return a sentence that a model answers, for `bbllm doctor`; raise ModelError if it does not.
-
-    The list of models is requested, which costs nothing, else an answer of a few tokens.
-    """
-    connect_s = min(settings.connect_timeout_s, PROBE_S)
-    limits = {'timeout_s': PROBE_S, 'connect_timeout_s': connect_s, 'retries': 0}
-    hurried = settings.model_copy(update={**limits, 'first_token_timeout_s': PROBE_S})
-    client, begun_s = ModelClient(hurried), time.monotonic()
-    names = client.run(client.attempt(client.models(PROBE_S)))
-    spent_s = time.monotonic() - begun_s
-    if isinstance(names, Failure):
-        if names.status not in (404, 405, 501):
-            text = f'{client.label} {names.what.rstrip(".")}. {names.hint}'
-            raise names.kind(client.redactor.hide(text))
-    elif settings.model in names:
-        return f'{client.label} answers in {spent_s:.1f} s; the server lists {len(names)} models.'
-    # No list, or one that is not complete: only an answer proves that the model is there.
-    reply = OpenAIChat(hurried, client).complete([Message('user', 'Say OK.')])
-    return f'{client.label} answers in {reply.duration_s:.1f} s.'
 
 
 BATCH = 32

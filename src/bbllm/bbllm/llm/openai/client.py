@@ -32,7 +32,15 @@ import pydantic
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.errors import ModelError
 from bbllm.core.protocols import Message, Usage
-from bbllm.llm.openai.failures import Failure, OddReplyError, TooLateError, failure_of, with_models
+from bbllm.llm.openai.failures import (
+    FailedReplyError,
+    Failure,
+    OddReplyError,
+    TooLateError,
+    failure_of,
+    text_of,
+    with_models,
+)
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import Redactor
 
@@ -60,10 +68,15 @@ class Piece:
     """A part of a reply."""
 
     text: str = ''
+    arguments: str = ''
+    """Of the one tool that was offered: they are the reply."""
+    n_reasoning: int = 0
+    """Length of reasoning that came in a field of its own, which is no part of the reply
+    [characters]."""
     refusal: str = ''
     """The model's own words where it declines."""
     finish: str = ''
-    """Why the reply ended, in the last piece: `stop`, `length` or `content_filter`."""
+    """Why the reply ended, in the last piece: `stop`, `length`, `tool_calls`, `content_filter`."""
     model: str = ''
     usage: Usage | None = None
 
@@ -292,15 +305,42 @@ def _piece(answer: ChatCompletionChunk | ChatCompletion) -> Piece:
     # Servers differ: the piece with the usage has no choice, the first may have no delta.
     choice = answer.choices[0] if answer.choices else None
     part = getattr(choice, 'delta', None) or getattr(choice, 'message', None)
-    used = answer.usage
+    calls = getattr(part, 'tool_calls', None) or ()
+    reasoning = (getattr(part, name, None) for name in _REASONING)
     return Piece(
         text=(part.content or '') if part else '',
+        # One tool is offered; of several calls the first counts.
+        arguments=calls[0].function.arguments or ''
+        if calls and calls[0].function and not getattr(calls[0], 'index', 0)
+        else '',
+        n_reasoning=next((len(text) for text in reasoning if isinstance(text, str)), 0),
         refusal=(part.refusal or '') if part else '',
-        finish=(choice.finish_reason or '') if choice else '',
+        finish=str(choice.finish_reason or '').lower() if choice else '',
         model=answer.model or '',
-        usage=Usage(int(used.prompt_tokens or 0), int(used.completion_tokens or 0))
-        if used
-        else None,
+        usage=_usage(answer.usage.model_dump()) if answer.usage else None,
+    )
+
+
+_REASONING = ('reasoning_content', 'reasoning')
+"""Fields for reasoning: of DeepSeek, llama.cpp and others; of Ollama and vLLM."""
+_CACHED = ('prompt_cache_hit_tokens', 'cache_read_input_tokens', 'cached_tokens')
+"""Fields for cached tokens beside OpenAI's: of DeepSeek, of Anthropic, of Moonshot."""
+
+
+def _usage(used: Mapping[str, Any]) -> Usage:
+    """Read the counts of a reply, whose fields differ between servers."""
+
+    def number(source: object, *names: str) -> int:
+        values = (source.get(name) for name in names) if isinstance(source, Mapping) else ()
+        return next((int(value) for value in values if value), 0)
+
+    prompt, completion = number(used, 'prompt_tokens'), number(used, 'completion_tokens')
+    # Gemini and xAI count reasoning in the total only.
+    apart = max(number(used, 'total_tokens') - prompt - completion, 0) if prompt else 0
+    reasoning = number(used.get('completion_tokens_details'), 'reasoning_tokens')
+    cached = number(used.get('prompt_tokens_details'), 'cached_tokens') or number(used, *_CACHED)
+    return Usage(
+        prompt, completion + apart, cached_tokens=cached, reasoning_tokens=reasoning or apart
     )
 
 
@@ -309,7 +349,10 @@ def _whole(raw: bytes) -> Piece:
     from openai.types.chat import ChatCompletion
 
     try:
-        answer = ChatCompletion.construct(**json.loads(raw))
+        data = json.loads(raw)
+        if isinstance(data, Mapping) and data.get('error') and not data.get('choices'):
+            raise FailedReplyError(text_of(data))
+        answer = ChatCompletion.construct(**data)
         _ = answer.choices[0]
         piece = _piece(answer)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):

@@ -14,6 +14,7 @@ from http.client import responses
 import openai
 
 from bbllm.core.errors import (
+    ModelDeclinedError,
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
@@ -24,11 +25,16 @@ from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.redaction import Redactor
 
 _TOO_LONG = re.compile(
-    r'context[ _](?:length|size|window)|(?:prompt|input) is too long|too many tokens'
-    r'|reduce the length|exceeds the maximum number of tokens',
+    r'context[ _](?:length|size|window|limit)|(?:prompt|input) is too long|too many tokens'
+    r'|reduce the length|exceeds the maximum number of tokens|\bn_ctx\b',
     re.IGNORECASE,
 )
 """Words of servers for a prompt that is longer than the context: there is no code for it."""
+LONGER_CONTEXT = (
+    'Take a model, or start the server, with a longer context, or lower `max_tokens`; '
+    '`context_tokens` in config/llm.yaml is how long it is.'
+)
+_FILTERED = re.compile(r'content[ _](?:filter|management policy)', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +59,10 @@ class Failure:
 
 class OddReplyError(Exception):
     """The server answered 200 with something that is no reply; the text contains it."""
+
+
+class FailedReplyError(Exception):
+    """The server answered 200 with an error; the text is its own."""
 
 
 class TooLateError(Exception):
@@ -86,8 +96,13 @@ def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -
             return Failure(what='could not be reached in time, or fell silent', hint=hint)
         case openai.APIConnectionError():
             return _of_connection(error, settings, redactor)
-        case openai.APIError():
-            return Failure(what=f'broke off with an error: {said}', hint=go_on)
+        case openai.APIError() | FailedReplyError():
+            said = _clean(text_of(getattr(error, 'body', None)), redactor) or said
+            what = f'broke off with an error: {said}'
+            if _TOO_LONG.search(said):
+                kind = PromptTooLongError
+                return Failure(what=what, hint=LONGER_CONTEXT, kind=kind, retry=False)
+            return Failure(what=what, hint=go_on)
         case json.JSONDecodeError() | UnicodeDecodeError():
             return Failure(what='sent a stream that is not JSON', hint=go_on)
     # The SDK and what it stands on raise more than they document.
@@ -113,11 +128,14 @@ def _of_status(
     error: openai.APIStatusError, settings: OpenAISettings, redactor: Redactor
 ) -> Failure:
     status = error.status_code
-    said = _clean(_text_of(error.body) or error.response.text, redactor)
+    said = _clean(text_of(error.body) or error.response.text, redactor)
     meaning = f' ({responses[status].lower()})' if status in responses else ''
     key, where, go_on = f'${settings.api_key_env}', f'now {settings.base_url}', _go_on()
     passing = status in (408, 409, 429) or status >= 500
-    hint, kind = go_on, ModelUnavailableError if passing and status != 429 else ModelRefusedError
+    hint = go_on
+    kind: type[ModelError] = ModelRefusedError
+    if passing and status != 429:
+        kind = ModelUnavailableError
     unwanted = error.response.headers.get('x-should-retry') == 'false'
     match status:
         case 401 | 403 if settings.login is not None:
@@ -125,11 +143,14 @@ def _of_status(
         case 401 | 403:
             do = f'Check {key}.' if settings.api_key else f'No key was sent: set {key}.'
             hint = f'{do} {go_on}'
-        case 400 | 413 | 422 if _TOO_LONG.search(f'{error.code} {said}'):
-            hint = 'Take a model, or start the server, with a longer context.'
-            kind = PromptTooLongError
+        # llama.cpp before September 2025 answers 500.
+        case 400 | 413 | 422 | 500 if _TOO_LONG.search(f'{error.code} {said}'):
+            hint, kind, unwanted = LONGER_CONTEXT, PromptTooLongError, True
+        case 400 | 422 if _FILTERED.search(f'{error.code} {said}'):
+            hint, kind = "The server's content filter stopped the prompt.", ModelDeclinedError
         case 400 | 413 | 422:
-            hint = 'Check `model`, `max_tokens` and `schema` in config/llm.yaml.'
+            more = '' if settings.effort is None else '`effort`, '
+            hint = f'Check `model`, `max_tokens`, {more}and `schema` in config/llm.yaml.'
         case 404:
             hint = f'Check `model`, and the base URL ({where}), which usually ends in /v1.'
         case 429 if 'insufficient_quota' in (error.code, error.type):
@@ -178,14 +199,16 @@ def _go_on() -> str:
     return f'To go on without a server: `--brain {name} --body {name}`.'
 
 
-def _text_of(body: object) -> str:
+def text_of(body: object) -> str:
     """Return the words of an error body, whose shape differs between servers."""
     if isinstance(body, str):
         return body
+    if isinstance(body, list) and len(body) == 1:
+        return text_of(body[0])  # Gemini
     if isinstance(body, Mapping):
         for key in ('message', 'error', 'detail', 'msg'):
             if body.get(key):
-                return _text_of(body[key]) or json.dumps(body)
+                return text_of(body[key]) or json.dumps(body)
     return json.dumps(body) if body and isinstance(body, (Mapping, list)) else ''
 
 

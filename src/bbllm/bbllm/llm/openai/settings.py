@@ -98,11 +98,12 @@ def openai_settings(
     # Servers of one's own mostly want no key; one that was asked for by name must be there.
     needed = urlsplit(url).hostname == OPENAI_HOST or section.api_key_env != _DEFAULT_KEY_ENV
     if not key and settings.login is None and needed:
+        asked = section.model or 'a model'
         keyless = '--body lexical' if role == 'embeddings' else f'--{role} {fallback_name()}'
         raise ConfigError(
-            f'The {role} is to be {section.model} at {settings.host}, but ${section.api_key_env} '
-            f'is not set. Set it (export {section.api_key_env}=...), or set '
-            f'${section.base_url_env} for a server that wants no key, or go on without a key: '
+            f'The {role} is to be {asked} at {settings.host}, but '
+            f'${section.api_key_env} is not set. Set it (export {section.api_key_env}=...), or '
+            f'set ${section.base_url_env} for a server that wants no key, or go on without a key: '
             f'{keyless}.'
         )
     return settings

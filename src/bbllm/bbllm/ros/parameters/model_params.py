@@ -63,8 +63,8 @@ def model_of_open_state(params: StateEstimatorParams) -> ChatModel:
     model = make_models(load_config(path), overrides=overrides).brain
     if find_provider(model.name) is not None:
         raise ConfigError(
-            f'open_state:=model needs a language model, and {model.name} is none. Name one, such '
-            'as model:=gpt-4o (docs/models.md says how), or take open_state:=rules.'
+            f'open_state:=model needs a language model, and {model.name} is none. Name one '
+            'as model:=NAME (docs/models.md says how), or take open_state:=rules.'
         )
     return model
 

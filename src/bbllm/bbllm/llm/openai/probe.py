@@ -1,0 +1,73 @@
+"""Asks a server which models it has, and whether one of them answers."""
+
+import time
+from collections.abc import Sequence
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import Message
+from bbllm.core.registry import fallback_name
+from bbllm.llm.openai.chat import OpenAIChat
+from bbllm.llm.openai.client import ModelClient
+from bbllm.llm.openai.failures import Failure
+from bbllm.llm.openai.settings import OpenAISettings
+
+PROBE_S = 5.0
+"""Time limit of each of the two requests of a probe [s]."""
+MOST_LISTED = 30
+"""How many models a sentence names; hosted servers have a hundred."""
+
+
+def probe(settings: OpenAISettings) -> str:
+    """
+    Return a sentence that a model answers, for `bbllm doctor`; raise ModelError if it does not.
+
+    The list of models is requested, which costs nothing, else an answer of a few tokens.
+    """
+    hurried = _hurried(settings)
+    client, begun_s = ModelClient(hurried), time.monotonic()
+    names = client.run(client.attempt(client.models(PROBE_S)))
+    spent_s = time.monotonic() - begun_s
+    if isinstance(names, Failure):
+        if names.status not in (404, 405, 501):
+            text = f'{client.label} {names.what.rstrip(".")}. {names.hint}'
+            raise names.kind(client.redactor.hide(text))
+        names = ()
+    elif settings.model in names:
+        return f'{client.label} answers in {spent_s:.1f} s; the server {listing(names)}.'
+    # No list, or one that is not complete: only an answer proves that the model is there.
+    reply = OpenAIChat(hurried, client).complete([Message('user', 'Say OK.')])
+    listed = f'; the server {listing(names)}' if names else ''
+    return f'{client.label} answers in {reply.duration_s:.1f} s{listed}.'
+
+
+def check_named(settings: OpenAISettings, role: str) -> None:
+    """Raise ConfigError, with the models that the server has, where none is named for a role."""
+    if settings.model:
+        return
+    client = ModelClient(_hurried(settings))
+    names = client.run(client.attempt(client.models(PROBE_S)))
+    found = names.what.rstrip('.') if isinstance(names, Failure) else listing(names)
+    option = 'body' if role == 'embeddings' else role
+    keyless = 'lexical' if role == 'embeddings' else fallback_name()
+    text = (
+        f'No model is named for `{role}` at {settings.host}: the server {found}. Say --{option} '
+        f'NAME, or set `model` in the section `{role}` of config/llm.yaml; to go on without a '
+        f'language model: --{option} {keyless}.'
+    )
+    raise ConfigError(client.redactor.hide(text))
+
+
+def listing(names: Sequence[str]) -> str:
+    """Return the models of a server, as a sentence about it ends."""
+    if not names:
+        return 'lists no models'
+    listed = ', '.join(sorted(names)[:MOST_LISTED])
+    more = f' and {len(names) - MOST_LISTED} more' if len(names) > MOST_LISTED else ''
+    n = f'{len(names)} models' if len(names) > 1 else '1 model'
+    return f'lists {n}: {listed}{more}'
+
+
+def _hurried(settings: OpenAISettings) -> OpenAISettings:
+    connect_s = min(settings.connect_timeout_s, PROBE_S)
+    limits = {'timeout_s': PROBE_S, 'connect_timeout_s': connect_s, 'retries': 0}
+    return settings.model_copy(update={**limits, 'first_token_timeout_s': PROBE_S})
