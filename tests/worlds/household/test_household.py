@@ -101,6 +101,25 @@ def test_of_several_neighbours_of_a_grabbed_object_the_first_of_a_set_is_remembe
     assert home.graph.targets(Id.ME, Relation.CLOSE) == {Id.BOX, 33}
 
 
+def test_the_embodied_agent_interface_sees_that_the_character_sits() -> None:
+    for mode, walks in ((Mode.PERSISTENT, True), (Mode.EAI, False)):
+        home = Household(two_rooms(), mode=mode)
+        assert do(home, 'walk chair', 'sit chair').succeeded
+        assert do(home, 'find bed').succeeded is walks
+        assert do(home, 'standup').succeeded is not walks
+
+
+def test_the_embodied_agent_interface_takes_clothes_off_and_watches_nothing_shut_in() -> None:
+    home = Household(two_rooms(), mode=Mode.EAI)
+    assert do(home, 'walk shirt', 'grab shirt', 'puton shirt', 'putoff shirt').succeeded
+    assert not home.graph.targets(Id.SHIRT, Relation.ON)
+    assert do(home, 'putoff shirt').broken == 'not_worn'
+
+    home.graph.nodes[Id.BOX].states = {State.CLOSED}
+    home.graph.add(Id.TV, Relation.INSIDE, Id.BOX)
+    assert do(home, 'walk tv', 'turnto tv', 'watch tv').broken == 'inside_closed'
+
+
 def test_only_rules_of_the_original_let_a_step_go_on_after_a_check_failed() -> None:
     lenient = {
         action

@@ -106,6 +106,6 @@ def _household(options: EpisodeOptions) -> Stage:
         )
         logging.getLogger('bbllm').warning(
             f'{options.house}: {len(dropped)} edges INSIDE that form rings are left out '
-            f'({pairs}{", ..." * (len(dropped) > 4)}); the modes persistent and fresh keep them.'
+            f'({pairs}{", ..." * (len(dropped) > 4)}); the other modes keep them.'
         )
     return Stage(world, lambda: world.time_s, world.observe, lambda path: None)

@@ -4,14 +4,13 @@ from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, play_alone
 from bbllm.bench.scorers.scoring import score
-from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
+from bbllm.bench.suites.house_goals import FinalStateGoal, HouseGoal
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Score
 from bbllm.core.protocols import EventSink
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
 from bbllm.worlds.household.derived import DerivedStates, add_published
-from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.world import HouseholdWorld
 
 
@@ -26,7 +25,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
     world = HouseholdWorld(
         house.build(),
         mode=house.mode,
-        visibility=visibility_of(house.visibility),
+        visibility=house.sight,
         # Who scores as the published program does counts what that counts.
         derived=DerivedStates(add_published) if isinstance(goal, FinalStateGoal) else None,
         seed=job.case.noise_seed,
@@ -60,7 +59,7 @@ class WatchedHousehold:
     so that what is spoilt later, or left undone after a last check, does not count there.
     """
 
-    def __init__(self, world: HouseholdWorld, goal: HouseholdGoal | FinalStateGoal):
+    def __init__(self, world: HouseholdWorld, goal: HouseGoal):
         self._world = world
         self._goal = goal
         self.held_once = False
@@ -83,4 +82,10 @@ class WatchedHousehold:
 
     def judge(self) -> Score:
         world = self._world
-        return judge_household(self._goal, world.graph, world.derived.now, seat=world.seat)
+        return judge_household(
+            self._goal,
+            world.graph,
+            world.derived.now,
+            seat=world.seat,
+            done=[line.action for line in world.lines],
+        )

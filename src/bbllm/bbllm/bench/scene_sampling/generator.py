@@ -73,7 +73,7 @@ def fingerprint(case: Case) -> str:
     """Return a hash of instruction, scene and goal: equal where two episodes can be compared."""
     parts: dict[str, object] = {
         'instruction': case.instruction,
-        'scene': case.scene.model_dump(exclude={'name', 'description'}),
+        'scene': case.scene.model_dump(exclude=_not_in_hash(case.scene)),
         'goal': case.goal.model_dump(),
     }
     if case.limit_steps is not None:
@@ -81,6 +81,11 @@ def fingerprint(case: Case) -> str:
     if case.earlier:
         parts['earlier'] = case.earlier
     return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+
+def _not_in_hash(scene: SceneFile | HouseStart) -> set[str]:
+    hidden = isinstance(scene, HouseStart) and scene.shown is not None
+    return {'name', 'description', *([] if hidden else ['shown'])}
 
 
 def _start(suite: Suite, spec: TaskSpec, trial: int, dice: Dice) -> HouseStart:
@@ -101,6 +106,7 @@ def _start(suite: Suite, spec: TaskSpec, trial: int, dice: Dice) -> HouseStart:
         mode=suite.mode,
         visibility=suite.visibility,
         constraints=spec.constraints,
+        shown=None if house.shown is None else tuple(sorted(house.shown)),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bbllm.bench.scene_sampling.placement import Dice
-from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition, HouseGoal, HouseholdGoal
 from bbllm.bench.suites.household import HouseView, judge_household
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.graph import Graph
@@ -25,7 +25,7 @@ class NoStartError(Exception):
 
 def draw_start(
     graph: Graph,
-    goal: HouseholdGoal | FinalStateGoal,
+    goal: HouseGoal,
     at_first: Sequence[HouseCondition],
     dice: Dice,
 ) -> Graph:
@@ -35,13 +35,14 @@ def draw_start(
     Each condition of `at_first` is true of all objects of its class. The person stands in any
     room, some other containers are open that were closed or the other way round, and a few objects
     that the task does not name stand elsewhere in their room. Nothing is taken away and nothing
-    locked, so that who could do the task still can. An annotated final state changes nothing.
+    locked, so that who could do the task still can. Goals of other kinds belong to the graph as it
+    is, and nothing is drawn.
 
     Raises:
         NoStartError: The goal is reached by each start that was drawn, or `at_first` wants an
             object in or on itself, or in or on what it carries.
     """
-    if isinstance(goal, FinalStateGoal):
+    if not isinstance(goal, HouseholdGoal):
         return graph.copy()
     arranged = {each.thing for each in at_first if each.thing}
     about = (*goal.all, *at_first)

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bbllm.bench.suites.goals import Goal, Needs
-from bbllm.bench.suites.house_goals import FinalStateGoal, HouseholdGoal
+from bbllm.bench.suites.house_goals import HouseGoal
 from bbllm.core.events import Limits
 from bbllm.files.yaml_files import FileRecord
 from bbllm.sim.scene_file import SceneFile
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.visibility import SeenWord
+from bbllm.worlds.household.visibility import SeenWord, Visibility, visibility_of
 
 
 class HouseStart(FileRecord):
@@ -26,6 +26,14 @@ class HouseStart(FileRecord):
 
     constraints: tuple[Constraint, ...] = ()
     """Hidden constraints that a step may fail by."""
+    shown: tuple[int, ...] | None = None
+    """Ids of all that a planner may be shown; None: everything."""
+
+    @property
+    def sight(self) -> Visibility:
+        """What of the house is seen."""
+        only = None if self.shown is None else frozenset(self.shown)
+        return replace(visibility_of(self.visibility), only=only)
 
     def household(self) -> Household:
         """Return the house with the rules of this trial, constraints included; a new one."""
@@ -48,7 +56,7 @@ class Case:
     """Seed of the run; it makes the scene together with task and trial."""
     instruction: str
     scene: SceneFile | HouseStart
-    goal: Goal | HouseholdGoal | FinalStateGoal
+    goal: Goal | HouseGoal
     difficulty: str
     """easy, medium or hard, as in Table 4 of the paper."""
     least_loops: int
@@ -80,10 +88,10 @@ class Case:
 
     @property
     def table_goal(self) -> Goal:
-        assert not isinstance(self.goal, HouseholdGoal | FinalStateGoal)
+        assert not isinstance(self.goal, HouseGoal)
         return self.goal
 
     @property
-    def house_goal(self) -> HouseholdGoal | FinalStateGoal:
-        assert isinstance(self.goal, HouseholdGoal | FinalStateGoal)
+    def house_goal(self) -> HouseGoal:
+        assert isinstance(self.goal, HouseGoal)
         return self.goal

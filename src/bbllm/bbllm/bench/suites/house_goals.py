@@ -29,7 +29,8 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from bbllm.files.yaml_files import FileRecord
 from bbllm.worlds.household.derived import HEATED, TOASTED, WASHED, WORDS
-from bbllm.worlds.household.vocabulary import HANDS, State, did_you_mean
+from bbllm.worlds.household.graph import RelationWord, StateWord
+from bbllm.worlds.household.vocabulary import HANDS, Action, State, did_you_mean
 
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
 ANYTHING = 'anything'
@@ -182,3 +183,39 @@ class FinalStateGoal(FileRecord):
     """For example `salmon INSIDE fridge`."""
     states: tuple[str, ...]
     """For example `tv ON`."""
+
+
+class GraphNode(FileRecord):
+    """A state that one object must have at the end."""
+
+    id: int
+    state: StateWord
+
+
+class GraphEdge(FileRecord):
+    """An edge that the graph must have at the end."""
+
+    from_id: int
+    relation: RelationWord
+    to_id: int
+
+
+class GraphGoal(FileRecord):
+    """
+    Nodes and edges of the graph at the end, and actions on the way: by objects, not by classes.
+
+    Source: the goals of the Embodied Agent Interface (Li et al., arXiv 2410.07166), without their
+    temporal form: an action counts at any time, in the order given.
+    """
+
+    kind: Literal['graph']
+    nodes: tuple[GraphNode, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
+    actions: tuple[tuple[Action, ...], ...] = ()
+    """Actions that have to be carried out, in this order; one of several where there are some."""
+    program: tuple[str, ...] = ()
+    """Lines of an annotated plan that reaches it; no planner ever gets them."""
+
+
+HouseGoal = HouseholdGoal | FinalStateGoal | GraphGoal
+"""The goals of suites that are played in houses."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from pathlib import Path
 
-from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition, HouseGoal, HouseholdGoal
 from bbllm.bench.suites.house_predicates import OPPOSITES, clashing
 from bbllm.bench.suites.household import HouseView, lying
 from bbllm.bench.suites.task_spec import SuiteFileError, TaskSpec
@@ -17,8 +17,6 @@ from bbllm.worlds.household.derived import WORDS, can_become
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
 from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Property, Relation, State
-
-HouseGoal = HouseholdGoal | FinalStateGoal
 
 
 def checked_houses(task: TaskSpec, folder: Path, where: str) -> tuple[House, ...]:

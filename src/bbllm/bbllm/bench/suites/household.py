@@ -1,22 +1,38 @@
 """Judges a household at the end of an episode, by its graph and not by what a planner saw."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 
-from bbllm.bench.suites.house_goals import ANYTHING, FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.suites.house_goals import (
+    ANYTHING,
+    FinalStateGoal,
+    GraphEdge,
+    GraphGoal,
+    HouseCondition,
+    HouseGoal,
+    HouseholdGoal,
+)
 from bbllm.bench.suites.scores import Condition, Score
 from bbllm.core.text import listed
 from bbllm.worlds.household.checks import A, Memory, close_to
 from bbllm.worlds.household.checks import ActionSituation as Moment
 from bbllm.worlds.household.derived import WORDS, Derived, by_device
 from bbllm.worlds.household.graph import Graph, Node
-from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation, State
 from bbllm.worlds.household.world import name_of
 
 MOST_NAMED = 3
 """How many objects of a class a reason names."""
 _PLACES = (Relation.INSIDE, Relation.ON)
+_EDGE_WORDS: Mapping[Relation, str] = {
+    **{relation: f'is {relation.value.lower()}' for relation in Relation},
+    Relation.CLOSE: 'is close to',
+    Relation.FACING: 'faces',
+    Relation.HOLDS_RH: 'holds in the right hand',
+    Relation.HOLDS_LH: 'holds in the left hand',
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +114,27 @@ class HouseView:
 
 
 def judge_household(
-    goal: HouseholdGoal | FinalStateGoal,
+    goal: HouseGoal,
     graph: Graph,
     derived: Derived,
     *,
     seat: int | None = None,
+    done: Sequence[Action] = (),
 ) -> Score:
     """
     Score a household as it is now.
 
-    What became of objects, and the last seat, are those of `HouseView`.
+    What became of objects, and the last seat, are those of `HouseView`; *done* is what was carried
+    out so far.
     """
     house = HouseView(graph, derived, seat)
-    conditions = _final(goal, house) if isinstance(goal, FinalStateGoal) else _best(goal, house)
-    return Score(tuple(conditions))
+    match goal:
+        case FinalStateGoal():
+            return Score(tuple(_final(goal, house)))
+        case GraphGoal():
+            return Score((*_in_graph(goal, graph), *_on_the_way(goal.actions, done)))
+        case HouseholdGoal():
+            return Score(tuple(_best(goal, house)))
 
 
 def _final(goal: FinalStateGoal, house: HouseView) -> list[Condition]:
@@ -126,6 +149,40 @@ def _final(goal: FinalStateGoal, house: HouseView) -> list[Condition]:
         Condition(text, '' if text in so else f'It is not so that {text}.')
         for text in (*goal.relations, *goal.states)
     ]
+
+
+def _in_graph(goal: GraphGoal, graph: Graph) -> Iterator[Condition]:
+    for node in goal.nodes:
+        text = f'{name_of(graph, node.id)} is {node.state.value.lower()}'
+        now = ', '.join(sorted(state.value.lower() for state in graph.nodes[node.id].states))
+        met = node.state in graph.nodes[node.id].states
+        yield Condition(
+            text, '' if met else f'It is not so: {text}. It is {now or "in no state"}.'
+        )
+    for edge in goal.edges:
+        text = edge_text(edge, partial(name_of, graph))
+        met = graph.has(edge.from_id, edge.relation, edge.to_id)
+        yield Condition(text, '' if met else f'It is not so: {text}.')
+
+
+def edge_text(edge: GraphEdge, name: Callable[[int], str]) -> str:
+    """Return an edge that a goal asks for in words, for example `book_3 is on table_7`."""
+    return f'{name(edge.from_id)} {_EDGE_WORDS[edge.relation]} {name(edge.to_id)}'
+
+
+def action_text(options: Sequence[Action]) -> str:
+    """Return the actions of which a goal asks for one, for example `lookat or watch`."""
+    return ' or '.join(action.skill for action in options)
+
+
+def _on_the_way(wanted: Sequence[Sequence[Action]], done: Sequence[Action]) -> Iterator[Condition]:
+    """Check that actions were done in their order; after a missing one none counts."""
+    rest, missing = iter(done), ''
+    for options in wanted:
+        text = action_text(options)
+        if not missing and not any(action in options for action in rest):
+            missing = text
+        yield Condition(f'done: {text}', f'Not done: {missing}.' if missing else '')
 
 
 def _best(goal: HouseholdGoal, house: HouseView) -> list[Condition]:

@@ -184,7 +184,7 @@ def _lines(path: Path) -> list[Any]:
 
 def with_original(
     data: Mapping[str, object], copy: Path | None, where: str
-) -> tuple[Mapping[str, object], Mapping[str, House]]:
+) -> tuple[Mapping[str, object], Mapping[str, tuple[House, ...]]]:
     """
     Add to the content of a suite file the tasks of the set that its field `original` names.
 
@@ -231,5 +231,6 @@ def with_original(
         ],
     }
     return content, {
-        short: House(f'{name}: {task.name}', '', task.before) for short, task in with_goals.items()
+        short: (House(f'{name}: {task.name}', '', task.before),)
+        for short, task in with_goals.items()
     }

@@ -19,6 +19,7 @@ from typing import Literal
 
 from pydantic import ValidationError, model_validator
 
+from bbllm.bench.suites.eai_suite import EaiHouses, with_eai
 from bbllm.bench.suites.goal_needs import lacks
 from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.bench.suites.house_predicates import text_of
@@ -104,6 +105,8 @@ class Suite:
     def _of_houses(self) -> dict[str, object]:
         if not self.houses:
             return {}
+        if isinstance(self.houses, EaiHouses):
+            return {'houses': self.houses.sha256, 'visibility': self.visibility}
         # Of all that is in a house, not of its name and description.
         each = {house.name: house.graph for many in self.houses.values() for house in many}
         hashes = {name: _hash(graph.to_dict()) for name, graph in each.items()}
@@ -157,9 +160,10 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
             of what its scene lacks.
     """
     data: Mapping[str, object] = FILES.parse(content, str(path))
-    given: Mapping[str, House] = {}
+    given: Mapping[str, tuple[House, ...]] = {}
     if 'original' in data:
-        data, given = with_original(data, copy, str(path))
+        read = with_eai if data['original'] == 'eai' else with_original
+        data, given = read(data, copy, str(path))
     try:
         file = _SuiteFile.model_validate({'name': path.stem, **data})
     except ValidationError as error:
@@ -173,16 +177,14 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
     for task in tasks:
         if task.scene is not None:
             scenes[task.name] = _scene_of(task, task.scene, places[task.name], path.parent)
-        elif task.name in given:
-            houses[task.name] = (given[task.name],)
-        elif task.houses:
+        elif task.houses and not given:
             houses[task.name] = checked_houses(task, path.parent, places[task.name])
     return Suite(
         name=file.name,
         description=file.description,
         tasks=tasks,
         scenes=scenes,
-        houses=houses,
+        houses=given or houses,
         mode=file.mode,
         visibility=file.visibility,
     )

@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from bbllm.bench.suites.goals import NEEDING, Goal, Needs
-from bbllm.bench.suites.house_goals import FinalStateGoal, HouseCondition, HouseholdGoal
+from bbllm.bench.suites.house_goals import HouseCondition, HouseGoal
 from bbllm.bench.suites.scene_recipe import Recipe
 from bbllm.core.errors import ConfigError
 from bbllm.files.yaml_files import FileRecord
 from bbllm.sim.scene_file import Name
 from bbllm.worlds.household.constraints import Constraint
 
-AnyGoal = Annotated[Goal | HouseholdGoal | FinalStateGoal, Field(discriminator='kind')]
+AnyGoal = Annotated[Goal | HouseGoal, Field(discriminator='kind')]
 Instruction = Annotated[str, Field(min_length=3, max_length=2000)]
 KNOWN_ONLY = frozenset({'label', 'split', 'least_steps'})
 """Fields that change no episode, and so count in no hash."""
@@ -60,23 +60,23 @@ class TaskSpec(FileRecord):
 
     @property
     def table_goal(self) -> Goal:
-        assert not isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
+        assert not isinstance(self.goal, HouseGoal)  # the file was checked
         return self.goal
 
     @property
-    def house_goal(self) -> HouseholdGoal | FinalStateGoal:
-        assert isinstance(self.goal, HouseholdGoal | FinalStateGoal)  # the file was checked
+    def house_goal(self) -> HouseGoal:
+        assert isinstance(self.goal, HouseGoal)  # the file was checked
         return self.goal
 
     @model_validator(mode='after')
     def _one_kind_of_table(self) -> TaskSpec:
         if [bool(self.houses), self.scene is not None, self.generate is not None].count(True) != 1:
             raise ValueError('give one of houses, scene (a fixed one) and generate')
-        if bool(self.houses) is not isinstance(self.goal, HouseholdGoal | FinalStateGoal):
+        if bool(self.houses) is not isinstance(self.goal, HouseGoal):
             where = 'in houses' if self.houses else 'on a table'
             raise ValueError(
                 f'the goal {self.goal.kind} cannot be that of a task {where}; houses go with the '
-                'goal household, scene and generate with all others'
+                'goals household, final_state and graph, scene and generate with all others'
             )
         only_in_houses = self.at_first or self.constraints or self.start_seed is not None
         if only_in_houses and not self.houses:

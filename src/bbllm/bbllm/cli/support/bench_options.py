@@ -83,7 +83,8 @@ class BenchOptions:
     prices: Path | None = option('Price table; see config/prices.example.yaml.', panel=MODELS)
     data: Path | None = option(
         "Your copy of ProgPrompt's data, for household_original; otherwise "
-        '$BBLLM_PROGPROMPT_DATA.',
+        '$BBLLM_PROGPROMPT_DATA. For eai, the folder virtualhome_eval of the package eai-eval, '
+        'where that is not installed.',
         metavar='DIR',
         panel=RUN,
     )

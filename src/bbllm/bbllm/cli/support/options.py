@@ -193,9 +193,9 @@ class HouseOptions:
         autocompletion=beginning(_houses),
     )
     mode: str | None = option(
-        "Rules of a house: sane (the default), or VirtualHome's: persistent, or fresh, as "
-        'ProgPrompt runs it.',
-        autocompletion=beginning(lambda: ('sane', 'persistent', 'fresh')),
+        "Rules of a house: sane (the default), or VirtualHome's: persistent, fresh, as "
+        'ProgPrompt runs it, or eai, as the Embodied Agent Interface mends it.',
+        autocompletion=beginning(lambda: ('sane', 'persistent', 'fresh', 'eai')),
     )
     visibility: str | None = option(
         "What is known of a house: full (the default); room, what is in the character's room "

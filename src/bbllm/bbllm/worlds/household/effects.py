@@ -154,6 +154,11 @@ def wear(s: ActionSituation) -> None:
     s.graph.add(s.objects[A].id, Relation.ON, s.character.id)
 
 
+def shed(s: ActionSituation) -> None:
+    """It is no longer ON the character."""
+    s.graph.remove(s.objects[A].id, Relation.ON, s.character.id)
+
+
 def link_nodes(graph: Graph, one: int, other: int) -> None:
     """Make two nodes CLOSE to each other; also one to itself, as VirtualHome does."""
     graph.add_both_ways(one, Relation.CLOSE, (other,))
@@ -281,7 +286,7 @@ def go_off(s: ActionSituation) -> None:
 
 def take_off(s: ActionSituation) -> None:
     """What the character wears comes into a free hand."""
-    s.graph.remove(s.objects[A].id, Relation.ON, s.character.id)
+    shed(s)
     _hold(s, free_hand(s))
 
 

@@ -10,7 +10,7 @@ from enum import Enum
 from bbllm.worlds.household.checks import ActionSituation, Check, Memory, OnFailure
 from bbllm.worlds.household.constraints import Constraint, constrained, with_check
 from bbllm.worlds.household.graph import CycleError, Graph, GraphError
-from bbllm.worlds.household.rules import RULES, SANE_RULES, Rule
+from bbllm.worlds.household.rules import EAI_RULES, RULES, SANE_RULES, Rule
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 
@@ -24,8 +24,14 @@ class Mode(str, Enum):
     FRESH = 'fresh'
     """VirtualHome's rules as ProgPrompt uses them, the graph built anew after each step: it is
     seen that a character sits, and where objects were taken from is forgotten."""
+    EAI = 'eai'
+    """VirtualHome's rules over one state, as the Embodied Agent Interface mends them; it is seen
+    that a character sits."""
     SANE = 'sane'
     """Rules that a person would expect."""
+
+
+_RULES = {Mode.EAI: EAI_RULES, Mode.SANE: SANE_RULES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +80,7 @@ class Household:
         self.dropped = tuple(sorted(self.graph.drop_rings())) if mode is Mode.SANE else ()
         """Edges INSIDE that formed a ring and are left out, as the object and its place."""
         self._character = self.graph.nodes[self.graph.character]
-        rules = SANE_RULES if mode is Mode.SANE else RULES
-        self._rules = constrained(rules, constraints, self.graph)
+        self._rules = constrained(_RULES.get(mode, RULES), constraints, self.graph)
         self._memory = Memory()
         if mode is Mode.PERSISTENT:
             self._memory.posture = frozenset(self._character.states)
@@ -96,7 +101,11 @@ class Household:
 
     def can(self, line: ScriptLine) -> bool:
         """Return whether a line could be done now; changes nothing, and is quicker than a copy."""
-        return self._follow(line, apply=False).succeeded
+        return self.check(line).succeeded
+
+    def check(self, line: ScriptLine) -> StepResult:
+        """Return what a line would do now, and change nothing."""
+        return self._follow(line, apply=False)
 
     def step(self, line: ScriptLine) -> StepResult:
         """Execute a line, or change nothing and return the reason; never raises."""

@@ -245,6 +245,8 @@ class House:
     name: str
     description: str
     graph: Graph
+    shown: frozenset[int] | None = None
+    """Ids of all that a planner may be shown; None: everything."""
 
     @property
     def rooms(self) -> tuple[str, ...]:

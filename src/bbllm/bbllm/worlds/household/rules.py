@@ -2,7 +2,7 @@
 The rules of a household as tables: the checks of each action in order, and what it changes.
 
 `RULES` are those of VirtualHome 2.3.0, line by line as in section 1.6 of the facts about it; a
-test runs the original beside them. `SANE_RULES` replace the surprising rows.
+test runs the original beside them. `EAI_RULES` and `SANE_RULES` replace some rows.
 """
 
 from __future__ import annotations
@@ -141,6 +141,20 @@ RULES: Mapping[Action, Rule] = {
     Action.LOOKAT_LONG: _NO_RULE,
 }  # fmt: skip
 """One row for each action."""
+
+EAI_RULES: Mapping[Action, Rule] = {
+    **RULES,
+    Action.FIND: replace(
+        _FIND,
+        when=c.any_of(c.carries_character, c.has(A, Property.BODY_PART), c.close_to(A)),
+        instead=_WALK,
+    ),
+    Action.WATCH: replace(
+        RULES[Action.WATCH], checks=(*RULES[Action.WATCH].checks[:-1], c.REACHABLE)
+    ),
+    Action.PUTOFF: Rule((c.WORN, c.CLOTHES), (do.shed,)),
+}
+"""VirtualHome's rules as the Embodied Agent Interface 1.0.5 mends them."""
 
 _PUT_DOWN = (c.HOLDING_A, c.CLOSE_B, c.B_AT_HAND, c.NOT_INTO_ITSELF)
 _GO = Rule((c.STANDING, c.IN_SOME_ROOM), (do.go_to,))

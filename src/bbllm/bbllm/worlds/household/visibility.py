@@ -25,6 +25,8 @@ class Visibility:
     """Which containers hide what is in them: those that are CLOSED, or all that are not OPEN."""
     accumulating: bool = False
     """Whether what was once seen stays known, as it is now."""
+    only: frozenset[int] | None = None
+    """Ids of all that can be seen at all; None: everything."""
 
 
 FULL = Visibility()
@@ -64,6 +66,11 @@ class Sight:
 
 def visible(graph: Graph, visibility: Visibility) -> frozenset[int]:
     """Return the ids of what the character sees now."""
+    seen = _in_view(graph, visibility)
+    return seen if visibility.only is None else seen & visibility.only
+
+
+def _in_view(graph: Graph, visibility: Visibility) -> frozenset[int]:
     if visibility.reach == 'full' or graph.character is None:
         return frozenset(graph.nodes)
     here = _rooms_around(graph, graph.character)

@@ -12,7 +12,6 @@ from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.worlds.household.checks import ActionSituation, Check
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
-from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld, line_of
 
@@ -36,7 +35,7 @@ class HouseCopy:
         events: Callable[[], Sequence[Event]],
         on_seen: Callable[[Scene], None],
     ):
-        self._sight = visibility_of(start.visibility)
+        self._sight = start.sight
         self._world = HouseholdWorld(start.build(), mode=start.mode, visibility=self._sight)
         self._events = events
         self._n_events = 0

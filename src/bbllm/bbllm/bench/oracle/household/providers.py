@@ -6,7 +6,7 @@ from dataclasses import replace
 from bbllm.bench.oracle.household.replies import NAME, house_oracle
 from bbllm.bench.oracle.model import OracleModel
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.house_goals import GraphGoal, HouseholdGoal
 from bbllm.bench.suites.suite import TaskSpec
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import fallback_name, find_provider, load_planner
@@ -47,7 +47,7 @@ def models_in_house(
         return others
     goal = None if case is None else case.house_goal
     oracle = house_oracle()
-    if case is not None and isinstance(goal, HouseholdGoal):
+    if case is not None and isinstance(goal, HouseholdGoal | GraphGoal):
         oracle = house_oracle(case.house, goal)
     roles = ' and '.join(f'the {role.title()}' for role in oracles)
     notice = f'{roles[0].upper()}{roles[1:]} `{NAME}` {provider.remark}.'
@@ -84,7 +84,7 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
     if refusal := models.brain.refusal(planner):
         raise ConfigError(refusal)
     for task in tasks:
-        if not isinstance(task.goal, HouseholdGoal):
+        if not isinstance(task.goal, HouseholdGoal | GraphGoal):
             raise ConfigError(
                 f'The task {task.name} has the goal {task.goal.kind}, of which `{NAME}` knows '
                 'nothing; it finds plans for goals of the kind household, as those of the suite '

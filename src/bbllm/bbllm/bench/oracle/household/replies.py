@@ -4,7 +4,8 @@
 It receives the start and the goal of a case, and from each episode what was done and how it went.
 It keeps a copy of the house up to date, plans from there, and writes the plan in the format that
 the request declares. Prompts are not read, so that nothing they lack can fail. Constraints that
-no scene shows it learns from the outcomes of failed actions. It names what the planner sees.
+no scene shows it learns from the outcomes of failed actions. It names what the planner sees. Of a
+goal that comes with an annotated program it plans nothing, and repeats that program.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +18,8 @@ from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.oracle.model import OracleModel
 from bbllm.bench.oracle.reply_format import plan_reply
 from bbllm.bench.suites.case import HouseStart
-from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.eai_suite import script_of
+from bbllm.bench.suites.house_goals import GraphGoal, HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of
 from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
@@ -36,7 +38,7 @@ GIVES_UP_AFTER = 3
 
 
 def house_oracle(
-    start: HouseStart | None = None, goal: HouseholdGoal | None = None
+    start: HouseStart | None = None, goal: HouseholdGoal | GraphGoal | None = None
 ) -> OracleModel:
     """Return `expert` for a case; without one it answers no request."""
 
@@ -51,7 +53,7 @@ def house_oracle(
 class _Replies:
     """Replies to the requests of one episode."""
 
-    def __init__(self, start: HouseStart, goal: HouseholdGoal, situation: Situation):
+    def __init__(self, start: HouseStart, goal: HouseholdGoal | GraphGoal, situation: Situation):
         self._goal = goal
         self._instruction = situation.task.instruction
         self._names = ShortNames()
@@ -79,15 +81,13 @@ class _Replies:
                     self._plan = self._by_class()
                 return self._write(request, self._plan)
             case 'actions':
-                seen = self._in_sight(self._tried_less(self._by_object()))
-                return write.low_level_plan(seen, self._names)
+                return write.low_level_plan(self._low_level(), self._names)
             case 'next_action':
-                seen = self._in_sight(self._tried_less(self._by_object()))
-                return write.next_action(seen, self._names)
+                return write.next_action(self._low_level(), self._names)
             case 'call':
                 return write.call_of_step(request.text, request.scene)
             case 'attention':
-                return write.attention(self._goal, self._house, self._names)
+                return write.attention(self._classes(), self._house, self._names)
             case 'estimate':
                 return write.estimate(request.text, self._house, self._names)
             case 'sub_goals':
@@ -111,13 +111,29 @@ class _Replies:
         Where no plan can be written in classes, it is one of objects: the planner then grounds
         the classes as it may.
         """
+        if isinstance(self._goal, GraphGoal):
+            return self._by_object()
         try:
             return plan_for(self._house.state(by_class=True), self._goal, shortest=True).lines
         except NoPlanError:
             return self._by_object()
 
     def _by_object(self) -> tuple[ScriptLine, ...]:
+        if isinstance(self._goal, GraphGoal):
+            return script_of(self._goal)[self._house.n_succeeded :]
         return plan_for(self._house.state(by_class=False), self._goal, shortest=True).lines
+
+    def _low_level(self) -> list[ScriptLine]:
+        """Return what comes next and is in sight, in actions that low-level plans have."""
+        goal, n_done = self._goal, self._house.n_succeeded
+        walks = walked(script_of(goal))[n_done:] if isinstance(goal, GraphGoal) else None
+        return self._in_sight(self._tried_less(self._by_object() if walks is None else walks))
+
+    def _classes(self) -> set[str]:
+        """Return the classes that the goal is about."""
+        if isinstance(self._goal, GraphGoal):
+            return {name for line in script_of(self._goal) for name, _ in line.objects}
+        return {name for item in self._goal.all for name in item.classes}
 
     def _tried_less(self, lines: tuple[ScriptLine, ...]) -> tuple[ScriptLine, ...]:
         """Return a plan; raises where its first call has failed too often."""
@@ -137,7 +153,8 @@ class _Replies:
 
     def _split(self, text_of: Callable[[Sequence[GoalPredicate]], str]) -> list[str]:
         """Return the parts of the goal as texts, and remember what each of them means."""
-        groups = groups_of(self._goal, self._house.graph)
+        goal = self._goal
+        groups = [] if isinstance(goal, GraphGoal) else groups_of(goal, self._house.graph)
         if not groups:
             return [self._instruction]
         self._groups = {text_of(group): group for group in groups}
@@ -145,6 +162,8 @@ class _Replies:
 
     def _for_sub_goal(self, text: str) -> tuple[ScriptLine, ...]:
         """Return the lines for a part of the goal; for the whole goal where it is none."""
+        if isinstance(self._goal, GraphGoal):
+            return self._by_object()
         state = self._house.state(by_class=False)
         group = self._groups.get(text)
         if group is None:
@@ -152,3 +171,13 @@ class _Replies:
         others = [item for part in self._groups.values() for item in part if item not in group]
         keep = [each for each in goal_of(others).all if state.holds([each])] if others else []
         return plan_for(state, goal_of(group), keep=keep, shortest=False).lines
+
+
+def walked(script: Iterable[ScriptLine]) -> tuple[ScriptLine, ...]:
+    """Return a script with walks in place of FIND, none of them twice in a row."""
+    lines: list[ScriptLine] = []
+    for line in script:
+        plain = line._replace(action=Action.WALK) if line.action is Action.FIND else line
+        if not lines or (plain.action, plain.objects) != (lines[-1].action, lines[-1].objects):
+            lines.append(plain)
+    return tuple(lines)

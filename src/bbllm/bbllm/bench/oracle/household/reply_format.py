@@ -1,11 +1,10 @@
 """Plans of houses as replies, and what LLM-State wants to know of the house."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from bbllm.bench.oracle.household.house_copy import HouseCopy
 from bbllm.bench.oracle.reply_format import PlanLine
-from bbllm.bench.suites.house_goals import HouseholdGoal
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.types import Scene, SkillCall
 from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
@@ -20,6 +19,7 @@ from bbllm.worlds.household.vocabulary import Action
 PUT = 'put'
 """The name of `putback` in the list of actions of BrainBody-LLM."""
 STEPS: Mapping[Action, str] = {
+    **{action: ' '.join([action.skill, *['the {}'] * action.arity]) for action in Action},
     Action.WALK: 'walk to the {}',
     Action.GRAB: 'grab the {}',
     Action.OPEN: 'open the {}',
@@ -31,7 +31,7 @@ STEPS: Mapping[Action, str] = {
     Action.SIT: 'sit on the {}',
     Action.STANDUP: 'stand up',
 }
-"""The words of a step for each action that plans contain."""
+"""The words of a step for each action."""
 
 
 def plan_line(line: ScriptLine, *, putback: str = Action.PUTBACK.skill) -> PlanLine:
@@ -70,10 +70,9 @@ def function_body(lines: Iterable[ScriptLine]) -> str:
     return '\n'.join([*calls, '    # done'])
 
 
-def attention(goal: HouseholdGoal, house: HouseCopy, names: ShortNames) -> str:
-    """Name what is seen of the classes of the goal, for LLM-State; it counts as touched then."""
-    matters = {name for item in goal.all for name in item.classes}
-    seen = [name for name in house.observe().names if class_of(name) in matters]
+def attention(classes: Set[str], house: HouseCopy, names: ShortNames) -> str:
+    """Name what is seen of some classes, for LLM-State; it counts as touched then."""
+    seen = [name for name in house.observe().names if class_of(name) in classes]
     new = [name for name in seen if name not in house.touched]
     house.touched.update(dict.fromkeys(new))
     return '\n'.join(f'{ADD}("{names.short(name)}")' for name in new) or 'none'
