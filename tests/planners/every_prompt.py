@@ -1,6 +1,7 @@
 """Every prompt of every planner and body, of a table and of a house."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bbllm.core.observation import LostObject, lost_facts, observed
 from bbllm.core.protocols import StepFailure
@@ -19,8 +20,10 @@ from bbllm.core.types import (
     Status,
     Task,
 )
+from bbllm.planners.body.prompting import execution_prompt
 from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
+from bbllm.planners.common.call_grammar import CallForm, answer_scene
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.program import ProgramCondition, TriedCall
@@ -104,7 +107,10 @@ def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
     rendered = Prompts(believed=True)
     yield 'brain_body planning', rendered.planning(task, scene)
     yield 'brain_body feedback', rendered.feedback(task, scene, plan, failure, [failure, failure])
-    yield 'body execution', rendered.execution(plan.steps[0], scene)
+    form = CallForm(answer_scene(scene), (0, 1))
+    yield 'body execution', execution_prompt(plan.steps, scene, form)
+    in_json = replace(form, in_json=True)
+    yield 'body execution in JSON', execution_prompt(plan.steps, scene, in_json)
     yield 'base_llm direct', rendered.direct(task, scene)
 
 

@@ -21,6 +21,7 @@ from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import EventKind, Limits
 from bbllm.core.journal import read_episode
+from bbllm.core.protocols import PASS
 from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import load_config, make_models
@@ -28,6 +29,7 @@ from bbllm.planners.common.prompting import BELIEVED
 from bbllm.ros.bench import episode as bench_episode
 from bbllm.ros.bench.episode import _Files
 from bbllm.ros.bench.episode import play as play_over_ros
+from bbllm.ros.convert.mapped_steps import mapped_from_msg
 from bbllm.ros.convert.records import from_msg, to_msg
 from bbllm.ros.stack.stack import Stack
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -218,6 +220,31 @@ def test_body_mapper_matches_by_embedding(ros_domain: int) -> None:
     assert from_msg(SkillCall, reply.call) == SkillCall('pick', ('red_cube',))
     assert [call.role for call in reply.model_calls] == ['body']
     assert reply.model_calls[0].model.startswith('lexical')
+
+
+def test_body_mapper_maps_steps_ahead_and_asks_no_model_for_calls(ros_domain: int) -> None:
+    params = {'body_mapper': {'body': 'offline', 'brain': 'offline'}}
+    scene = to_msg(TabletopWorld('plus_sign').observe())
+    pick, wave, reach = (
+        to_msg(PlanStep(i, text))
+        for i, text in enumerate(['pick red_cube', 'wave', 'hover over location_A'])
+    )
+
+    with started(nodes=('body_mapper',), params=params) as running:
+        read = running.ask(MapStep, 'map_step', step=pick, ahead=[wave], scene=scene)
+        always = running.ask(MapStep, 'map_step', step=pick, scene=scene, always_ask=True)
+        asked = running.ask(MapStep, 'map_step', step=wave, ahead=[pick, reach], scene=scene)
+
+    assert from_msg(SkillCall, read.call) == SkillCall('pick', ('red_cube',))
+    assert (len(read.model_calls), list(read.ahead)) == (0, [])
+    assert (always.call, len(always.model_calls)) == (read.call, 1)
+    assert asked.passed
+    assert asked.reason == PASS.reason
+    assert [mapped_from_msg(msg) for msg in asked.ahead] == [
+        None,
+        SkillCall('reach', ('location_A',)),
+    ]
+    assert len(asked.model_calls) == 1
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ from bbllm.core.events import Event, EventKind
 from bbllm.core.protocols import ChatModel, Message, Reply, Situation, in_episode
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
-from bbllm.planners.common.call_grammar import body_schema
+from bbllm.planners.common.call_grammar import CallForm, body_schema
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 Run = Callable[..., EvalLog]
@@ -134,7 +134,7 @@ def test_log_holds_scores_by_task_and_every_step_of_an_episode(run: Run) -> None
     assert shown['ended'] == 1
     assert any('OUT_OF_WORKSPACE' in event.data for event in plus.events if event.event == 'info')
     asked = [event for event in plus.events if event.event == 'model']
-    assert len(asked) > shown['step']
+    assert len(asked) == 1 + shown['repair']  # all steps of these plans are calls already
     assert plus.model_usage['mockllm/model'].output_tokens == 5 * len(asked)
     assert log.results is not None
     goal = next(score for score in log.results.scores if score.name == 'goal')
@@ -306,7 +306,7 @@ def test_stop_strings_are_sent_and_obeyed_where_a_server_ignores_them() -> None:
 def test_schema_arrives_unchanged_and_is_dropped_where_it_is_refused() -> None:
     sent: list[GenerateConfig] = []
     table = TabletopWorld('plus_sign')
-    schema = body_schema(table.observe())
+    schema = body_schema(CallForm(table.observe(), (0,)))
 
     def answer(_: Any, __: Any, ___: Any, config: GenerateConfig) -> ModelOutput:
         sent.append(config)

@@ -39,17 +39,41 @@ def run(
     BrainBody(brain, body or LiteralBody(), k=k).run(TASK, world, context)
 
 
-def test_a_step_is_passed_or_fails_with_the_reason_why_it_is_no_call() -> None:
+NO_ACTION = 'The Body found no action for this step: no listed action does what it says.'
+
+
+def test_a_step_that_is_passed_or_no_call_goes_back_to_the_brain_with_the_reason() -> None:
     world, context = busy_table(), Diary()
     brain = ScriptedModel(
-        ['0: admire the cube\n1: mumble\n2: pick(red_cube)', 'New plan:\n1: pick(red_cube)']
+        [
+            '0: admire the cube\n1: pick(red_cube)',
+            'New plan:\n0: mumble\n1: pick(red_cube)',
+            'New plan:\n0: pick(red_cube)',
+        ]
     )
 
     run(brain, world, context)
 
     assert world.calls == ['pick(red_cube)']
+    assert 'pass 0' not in context.lines and not context.failed
+    assert context.repairs == [
+        NO_ACTION,
+        'This step could not be turned into a call. No action was found.',
+    ]
+    assert f'Feedback: {NO_ACTION}' in brain.requests[1].prompt
+
+
+@pytest.mark.parametrize(('replies', 'k'), [([], 0), (['eh?', 'eh?'], 1)])
+def test_a_step_that_no_repair_replaces_stays_passed_and_does_not_fail(
+    replies: list[str], k: int
+) -> None:
+    world, context = busy_table(), Diary()
+
+    run(ScriptedModel(['0: admire it\n1: pick(red_cube)', *replies]), world, context, k=k)
+
+    assert world.calls == ['pick(red_cube)']
     assert 'pass 0' in context.lines and not context.failed
-    assert context.repairs == ['This step could not be turned into a call. No action was found.']
+    assert context.warnings[-1] == f"Step 0 ('admire it') was passed: {NO_ACTION}"
 
 
 def test_a_failed_step_goes_back_to_the_brain_which_plans_on_from_it() -> None:

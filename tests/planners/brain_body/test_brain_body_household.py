@@ -7,13 +7,14 @@ from chosen import chosen
 from small_house import SmallHouse
 from symbolic_table import Diary
 
-from bbllm.core.protocols import PASS, StepFailure
+from bbllm.core.protocols import Pass, StepFailure
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.mapping import BodyLLM
+from bbllm.planners.body.prompting import execution_prompt
 from bbllm.planners.brain_body.planner import BrainBody
-from bbllm.planners.common.call_grammar import parse_call
+from bbllm.planners.common.call_grammar import CallForm, answer_scene, parse_call
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.prompting import Prompts, house_environment
 from bbllm.planners.common.scene_graph import ACTIONS, scene_graph, shown_to_body
@@ -109,8 +110,8 @@ def test_a_turn_is_passed_over_and_what_is_in_no_hand_refused_by_the_house_itsel
 
     assert 'pass 0' in context.lines
     (warning,) = context.warnings
-    assert warning.startswith('turnleft changes nothing in a household, which has no positions;')
-    assert "'turn to the left' is passed over" in warning
+    assert "('turn to the left') was passed: " in warning
+    assert warning.endswith('turnleft changes nothing in a household, which has no positions.')
     ((step, cause),) = context.failed
     assert step == 1
     assert cause.startswith('<character> (40) is not holding <salmon> (13) when executing ')
@@ -121,10 +122,11 @@ def test_the_body_is_shown_classes_and_the_papers_eighteen_actions() -> None:
 
     assert tuple(skill.name for skill in scene.skills) == ACTIONS
     assert len(ACTIONS) == 18
-    prompt = without_delimiters(Prompts().execution(PlanStep(0, 'take the salmon'), scene))
+    form = CallForm(answer_scene(scene), (0,))
+    prompt = execution_prompt([PlanStep(0, 'take the salmon')], scene, form)
     assert 'salmon_13' not in prompt
-    assert '\nObjects in the scene: apple, bananas, ' in prompt
-    assert '\nAction Plan: <char0>[action] <object>' in prompt
+    assert f'\n{house_environment(scene)}\n' in prompt
+    assert '<char0>[action] <object>' in prompt
 
 
 @pytest.mark.parametrize('house', list_houses())
@@ -165,4 +167,4 @@ def test_the_examples_of_the_prompts_can_be_read_as_replies() -> None:
     for program in programs[:-1]:
         for step in parse_plan(program.split('\n\n')[0]):
             if 'clothespile' not in step.text:  # which this flat does not have
-                assert parse_call(step.text, shown) is not PASS
+                assert not isinstance(parse_call(step.text, shown), Pass)

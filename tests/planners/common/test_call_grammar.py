@@ -8,12 +8,22 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_house import SmallHouse
 
 from bbllm.core.errors import ParseError
-from bbllm.core.protocols import PASS
-from bbllm.core.skill_calls import check_call
-from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
-from bbllm.planners.common.call_grammar import MAX_LINE, body_schema, parse_call
+from bbllm.core.protocols import Pass
+from bbllm.core.skill_calls import check_call, code_behind
+from bbllm.core.types import Code, Fact, Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.planners.common.call_grammar import (
+    MAX_LINE,
+    CallForm,
+    answer_scene,
+    body_schema,
+    parse_call,
+    parse_calls,
+    settled,
+)
+from bbllm.planners.common.scene_graph import shown_to_body
 from bbllm.skills.catalog import SKILLS
 
 NAMES = ('red_cube', 'blue_cube', 'location_A')
@@ -86,7 +96,7 @@ def test_a_call_that_is_written_as_a_line_or_as_json_is_read_back(call: SkillCal
 def test_a_reply_becomes_a_checked_call_or_passes(reply: str, call: str | None) -> None:
     found = parse_call(reply, SCENE)
 
-    assert found is PASS if call is None else str(found) == call
+    assert isinstance(found, Pass) if call is None else str(found) == call
 
 
 @pytest.mark.parametrize(
@@ -124,7 +134,7 @@ def test_what_is_no_call_is_refused_with_what_would_be(reply: str, told: str) ->
 def test_no_reply_holds_the_grammar_up(start: str, piece: str, tail: str) -> None:
     for n in (MAX_LINE - len(start), 20_000):
         with contextlib.suppress(ParseError):
-            assert parse_call(start + (piece * n)[:n] + tail, SCENE) is PASS
+            assert isinstance(parse_call(start + (piece * n)[:n] + tail, SCENE), Pass)
 
 
 def test_a_long_line_is_no_action_but_may_be_talk() -> None:
@@ -141,7 +151,7 @@ def test_no_text_breaks_the_grammar_in_any_other_way_than_it_says(text: str) -> 
         call = parse_call(text, SCENE)
     except ParseError:
         return
-    assert call is PASS or call.skill in {skill.name for skill in SKILLS}
+    assert isinstance(call, Pass) or call.skill in {skill.name for skill in SKILLS}
 
 
 @pytest.mark.parametrize('verb', ['place', 'move', 'put'])
@@ -160,19 +170,126 @@ def test_a_move_of_what_is_not_held_is_refused_with_what_would_work(
     with pytest.raises(ParseError) as caught:
         parse_call('<rob0>[move] <blue_cube> <location_A>', scene)
 
-    assert held in str(caught.value)
-    assert '`<rob0>[pick] <blue_cube>`' in str(caught.value)
-    assert '`<rob0>[place] <location_A>`' in str(caught.value)
+    assert f'blue_cube cannot be placed, because {held}.' in str(caught.value)
+    assert 'To pick blue_cube is a step of its own' in str(caught.value)
+    assert code_behind(caught.value) is Code.NOT_HOLDING
 
 
-def test_the_schema_names_the_skills_and_objects_of_the_scene_and_is_strict() -> None:
-    schema: Any = body_schema(SCENE)
+STEPS = CallForm(SCENE, (2, 5))
+HOUSE = answer_scene(shown_to_body(SmallHouse().observe()))
 
-    assert schema['type'] == 'object'
-    assert schema['additionalProperties'] is False
-    assert schema['required'] == list(schema['properties'])
-    assert schema['properties']['skill']['enum'] == [*[skill.name for skill in SKILLS], None]
-    assert schema['properties']['args']['items']['enum'] == [*NAMES]
+
+def test_the_schema_has_an_entry_for_each_step_and_names_skills_and_objects_of_the_scene() -> None:
+    schema: Any = body_schema(STEPS)
+    entry = schema['properties']['calls']['items']
+
+    assert schema['additionalProperties'] is entry['additionalProperties'] is False
+    assert entry['required'] == list(entry['properties'])
+    assert entry['properties']['step']['enum'] == [2, 5]
+    assert entry['properties']['skill']['enum'] == [*[skill.name for skill in SKILLS], None]
+    assert entry['properties']['args']['items']['enum'] == [*NAMES]
     crowd = tuple(replace(OBJECTS[0], name=f'cube_{i}') for i in range(300))
-    large: Any = body_schema(Scene(crowd, SKILLS, (), 0.0))
-    assert large['properties']['args']['items'] == {'type': 'string'}
+    large: Any = body_schema(CallForm(Scene(crowd, SKILLS, (), 0.0), (0,)))
+    assert large['properties']['calls']['items']['properties']['args']['items'] == {
+        'type': 'string'
+    }
+
+
+def test_the_schema_of_a_house_has_no_numbers_which_no_action_takes() -> None:
+    assert 'numbers' in json.dumps(body_schema(STEPS))
+    assert 'numbers' not in json.dumps(body_schema(CallForm(HOUSE, (0,))))
+
+
+@given(
+    st.lists(calls | st.just(Pass('nothing here sings.')), min_size=1, max_size=5), st.booleans()
+)
+def test_the_calls_of_several_steps_are_read_back_from_lines_and_from_json(
+    mapped: list[SkillCall | Pass], in_json: bool
+) -> None:
+    form = CallForm(SCENE, tuple(range(3, 3 + len(mapped))), in_json)
+    written = [form.write(number, each) for number, each in zip(form.numbers, mapped, strict=True)]
+    reply = f'{{"calls": [{", ".join(written)}]}}' if in_json else '\n'.join(written)
+
+    found = parse_calls(f'Here they are:\n```\n{reply}\n```', form)
+
+    assert list(found) == list(form.numbers)
+    for call, each in zip(found.values(), mapped, strict=True):
+        if isinstance(each, Pass):
+            assert call == each
+        else:
+            assert isinstance(call, SkillCall)
+            assert settled(call, SCENE) == check_call(each, SCENE)
+
+
+@pytest.mark.parametrize(
+    ('reply', 'two', 'five'),
+    [
+        ('2: <rob0>[pick] <red_cube>\n5: <pass> no way', 'pick(red_cube)', 'no way.'),
+        ('Step 2: `<rob0>[pick] <red_cube>`\n**5.** <pass>', 'pick(red_cube)', 'no listed'),
+        ('5) [wait] <2>\n2) [pick] <red_cube>', 'pick(red_cube)', 'wait(2)'),
+        ('<rob0>[pick] <red_cube>\n<rob0>[wait] <2>', 'pick(red_cube)', 'wait(2)'),
+        ('0: [wait] <9>\n2: [pick] <red_cube>\n5: [wait] <2>', 'pick(red_cube)', 'wait(2)'),
+        ('2: [pick] <red_cube>', 'pick(red_cube)', 'has no call for this step'),
+        ('2: [pick] <red_cube>\n5: [pick] <pyramid>', 'pick(red_cube)', "named 'pyramid'"),
+        ('2: [pick] <red_cube>\n5: [wait] <2>\n5: [wait] <3>', 'pick(red_cube)', 'two calls'),
+        ('2: [pick] <red_cube>\n5: [pick] <red_cube> and go', 'pick(red_cube)', "'and go' stands"),
+        (
+            '[{"step": 5, "skill": null, "args": [], "reason": "odd"},'
+            ' {"step": 2, "skill": "grasp", "args": ["red cube"]}]',
+            'pick(red_cube)',
+            'odd.',
+        ),
+        ('{"calls": [{"step": 2, "skill": "pick", "args": ["red_cube"]}, 7]}', 'pick(', 'no call'),
+    ],
+)
+def test_each_step_of_a_reply_is_a_call_a_pass_or_its_own_error(
+    reply: str, two: str, five: str
+) -> None:
+    found = parse_calls(reply, STEPS)
+
+    assert isinstance(found[2], SkillCall)
+    assert str(settled(found[2], SCENE)).startswith(two)
+    assert five in (found[5].reason if isinstance(found[5], Pass) else str(found[5]))
+
+
+@pytest.mark.parametrize('in_json', [False, True])
+@pytest.mark.parametrize(
+    'reply', ['', 'I cannot.', '2: pick the red cube', '{"calls": [', '{"calls": 7}', '[{}]']
+)
+def test_a_reply_without_any_call_is_refused_with_its_form(reply: str, in_json: bool) -> None:
+    form = replace(STEPS, in_json=in_json)
+
+    with pytest.raises(ParseError) as caught:
+        parse_calls(reply, form)
+
+    assert str(caught.value).endswith(form.text)
+    assert 'each of the steps 2, 5' in form.text
+    shown = form.text.partition(' such as ')[2].replace('`', '').partition(', or ')[0]
+    assert parse_calls(shown, CallForm(SCENE, (2,)))[2] == SkillCall('pick', ('red_cube',))
+
+
+@given(st.text(max_size=200))
+def test_no_text_breaks_the_grammar_of_several_steps(text: str) -> None:
+    with contextlib.suppress(ParseError):
+        assert list(parse_calls(text, STEPS)) == [2, 5]
+
+
+@pytest.mark.parametrize(
+    ('reply', 'call'),
+    [
+        ('<char0>[walk] <garbage can>', 'walk(garbagecan)'),
+        ('<char0>[walk] <Garbage_Can>', 'walk(garbagecan)'),
+        ('<char0>[putback] <lime><coffee table>', 'put(lime, coffeetable)'),
+        ('<char0>[put] <lime><coffeetable>', 'put(lime, coffeetable)'),
+    ],
+)
+def test_names_of_a_house_may_have_spaces_as_in_programs(reply: str, call: str) -> None:
+    assert str(parse_call(reply, HOUSE)) == call
+
+
+def test_put_is_putback_where_a_house_offers_that_word_and_never_place() -> None:
+    house = SmallHouse().observe()  # with the world's own words
+
+    put = parse_call('<char0>[put] <lime><coffeetable>', house)
+
+    assert put == SkillCall('putback', ('lime', 'coffeetable'))

@@ -69,9 +69,12 @@ def test_text_from_outside_cannot_pass_for_a_label() -> None:
 
 
 def test_the_examples_give_nothing_of_the_demo_away() -> None:
-    folder = files('bbllm.planners.common') / 'prompts' / 'tabletop'
-    for name in ('planning', 'execution', 'feedback'):
-        text = (folder / f'{name}_examples.md').read_text().lower()
+    folder = files('bbllm.planners')
+    for path in (
+        *(f'common/prompts/tabletop/{name}_examples.md' for name in ('planning', 'feedback')),
+        'body/prompts/tabletop.md',
+    ):
+        text = folder.joinpath(path).read_text().lower()
         for word in ('plus', 'location_', 'aqua', 'red_cube', 'white_cube'):
             assert word not in text
 

@@ -17,6 +17,7 @@ from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.program import written
 from bbllm.planners.prog_prompt.huang import MAX_STEPS, Actions, Huang
 from bbllm.planners.prog_prompt.lang_prompt import LangPrompt
+from bbllm.planners.prog_prompt.prompting import offered
 
 TASK = Task('t', 'put the lime in the fridge')
 DONE = {
@@ -30,7 +31,7 @@ NUMBERED = '\n'.join(f'{i}: {text}' for i, text in enumerate(STEPS))
 
 
 class WordBody:
-    """A Body that answers in classes, as it is shown them."""
+    """A Body of another package, which answers in classes, step by step."""
 
     name = 'words'
 
@@ -63,8 +64,10 @@ def test_lang_prompt_carries_out_the_calls_that_its_body_makes_of_steps() -> Non
     assert world.calls == CALLS
     assert world.has('lime_11', 'inside', 'fridge_33')
     assert (context.failed, context.lines[-1]) == ([], 'pass 6')
+    assert context.warnings == ["Step 6 ('think') was passed: no listed action does what it says."]
     assert 'lime is lime_11 (nearest of 1)' in context.lines
-    assert 'lime' in body.shown[0].names  # and no numbers, which no step has
+    shown = {skill.name for skill in body.shown[0].skills}
+    assert shown == {skill.name for skill in offered(SmallHouse().observe())}  # as its Brain
 
 
 def test_a_step_that_cannot_be_done_fails_and_the_next_is_tried() -> None:

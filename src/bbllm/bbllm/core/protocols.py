@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Final, Literal, Protocol, runtime_checkable
 
 from bbllm.core.cancel import CancelToken
+from bbllm.core.errors import ParseError
 from bbllm.core.events import Event, EventData
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
@@ -26,6 +26,8 @@ class StepFailure:
     """Feedback from people, oldest first."""
     tried: bool = True
     """Whether the step was tried, or a person spoke before it."""
+    passed: bool = False
+    """Whether the Body found no action for the step."""
     code: Code | None = None
     """What is wrong with its call, if it was refused before it reached the world."""
 
@@ -49,6 +51,8 @@ class PromptRequest:
     """Number of the first step that the reply is to have."""
     plan: tuple[str, ...] = ()
     """The steps of the plan in force."""
+    steps: tuple[PlanStep, ...] = ()
+    """The steps to map to calls."""
     failures: tuple[StepFailure, ...] = ()
     """All failures that the prompt shows, oldest first."""
 
@@ -230,13 +234,16 @@ class World(Protocol):
         ...
 
 
-class Pass(Enum):
+@dataclass(frozen=True, slots=True)
+class Pass:
     """The Body's answer when no skill fits a step."""
 
-    PASS = '<pass>'
+    reason: str
+    """Why, in words that a planner can act on."""
 
 
-PASS: Final = Pass.PASS
+PASS: Final = Pass('no listed action does what it says.')
+"""A pass whose Body gave no reason."""
 
 
 class Body(Protocol):
@@ -246,10 +253,36 @@ class Body(Protocol):
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         """
-        Return a call whose skill and objects are in the scene, or PASS.
+        Return a call whose skill and objects are in the scene, or a pass.
 
         Raises:
             ParseError: The model's answer was not understood, also when asked again.
+            ModelError: The model could not be reached.
+        """
+        ...
+
+
+MappedStep = SkillCall | Pass | ParseError
+"""What a step became; an error of a step is raised at its turn."""
+
+
+@runtime_checkable
+class PlanBody(Body, Protocol):
+    """A Body that may map steps ahead of their turn, so that a plan costs few requests."""
+
+    def map_ahead(self, steps: Sequence[PlanStep], scene: Scene) -> Sequence[MappedStep | None]:
+        """
+        Map the first of the steps that are left of a plan, and as many after it as suits.
+
+        Args:
+            steps: At least one, in the order of the plan.
+            scene: The scene before the first of them.
+
+        Returns:
+            What the first step is in this scene, and what later ones are, in their order; None
+            for a step to map at its turn.
+
+        Raises:
             ModelError: The model could not be reached.
         """
         ...

@@ -98,6 +98,7 @@ _SPELLINGS = (
     (r"['\"‘“]?\+['\"’”]?(?=\W|$)", ' plus '), (r"['’]s\b", ''), (r'(?<=\d),', ''),
     (r'[!?:;](?=\s|$)|\.(?!\d)|\bthen\b|\bafter that\b|\bthanks?\b(?: you\b)?', ' ; '),
     (r'(?<=[a-z])[-/](?=[a-z])', ' '), (r',? ?\bone (?:on|onto) (?:top of )?the other\b', ''),
+    (r'\b(base|home|start(?:ing)?) position\b', r'\1'), (r'\bstarting\b', 'start'),
     (r'\b(?:should|must) (?:go|be put)\b', ''), (r'\bpick(?: up)? and place\b', 'put'),
 )  # fmt: skip
 _LETTERS = re.compile(r'\blocations? ((?:[a-z]\b(?:,? and |, ?)?)+)')

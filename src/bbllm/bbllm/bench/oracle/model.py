@@ -8,7 +8,7 @@ from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.oracle.instruction import HINT, read_instruction
 from bbllm.bench.oracle.lessons import Lessons
 from bbllm.bench.oracle.reply_format import INTO_CONTAINERS, ON_BLOCKS, numbered, repaired
-from bbllm.bench.oracle.step_mapping import PASS, call_text
+from bbllm.bench.oracle.step_mapping import PASS, call_lines, call_text
 from bbllm.bench.oracle.table_goals import RefusalError, objects_of
 from bbllm.bench.oracle.table_search import steps_for
 from bbllm.core.cancel import CancelToken
@@ -105,7 +105,7 @@ def expert(brief: Mapping[str, object] | None) -> OracleModel:
 
     def answer(situation: Situation | None, request: PromptRequest) -> str:
         if request.kind == 'call':
-            return call_text(request)
+            return call_lines(request)
         if situation is None:
             return f'cannot: `{name}` is in no episode.'
         reply = formats.get(plain_name(situation.planner))
@@ -120,7 +120,7 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
     """Return what `offline` answers: a plan for the instruction, as far as it is understood."""
     scene = request.scene
     if request.kind == 'call':
-        return call_text(request)
+        return call_lines(request)
     if situation is None:
         return 'cannot: `offline` is in no episode.'
     if scene is None or scene.domain != 'tabletop':
@@ -133,7 +133,7 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
         text = str(error).strip()
         return f'cannot: {text if text.endswith(HINT) else f"{text} {HINT}"}'
     if request.kind == 'calls':
-        calls = (call_text(PromptRequest(kind='call', scene=scene, text=step)) for step in steps)
+        calls = (call_text(step, scene) for step in steps)
         return numbered([call for call in calls if call != PASS])
     if request.kind != 'repair':
         return numbered(steps, request.start)

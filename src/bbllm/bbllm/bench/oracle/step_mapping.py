@@ -13,18 +13,28 @@ from bbllm.bench.oracle.table_goals import (
 )
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import PromptRequest
+from bbllm.core.types import Scene
 
 PASS = '<pass>'
 """The reply where no skill does what a step says."""
 MAX_CHARACTERS = 500
+TABLE = 'table'
+"""Name of the table in scenes; to place an object on it is to put it at a free place."""
 _PUT_IN = re.compile(
     r'(?:grab|pick up|pick|take) (?:the )?(.+?) and (?:put|place) it (?:in|on|into) (?:the )?(.+)'
 )
 
 
-def call_text(request: PromptRequest) -> str:
+def call_lines(request: PromptRequest) -> str:
+    """Return a line for each step of a request for calls, numbered unless it is one as text."""
+    if not request.steps:
+        return call_text(request.text, request.scene)
+    calls = ((step.index, call_text(step.text, request.scene)) for step in request.steps)
+    return '\n'.join(f'{number}: {call}' for number, call in calls)
+
+
+def call_text(step: str, scene: Scene | None) -> str:
     """Return the call for a step, or `<pass>`."""
-    scene, step = request.scene, request.text
     if scene is None or scene.domain != 'tabletop' or len(step) > MAX_CHARACTERS:
         return PASS
     skills = {skill.name for skill in scene.skills}
@@ -46,6 +56,8 @@ def call_text(request: PromptRequest) -> str:
     skill, argument = _call(goal)
     if skill not in skills:
         return PASS
+    if argument == TABLE and not (TABLE in scene.names and re.search(r'\b(table|down)\b', step)):
+        return PASS
     return f'<rob0>[{skill}]' + (f' <{argument}>' if argument else '')
 
 
@@ -59,6 +71,8 @@ def _call(goal: TableGoal) -> tuple[str, str]:
             return 'wait', f'{goal.seconds:g}'
         case Act():
             return {'home': 'return_to_base'}.get(goal.verb, f'{goal.verb}_gripper'), ''
+        case Arrange(shape='free'):
+            return 'place', TABLE
         case Arrange(spots=(spot, *_)):
             return 'place', spot
         case Arrange(shape='tower'):

@@ -1,42 +1,113 @@
 """Body-LLM, which turns one step of a plan into one call, and a Body for each mapping method."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import ConfigError
-from bbllm.core.protocols import Body, ChatModel, Embedder, Pass, PromptRequest
+from bbllm.core.errors import ConfigError, ParseError
+from bbllm.core.protocols import Body, ChatModel, Embedder, MappedStep, Pass, PromptRequest
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.llm.models.factory import LlmConfig, Models, make_models
-from bbllm.planners.common.call_grammar import body_schema, parse_call
+from bbllm.planners.body.prompting import execution_prompt
+from bbllm.planners.common.call_grammar import (
+    CallForm,
+    answer_scene,
+    body_schema,
+    parse_calls,
+    settled,
+)
 from bbllm.planners.common.matching import MatchingBody, Vector, matching_name
 from bbllm.planners.common.methods import MappingMethod
-from bbllm.planners.common.prompting import Prompts, ask
+from bbllm.planners.common.prompting import ask
+from bbllm.planners.common.step_grammar import call_of, is_call
 
 
 class BodyLLM:
-    """The paper's second model, with its execution prompt; see `need_schema`."""
+    """
+    The paper's second model, with its execution prompt; see `need_schema`.
+
+    In a household it answers in classes.
+    """
 
     def __init__(self, model: ChatModel, method: MappingMethod = MappingMethod.AUTO):
         self.name = body_llm_name(model, method)
         self._model = model
         self._method = method
+        self._singly = False
         if method is MappingMethod.SCHEMA:
             need_schema(model)
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        """Map a step; raise ConfigError if the server refuses a required schema; see `Body`."""
-        call = ask(
+        """Ask for one step, even if it already is a call; see `Body` and `map_ahead`."""
+        mapped = self._ask((step,), (step,), scene)[step.index]
+        if isinstance(mapped, ParseError):
+            raise mapped
+        return mapped if isinstance(mapped, Pass) else settled(mapped, answer_scene(scene))
+
+    def map_ahead(self, steps: Sequence[PlanStep], scene: Scene) -> Sequence[MappedStep | None]:
+        """
+        Read the first step if it is a call, else ask for it and all later steps that are none.
+
+        A model whose reply for several steps cannot be read, also when asked again, is asked for
+        one step at a time from then on. Raises ConfigError if the server refuses a required
+        schema; see `PlanBody`.
+        """
+        first = steps[0]
+        try:
+            if (call := call_of(first.text, scene)) is not None:
+                return [call]
+            later = () if self._singly else steps[1:]
+            wanted = (first, *(step for step in later if not is_call(step.text, scene)))
+            mapped = self._ask_or_singly(steps, wanted, scene)
+        except ParseError as error:
+            return [error]
+        return [mapped.get(step.index) for step in steps]
+
+    def _ask_or_singly(
+        self, steps: Sequence[PlanStep], wanted: Sequence[PlanStep], scene: Scene
+    ) -> Mapping[int, MappedStep]:
+        try:
+            return self._ask(steps, wanted, scene)
+        except ParseError:
+            if len(wanted) == 1:
+                raise
+        self._singly = True
+        return self._ask(steps, wanted[:1], scene)
+
+    def _ask(
+        self, steps: Sequence[PlanStep], wanted: Sequence[PlanStep], scene: Scene
+    ) -> Mapping[int, MappedStep]:
+        """Return what some steps of a plan become; errors of single steps after a second reply."""
+        in_json = self._method is not MappingMethod.TEXT and self._model.supports_schema
+        form = CallForm(answer_scene(scene), tuple(step.index for step in wanted), in_json)
+        n_replies = 0
+
+        def read(text: str) -> Mapping[int, MappedStep]:
+            nonlocal n_replies
+            n_replies += 1
+            calls = parse_calls(text, form)
+            faults = [
+                f'Step {number}: {mapped}'
+                for number, mapped in calls.items()
+                if isinstance(mapped, ParseError)
+            ]
+            if faults and n_replies == 1:
+                raise ParseError(' '.join([*faults, form.text]))
+            return calls
+
+        calls = ask(
             self._model,
-            Prompts().execution(step, scene),
-            lambda text: parse_call(text, scene),
-            request=PromptRequest(kind='call', scene=scene, text=step.text),
-            schema=None if self._method is MappingMethod.TEXT else body_schema(scene),
+            execution_prompt(steps, scene, form),
+            read,
+            request=PromptRequest(
+                kind='call', scene=scene, steps=tuple(wanted), text=wanted[0].text
+            ),
+            schema=None if self._method is MappingMethod.TEXT else body_schema(form),
         )
         if self._method is MappingMethod.SCHEMA:
             need_schema(self._model)
-        return call
+        return calls
 
 
 def need_schema(model: ChatModel) -> None:

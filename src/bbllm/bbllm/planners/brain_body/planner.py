@@ -5,9 +5,8 @@ from functools import partial
 from random import Random
 
 from bbllm.core.errors import ParseError
-from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, StepPassed
+from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed
 from bbllm.core.protocols import (
-    PASS,
     Body,
     EpisodeContext,
     Pass,
@@ -20,9 +19,10 @@ from bbllm.core.skill_calls import CallError, code_behind
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
 from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.low_level_hands import failure_cause
+from bbllm.planners.common.low_level_hands import failure_cause, leave_passed
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan, plan_form, plan_on
+from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.program import Referents
 from bbllm.planners.common.prompting import Prompts
 from bbllm.planners.common.scene_graph import HOUSEHOLD, MOVES, WORLD_WORDS, shown_to_body
@@ -40,19 +40,14 @@ class HouseBody:
         self._body = body
         # Seeded by the episode, so that a replay makes the same choices.
         self._referents = Referents(policy, Random(task.id), context, put_unheld=True)
-        self._context = context
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        """Return a call on objects of the scene, or PASS; see `Body`."""
+        """Return a call on objects of the scene, or a pass; see `Body`."""
         call = self._body.map(step, shown_to_body(scene))
-        if call is PASS:
-            return PASS
+        if isinstance(call, Pass):
+            return call
         if call.skill in MOVES:
-            self._context.warn(
-                f'{call.skill} changes nothing in a household, which has no positions; the step '
-                f'{step.text[:80]!r} is passed over.'
-            )
-            return PASS
+            return Pass(f'{call.skill} changes nothing in a household, which has no positions.')
         try:
             meant = SkillCall(WORLD_WORDS.get(call.skill, call.skill), call.args)
             return self._referents.resolve(meant, scene)
@@ -71,6 +66,9 @@ class BrainBodyOptions:
 
     grounding: Policy = Policy.NEAREST
     """In a household, how one of several objects of a class is chosen."""
+    map_ahead: bool = True
+    """Whether steps that already are calls are read without a model, and the others of a plan
+    mapped in one request; if not, the Body is asked for each step, as in the paper."""
     open_state: Estimation = 'given'
     """How beliefs about objects are formed from past actions, for the Brain to read."""
     reach: bool = True
@@ -86,6 +84,8 @@ class BrainBody(ModelPlanner):
     Source: Bhat et al., Algorithm 1. Two additions where the paper is silent: feedback of people
     during the task, and a second request if a reply cannot be read. In a household the Body
     answers in classes, as theirs does; the paper does not specify how an object is then chosen.
+    Two departures: steps are mapped ahead (`map_ahead`), and a step that the Body passes is a
+    failure for the Brain to repair; if none does, it stays passed.
     """
 
     options: BrainBodyOptions = BrainBodyOptions()
@@ -93,17 +93,20 @@ class BrainBody(ModelPlanner):
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Execute the plan to its end; raise ParseError without a first plan; see `Planner`."""
         world = believing(world, self.options.open_state, self.brain, context)
-        body = body_in(world, self.body, self.options.grounding, task, context)
+        mapper = PlanMapper(self.body, ahead=self.options.map_ahead)
+        body = body_in(world, mapper, self.options.grounding, task, context)
         prompts, scene = self._prompts, world.observe()
         request = PromptRequest(kind='plan', scene=prompts.shown(scene))
         read = partial(parse_plan, form=plan_form(scene))
         plan = Plan(self.ask(prompts.planning(task, scene), read, request, context))
+        mapper.take(plan)
         context.emit(PlanMade.of(plan, 0))
         failures: list[StepFailure] = []
         i = k = 0
         while i != len(plan.steps):
             step = plan.steps[i]
-            failure = self._heard(step, k, context) or _attempt(step, body, world, context)
+            failure = self._heard(step, k, context)
+            failure = failure or _attempt(step, body, mapper, world, context)
             if failure is None:
                 i += 1
             elif k != self.k:
@@ -113,12 +116,13 @@ class BrainBody(ModelPlanner):
                 new = self._repair(task, world, plan, failures, context)
                 if new is not None:
                     plan = new
+                    mapper.take(plan)
                     context.emit(PlanMade.of(plan, i))
                 elif failure.tried:
-                    context.emit(StepFailed.of(step, failure.cause))
+                    _leave(failure, context)
                     i += 1
             else:
-                context.emit(StepFailed.of(step, failure.cause, code=failure.code))
+                _leave(failure, context)
                 i += 1
 
     def _heard(self, step: PlanStep, k: int, context: EpisodeContext) -> StepFailure | None:
@@ -165,23 +169,33 @@ class BrainBody(ModelPlanner):
 
 
 def _attempt(
-    step: PlanStep, body: Body, world: World, context: EpisodeContext
+    step: PlanStep, body: Body, mapper: PlanMapper, world: World, context: EpisodeContext
 ) -> StepFailure | None:
-    """Map one step and execute it; None if it succeeded or was passed."""
+    """Map one step and execute it; None if it succeeded."""
     context.emit(StepBegun.of(step))
     try:
         call = body.map(step, world.observe())
     except ParseError as error:
         cause, code = f'This step could not be turned into a call. {error}', code_behind(error)
         return StepFailure(step, cause, human=context.take_human_feedback(), code=code)
-    if call is PASS:
-        context.emit(StepPassed.of(step))
-        return None
+    if isinstance(call, Pass):
+        # One loop for all steps of the plan that the Body has passed so far.
+        later = [f'Nor for {each}: {it.reason}' for each, it in mapper.passed_ahead()]
+        cause = ' '.join([f'The Body found no action for this step: {call.reason}', *later])
+        return StepFailure(step, cause, human=context.take_human_feedback(), passed=True)
     outcome = world.execute(call)
     if outcome.succeeded:
         return None
     cause = failure_cause(outcome, call)
     return StepFailure(step, cause, outcome.raw, human=context.take_human_feedback())
+
+
+def _leave(failure: StepFailure, context: EpisodeContext) -> None:
+    """Report a step that no repair replaces."""
+    if failure.passed:
+        leave_passed(failure.step, failure.cause, context)
+    else:
+        context.emit(StepFailed.of(failure.step, failure.cause, code=failure.code))
 
 
 BRAIN_BODY = PlannerSpec(factory=BrainBody, options=BrainBodyOptions())

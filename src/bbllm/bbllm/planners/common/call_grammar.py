@@ -1,106 +1,309 @@
 """
-The grammar of calls that a Body may reply with, as one line or as JSON (see `body_schema`).
+The grammar of calls that a Body may reply with: a line or a JSON entry for each step.
 
-A line: `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`.
+A line: `2: <rob0>[pick] <red_cube>`, `2: <rob0>[return_to_base]` or `2: <pass> why`. An entry of
+JSON: see `body_schema`. Where one step was asked for, its number may be missing.
 """
 
 import json
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from bbllm.core.errors import ParseError
 from bbllm.core.observation import lost_names
-from bbllm.core.protocols import PASS, JsonSchema, Pass
+from bbllm.core.protocols import PASS, JsonSchema, MappedStep, Pass
 from bbllm.core.skill_calls import CallError, check_call, plain
-from bbllm.core.types import Code, Scene, SkillCall
+from bbllm.core.types import Code, Scene, Skill, SkillCall
+from bbllm.planners.common.scene_graph import HOUSEHOLD, WORLD_WORDS, class_scene, squeezed
 
-LINE_FORM = (
-    'one line such as `<rob0>[pick] <red_cube>`, `<rob0>[return_to_base]` or `<pass>`, '
-    'with a skill and objects of the scene'
-)
 MAX_LINE = 500
 """Maximum length of a line with an action [characters]."""
 MAX_ENUM = 250
 """Servers limit the values that a schema may enumerate; longer lists are checked here."""
+MAX_REASON = 200
+"""Maximum length of the reason of a pass; the rest is cut [characters]."""
+NUMERIC = frozenset({'target', 'seconds'})
+"""Parameters that may be numbers."""
 
-_LABEL = re.compile(r'^[\s>*_#`-]*(?:action plan|answer|action)[*_` ]*:[*_` ]*', re.IGNORECASE)
+_LABEL = re.compile(
+    r'^[\s>*_#`-]*(?:action plan|answer|actions?|calls?)[*_` ]*:[*_` ]*', re.IGNORECASE
+)
+_NUMBER = re.compile(r'(?:step\s+)?(?P<number>\d{1,4})\s*[:.)][\s*_`]*(?=[<\[])', re.IGNORECASE)
 _ACTION = re.compile(
     r'(?:<\s*\w+\s*>\s*)?\[(?P<skill>[^\[\]<>]{1,80})\]\s*'
     r'(?P<args>(?:<[^<>]*>[\s,]*)*)(?P<rest>.*)$'
 )
 _BEFORE = ' \t>*_`-'
 """Markdown that may stand before an action."""
-_PASS = re.compile(r'^[\s>*_`-]*<\s*pass\s*>[\s*_`.]*$', re.IGNORECASE)
+_PASS = re.compile(r'<\s*pass\s*>(?P<reason>[^<\[]*)$', re.IGNORECASE)
+_JSON = re.compile(r'\{\s*["}]|\[\s*\{')
 _PLACING = ('place', 'put', 'move')
 """Words for which `[word] <object> <target>` means to place the object in the hand."""
 
 
+@dataclass(frozen=True)
+class CallForm:
+    """The form of a reply: how calls are written for the numbers of some steps."""
+
+    scene: Scene
+    """The scene that the calls are for."""
+    numbers: tuple[int, ...] = ()
+    """Numbers of the steps that the reply is to have calls for; empty for one without number."""
+    in_json: bool = False
+
+    @cached_property
+    def robot(self) -> str:
+        return 'char0' if self.scene.domain == HOUSEHOLD else 'rob0'
+
+    @property
+    def takes_numbers(self) -> bool:
+        return any(NUMERIC.intersection(skill.params) for skill in self.scene.skills)
+
+    def write(self, number: int, mapped: SkillCall | Pass) -> str:
+        """Return a call or a pass as a reply has it."""
+        if not self.in_json:
+            if isinstance(mapped, Pass):
+                return f'{number}: <pass> {mapped.reason}'.rstrip()
+            args = ''.join(f'<{arg}>' for arg in mapped.args)
+            return f'{number}: <{self.robot}>[{mapped.skill}] {args}'.rstrip()
+        entry: dict[str, object] = {'step': number, 'skill': None, 'args': []}
+        numbers: list[float] = []
+        if isinstance(mapped, SkillCall):
+            literal = [arg for arg in mapped.args if re.match(r'[-+\d.]', arg)]
+            names = [arg for arg in mapped.args if arg not in literal]
+            entry |= {'skill': mapped.skill, 'args': names}
+            numbers = [float(word) for arg in literal for word in arg.split()]
+        entry |= {'numbers': numbers} if self.takes_numbers else {}
+        return json.dumps(entry | {'reason': mapped.reason if isinstance(mapped, Pass) else ''})
+
+    @property
+    def text(self) -> str:
+        """The whole form in words, with an action and objects of the scene, for a refusal."""
+        number = self.numbers[0] if self.numbers else 0
+        skills = sorted(self.scene.skills, key=lambda skill: abs(len(skill.params) - 1))
+        names = self.scene.names or ('object',)
+        args = tuple(names[i % len(names)] for i in range(len(skills[0].params) if skills else 1))
+        call = SkillCall(skills[0].name if skills else 'action', args)
+        a_call, a_pass = self.write(number, call), self.write(number, Pass('why'))
+        listed = ', '.join(map(str, self.numbers))
+        if not self.numbers:
+            a_call, a_pass = a_call.partition(' ')[2], a_pass.partition(' ')[2]
+            return f'Reply with one line such as `{a_call}`, or `{a_pass}`.'
+        many = len(self.numbers) > 1
+        of = f'each of the steps {listed}' if many else f'step {listed}'
+        if self.in_json:
+            entry = 'an entry' if many else 'one entry'
+            return (
+                f'Reply with JSON, {{"calls": [...]}}, with {entry} for {of}, such as {a_call}, '
+                f'or {a_pass} to pass.'
+            )
+        return f'Reply with one line for {of}, such as `{a_call}`, or `{a_pass}` to pass.'
+
+
 def parse_call(text: str, scene: Scene) -> SkillCall | Pass:
-    """Parse a reply of a Body; raise ParseError with what is accepted, also for names."""
-    stripped = _LABEL.sub('', re.sub(r'^\s*```\w*\s*\n?', '', text)).strip()
-    call = _from_json(stripped) if stripped.startswith('{') else _from_line(text)
-    if call is PASS:
-        return PASS
-    return checked(_one_target(call, scene), scene)
+    """Parse one line of a program; raise ParseError with what is accepted, also for names."""
+    scene = answer_scene(scene)
+    form = CallForm(scene)
+    found = [mapped for _, mapped in _entries(text, form)]
+    if len(found) > 1:
+        raise ParseError(f'{len(found)} actions were found, but a step is one. {form.text}')
+    if isinstance(found[0], ParseError):
+        raise found[0]
+    return found[0] if isinstance(found[0], Pass) else settled(found[0], scene)
+
+
+def parse_calls(text: str, form: CallForm) -> Mapping[int, MappedStep]:
+    """
+    Parse the reply for some steps; return what each became, by their numbers.
+
+    What cannot be read of a step is its error. Raises ParseError with the whole form if no step
+    can be read. What a call means for the hand is decided at its turn; see `settled`.
+    """
+    found = list(_entries(text, form))
+    if len(form.numbers) == len(found) and all(number is None for number, _ in found):
+        found = list(zip(form.numbers, (mapped for _, mapped in found), strict=True))
+    if len(form.numbers) == 1 and len(found) > 1:
+        raise ParseError(f'{len(found)} actions were found, but a step is one. {form.text}')
+    calls: dict[int, MappedStep] = {}
+    for number, mapped in found:
+        if number not in form.numbers:
+            continue
+        known = calls.get(number, mapped)
+        different = known != mapped and not isinstance(known, ParseError)
+        calls[number] = ParseError(f'Step {number} has two calls.') if different else mapped
+    if not any(isinstance(mapped, SkillCall | Pass) for mapped in calls.values()):
+        reasons = ' '.join(dict.fromkeys(map(str, calls.values())))
+        raise ParseError(f'{reasons or "No call for a step was found."} {form.text}')
+    missing = ParseError('The reply has no call for this step.')
+    return {number: calls.get(number, missing) for number in form.numbers}
+
+
+def answer_scene(scene: Scene) -> Scene:
+    """Return the scene in whose names a Body answers: in a household those of classes."""
+    return class_scene(scene) if scene.domain == HOUSEHOLD else scene
+
+
+def settled(call: SkillCall, scene: Scene) -> SkillCall:
+    """Return a call as it is to be executed now; raise ParseError with what is accepted."""
+    return checked(_one_target(_spelled(call, scene), scene), scene)
 
 
 def checked(call: SkillCall, scene: Scene) -> SkillCall:
     """Check a call of a Body; raise ParseError with what is accepted."""
     try:
-        return check_call(call, scene)
+        return check_call(_spelled(call, scene), scene)
     except CallError as error:
         if error.code is Code.OBJECT_LOST:
             return call  # not the Body's fault: the world refuses it, and the Brain learns why
         raise ParseError(str(error)) from error
 
 
-def _from_line(text: str) -> SkillCall | Pass:
-    found: list[SkillCall | Pass] = []
+def skill_named(word: str, scene: Scene) -> Skill | None:
+    """Return the skill of that name or alias; in a house the paper's and the world's are one."""
+    words = [plain(word)]
+    if scene.domain == HOUSEHOLD:
+        words += [there for here, there in WORLD_WORDS.items() if here == words[0]]
+        words += [here for here, there in WORLD_WORDS.items() if there == words[0]]
+    named = (
+        skill
+        for each in words
+        for skill in scene.skills
+        if each in (plain(skill.name), *map(plain, skill.aliases))
+    )
+    return next(named, None)
+
+
+def named_alike(word: str, scene: Scene) -> str | None:
+    """
+    Return the only object whose name has the same letters: `garbage can` is `garbagecan`.
+
+    None where there is none, or more than one.
+    """
+    alike = [name for name in known_names(scene) if squeezed(name) == squeezed(word)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def known_names(scene: Scene) -> tuple[str, ...]:
+    """
+    Return the names that a call may have.
+
+    With lost objects: a step about one must be refused by the world, so that the Brain learns of
+    it. Without its name, the step would be passed, or forced onto another object.
+    """
+    return (*scene.names, *lost_names(scene))
+
+
+def _spelled(call: SkillCall, scene: Scene) -> SkillCall:
+    """Return a call with the words of the scene where only spaces or the paper's word differ."""
+    skill = skill_named(call.skill, scene)
+    args = tuple(
+        arg if arg in scene.names else named_alike(arg, scene) or arg for arg in call.args
+    )
+    return SkillCall(skill.name if skill else call.skill, args)
+
+
+def _entries(text: str, form: CallForm) -> Iterator[tuple[int | None, MappedStep]]:
+    """Yield each number with its call or error; raise ParseError if there is no entry."""
+    found_json = _JSON.search(text)
+    read = _from_json(text[found_json.start() :], form) if found_json else _from_lines(text, form)
+    found = list(read)
+    if not found:
+        raise ParseError(f'No action was found in {text.strip()[:80]!r}. {form.text}')
+    yield from ((number, _named(mapped, form)) for number, mapped in found)
+
+
+def _named(mapped: MappedStep, form: CallForm) -> MappedStep:
+    """Return the error of a call with names that the scene lacks, else what was read."""
+    if not isinstance(mapped, SkillCall) or not form.numbers:
+        return mapped
+    two = _placed_with_its_object(mapped, form.scene)
+    try:
+        # For the error of the object too, `place(object, target)` is checked as its parts.
+        for call in [SkillCall('place', (arg,)) for arg in mapped.args] if two else [mapped]:
+            checked(call, form.scene)
+    except ParseError as error:
+        return error
+    return mapped
+
+
+def read_line(line: str) -> MappedStep:
+    """Return what a line without number is; an error if it is neither call nor pass."""
+    if passed := _PASS.match(line):
+        return _passed(passed['reason'])
+    action = _ACTION.match(line)
+    if action is None:
+        return ParseError(f'{line[:80]!r} is no action.')
+    if rest := action['rest'].strip(' \t.;`*_\r'):
+        return ParseError(f'{rest[:80]!r} stands after the action.')
+    args = tuple(arg.strip() for arg in re.findall(r'<([^<>]*)>', action['args']))
+    return SkillCall(action['skill'].strip(), args)
+
+
+def _passed(reason: str) -> Pass:
+    words = ' '.join(reason.split()).strip(' .;:,-*_`')
+    return Pass(f'{words[:MAX_REASON]}.') if words else PASS
+
+
+def _from_lines(text: str, form: CallForm) -> Iterator[tuple[int | None, MappedStep]]:
     for raw in text.splitlines():
         line = _LABEL.sub('', raw)
         if re.match(r'[\s*_]*explanation\b', line, re.IGNORECASE):
+            if len(form.numbers) > 1:
+                continue
             break
         start = line.lstrip(_BEFORE)
+        numbered = _NUMBER.match(start)
+        number = int(numbered['number']) if numbered else None
+        start = start[numbered.end() :] if numbered else start
+        if not start.startswith(('<', '[')):
+            continue
         if len(line) > MAX_LINE:
-            if start.startswith(('<', '[')):
-                raise ParseError(
-                    f'A line has {len(line)} characters; an action has at most {MAX_LINE}. '
-                    f'Answer with {LINE_FORM}.'
-                )
-        elif _PASS.match(line):
-            found.append(PASS)
-        elif action := _ACTION.match(start):
-            if action['rest'].strip(' \t.;`*_\r'):
-                raise ParseError(
-                    f'{action["rest"].strip()[:80]!r} stands after the action. Answer with '
-                    f'{LINE_FORM}.'
-                )
-            args = tuple(arg.strip() for arg in re.findall(r'<([^<>]*)>', action['args']))
-            found.append(SkillCall(action['skill'].strip(), args))
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise ParseError(f'No action was found in {text.strip()[:80]!r}. Answer with {LINE_FORM}.')
-    raise ParseError(
-        f'{len(found)} actions were found, but a step is one. Answer with {LINE_FORM}.'
-    )
+            fault = f'A line has {len(line)} characters; an action has at most {MAX_LINE}.'
+            yield number, ParseError(fault)
+        elif _PASS.match(start) or _ACTION.match(start):
+            yield number, read_line(start)
 
 
-def _from_json(text: str) -> SkillCall | Pass:
-    wanted = 'Answer with {"pass": false, "skill": ..., "args": [...], "numbers": [...]}.'
+def _from_json(text: str, form: CallForm) -> Iterator[tuple[int | None, MappedStep]]:
     try:
         data, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError) as error:
-        raise ParseError(f'The JSON cannot be read: {error}. {wanted}') from error
-    if text[end:].lstrip().startswith('{'):
-        raise ParseError(f'More than one action was found, but a step is one. {wanted}')
-    if data.get('pass') is True or plain(str(data.get('skill'))) in ('pass', '<pass>'):
-        return PASS
-    skill, args, numbers = data.get('skill'), data.get('args', []), data.get('numbers', [])
+        raise ParseError(f'The JSON cannot be read: {error}. {form.text}') from error
+    if text[end:].lstrip().startswith(('{', '[')):
+        raise ParseError(f'More than one JSON value was found. {form.text}')
+    listed = data.get('calls', [data]) if isinstance(data, dict) else data
+    for entry in listed if isinstance(listed, list) else [listed]:
+        if not isinstance(entry, dict):
+            yield None, ParseError(f'{str(entry)[:120]!r} is no entry. {form.text}')
+            continue
+        number = entry.get('step')
+        yield (number if isinstance(number, int) else None), _from_entry(entry, form)
+
+
+def _from_entry(entry: Mapping[str, Any], form: CallForm) -> MappedStep:
+    skill, args, numbers = entry.get('skill'), entry.get('args', []), entry.get('numbers', [])
+    none = skill is None and not args and ('skill' in entry or 'reason' in entry)
+    if entry.get('pass') is True or none or plain(str(skill)) in ('pass', '<pass>'):
+        return _passed(str(entry.get('reason') or ''))
     lists = isinstance(skill, str) and isinstance(args, list) and isinstance(numbers, list)
     if not lists or not all(isinstance(arg, str | int | float) for arg in args + numbers):
-        raise ParseError(f'{text[:120]!r} does not name a skill and its arguments. {wanted}')
+        return ParseError(
+            f'{json.dumps(entry)[:120]!r} does not name a skill and its arguments. {form.text}'
+        )
     literal = (' '.join(str(number) for number in numbers),) if numbers else ()
-    return SkillCall(skill, tuple(str(arg) for arg in args) + literal)
+    return SkillCall(str(skill), tuple(str(arg) for arg in args) + literal)
+
+
+def _placed_with_its_object(call: SkillCall, scene: Scene) -> bool:
+    """Whether a call is `[move] <object> <target>`, where the skill takes the target alone."""
+    if plain(call.skill) not in _PLACING or len(call.args) != 2:
+        return False
+    named = skill_named(call.skill, scene)
+    place = skill_named('place', scene)
+    return (named is None or len(named.params) != 2) and place is not None
 
 
 def _one_target(call: SkillCall, scene: Scene) -> SkillCall:
@@ -109,44 +312,49 @@ def _one_target(call: SkillCall, scene: Scene) -> SkillCall:
 
     To pick the object is a step of the Brain, whose mistake must show.
     """
-    two_are_right = any(
-        plain(skill.name) == plain(call.skill) and len(skill.params) == 2 for skill in scene.skills
-    )
-    if plain(call.skill) not in _PLACING or len(call.args) != 2 or two_are_right:
+    if not _placed_with_its_object(call, scene):
         return call
     if scene.held is not None and plain(call.args[0]) == plain(scene.held):
         return SkillCall('place', call.args[1:])
+    error = not_held(call.args[0], call.args[1], scene)
+    raise ParseError(str(error)) from error
+
+
+def not_held(thing: str, target: str, scene: Scene) -> CallError:
+    """Return the error of placing an object that is not in the hand."""
     held = f'{scene.held} is in the hand' if scene.held else 'nothing is in the hand'
-    thing, target = (arg[:60] for arg in call.args)
-    raise ParseError(
-        f'{thing} cannot be placed, because {held}. To place what is held write '
-        f'`<rob0>[place] <{target}>`; to take {thing} write `<rob0>[pick] <{thing}>`.'
+    return CallError(
+        SkillCall('place', (target,)),
+        Code.NOT_HOLDING,
+        f'{thing[:60]} cannot be placed, because {held}. To pick {thing[:60]} is a step of its '
+        'own, before it can be placed.',
     )
 
 
-def body_schema(scene: Scene) -> JsonSchema:
+def body_schema(form: CallForm) -> JsonSchema:
     """
     Return the JSON schema of a Body's reply, in the strict subset that OpenAI documents.
 
-    Every property is required: a pass is `"pass": true, "skill": null`.
+    Every property is required: a pass has the skill null, and its reason.
     """
-    skills: list[object] = [skill.name for skill in scene.skills]
+    scene = form.scene
     arg: dict[str, object] = {'type': 'string'}
-    # Without lost objects, a step about one would be forced onto another.
-    names = [*scene.names, *lost_names(scene)]
+    names = known_names(scene)
     if 0 < len(names) <= MAX_ENUM:
-        arg['enum'] = names
+        arg['enum'] = list(names)
+    skills = [*[skill.name for skill in scene.skills], None]
     properties: dict[str, object] = {
-        'pass': {'type': 'boolean', 'description': 'true where no skill does what the step says'},
-        'skill': {'type': ['string', 'null'], 'enum': [*skills, None]},
-        'args': {'type': 'array', 'items': arg, 'description': 'objects, in order'},
-        'numbers': {
-            'type': 'array',
-            'items': {'type': 'number'},
-            'description': 'x y z [m] and yaw [deg] of a target, or x y z qx qy qz qw of the '
-            'hand at it, or seconds; else empty',
-        },
+        'step': {'type': 'integer', 'enum': list(form.numbers)},
+        'skill': {'type': ['string', 'null'], 'enum': skills},
+        'args': {'type': 'array', 'items': arg},
     }
+    if form.takes_numbers:
+        properties['numbers'] = {'type': 'array', 'items': {'type': 'number'}}
+    properties['reason'] = {'type': 'string'}
+    return _strict({'calls': {'type': 'array', 'items': _strict(properties)}})
+
+
+def _strict(properties: Mapping[str, object]) -> JsonSchema:
     return {
         'type': 'object',
         'properties': properties,

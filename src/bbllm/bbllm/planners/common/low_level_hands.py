@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, StepPassed
-from bbllm.core.protocols import PASS, Body, EpisodeContext, World
+from bbllm.core.protocols import Body, EpisodeContext, Pass, World
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Outcome, Plan, PlanStep, Scene, SkillCall, Status
 from bbllm.planners.common.goal_predicates import refuse_empty
@@ -27,10 +27,17 @@ def map_step(
     except ParseError as error:
         context.emit(StepFailed.of(step, f'{problem} {error}', code=code_behind(error)))
         return None
-    if call is PASS:
-        context.emit(StepPassed.of(step))
+    if isinstance(call, Pass):
+        leave_passed(step, call.reason, context)
         return None
     return call
+
+
+def leave_passed(step: PlanStep, reason: str, context: EpisodeContext) -> None:
+    """Report that a step stays passed, and the reason for people."""
+    context.emit(StepPassed.of(step))
+    if reason:
+        context.warn(f'Step {step.index} ({step.text[:80]!r}) was passed: {reason}')
 
 
 class GrowingPlan:
@@ -107,7 +114,7 @@ class Hands:
         for step, call in zip(self._plan.go_on(map(str, calls)), calls, strict=True):
             self._context.emit(StepBegun.of(step))
             made = in_world(call, self.scene, self.names)
-            if made is PASS:
+            if isinstance(made, Pass):
                 outcome = self._wait(step)
             else:
                 outcome, idle = self._world.execute(made), False

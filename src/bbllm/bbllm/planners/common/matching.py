@@ -10,7 +10,7 @@ from bbllm.core.errors import ParseError
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import Embedder
 from bbllm.core.types import Kind, PlanStep, Scene, Skill, SkillCall
-from bbllm.planners.common.call_grammar import checked
+from bbllm.planners.common.call_grammar import answer_scene, checked
 from bbllm.planners.common.scene_graph import HOUSEHOLD, MOVES, PHRASES, squeezed
 
 Vector = Sequence[float]
@@ -46,6 +46,7 @@ class MatchingBody:
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall:
         """Return the nearest call; raise ParseError if it takes no such numbers; see `Body`."""
+        scene = answer_scene(scene)
         skills = _skills_of(scene)
         if not skills or not scene.objects:
             raise ParseError('The scene has no skills or no objects that a step could be near.')

@@ -12,10 +12,9 @@ import jinja2
 
 from bbllm.core.errors import ParseError
 from bbllm.core.naming import class_of, instance_name
-from bbllm.core.observation import lost_names
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
 from bbllm.core.text import DATA_RULE, as_data, untagged
-from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, Task
+from bbllm.core.types import Kind, Plan, Scene, Skill, Task
 from bbllm.planners.common.reply_diagnostics import without_reasoning
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
@@ -63,7 +62,7 @@ HOUSE_SYNTAX = (
     '<char0>[action] <object>, or <char0>[action] <object><place> where it takes two, or '
     '<char0>[action] where it takes none'
 )
-"""Forms of a call on a table and in a household; a Body may also pass."""
+"""Forms of a call on a table and in a household."""
 BELIEVED = 'Believed, not sensed:'
 """Heading of the open state of a scene."""
 REPLY_KEPT = 4000
@@ -88,16 +87,6 @@ class Prompts:
         """Return the prompt for a whole program, without steps in plain words before it."""
         text = environment(scene, reach=self.reach)
         return self._render('direct', scene, task, environment=text)
-
-    def execution(self, step: PlanStep, scene: Scene) -> str:
-        return self._render(
-            'execution',
-            scene,
-            step=one_line(step.text),
-            # A step about a lost object must be refused, so that the Brain learns of it. Without
-            # the name, a Body would pass over the step.
-            objects=(*scene.names, *lost_names(scene)),
-        )
 
     def feedback(
         self,
@@ -134,18 +123,16 @@ class Prompts:
 
     def _render(self, name: str, scene: Scene, task: Task | None = None, **values: object) -> str:
         in_house = scene.domain == HOUSEHOLD
-        for_body = name == 'execution'
         found = templates('bbllm.planners.common')
         folder = f'{HOUSEHOLD}/' if in_house else ''
-        # The scene of a Body is converted already; a Brain plans with the same actions.
-        skills = house_skills(scene) if in_house and not for_body else scene.skills
+        skills = house_skills(scene) if in_house else scene.skills
         common: dict[str, object] = {
             'examples': found.get_template(f'{scene.domain}/{name}_examples.md').render(
                 reach=self.reach
             ),
             'objects': classes(scene) if in_house else scene.names,
             'actions': [describe_skill(skill) for skill in skills],
-            'syntax': (HOUSE_SYNTAX if in_house else SYNTAX) + (', or <pass>' if for_body else ''),
+            'syntax': HOUSE_SYNTAX if in_house else SYNTAX,
             'task': one_line(task.instruction) if task else '',
         }
         return found.get_template(f'{folder}{name}.md.j2').render(common | values)

@@ -226,5 +226,5 @@ def house_skills(scene: Scene) -> tuple[Skill, ...]:
 
 
 def shown_to_body(scene: Scene) -> Scene:
-    """Return the scene for a Body to answer in: classes and the paper's actions."""
-    return replace(class_scene(scene), skills=house_skills(scene))
+    """Return the scene of a house for a Body, with the paper's actions."""
+    return replace(scene, skills=house_skills(scene))

@@ -1,20 +1,21 @@
 """LangPrompt: the model lists steps in plain words, and a Body maps them to calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from bbllm.core.events import PlanMade
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, Task
-from bbllm.planners.common.grounding import GroundingOptions
+from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import map_step
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.program import Referents, carry_out
 from bbllm.planners.common.prompting import declared, one_line, render, source, templates
-from bbllm.planners.common.scene_graph import HOUSEHOLD, class_scene, classes
+from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
 from bbllm.planners.prog_prompt.prompting import moves_to_containers, offered
 
 PACKAGE = 'bbllm.planners.prog_prompt'
@@ -66,7 +67,18 @@ EXAMPLES = 3
 """As many as in the paper."""
 
 
-OPTIONS = GroundingOptions()
+@dataclass(frozen=True, slots=True)
+class LangPromptOptions:
+    """Options of the planner."""
+
+    grounding: Policy = Policy.NEAREST
+    """How one of several objects of a class is chosen."""
+    map_ahead: bool = True
+    """Whether steps that already are calls are read without a model, and all others mapped in one
+    request; if not, the Body is asked for each step."""
+
+
+OPTIONS = LangPromptOptions()
 
 
 @dataclass(frozen=True)
@@ -78,7 +90,7 @@ class LangPrompt(ModelPlanner):
     in words, without assertions. A Body maps steps to actions, in place of an unpublished model.
     """
 
-    options: GroundingOptions = OPTIONS
+    options: LangPromptOptions = OPTIONS
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         scene = world.observe()
@@ -93,11 +105,13 @@ class LangPrompt(ModelPlanner):
         plan = Plan(self.ask(prompt, parse_plan, request, context))
         context.emit(PlanMade.of(plan, 0))
         referents = Referents(self.options.grounding, Random(task.id), context)
+        mapper = PlanMapper(self.body, ahead=self.options.map_ahead)
+        mapper.take(plan)
         for step in plan.steps:
             scene = world.observe()
-            shown = class_scene(scene) if scene.domain == HOUSEHOLD else scene
+            shown = replace(scene, skills=tuple(offered(scene)))
             problem = 'This step could not be turned into a call.'
-            if call := map_step(self.body, step, shown, context, problem):
+            if call := map_step(mapper, step, shown, context, problem):
                 carry_out(call, step, referents, world, context)
 
 

@@ -1,5 +1,7 @@
 """The node `body_mapper`: the Body as a service."""
 
+from collections.abc import Sequence
+
 from bbllm_interfaces.srv import MapStep
 from std_msgs.msg import String
 
@@ -14,10 +16,12 @@ from bbllm.core.errors import (
     SceneError,
 )
 from bbllm.core.naming import scene_fault
-from bbllm.core.protocols import PASS, Body
+from bbllm.core.protocols import Body, MappedStep, Pass, PlanBody
 from bbllm.core.types import PlanStep, Scene
 from bbllm.planners.body.mapping import body_name, body_of
+from bbllm.planners.common.call_grammar import settled
 from bbllm.planners.common.matching import Vector
+from bbllm.ros.convert.mapped_steps import mapped_to_msg
 from bbllm.ros.convert.records import LATCHED, from_msg, to_msg
 from bbllm.ros.parameters.model_params import mapping_of, models_of_body
 from bbllm.ros.planner.transcript import Transcript
@@ -53,17 +57,30 @@ class BodyMapper(StackNode):
 
     def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
         transcript = Transcript()
+        first: MappedStep | None
+        ahead: Sequence[MappedStep | None]
         try:
             if not request.scene.objects:
                 raise BbllmError('map_step was given a scene without objects.')
             scene = from_msg(Scene, request.scene)
             if fault := scene_fault(scene):
                 raise SceneError(f'map_step was given a scene that cannot be used: {fault}.')
-            call = self._body(transcript).map(from_msg(PlanStep, request.step), scene)
+            body = self._body(transcript)
+            steps = [from_msg(PlanStep, step) for step in (request.step, *request.ahead)]
+            if isinstance(body, PlanBody) and not request.always_ask:
+                first, *ahead = body.map_ahead(steps, scene)
+            else:
+                first, ahead = body.map(steps[0], scene), []
+            if isinstance(first, ParseError):
+                raise first
+            assert first is not None
             reply.error = MapStep.Response.NONE
-            reply.passed = call is PASS
-            if call is not PASS:
-                reply.call = to_msg(call)
+            reply.passed = isinstance(first, Pass)
+            if isinstance(first, Pass):
+                reply.reason = first.reason
+            else:
+                reply.call = to_msg(settled(first, scene))
+            reply.ahead = [*map(mapped_to_msg, ahead)]
         except BbllmError as error:
             reply.error = error_code(error)
             reply.message = str(error)

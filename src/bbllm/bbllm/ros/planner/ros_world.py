@@ -1,7 +1,7 @@
 """The world and the Body of an episode, reached through the ROS graph."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from action_msgs.srv import CancelGoal
 from bbllm_interfaces.action import ExecuteSkill
@@ -24,8 +24,9 @@ from bbllm.core.errors import (
     WorldError,
 )
 from bbllm.core.events import EpisodeStarted, Event, ModelCall, PlanMade, StepBegun
-from bbllm.core.protocols import PASS, Pass
+from bbllm.core.protocols import MappedStep, Pass
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Status
+from bbllm.ros.convert.mapped_steps import mapped_from_msg
 from bbllm.ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from_msg, to_msg
 from bbllm.ros.rclpy_support.calls import LOOK_S, ActionCall, ServiceCall, not_begun
 from bbllm.ros.rclpy_support.entities import now_s
@@ -215,9 +216,19 @@ class RosBody:
         self._run, self._world = run, world
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        """Return a call whose skill and objects are in the scene, or PASS."""
+        """Ask for one step, even if it already is a call; see `Body`."""
+        reply = self._ask(MapStep.Request(step=to_msg(step), scene=to_msg(scene), always_ask=True))
+        return Pass(reply.reason) if reply.passed else from_msg(SkillCall, reply.call)
+
+    def map_ahead(self, steps: Sequence[PlanStep], scene: Scene) -> Sequence[MappedStep | None]:
+        """Map the first step, and those that the same request maps; see `PlanBody`."""
+        step, *ahead = map(to_msg, steps)
+        reply = self._ask(MapStep.Request(step=step, ahead=ahead, scene=to_msg(scene)))
+        first = Pass(reply.reason) if reply.passed else from_msg(SkillCall, reply.call)
+        return [first, *map(mapped_from_msg, reply.ahead)]
+
+    def _ask(self, request: MapStep.Request) -> MapStep.Response:
         self._run.spend_model_call()
-        request = MapStep.Request(step=to_msg(step), scene=to_msg(scene))
         token = self._run.token.with_checks(self._world.check)
         reply = self._call.run(request, self._timeout_s, cancel=token)
         for msg in reply.model_calls:
@@ -226,4 +237,4 @@ class RosBody:
                 self._run.add_model_text(msg.role, msg.text)
         if reply.error != MapStep.Response.NONE:
             raise MAP_ERRORS.get(reply.error, WorldError)(reply.message)
-        return PASS if reply.passed else from_msg(SkillCall, reply.call)
+        return reply

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from bbllm.bench.oracle.household.house_copy import HouseCopy
 from bbllm.bench.oracle.reply_format import PlanLine
 from bbllm.core.naming import class_of, instance_name
-from bbllm.core.types import Scene, SkillCall
+from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
 from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.common.low_level_plan import as_planned
@@ -49,6 +49,11 @@ def call_of_step(step: str, scene: Scene | None) -> str:
             skill = PUT if put and action is Action.PUTBACK else action.skill
             return PlanLine(skill, found.groups(), step).bracketed('char0')
     return '<pass>'
+
+
+def calls_of_steps(steps: Sequence[PlanStep], scene: Scene | None) -> str:
+    """Return a numbered line for each step of a request for calls."""
+    return '\n'.join(f'{step.index}: {call_of_step(step.text, scene)}' for step in steps)
 
 
 def low_level_plan(lines: Sequence[ScriptLine], names: ShortNames) -> str:

@@ -1,0 +1,70 @@
+"""The prompt of a Body: the steps that are left of a plan, and which of them it is to map."""
+
+from collections.abc import Sequence
+
+from bbllm.core.protocols import MappedStep, Pass
+from bbllm.core.text import listed
+from bbllm.core.types import PlanStep, Scene, SkillCall
+from bbllm.planners.common.call_grammar import CallForm, read_line, skill_named
+from bbllm.planners.common.prompting import (
+    HOUSE_SYNTAX,
+    SYNTAX,
+    describe_skill,
+    environment,
+    one_line,
+    render,
+    source,
+    templates,
+)
+from bbllm.planners.common.scene_graph import HOUSEHOLD
+
+PACKAGE = 'bbllm.planners.body'
+
+
+def execution_prompt(steps: Sequence[PlanStep], scene: Scene, form: CallForm) -> str:
+    """
+    Return the prompt for the calls of some steps; `form` names them and is how to reply.
+
+    The scene is that of the Brain, without what is out of reach; its skills are those that both
+    may use.
+    """
+    in_house = scene.domain == HOUSEHOLD
+    return render(
+        PACKAGE,
+        'execution',
+        who='a robot that keeps house' if in_house else 'a robot arm',
+        actions=[describe_skill(skill) for skill in scene.skills],
+        place_alone=any(s.name == 'place' and len(s.params) == 1 for s in scene.skills),
+        takes_numbers=form.takes_numbers,
+        in_json=form.in_json,
+        syntax=f'its number, a colon, and {HOUSE_SYNTAX if in_house else SYNTAX}, or <pass> why',
+        example=example(form),
+        # What the arm cannot reach is for the Brain to judge, and for the world to refuse.
+        environment=environment(scene, reach=False),
+        plan='\n'.join(f'{step.index}: {one_line(step.text)}' for step in steps),
+        numbers=listed([*map(str, form.numbers)]),
+    )
+
+
+def example(form: CallForm) -> str:
+    """Return the example with those of its steps whose actions are offered, in a form."""
+    text = source(templates(PACKAGE), f'{form.scene.domain}.md').strip()
+    head, _, rest = text.partition('\nPlan:\n')
+    pairs = [(words, read_line(call)) for words, _, call in (
+        line.partition(' | ') for line in rest.split('\n'))]  # fmt: skip
+    offered = [(words, _offered(mapped, form.scene)) for words, mapped in pairs]
+    steps = [(words, mapped) for words, mapped in offered if mapped is not None]
+    calls = [form.write(i, mapped) for i, (_, mapped) in enumerate(steps)]
+    entries = ',\n'.join(calls)
+    reply = f'{{"calls": [\n{entries}\n]}}' if form.in_json else '\n'.join(calls)
+    plan = '\n'.join(f'{i}: {words}' for i, (words, _) in enumerate(steps))
+    numbers = listed([str(i) for i in range(len(steps))])
+    return f'{head}\nPlan:\n{plan}\nSteps to turn into calls: {numbers}\nCalls:\n{reply}'
+
+
+def _offered(mapped: MappedStep, scene: Scene) -> SkillCall | Pass | None:
+    """Return a call with the scene's word for its action, a pass as it is, else None."""
+    if not isinstance(mapped, SkillCall):
+        return mapped if isinstance(mapped, Pass) else None
+    skill = skill_named(mapped.skill, scene)
+    return SkillCall(skill.name, mapped.args) if skill else None

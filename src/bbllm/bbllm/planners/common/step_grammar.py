@@ -1,0 +1,165 @@
+"""
+Steps of a plan that already are calls: `pick red_cube`, `walk to the sink`, `place(0.4 0 0.02)`.
+
+A wrong call is worse than a request to a Body. So a step is read only if the whole of it is a
+phrase of one listed skill with exactly the objects that the skill takes, by their names. A word
+more or less, a negation, a description or another language is left to the Body.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from bbllm.core.errors import ParseError
+from bbllm.core.skill_calls import looks_like_pose, plain
+from bbllm.core.types import Scene, Skill, SkillCall
+from bbllm.planners.common.call_grammar import (
+    answer_scene,
+    checked,
+    named_alike,
+    not_held,
+    skill_named,
+)
+from bbllm.planners.common.scene_graph import HOUSEHOLD, PHRASES
+
+MAX_STEP = 200
+"""A longer step is no call [characters]."""
+
+_ON = ('on', 'onto', 'on top of', 'back on')
+FORMS: Mapping[str, tuple[str, ...]] = {
+    'pick': ('pick up {}', 'pick {} up'),
+    'reach': ('reach over {}',),
+    'wait': ('wait for {}',),
+    'return_to_base': ('return to the base',),
+    'open_gripper': ('open the gripper',),
+    'close_gripper': ('close the gripper',),
+    'grab_and_putin': ('grab {} and put it on {}', 'pick {} and put it in {}'),
+    'walk': ('walk into {}',),
+    'run': ('run into {}',),
+    'walktowards': ('walk towards {}',),
+    'walkforward': ('walk forward',),
+    'turnleft': ('turn left',),
+    'turnright': ('turn right',),
+    'sit': ('sit down on {}',),
+    'switchon': ('switch {} on',),
+    'switchoff': ('switch {} off',),
+    'put': tuple(f'put {{}} {word} {{}}' for word in _ON),
+    'putback': tuple(f'put {{}} {word} {{}}' for word in _ON),
+    'putin': ('put {} into {}', 'put {} inside {}'),
+    'drink': ('drink from {}',),
+}
+"""Phrases of skills beside their names, aliases and `scene_graph.PHRASES`."""
+PLACING = tuple(f'{verb} {{}} {word} {{}}' for verb in ('place', 'put', 'move')
+                for word in (*_ON, 'at', 'to', 'in', 'into'))  # fmt: skip
+"""Phrases of a `place` that takes the target alone: what is held, and the target."""
+_IT = 'it'
+"""What is in the hand."""
+
+_FUNCTION = re.compile(r'(?P<skill>[A-Za-z_]\w*) ?\((?P<args>[^()]*)\)')
+_BRACKETS = re.compile(r'(?:<\w+>)? ?\[(?P<skill>[\w ]+)\] ?(?P<args>(?: ?<[^<>]*>)*)')
+_QUOTES = re.compile(r'[`"]|(?<!\w)\'|\'(?!\w)')
+
+
+def call_of(text: str, scene: Scene) -> SkillCall | None:
+    """
+    Return the call that a step is, in the names that a Body answers in; None if it is none.
+
+    Raises:
+        ParseError: The step is to place an object while another one is in the hand.
+    """
+    scene = answer_scene(scene)
+    step = ' '.join(_QUOTES.sub('', text).split()).rstrip('. ')
+    if len(step) > MAX_STEP:
+        return None
+    found = {*_literal(step, scene)} or {*_phrases(step.lower(), scene)}
+    return found.pop() if len(found) == 1 else None
+
+
+def is_call(text: str, scene: Scene) -> bool:
+    """Return whether a step is a call, whatever is in the hand."""
+    try:
+        return call_of(text, scene) is not None
+    except ParseError:
+        return True
+
+
+def _literal(step: str, scene: Scene) -> Iterator[SkillCall]:
+    """Yield what a step is that is written as a call: `pick(red_cube)`, `[pick] <red_cube>`."""
+    if found := _FUNCTION.fullmatch(step):
+        args = [found['args']] if looks_like_pose(found['args']) else found['args'].split(',')
+    elif found := _BRACKETS.fullmatch(step):
+        args = re.findall(r'<([^<>]*)>', found['args'])
+    else:
+        return
+    skill = skill_named(found['skill'], scene)
+    if skill is not None:
+        yield from _call(skill, [arg.strip() for arg in args if arg.strip()], scene)
+
+
+def _phrases(step: str, scene: Scene) -> Iterator[SkillCall]:
+    for skill in scene.skills:
+        for phrase in _forms(skill, scene.domain):
+            if found := _pattern(phrase).fullmatch(step):
+                yield from _call(skill, list(found.groups()), scene)
+        if _takes_target_alone(skill):
+            for phrase in PLACING:
+                if found := _pattern(phrase).fullmatch(step):
+                    yield from _placed(phrase, found[1], found[2], skill, scene)
+
+
+def _forms(skill: Skill, domain: str) -> Iterator[str]:
+    blanks = ' {}' * len(skill.params)
+    # `place red_cube` means to put it down, and not on top of itself.
+    for name in () if _takes_target_alone(skill) else (skill.name, *skill.aliases):
+        yield plain(name).replace('_', ' ') + blanks
+        yield plain(name) + blanks
+    phrases = FORMS.get(skill.name, ())
+    if skill.name in PHRASES and (domain == HOUSEHOLD or not _takes_target_alone(skill)):
+        phrases = (*phrases, PHRASES[skill.name])
+    yield from (each for each in phrases if each.count('{}') == len(skill.params))
+
+
+@cache
+def _pattern(phrase: str) -> re.Pattern[str]:
+    return re.compile(re.escape(phrase).replace(r'\{\}', '(?:the )?(.+?)'))
+
+
+def _takes_target_alone(skill: Skill) -> bool:
+    return skill.name == 'place' and skill.params == ('target',)
+
+
+def _placed(
+    phrase: str, word: str, target: str, skill: Skill, scene: Scene
+) -> Iterator[SkillCall]:
+    held = scene.held
+    thing = held if word == _IT else named_alike(word, scene)
+    calls = [*_call(skill, [target], scene)]
+    if thing is None or not calls or (held is None and phrase.startswith('move')):
+        return
+    if held not in (None, thing):
+        error = not_held(thing, calls[0].args[0], scene)
+        raise ParseError(str(error)) from error
+    if thing not in calls[0].args:
+        yield from calls  # the world refuses it while nothing is held
+
+
+def _call(skill: Skill, words: list[str], scene: Scene) -> Iterator[SkillCall]:
+    """Yield the call of a skill if each word is an object of the scene, or the right numbers."""
+    if len(words) != len(skill.params):
+        if not (_takes_target_alone(skill) and len(words) == 2):
+            return
+        yield from _placed('', words[0], words[1], skill, scene)
+        return
+    args: list[str] = []
+    for param, word in zip(skill.params, words, strict=True):
+        numeric = param == 'seconds' or (param == 'target' and looks_like_pose(word))
+        name = word if numeric else named_alike(word, scene)
+        if name is None or name in args:
+            return
+        args.append(name)
+    if _takes_target_alone(skill) and scene.held in args:
+        return
+    try:
+        yield checked(SkillCall(skill.name, tuple(args)), scene)
+    except ParseError:
+        return
