@@ -49,6 +49,7 @@ ROOMS = (
     'bench/oracle/household',
     'bench/scorers',
     'bench/report',
+    'bench/fitness',
     'bench/runner',
     'bench/compare',
     'bench/inspect_ai',
