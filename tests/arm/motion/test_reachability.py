@@ -1,9 +1,11 @@
 import numpy as np
+import pytest
 
-from bbllm.arm.kinematics import forward, inverse_branches, q7_grid
+from bbllm.arm.kinematics import branch_excess, forward, inverse_branches, q7_grid
 from bbllm.arm.limits import within_limits
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.reachability import (
+    Q7_GRIDS,
     approach_postures,
     raised,
     reachable_top_down,
@@ -20,10 +22,44 @@ def test_answers_agree_with_a_much_finer_search() -> None:
         place = (radius * np.cos(azimuth), radius * np.sin(azimuth), random.uniform(0.0, 0.5))
         yaw = random.uniform(-np.pi, np.pi)
         pose = top_down(place, yaw)
-        truth = bool(np.isfinite(inverse_branches(pose, q7_grid(401))).any())
+        truth = bool(np.isfinite(inverse_branches(pose, q7_grid(4001))).any())
         both.add(truth)
         assert reachable_top_down(place, [yaw], hover_m=0.0) == truth
     assert both == {True, False}
+
+
+@pytest.mark.parametrize(
+    ('place', 'yaw'),
+    [
+        ((0.0934, 0.1273, 0.3095), 1.1646),
+        ((0.1372, -0.0029, 0.1207), -0.2325),
+        ((0.0136, -0.1332, 0.0815), -1.1614),
+        ((-0.1069, -0.0811, 0.1625), -2.5287),
+        ((-0.1037, 0.0533, 0.2205), 0.9221),
+    ],
+)
+def test_a_branch_that_exists_between_two_values_of_the_grid_is_found(
+    place: tuple[float, float, float], yaw: float
+) -> None:
+    pose = top_down(place, yaw)
+
+    assert reachable_top_down(place, [yaw])
+    assert not len(approach_postures(pose, 0.1, Q7_GRIDS[0])[0])
+    ends, hovers = approach_postures(pose, 0.1, Q7_GRIDS[1])
+    assert within_limits(ends).all() and within_limits(hovers).all()
+    assert forward(ends) == pytest.approx(np.broadcast_to(pose, (len(ends), 4, 4)), abs=1e-9)
+    above = raised(pose, 0.1)
+    assert forward(hovers) == pytest.approx(np.broadcast_to(above, (len(ends), 4, 4)), abs=1e-9)
+
+
+def test_the_excess_of_a_branch_is_zero_where_it_exists_and_only_there() -> None:
+    pose = top_down((0.75, 0.1, 0.05), 0.3)
+    q7 = q7_grid(241)
+
+    exists = np.isfinite(inverse_branches(pose, q7)).all(axis=-1)
+
+    assert exists.any() and not exists.all()
+    assert ((branch_excess(pose, q7) == 0.0) == exists).all()
 
 
 def test_whole_annulus_from_30_to_70_cm_can_be_grasped_along_some_axis_of_a_cube() -> None:

@@ -21,6 +21,8 @@ from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
 from bbllm.core.types import Pose
 from bbllm.skills.grasps import Hand
 
+_ROUNDING = 1e-12
+"""What a sine or cosine may have beyond 1 by rounding."""
 Q7_GRID = 49
 """Values of joint 7 that find all but one of 600 reachable poses."""
 
@@ -146,6 +148,36 @@ def inverse_branches(T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARG
         Joint positions, shape (8, n, 7) [rad]; NaN where a branch does not exist or leaves the
         limits less the margin.
     """
+    solutions, beyond = _branches(T_base_tcp, q7)
+    legal = (beyond <= _ROUNDING) & within_limits(solutions, margin_rad)
+    solutions[~legal] = np.nan
+    return solutions
+
+
+def branch_excess(T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARGIN_RAD) -> Array:
+    """
+    Return how far each branch is from existing within limits, 0 where `inverse_branches` has it.
+
+    It is the largest of what a sine or cosine of the closed form has beyond 1, and what a joint
+    has beyond its limit less the margin [rad]: a continuous function of q7, so a small local
+    minimum between two values of q7 is where to look closer.
+
+    Args and shapes are those of `inverse_branches`; returns shape (8, n).
+    """
+    solutions, beyond = _branches(T_base_tcp, q7)
+    low, high = Q_MIN + margin_rad - solutions, solutions - (Q_MAX - margin_rad)
+    outside = np.maximum(low, high).max(axis=-1)
+    excess = np.maximum(np.where(beyond <= _ROUNDING, 0.0, beyond), np.maximum(outside, 0.0))
+    return np.asarray(np.nan_to_num(excess, nan=np.inf))
+
+
+def _branches(T_base_tcp: Array, q7: Array) -> tuple[Array, Array]:
+    """
+    Solve for all branches, whether they exist or not.
+
+    Returns joint positions, shape (8, n, 7) [rad], of sines and cosines that are cut off at 1, and
+    what the largest of these has beyond 1, shape (8, n).
+    """
     link7 = T_base_tcp @ _TCP_LINK7  # as joint 7 has turned it
     link7 = link7.reshape(-1, 4, 4)  # a single pose serves all values of q7
     x, y, z, origin = (np.ascontiguousarray(link7[:, :3, i].T) for i in range(4))  # (3, n)
@@ -154,17 +186,15 @@ def inverse_branches(T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARG
     wrist_shoulder = _SHOULDER[:, None] - (origin - _WRIST_OFFSET * x6)
 
     with np.errstate(invalid='ignore', divide='ignore'):
-        q4, vx, vy = _elbow((wrist_shoulder * wrist_shoulder).sum(0))
+        q4, vx, vy, too_far = _elbow((wrist_shoulder * wrist_shoulder).sum(0))
         seen = (axis * wrist_shoulder for axis in (x6, y6, z6))
-        q5, q6 = _wrist(vx, vy, *(part.sum(0) for part in seen))
+        q5, q6, too_wide = _wrist(vx, vy, *(part.sum(0) for part in seen))
         q1, q2, q3 = _shoulder(x6, y6, z6, q4, q5, q6)
         q = np.empty((2, 2, 2, len(q7), 7))
         for i, angle in enumerate((q1, q2, q3, q4, q5, q6, q7)):
             q[..., i] = angle
-        solutions = q.reshape(8, -1, 7)
-        legal = within_limits(solutions, margin_rad)
-    solutions[~legal] = np.nan
-    return solutions
+        beyond = np.broadcast_to(np.maximum(too_far, too_wide), q.shape[:-1])
+    return q.reshape(8, -1, 7), beyond.reshape(8, -1)
 
 
 def _joint_steps(q: Array) -> Array:
@@ -179,28 +209,34 @@ def _joint_steps(q: Array) -> Array:
     return steps
 
 
-def _elbow(distance2: Array) -> tuple[Array, Array, Array]:
+def _elbow(distance2: Array) -> tuple[Array, Array, Array, Array]:
     """
     Solve the triangle of shoulder, elbow and wrist, from wrist to shoulder squared, (n,) [m^2].
 
     Returns joint 4 [rad], and the vector from wrist to shoulder in the axes of link 4 before joint
-    5 turns: its parts across and along the forearm [m]; each of shape (2, 1, 1, n).
+    5 turns: its parts across and along the forearm [m]; each of shape (2, 1, 1, n); and what the
+    cosine has beyond 1, shape (n,).
     """
     cosine = (_LENGTH_UPPER**2 + _LENGTH_FORE**2 - distance2) / (2 * _LENGTH_UPPER * _LENGTH_FORE)
-    angle = np.arccos(_clip(cosine))
+    angle = np.arccos(np.clip(cosine, -1.0, 1.0))
     q4 = (np.stack([angle, 2 * np.pi - angle]) - _ANGLE_AT_ZERO)[:, None, None]
     c4, s4 = np.cos(q4), np.sin(q4)
     vx = _ELBOW - _ELBOW * c4 - _UPPER * s4
     vy = -_FORE + _ELBOW * s4 - _UPPER * c4
-    return q4, vx, vy
+    return q4, vx, vy, np.abs(cosine) - 1
 
 
-def _wrist(vx: Array, vy: Array, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
-    """Turn the vector of `_elbow` into its twin (x, y, z) in link 6: joints 5, 6, (2, 2, 1, n)."""
-    turn = np.arcsin(_clip(z / vx))
+def _wrist(vx: Array, vy: Array, x: Array, y: Array, z: Array) -> tuple[Array, Array, Array]:
+    """
+    Turn the vector of `_elbow` into its twin (x, y, z) in link 6: joints 5, 6, (2, 2, 1, n).
+
+    The last is what the sine of joint 5 has beyond 1, shape (2, 1, 1, n).
+    """
+    sine = z / vx
+    turn = np.arcsin(np.clip(sine, -1.0, 1.0))
     q5 = np.concatenate([turn, _wrap(np.pi - turn)], axis=1)
     q6 = np.arctan2(vy, vx * np.cos(q5)) - np.arctan2(y, x)
-    return q5, np.mod(q6, 2 * np.pi)
+    return q5, np.mod(q6, 2 * np.pi), np.abs(sine) - 1
 
 
 def _shoulder(
@@ -228,11 +264,6 @@ def _shoulder(
         np.concatenate([q2, -q2], axis=2),
         np.concatenate([q3, _wrap(q3 + np.pi)], axis=2),
     )
-
-
-def _clip(value: Array) -> Array:
-    """Round a sine or cosine that is beyond 1 by rounding only; NaN where it is further."""
-    return np.where(np.abs(value) <= 1 + 1e-12, np.clip(value, -1.0, 1.0), np.nan)
 
 
 def _wrap(angle: Array) -> Array:

@@ -5,13 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.arm.kinematics import Q7_GRID, inverse_branches, q7_grid
+from bbllm.arm.kinematics import Q7_GRID, branch_excess, inverse_branches, q7_grid
 from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker
 
 _SHOULDER_M: Array = np.array([0.0, 0.0, 0.333])
 Q7_GRIDS = (Q7_GRID, 241)
 """Values of joint 7 that are tried; at the rim of the workspace some poses need a fine grid, so
-nothing is refused before both have been tried (26 of 15090 reachable poses need the second)."""
+nothing is refused before both have been tried (26 of 15090 reachable poses need the second), nor
+before the second was refined where a branch comes near to existing."""
+_REFINED = 16
+"""By how much each of two refinements divides the distance of the values of joint 7."""
+_STEEPEST = 4.0
+"""Largest slope of `branch_excess` at which a minimum between two values can reach 0."""
 _NEAR_RAD = 2.0
 """Postures above and at a pose that differ by more are not joined by a straight line [rad]."""
 _FARTHEST_M = 1.085
@@ -74,9 +79,28 @@ def approach_postures(
     if _too_far(T_base_tcp) or _too_far(above):
         return none, none
     q7 = np.concatenate([q7_grid(n_q7), _upright_q7(T_base_tcp)])
+    if n_q7 <= Q7_GRID:
+        return _paired(T_base_tcp, above, q7)
     # Most poses that need the fine grid are out of reach: half of it shows that.
-    if n_q7 > Q7_GRID and np.isnan(inverse_branches(T_base_tcp, q7)).all():
-        return none, none
+    excesses = []
+    for pose in (T_base_tcp, above):
+        excess = branch_excess(pose, q7)
+        if not (excess == 0.0).any() and not len(_refined_q7(pose, q7[:n_q7], excess)):
+            return none, none
+        excesses.append(excess)
+    ends, hovers = _paired(T_base_tcp, above, q7)
+    if len(ends):
+        return ends, hovers
+    more = [
+        _refined_q7(pose, q7[:n_q7], excess)
+        for pose, excess in zip((T_base_tcp, above), excesses, strict=True)
+    ]
+    return _paired(T_base_tcp, above, np.concatenate([q7, *more]))
+
+
+def _paired(T_base_tcp: Array, above: Array, q7: Array) -> tuple[Array, Array]:
+    """Return the postures at two poses that a straight line joins, as `approach_postures`."""
+    none = np.empty((0, 7))
     poses = np.repeat(np.stack([T_base_tcp, above]), len(q7), axis=0)
     both = inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
     ends, hovers = both[:, 0].reshape(-1, 7), both[:, 1].reshape(-1, 7)
@@ -89,6 +113,29 @@ def approach_postures(
     nearest = away.argmin(axis=1)
     near = away[np.arange(len(hovers)), nearest] < _NEAR_RAD
     return ends[nearest[near]], hovers[near]
+
+
+def _refined_q7(T_base_tcp: Array, q7: Array, excess: Array) -> Array:
+    """
+    Return values of joint 7 between those of a grid at which a branch exists, (n,) [rad].
+
+    Looked for where the excess of a branch, shape (8, n), has a small minimum that is not 0.
+    """
+    found = [np.empty(0)]
+    excess = excess[:, : len(q7)]
+    step = q7[1] - q7[0]
+    for _ in range(2):
+        inner = excess[:, 1:-1]
+        least = (inner <= excess[:, :-2]) & (inner <= excess[:, 2:])
+        near = least & (inner > 0.0) & (inner < _STEEPEST * step)
+        around = q7[1:-1][near.any(axis=0)]
+        if not len(around):
+            break
+        q7 = np.unique(around[:, None] + np.linspace(-step, step, 2 * _REFINED + 1))
+        excess = branch_excess(T_base_tcp, q7)
+        found.append(q7[(excess == 0.0).any(axis=0)])
+        step /= _REFINED
+    return np.concatenate(found)
 
 
 def _upright_q7(T_base_tcp: Array) -> Array:
