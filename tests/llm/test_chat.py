@@ -124,7 +124,7 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
     [
         (['one\nST', 'OP two'], 'one\n'),
         (['<th', 'ink>Should I stop? ST', 'OP</thi', 'nk>\n\n0: pick'], '0: pick'),
-        (['0: pick\n<reasoning>or not?</reasoning>\n1: wait'], '0: pick\n1: wait'),
+        (['0: pick\n<reasoning>or not?</reasoning>1: wait'], '0: pick\n1: wait'),
         (['or not?\n</thought>\n0: pick'], '0: pick'),
     ],
 )

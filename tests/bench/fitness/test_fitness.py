@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from bbllm.bench.fitness.fitness import Grade, examine
-from bbllm.bench.fitness.questions import BODY_QUESTIONS, BRAIN, BrainQuestion, facts_of
+from bbllm.bench.fitness.questions import (
+    BODY_QUESTIONS,
+    BRAIN,
+    BodyQuestion,
+    BrainQuestion,
+    facts_of,
+)
 from bbllm.bench.fitness.small_worlds import TABLE, SmallTable, small_house
 from bbllm.core.errors import ConfigError, ModelDeclinedError, ModelUnavailableError, ReplayError
 from bbllm.core.registry import load_planner
@@ -52,6 +58,20 @@ PROGRAM = """
     open('fridge')
     putin('salmon', 'fridge')
 """
+PROGRAM_OF_APPLE = PROGRAM.replace('salmon', 'apple').replace('fridge', 'garbagecan')
+PROGRAM_OF_BOOK = """
+    find('book')
+    grab('book')
+    find('table')
+    putback('book', 'table')
+"""
+SWITCH = "walk('tv(id:6)')\nswitchon('tv(id:6)')\n# done"
+MOVE = """EXPLAIN
+I move it.
+EXECUTE
+ACTION PICK blue_cube
+ACTION PLACE [0.56 0.04 0.06 1 0 0 0]
+ACTION RESET"""
 LOW_LEVEL = """walk('salmon(id:7)')
 grab('salmon(id:7)')
 walk('fridge(id:4)')
@@ -71,6 +91,12 @@ TV = ('I go.\nRobot action: move(tv1)', 'On.\nRobot action: switchon(tv1)', 'Rob
         ('prog_prompt', 'put the salmon', (PROGRAM,)),
         ('planning_only', 'put the salmon', (LOW_LEVEL, '# done')),
         ('inner_monologue', 'switch on', TV),
+        ('brain_body', 'stack', ('0: <rob0>[pick] <blue_cube>\n1: <rob0>[place] <green_cube>',)),
+        ('base_llm', 'switch on', ('0: <char0>[walk] <tv>\n1: <char0>[switchon] <tv>',)),
+        ('prog_prompt', 'throw', (PROGRAM_OF_APPLE,)),
+        ('prog_prompt', 'put the book', (PROGRAM_OF_BOOK,)),
+        ('fltrnn', 'switch on', ('subgoal{turnon_tv: 1}', SWITCH, '# done')),
+        ('llm_pop', 'stack', ('FAIL\nNot yet.', MOVE, 'SUCCESS\nIt is there.')),
     ],
 )
 def test_a_right_answer_leaves_no_fault(
@@ -118,6 +144,16 @@ def test_a_body_is_judged_by_its_call() -> None:
     assert "'hm'" in red.fault(silent)
     assert 'declined' in red.fault(models_of(body=[ModelDeclinedError('declined')]))
     assert sing.fault(models_of(body=['<pass>'])) == ''
+
+
+@pytest.mark.parametrize('question', BODY_QUESTIONS, ids=lambda question: question.step)
+def test_every_call_that_is_accepted_leaves_no_fault(question: BodyQuestion) -> None:
+    robot = 'char0' if question.house else 'rob0'
+    for text in question.accepted:
+        skill, _, args = text.rstrip(')').partition('(')
+        named = ''.join(f' <{arg}>' for arg in args.split(',') if arg)
+        reply = '<pass>' if text == 'pass' else f'<{robot}>[{skill}]{named}'
+        assert question.fault(models_of(body=[reply])) == ''
 
 
 def test_grades_are_by_planner_and_name_what_failed() -> None:

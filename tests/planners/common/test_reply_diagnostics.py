@@ -6,12 +6,12 @@ import pytest
 from house_player import Studio, call, lines, play, player
 
 from bbllm.core.events import Ending, Episode, EventKind, LineDiscarded
+from bbllm.llm.reply_text import without_reasoning
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.reply_diagnostics import (
     ReplyDiagnostics,
     reason_of,
     says_done,
-    without_reasoning,
 )
 from bbllm.planners.fltrnn.planner import FLTRNN
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from bbllm.llm.redaction import Redactor
 
-_TAG = r'(?:think|thinking|thought|reasoning)'
-_REASONING = re.compile(rf'<({_TAG})>.*?(?:</\1>\s*|$)', re.DOTALL | re.IGNORECASE)
-_END = re.compile(rf'</{_TAG}>\s*', re.IGNORECASE)
+_TAG = r'(?:think|thinking|thought|reasoning|reflection|analysis)'
+_REASONING = re.compile(rf'<({_TAG})>.*?</\1>', re.IGNORECASE | re.DOTALL)
+_ENDS = re.compile(rf'</{_TAG}>', re.IGNORECASE)
+_BEGINS = re.compile(rf'<{_TAG}>', re.IGNORECASE)
 
 
 def mend(text: str) -> str:
@@ -53,11 +54,20 @@ class ReplyText:
         self._raw += piece
 
 
+def without_reasoning(reply: str) -> str:
+    """
+    Return a reply without the reasoning that its model mixed into it, as `<think>...</think>`.
+
+    A closing tag alone ends reasoning that began in the model's template, and an opening tag alone
+    begins reasoning that was cut.
+    """
+    if '<' not in reply:
+        return reply
+    text = _ENDS.split(_REASONING.sub('', reply))[-1]
+    return _BEGINS.split(text)[0]
+
+
 def _answer(text: str) -> str:
-    """Return a text without its reasoning, which without an end lasts to the end of the text."""
-    if '<' not in text:
-        return text
-    rest = _REASONING.sub('', text)
-    ends = list(_END.finditer(rest))
-    rest = rest[ends[-1].end() :] if ends else rest
+    """Return a text without its reasoning, and without the empty lines after that."""
+    rest = without_reasoning(text)
     return text if rest == text else rest.lstrip()

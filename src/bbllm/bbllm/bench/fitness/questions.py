@@ -103,7 +103,7 @@ def facts_of(scene: Scene) -> set[str]:
 
 
 def without_ids(text: str) -> str:
-    return re.sub(r'_\d+\b', '', text).replace(', ', ',')
+    return re.sub(r'_\d+\b', '', text).replace(', ', ',').removesuffix('()')
 
 
 def _table(planner: str, task: str, wanted: str) -> BrainQuestion:

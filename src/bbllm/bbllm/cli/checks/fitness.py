@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING
 from bbllm.cli.support.options import ModelOptions, RecordOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.records import to_json
+from bbllm.core.text import cut
 
 if TYPE_CHECKING:
     from bbllm.bench.fitness.fitness import PlannerFitness
 
+SHOWN = 240
+"""How much of what is wrong with an answer is printed; --json has all of it [characters]."""
 STYLES = {'fit': 'green', 'partly': 'yellow', 'not': 'bold red'}
 
 
@@ -57,4 +60,4 @@ def _print(found: tuple['PlannerFitness', ...], output: Output) -> None:
         grade = item.grade.value
         output.print(f'{grade:<6}  {item.planner:<16} {item.right} of {item.asked}', STYLES[grade])
         for wrong in item.wrong:
-            output.print_item(f'{wrong.question}: {wrong.fault}')
+            output.print_item(f'{wrong.question}: {cut(wrong.fault, SHOWN)}')

@@ -23,6 +23,9 @@ from bbllm.llm.reply_text import ReplyText, mend
 # Most tokens are three to five characters; a reply with many more than this per token of its
 # limit comes from a server that ignores the limit.
 _CHARACTERS_PER_TOKEN = 16
+CUT_EARLY = 0.9
+"""A reply that ends for its length below this share of `max_tokens` has met the end of the
+context; some servers count a few tokens less, and some leave reasoning out."""
 _SHORTEST_S = 0.1
 """Shortest wait for a first word [s]."""
 # Servers name the ends of a reply in their own words.
@@ -147,7 +150,8 @@ class OpenAIChat:
                 f"{client.label} withheld its reply: the server's content filter stopped it."
             )
         if finish in _LENGTH and not text.stopped:
-            if 0 < usage.completion_tokens < settings.max_tokens:
+            counted = usage.completion_tokens if usage.reasoning_tokens or not n_reasoning else 0
+            if 0 < counted < CUT_EARLY * settings.max_tokens:
                 raise PromptTooLongError(
                     f'The reply of {client.label} ended after {usage.completion_tokens} tokens, '
                     f'fewer than max_tokens = {settings.max_tokens}: the context of its server '

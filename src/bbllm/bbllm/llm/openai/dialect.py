@@ -16,7 +16,8 @@ from bbllm.llm.openai.settings import OpenAISettings
 _TOO_LARGE = re.compile(r'too (large|long|many)', re.IGNORECASE)
 _UNKNOWN = re.compile(
     r'unsupported|not support|unknown|unrecogni[sz]ed|unexpected|extra|not permitted|not allowed'
-    r'|invalid|does not accept|deprecated|unavailable|only the default|must be|requires',
+    r'|invalid|does not accept|deprecated|unavailable|only the default|type\'? must be'
+    r'|tool choice requires',
     re.IGNORECASE,
 )
 _PARAMETERS: Mapping[str, tuple[str, str]] = {

@@ -116,7 +116,7 @@ def need_schema(model: ChatModel) -> None:
         raise ConfigError(
             f'The Body {model.name} cannot be held to a JSON schema. Take `--mapping text` or '
             '`--mapping auto`, or name a model with `--body` whose server supports '
-            '`response_format` (and `schema: auto` or `true` in its section of config/llm.yaml).'
+            'schemas or tools (and `schema: auto` in its section of config/llm.yaml).'
         )
 
 

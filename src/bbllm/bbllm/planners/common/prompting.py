@@ -15,7 +15,7 @@ from bbllm.core.naming import class_of, instance_name
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
 from bbllm.core.text import DATA_RULE, as_data, untagged
 from bbllm.core.types import Kind, Plan, Scene, Skill, Task
-from bbllm.planners.common.reply_diagnostics import without_reasoning
+from bbllm.llm.reply_text import without_reasoning
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,

@@ -39,25 +39,6 @@ def refuse_if_impossible(lines: Iterable[str]) -> None:
             raise GaveUpError(reason)
 
 
-_TAG = r'(?:think|thinking|thought|reasoning|reflection|analysis)'
-_REASONING = re.compile(rf'<({_TAG})>.*?</\1>', re.IGNORECASE | re.DOTALL)
-_ENDS = re.compile(rf'</{_TAG}>', re.IGNORECASE)
-_BEGINS = re.compile(rf'<{_TAG}>', re.IGNORECASE)
-
-
-def without_reasoning(reply: str) -> str:
-    """
-    Return a reply without the reasoning that its model mixed into it, as `<think>...</think>`.
-
-    A closing tag alone ends reasoning that began in the model's template, and an opening tag alone
-    begins reasoning that was cut.
-    """
-    if '<' not in reply:
-        return reply
-    text = _ENDS.split(_REASONING.sub('', reply))[-1]
-    return _BEGINS.split(text)[0]
-
-
 def more_lines(number: int) -> str:
     return '1 more line' if number == 1 else f'{number} more lines'
 
