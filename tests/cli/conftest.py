@@ -86,11 +86,10 @@ def paper(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def script(paper: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Return a function that sets what the Brain will say."""
+    """Return a function that sets what the Brain will reply: a goal, then plans."""
 
-    def follow(*replies: str) -> None:
-        monkeypatch.setattr(
-            setup, 'make_chosen_models', lambda options: scripted_models.models(*replies)
-        )
+    def follow(*replies: str, goal: str = 'none') -> None:
+        models = scripted_models.models(*replies, goal=goal)
+        monkeypatch.setattr(setup, 'make_chosen_models', lambda options: models)
 
     return follow

@@ -12,6 +12,7 @@ from bbllm.core.events import (
     EventData,
     EventKind,
     FeedbackReceived,
+    GoalStated,
     LineDiscarded,
     ModelCall,
     ModelReplied,
@@ -105,6 +106,7 @@ CALL = SkillCall('pick', ('red_cube',))
 EXAMPLES = {
     EventKind.STARTED: STARTED.data,
     EventKind.SCENE: SceneRecorded('before', SCENE),
+    EventKind.GOAL: GoalStated(('red_cube is on table',), 'on(red_cube, table)', 'b'),
     EventKind.PLAN: PlanMade(('pick it', 'sing'), 0),
     EventKind.STEP: StepBegun(0, 'pick it'),
     EventKind.CALL: CALL,

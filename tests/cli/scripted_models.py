@@ -23,10 +23,10 @@ def body_of(request: Request) -> str:
     return '<pass>'
 
 
-def models(*replies: str, calls: int = 40) -> Models:
-    """Return a Brain that gives these replies and a Body that understands them."""
+def models(*replies: str, calls: int = 40, goal: str = 'none') -> Models:
+    """Return a Brain that gives a goal and these replies, and a Body that understands them."""
     return Models(
-        ScriptedModel(replies or (PLAN, REPAIR), name='script'),
+        ScriptedModel((goal, *(replies or (PLAN, REPAIR))), name='script'),
         ScriptedModel([body_of] * calls, name='script'),
         ('Brain and Body follow a script.',),
     )

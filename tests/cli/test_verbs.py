@@ -49,7 +49,7 @@ def test_run_reports_each_step_and_with_json_prints_exactly_one_object(
     assert result.exit_code == 0
     assert 'call      pick(red_cube)' in lines
     assert 'repair    1 at step 2: aqua_cube is out of the workspace of the robot.' in lines
-    assert 'ended     FINISHED' in lines
+    assert 'ended     FINISHED (goal: not checked)' in lines
     # A missing rendering is a hint and no failure.
     assert 'No picture can be drawn of paper' in result.stdout
     assert (data['ending'], data['feedback_loops'], data['steps']) == ('FINISHED', 1, 5)
@@ -57,6 +57,33 @@ def test_run_reports_each_step_and_with_json_prints_exactly_one_object(
     kinds = [event.kind for event in read_episode(Path(data['journal'])).events]
     assert kinds[0] is EventKind.STARTED and kinds[-1] is EventKind.ENDED
     assert EventKind.REPAIR in kinds
+
+
+def test_a_goal_is_shown_before_the_plan_and_decides_the_exit_code(
+    bbllm: Command, script: Script
+) -> None:
+    plan = '0: pick red_cube\n1: place it on location_B'
+
+    def ran(*args: str, goal: str = 'on(red_cube, location_B)') -> Result:
+        script(plan, goal=goal)
+        return bbllm(*RUN, '-k', '0', *args)
+
+    met = ran()
+    unmet = ran(goal='on(red_cube, location_C)')
+    data = only_object(ran('--goal', 'on(red_cube, blue_cube)', '--json', goal=plan))
+    wrong = ran('--goal', 'on(red_cub, location_B)')
+
+    assert met.exit_code == 0
+    assert met.stdout.index('goal      red_cube is on location_B') < met.stdout.index('plan   ')
+    assert 'ended     FINISHED (goal: met)' in met.stdout
+    assert unmet.exit_code == 1
+    assert 'PARTLY_DONE (goal: unmet): The goal is not met: red_cube is' in unmet.stdout
+    assert 'goal: unmet' in bbllm('show').stdout
+    assert (data['goal'], data['conditions']) == ('unmet', 'on(red_cube, blue_cube)')
+    assert wrong.exit_code == 2 and "Did you mean 'red_cube'" in wrong.stderr
+    assert '(goal' not in ran('--goal', 'no', goal=plan).stdout
+    script(plan, goal='on(red_cube, location_B)')
+    assert 'goal red_cube is on location_B' in bbllm('plan', TASK).stdout
 
 
 def test_a_plan_with_a_passed_step_makes_exit_code_1_and_is_counted(
@@ -101,7 +128,8 @@ def test_plan_prints_steps_with_their_calls_and_leaves_no_journal(
 
     result = bbllm('plan', TASK)
 
-    rows = [line.split() for line in result.stdout.splitlines()[1:]]
+    rows = [line.split() for line in result.stdout.splitlines()[2:]]
+    assert 'goal not checked: what the task asks for cannot be checked' in result.stdout
     assert rows[0] == ['0', 'pick', 'red_cube', 'pick(red_cube)']
     assert rows[2][-5:] == ['call:', 'nothing', 'for', 'the', 'robot']
     assert not state.exists()
@@ -245,8 +273,8 @@ def test_plan_of_a_planner_that_observes_first_is_its_first_round(
 
     assert result.exit_code == 0
     lines = [' '.join(line.split()) for line in result.stdout.splitlines()]
-    assert lines[1] == '0 PICK red_cube pick(red_cube)'
-    assert lines[2].startswith('That is the first round.')
+    assert lines[2] == '0 PICK red_cube pick(red_cube)'
+    assert lines[3].startswith('That is the first round.')
 
 
 def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_failed() -> None:
@@ -291,7 +319,7 @@ def test_a_task_is_done_in_a_house_or_a_graph_of_virtualhome_and_on_record(
     words: str,
     chosen: dict[str, str],
 ) -> None:
-    models = Models(ScriptedModel([PROGRAM]), ScriptedModel([]), ())
+    models = Models(ScriptedModel(['none', PROGRAM]), ScriptedModel([]), ())
     monkeypatch.setattr(setup, 'make_chosen_models', lambda options: models)
     monkeypatch.chdir(tmp_path)
     Path('theirs.json').write_text(json.dumps(load_house('studio').graph.to_dict()))

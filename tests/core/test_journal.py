@@ -77,6 +77,8 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
         'body': 'c',
         'ending': 'GAVE_UP',
         'message': 'why',
+        'goal': 'not checked',
+        'conditions': '',
         'feedback_loops': 1,
         'steps': 1,
         'passed_steps': 0,

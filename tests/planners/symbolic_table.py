@@ -240,6 +240,9 @@ class Diary:
     def report_done(self) -> None:
         self.held_done = True
 
+    def unfinished(self) -> str:
+        return ''
+
     def warn(self, text: str) -> None:
         self.warnings.append(text)
 

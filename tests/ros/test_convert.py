@@ -41,6 +41,7 @@ from bbllm.core.events import (
     EventData,
     EventKind,
     FeedbackReceived,
+    GoalStated,
     Limits,
     LineDiscarded,
     ModelCall,
@@ -238,6 +239,7 @@ requests = st.builds(
     hash=texts,
     title=texts,
     lines=st.lists(texts, max_size=3).map(tuple),
+    goal=st.lists(texts, max_size=3).map(tuple),
     reason=texts,
     episode_id=texts,
     timeout_s=st.floats(1, 1e5),
@@ -260,7 +262,8 @@ DATA: dict[EventKind, st.SearchStrategy[EventData]] = {
         settings=st.dictionaries(texts, counts | texts | flags | lists.map(list)),
     ),
     EventKind.SCENE: st.builds(SceneRecorded, st.sampled_from(['before', 'after']), scenes),
-    EventKind.PLAN: st.builds(PlanMade, texts_of, counts, counts),
+    EventKind.GOAL: st.builds(GoalStated, texts_of, texts, texts, texts),
+    EventKind.PLAN: st.builds(PlanMade, texts_of, counts, counts, texts),
     EventKind.STEP: st.builds(StepBegun, counts, texts),
     EventKind.PASS: st.builds(StepPassed, counts, texts),
     EventKind.CALL: calls,
@@ -284,7 +287,7 @@ DATA: dict[EventKind, st.SearchStrategy[EventData]] = {
         lambda event: event.data
     ),
     EventKind.WARNING: st.builds(WarningRaised, texts),
-    EventKind.ENDED: st.builds(EpisodeEnded, st.sampled_from(Ending), texts, texts),
+    EventKind.ENDED: st.builds(EpisodeEnded, st.sampled_from(Ending), texts, texts, texts),
 }
 """What each kind of event may have."""
 

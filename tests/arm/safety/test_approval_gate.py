@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bbllm.arm.safety.approval_gate import ApprovalGate
+from bbllm.arm.safety.approval_gate import ApprovalGate, plan_request
 from bbllm.core.approval import (
     Answer,
     ApprovalMode,
@@ -133,6 +133,18 @@ def test_a_plan_is_asked_for_once_and_its_steps_then_go_on() -> None:
     assert asked.kind is RequestKind.PLAN
     assert asked.hash == plan_hash('e', 0, of_plan(0).plan)
     assert asked.lines == tuple(f'{i}: {text}' for i, text in enumerate(STEPS))
+    assert asked.goal == ()
+
+
+def test_what_is_checked_and_left_out_is_part_of_what_is_approved() -> None:
+    plain = of_plan(0)
+    stated = replace(plain, goal=('red_cube is on blue_cube',), rest='the moon is far')
+
+    asked = plan_request(stated, stated.hash, '')
+
+    assert asked.goal == ('red_cube is on blue_cube',)
+    assert asked.lines[-1] == 'left undone: the moon is far'
+    assert len({plain.hash, stated.hash, replace(stated, rest='').hash}) == 3
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,15 @@ from collections.abc import Callable
 from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, Provenance
 from bbllm.core.cancel import CancelToken
-from bbllm.core.events import ApprovalAnswered, Event, EventData, PlanMade, StepBegun
-from bbllm.core.protocols import World
+from bbllm.core.events import (
+    ApprovalAnswered,
+    Event,
+    EventData,
+    GoalStated,
+    PlanMade,
+    StepBegun,
+)
+from bbllm.core.protocols import SettlingWorld, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Task
 
 Approve = Callable[[ApprovalRequest], bool]
@@ -26,6 +33,7 @@ class ApprovedWorld:
         self._gate = ApprovalGate(self._ask, inner.observe, mode=ApprovalMode.PLAN)
         self._gate.begin_episode(task.id, brain)
         self._plan = PlanMade((), 0)
+        self._goal = GoalStated()
         self._step = -1
         self.emit: Callable[[EventData], None] = lambda data: None
         """Records an answer in the episode."""
@@ -44,6 +52,8 @@ class ApprovedWorld:
             revision=self._plan.revision,
             plan=self._plan.plan,
             step=self._step,
+            goal=self._goal.conditions,
+            rest=self._plan.rest,
         )
         outcome = self._gate.permit(call, provenance, CancelToken()) or self._inner.execute(call)
         self._gate.settle(outcome)
@@ -52,9 +62,16 @@ class ApprovedWorld:
     def stop(self) -> None:
         self._inner.stop()
 
+    def settled(self) -> None:
+        """Let time pass until nothing moves, where the world can."""
+        if isinstance(self._inner, SettlingWorld):
+            self._inner.settled()
+
     def observe_event(self, event: Event) -> None:
         """Follow the plan in force and the step that is worked on."""
         match event.data:
+            case GoalStated() as goal:
+                self._goal = goal
             case PlanMade() as plan:
                 self._plan, self._step = plan, -1
             case StepBegun(index=index):

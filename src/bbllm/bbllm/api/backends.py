@@ -41,8 +41,9 @@ class LocalBackend:
     close: Callable[[], object]
     """Release what is in use."""
 
-    def begin(self, task: Task, on_event: EventSink) -> Running:
+    def begin(self, task: Task, on_event: EventSink, goal: str | None) -> Running:
         """Return an episode; `on_event` may be called from any thread."""
+        self.setup.check_goal(self.world.observe, goal)
         sinks: list[EventSink] = [on_event]
         world = self.world
         if self.approve is not None:
@@ -52,7 +53,7 @@ class LocalBackend:
         files = ExitStack()
         if self.journal:
             sinks.append(files.enter_context(JournalWriter(episodes_dir(), task.id)))
-        run, execute_in = self.setup.begin(task, sinks)
+        run, execute_in = self.setup.begin(task, sinks, goal=goal)
         if isinstance(world, ApprovedWorld):
             world.emit = run.emit
 
@@ -80,12 +81,12 @@ class StackBackend:
         LostNodeError: No stack runs under the namespace, or not all of it.
     """
 
-    def __init__(self, namespace: str, feedback_loops: int | None):
+    def __init__(self, namespace: str, feedback_loops: int | None, goal: str):
         need_ros("Robot('ros')")
         from bbllm.ros.stack.client import StackClient
         from bbllm.ros.stack.stack import REAL_NODES
 
-        self._feedback_loops = feedback_loops
+        self._feedback_loops, self._goal = feedback_loops, goal
         client = self._client = StackClient(namespace)
         try:
             client.wait_ready(REAL_NODES, READY_S)
@@ -105,8 +106,15 @@ class StackBackend:
     def stop(self) -> None:
         self._client.cancel()
 
-    def begin(self, task: Task, on_event: EventSink) -> Running:
-        execute = partial(episode_on_stack, self._client, task, self._feedback_loops, on_event)
+    def begin(self, task: Task, on_event: EventSink, goal: str | None) -> Running:
+        execute = partial(
+            episode_on_stack,
+            self._client,
+            task,
+            self._feedback_loops,
+            on_event,
+            goal=goal or self._goal,
+        )
         return execute, lambda reason: self._client.cancel()
 
     def plan(self, task: Task) -> Plan:
@@ -117,7 +125,12 @@ class StackBackend:
 
 
 def episode_on_stack(
-    client: StackClient, task: Task, feedback_loops: int | None, on_event: EventSink
+    client: StackClient,
+    task: Task,
+    feedback_loops: int | None,
+    on_event: EventSink,
+    *,
+    goal: str = '',
 ) -> Episode:
     """
     Give a stack a task and return the episode: from its journal where events were not received.
@@ -136,6 +149,7 @@ def episode_on_stack(
         task.instruction,
         episode_id=task.id,
         feedback_loops=-1 if feedback_loops is None else feedback_loops,
+        goal=goal,
         on_event=receive,
     )
     if result.refused:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bbllm.core.events import Limits
+from bbllm.core.goals import AUTO
 from bbllm.core.protocols import ChatModel, Planner
 from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod
@@ -42,6 +43,9 @@ class EpisodeOptions:
     """How steps become calls."""
     k: int = FEEDBACK_LOOPS
     """Feedback loops."""
+    goal: str = AUTO
+    """What is checked at the end: conditions (core.goals), `auto` to let the Brain read them from
+    the task, or `no`."""
     seed: int | None = None
     """Of the noise of the sensors; 0 where None."""
     speed: float | None = None
@@ -71,5 +75,6 @@ class EpisodeOptions:
             **rules,
             'seed': self.seed or 0,
             'feedback_loops': self.k,
+            'goal': self.goal,
             'mapping': self.mapping.value,
         }

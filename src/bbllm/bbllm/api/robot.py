@@ -28,6 +28,7 @@ from bbllm.api.stage import open_stage
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError, ParseError, UnknownNameError, WorldError
 from bbllm.core.events import Episode, Event, Limits
+from bbllm.core.goals import AUTO
 from bbllm.core.protocols import World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
@@ -77,6 +78,8 @@ class Robot:
         speed: Simulated seconds per second; 0 is as fast as the simulation runs.
         seed: Of the noise of the sensors.
         limits: What each episode may use; 200 calls by default.
+        goal: What is checked at the end of each task: `auto` (the default) lets the Brain read
+            it from the task, `no` checks nothing; see `do`.
         approve: Asked before a plan moves anything, with an `ApprovalRequest` (`title`, `lines`,
             `reason`); a plan that is denied does not move the robot. It is asked again for each
             repaired plan, and for a call that its step does not name. `execute` does not ask.
@@ -101,6 +104,7 @@ class Robot:
         speed: float | None = None,
         seed: int | None = None,
         limits: Limits | None = None,
+        goal: str = AUTO,
         approve: Approve | None = None,
         record: str | Path | None = None,
         replay: str | Path | None = None,
@@ -118,7 +122,7 @@ class Robot:
                     f'A running stack cannot take {", ".join(names)} any more: these are options '
                     "of `bbllm up` and of the launch files. Robot('sim') takes them."
                 )
-            self._backend = StackBackend(namespace or NAMESPACE, feedback_loops)
+            self._backend = StackBackend(namespace or NAMESPACE, feedback_loops, goal)
             return
         if namespace is not None:
             raise ConfigError("namespace is for a running stack: Robot('ros', namespace=...).")
@@ -138,6 +142,7 @@ class Robot:
             seed=seed,
             speed=speed,
             limits=limits or Limits(steps=STEPS),
+            goal=goal,
             record=None if record is None else Path(record),
             replay=None if replay is None else Path(replay),
         )
@@ -161,7 +166,13 @@ class Robot:
         """The record of the last task; None before the first has ended."""
         return self._episode
 
-    def do(self, task: str, *, on_event: Callable[[Event], None] | None = None) -> Episode:
+    def do(
+        self,
+        task: str,
+        *,
+        goal: str | None = None,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> Episode:
         """
         Do a task and return the record of it, whether or not it was finished.
 
@@ -170,20 +181,25 @@ class Robot:
 
         Args:
             task: What to do, in plain words.
+            goal: What the scene must show at the end: conditions, such as
+                `on(red_cube, blue_cube)`; `no` for no check. By default the Brain reads them from
+                the task, as `Robot(goal=...)` says. `Episode.goal` is `met`, `unmet` or
+                `not checked`, and only the first or the last go with FINISHED.
             on_event: Called with each event as it happens, in this thread.
 
         Raises:
             TaskError: The task is empty or too long, or the stack refused it.
+            ConfigError: The goal cannot be read, or names what is not in the scene.
             BbllmError: The journal cannot be written, or the stack has gone.
         """
-        with closing(self.events(task)) as events:
+        with closing(self.events(task, goal=goal)) as events:
             for event in events:
                 if on_event is not None:
                     on_event(event)
         assert self._episode is not None
         return self._episode
 
-    def events(self, task: str) -> Generator[Event, None, None]:
+    def events(self, task: str, *, goal: str | None = None) -> Generator[Event, None, None]:
         """
         Do a task and yield each event as it happens; `episode` has the record afterwards.
 
@@ -194,7 +210,7 @@ class Robot:
             raise WorldError('The robot does another task; wait for its end, or call stop().')
         try:
             queue = SimpleQueue[Event | None]()
-            execute, cancel = self._backend.begin(make_task(task), queue.put)
+            execute, cancel = self._backend.begin(make_task(task), queue.put, goal)
             future = run_in_thread(execute)
             future.add_done_callback(lambda _: queue.put(None))
             try:

@@ -10,6 +10,7 @@ from bbllm.api.options import FEEDBACK_LOOPS, STEPS, AnyModel, AnyPlanner, Episo
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits
+from bbllm.core.goals import NO_GOAL
 from bbllm.core.protocols import EventSink, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
@@ -33,11 +34,22 @@ class EpisodeSetup:
     """JSON values that journals record."""
 
     def begin(
-        self, task: Task, sinks: Sequence[EventSink] = (), *, k: int | None = None
+        self,
+        task: Task,
+        sinks: Sequence[EventSink] = (),
+        *,
+        k: int | None = None,
+        goal: str | None = None,
+        moves: bool = True,
     ) -> tuple[EpisodeRun, Callable[[World], Episode]]:
-        """Return an episode, and what executes it in a world, once."""
+        """
+        Return an episode, and what executes it in a world, once.
+
+        Its goal is that of the options where *goal* is None; it is checked where anything *moves*.
+        """
         from bbllm.planners.assembly import build_planner, heard_by
         from bbllm.planners.body.mapping import body_name
+        from bbllm.worlds.scene.goal_keeper import goal_keeper
 
         run = EpisodeRun(
             task,
@@ -51,15 +63,29 @@ class EpisodeSetup:
         loops = self.options.k if k is None else k
         planner = build_planner(run, self.spec, self.models, loops, self.options.mapping)
 
+        brain = run.model(self.models.brain, 'brain')
+        goals = goal_keeper(self.goal(goal), brain, moves=moves)
+
         def execute(world: World) -> Episode:
             with heard_by(run):
-                return run.execute(planner, world)
+                return run.execute(planner, world, goals)
 
         return run, execute
 
+    def goal(self, given: str | None = None) -> str:
+        """Return what is checked at the end: what was given, else what the options say."""
+        return self.options.goal if given is None else given
+
+    def check_goal(self, observe: Callable[[], Scene], given: str | None = None) -> None:
+        """Raise ConfigError where a scene cannot have the conditions that a person gave."""
+        from bbllm.worlds.scene.goal_keeper import check_wanted
+
+        check_wanted(self.goal(given), observe)
+
     def plan_only(self, task: Task, scene: Scene) -> Episode:
         """Run the planner on a scene in which every call succeeds and nothing moves."""
-        _, execute = self.begin(task, k=0)
+        self.check_goal(lambda: scene)
+        _, execute = self.begin(task, k=0, moves=False)
         return execute(StillWorld(scene))
 
 
@@ -142,6 +168,7 @@ def run_episode(
     body: AnyModel | None = None,
     feedback_loops: int = FEEDBACK_LOOPS,
     limits: Limits | None = None,
+    goal: str = NO_GOAL,
     on_event: Callable[[Event], None] | None = None,
 ) -> Episode:
     """
@@ -161,6 +188,8 @@ def run_episode(
             Brain is also the Body.
         feedback_loops: How often the planner may repair its plan (K).
         limits: What the episode may use.
+        goal: What the scene must show at the end for FINISHED: conditions such as
+            `on(red_cube, blue_cube)`, `auto` to let the Brain read them from the task, or `no`.
         on_event: Called with each event, in this thread.
 
     Raises:
@@ -172,10 +201,12 @@ def run_episode(
         brain=brain,
         body=body,
         k=feedback_loops,
+        goal=goal,
         limits=limits or Limits(steps=STEPS),
     )
     setup = make_setup(options, world.observe().domain)
     setup = replace(setup, settings={'feedback_loops': feedback_loops})
+    setup.check_goal(world.observe)
     _, execute = setup.begin(task, [on_event] if on_event is not None else [])
     return execute(world)
 

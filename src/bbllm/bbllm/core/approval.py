@@ -11,7 +11,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -56,11 +56,15 @@ class Provenance:
     """The whole plan."""
     step: int
     """Index of the step that the call carries out."""
+    goal: tuple[str, ...] = ()
+    """What is checked when the plan has ended, in words; empty where nothing is."""
+    rest: str = ''
+    """What of the task the plan leaves undone; '' for nothing."""
 
     @property
     def hash(self) -> str:
         """What names this very plan; see `plan_hash`."""
-        return plan_hash(self.episode_id, self.revision, self.plan)
+        return plan_hash(self.episode_id, self.revision, self.plan, self.goal, self.rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +77,8 @@ class ApprovalRequest:
     title: str
     lines: tuple[str, ...] = ()
     """What is to be allowed, line by line."""
+    goal: tuple[str, ...] = ()
+    """Of a plan: the conditions that are checked at its end, in words; empty where none are."""
     reason: str = ''
     """Why it is asked; empty where it always is."""
     episode_id: str = ''
@@ -117,10 +123,13 @@ AskPerson = Callable[[str, CancelToken], bool]
 allows it to be recovered and to go on."""
 
 
-def plan_hash(episode_id: str, revision: int, plan: Plan) -> str:
-    """Return the SHA-256 of episode, revision and every step of a plan, in hexadecimal."""
+def plan_hash(
+    episode_id: str, revision: int, plan: Plan, goal: Sequence[str] = (), rest: str = ''
+) -> str:
+    """Return the SHA-256 of all that a person reads of a plan and its episode, in hexadecimal."""
     steps = [[step.index, step.text] for step in plan.steps]
-    text = json.dumps([episode_id, revision, steps], ensure_ascii=True, separators=(',', ':'))
+    read = [episode_id, revision, steps, [*goal], rest]
+    text = json.dumps(read, ensure_ascii=True, separators=(',', ':'))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

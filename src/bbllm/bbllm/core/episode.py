@@ -26,6 +26,7 @@ from bbllm.core.errors import (
     LostNodeError,
     ModelError,
     NeedsPersonError,
+    NoGoalError,
     ParseError,
     SceneError,
 )
@@ -37,6 +38,7 @@ from bbllm.core.events import (
     Event,
     EventData,
     FeedbackReceived,
+    GoalStated,
     Limits,
     ModelCall,
     ModelReplied,
@@ -49,19 +51,22 @@ from bbllm.core.events import (
     WarningRaised,
     steps_left,
 )
+from bbllm.core.goals import NOT_CHECKED, TABLETOP, TaskGoal
 from bbllm.core.journal import episode_of
 from bbllm.core.naming import scene_fault
-from bbllm.core.observation import observed
+from bbllm.core.observation import held_names, observed
 from bbllm.core.prompt_size import SentPrompts, cut_of, prompt_limit
 from bbllm.core.protocols import (
     ChatModel,
     Embedder,
     Embeddings,
     EventSink,
+    GoalKeeper,
     JsonSchema,
     Message,
     Planner,
     Reply,
+    SettlingWorld,
     Situation,
     World,
     in_episode,
@@ -75,8 +80,10 @@ from bbllm.core.text import (
     hidden_fault,
     strip_hidden,
 )
-from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Task
+from bbllm.core.types import Code, Kind, Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
+PLACE = ('place', ('target',))
+"""Name and parameters of the skill that sets down what is held."""
 NAMED_STEPS = 3
 """How many passed steps the message of an ending quotes."""
 STEP_CHARACTERS = 80
@@ -134,6 +141,9 @@ class EpisodeRun:
         self._lock = threading.RLock()
         self._feedback: list[str] = []
         self._world: World | None = None
+        self._goals: GoalKeeper | None = None
+        self._goal: TaskGoal | None = None
+        self._before: Scene | None = None
         self._idle = threading.Event()
         self._idle.set()
         self._start = EpisodeStarted(
@@ -147,22 +157,30 @@ class EpisodeRun:
             settings=dict(settings or {}),
         )
 
-    def execute(self, planner: Planner, world: World) -> Episode:
+    def execute(self, planner: Planner, world: World, goals: GoalKeeper | None = None) -> Episode:
         """
         Run the planner to its end and return the record; errors of this project become endings.
+
+        With *goals*, the goal of the task is stated before the planner runs, and the episode is
+        FINISHED only if the settled scene meets it.
 
         Anything else that is raised is a fault of the program: it is put on record and goes on
         up, after the world was stopped.
         """
-        self._world = world
+        self._world, self._goals = world, goals
         self.emit(self._start)
         ending, message, error_type = Ending.WORLD_FAILED, '', ''
         try:
-            self._show_scene(world, 'before')
+            self._before = self._show_scene('before', world.observe())
             self.token.raise_if_cancelled()
-            planner.run(self.task, GuardedWorld(self, world), self)
-            ending, message = self._judge()
-            self._show_scene(world, 'after')
+            self._state_goal(self._before)
+            guarded = GuardedWorld(self, world)
+            try:
+                planner.run(self.task, guarded, self)
+            except GaveUpError as error:
+                raise GaveUpError(f'{error}{self._set_down(guarded)}') from error
+            self.token.raise_if_cancelled()
+            ending, message = self._judge(self._show_scene('after', self._settled()))
         except KeyboardInterrupt:
             world.stop()
             ending, message = Ending.CANCELLED, 'Interrupted from the keyboard.'
@@ -171,7 +189,7 @@ class EpisodeRun:
             message = str(error)
             error_type = type(error).__name__
             with suppress(BbllmError):  # the picture is not worth a second error
-                self._show_scene(world, 'after')
+                self._show_scene('after', world.observe())
         except BaseException as error:
             world.stop()
             error_type = type(error).__name__
@@ -180,7 +198,7 @@ class EpisodeRun:
         finally:
             for text in self.take_human_feedback():
                 self.warn(f'The episode ended before this was read: {text!r}')
-            self.emit(EpisodeEnded(ending, message, error_type))
+            self.emit(EpisodeEnded(ending, message, error_type, self._goal_status()))
         return episode_of(self.events)
 
     def model(
@@ -264,6 +282,10 @@ class EpisodeRun:
         """Report that the planner considers the task complete, however little it did."""
         self._reported_done = True
 
+    def unfinished(self) -> str:
+        """Return what speaks against the end of the plan; see `EpisodeContext`."""
+        return ' '.join(self._open_ends(self._settled()))
+
     def take_human_feedback(self) -> tuple[str, ...]:
         """Return the feedback from people since the last call, oldest first."""
         with self._lock:
@@ -313,23 +335,114 @@ class EpisodeRun:
             self._world.stop()
             pause_s = min(2 * pause_s, STOP_SELDOM_S)
 
-    def _judge(self) -> tuple[Ending, str]:
-        self.token.raise_if_cancelled()
+    # --- how it ends ------------------------------------------------------------------------
+
+    def _judge(self, scene: Scene) -> tuple[Ending, str]:
         failed = list(steps_left(self.events, StepFailed).values())
         if failed:
             more = f' ({len(failed)} steps in all)' if len(failed) > 1 else ''
             text = f'Step {failed[0].index} stayed failed{more}: {failed[0].cause}'
             return Ending.GAVE_UP, text
-        if self._reported_done:
-            return Ending.FINISHED, ''
         passed = _passed_text(list(steps_left(self.events, StepPassed).values()))
-        if not any(outcome.succeeded for outcome in self._all(Outcome)):
+        plans = self._all(PlanMade)
+        rest = f'Left undone: {plans[-1].rest}' if plans and plans[-1].rest else ''
+        if self._reported_done:
+            passed = ''
+        elif not any(outcome.succeeded for outcome in self._all(Outcome)):
             message = 'The plan ended without one step that the robot carried out.'
-            return Ending.GAVE_UP, f'{message} {passed}'.rstrip()
-        return (Ending.PARTLY_DONE if passed else Ending.FINISHED), passed
+            return Ending.GAVE_UP, ' '.join(filter(None, (message, passed, rest)))
+        message = ' '.join(filter(None, (passed, rest, *self._open_ends(scene))))
+        return (Ending.PARTLY_DONE if message else Ending.FINISHED), message
 
-    def _show_scene(self, world: World, moment: str) -> None:
-        self.emit(SceneRecorded(moment, world.observe()))
+    def _state_goal(self, scene: Scene) -> None:
+        """Have the goal read and put it on record, or why it is not checked."""
+        if self._goals is None:
+            return
+        try:
+            self._goal = self._goals.read(self.task, scene, self)
+        except NoGoalError as error:
+            self.emit(GoalStated(by=self._goals.by, why=str(error)))
+        else:
+            goal = self._goal
+            self.emit(GoalStated(goal.in_words, str(goal), self._goals.by))
+
+    def _settled(self) -> Scene:
+        """Return the scene as it is; where a goal is checked, once nothing moves."""
+        assert self._world is not None  # planners run in `execute` only
+        if self._goal is not None and isinstance(self._world, SettlingWorld):
+            self._world.settled()
+        return self._world.observe()
+
+    def _open_ends(self, scene: Scene) -> list[str]:
+        """Return what speaks against the end of the task in a scene, one sentence each."""
+        found = [fault for name in held_names(scene) if (fault := self._held_fault(name, scene))]
+        if self._goal is not None and self._goals is not None and self._before is not None:
+            finding = self._goals.check(self._goal, scene, self._before)
+            if finding.unmet:
+                found.append(f'The goal is not met: {"; ".join(finding.unmet)}.')
+        return found
+
+    def _held_fault(self, name: str, scene: Scene) -> str:
+        """
+        Return why an object should not be in the hand at the end, '' if it may.
+
+        On a table the goal decides, where there is one. In a household, where hands often keep
+        what was of use, and without a goal the plan does: something after it was taken went wrong,
+        and the planner does not report that the task is done all the same.
+        """
+        if self._goal is not None and scene.domain == TABLETOP:
+            asked_for = name in self._goal.to_hold or name in held_names(self._before)
+            fault = f'{name} is still in the hand, and the task does not ask to hold it.'
+            return '' if asked_for else fault
+        if self._reported_done:
+            return ''
+        tried: dict[str, bool] = {}
+        since: list[Event] = []
+        for event in self.events:
+            match event.data:
+                case Outcome(call=call) as outcome if outcome.succeeded and name in call.args:
+                    tried, since = {}, []  # it was taken by this call, or later
+                case Outcome(call=call) as outcome:
+                    tried[call.skill] = outcome.succeeded
+                case _:
+                    since.append(event)
+        if all(tried.values()) and not steps_left(since, StepPassed):
+            return ''
+        return f'{name} is still in the hand: a step after it was taken was not carried out.'
+
+    def _goal_status(self) -> str:
+        """Return what the last scene on record shows of the goal; '' where none was asked for."""
+        if self._goals is None:
+            return ''
+        last = [each for each in self._all(SceneRecorded) if each.moment == 'after']
+        if self._goal is None or self._before is None or not last:
+            return NOT_CHECKED
+        finding = self._goals.check(self._goal, last[-1].scene, self._before)
+        return 'met' if finding.met else 'unmet' if finding.unmet else NOT_CHECKED
+
+    def _set_down(self, world: 'GuardedWorld') -> str:
+        """
+        Set down what is held where a planner gives up, at a free place; return what did not work.
+
+        Only what was taken in this episode, and where the hand can place it on furniture.
+        """
+        scene = world.observe()
+        taken = [name for name in held_names(scene) if name not in held_names(self._before)]
+        tables = [item.name for item in scene.objects if item.kind is Kind.FIXTURE]
+        places = [skill for skill in scene.skills if (skill.name, skill.params) == PLACE]
+        if not (taken and tables and places):
+            return ''
+        plans, begun = self._all(PlanMade), self._all(StepBegun)
+        done = plans[-1].steps[: begun[-1].index + 1] if plans and begun else ()
+        step = PlanStep(len(done), f'place {taken[0]} on {tables[0]}')
+        self.emit(PlanMade((*done, step.text), len(done)))
+        self.emit(StepBegun.of(step))
+        outcome = world.execute(SkillCall(places[0].name, (tables[0],)))
+        return '' if outcome.succeeded else f' {taken[0]} is still in the hand: {outcome.message}'
+
+    def _show_scene(self, moment: str, scene: Scene) -> Scene:
+        self.emit(SceneRecorded(moment, scene))
+        return scene
 
 
 def _passed_text(passed: Sequence[StepPassed]) -> str:

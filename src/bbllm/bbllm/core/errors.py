@@ -101,6 +101,10 @@ class GaveUpError(BbllmError):
     """The planner reports that it cannot do the task, and why."""
 
 
+class NoGoalError(BbllmError):
+    """A task has no goal that could be checked, and why."""
+
+
 class BudgetError(BbllmError):
     """A limit of the episode was reached."""
 

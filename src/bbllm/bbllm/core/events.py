@@ -25,7 +25,8 @@ class Ending(NamedNumber):
     """How an episode ended; the twin of RunTask's constants."""
 
     FINISHED = 0
-    """The plan ran to its end and no step of it was left failed or passed."""
+    """The plan ran to its end, no step of it was left failed or passed, nothing that was to be set
+    down is in the hand, and the goal is met where it was checked."""
     GAVE_UP = 1
     """No plan, or steps that stayed failed when the feedback loops were used up."""
     CANCELLED = 2
@@ -36,7 +37,8 @@ class Ending(NamedNumber):
     WORLD_FAILED = 5
     """The robot, the simulator or a node that was needed has gone."""
     PARTLY_DONE = 6
-    """The plan ran to its end, no step was left failed, and some were passed."""
+    """The plan ran to its end and no step was left failed, but not all of the task was done: steps
+    were passed, a part was left out, or the scene shows that the goal is not met."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,20 @@ class SceneRecorded:
 
 
 @dataclass(frozen=True, slots=True)
+class GoalStated:
+    """What is checked when the plan has ended, before anything moves."""
+
+    conditions: tuple[str, ...] = ()
+    """In words, for people; empty where the goal is not checked."""
+    text: str = ''
+    """The same in the grammar of core.goals."""
+    by: str = ''
+    """The model that read them from the task, or `person` who gave them."""
+    why: str = ''
+    """Why the goal is not checked; empty where it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class PlanMade:
     """The whole plan in force."""
 
@@ -118,11 +134,13 @@ class PlanMade:
     """Index of the first new step."""
     revision: int = 0
     """How many plans the episode had before this one; the recorder counts them."""
+    rest: str = ''
+    """What of the task the plan leaves undone, and why, in the planner's words; '' for nothing."""
 
     @classmethod
-    def of(cls, plan: Plan, start: int) -> PlanMade:
+    def of(cls, plan: Plan, start: int, rest: str = '') -> PlanMade:
         """Return the event of a plan whose steps from `start` on are new."""
-        return cls(tuple(step.text for step in plan.steps), start)
+        return cls(tuple(step.text for step in plan.steps), start, rest=rest)
 
     @property
     def plan(self) -> Plan:
@@ -304,11 +322,14 @@ class EpisodeEnded:
     message: str
     error: str = ''
     """Type of the error that ended it, '' where there was none."""
+    goal: str = ''
+    """Whether the goal is `met`, `unmet` or `not checked`; '' where none was asked for."""
 
 
 EventData = (
     EpisodeStarted
     | SceneRecorded
+    | GoalStated
     | PlanMade
     | StepBegun
     | SkillCall
@@ -343,6 +364,7 @@ class EventKind(str, Enum):
 
     STARTED = 'started', EpisodeStarted
     SCENE = 'scene', SceneRecorded
+    GOAL = 'goal', GoalStated
     PLAN = 'plan', PlanMade
     STEP = 'step', StepBegun
     CALL = 'call', SkillCall
@@ -424,6 +446,10 @@ class Episode:
     """How many calls were executed or rejected."""
     passed_steps: int = 0
     """How many steps of the plan in force were passed: no action was found for them."""
+    goal: str = ''
+    """Whether the goal is `met`, `unmet` or `not checked`; '' where none was asked for."""
+    goal_stated: GoalStated = field(default_factory=GoalStated)
+    """The conditions that were checked."""
     model_calls: tuple[ModelCall, ...] = ()
     wall_s: float = 0.0
     robot_s: float = 0.0
@@ -442,10 +468,14 @@ def describe(data: EventData) -> list[tuple[str, str]]:
             return [('task', data.task), ('episode', f'{data.episode_id}: {models}')]
         case SceneRecorded(moment, scene):
             return [('scene', f'{moment}: {_scene(scene)}')]
-        case PlanMade(steps, start):
+        case GoalStated(conditions, why=why):
+            return [('goal', text) for text in conditions or (f'not checked: {why}',)]
+        case PlanMade(steps, start, rest=rest):
             new = list(enumerate(steps))[start:]
-            head = f'{len(new)} steps from step {start} on'
-            return [('plan', head), *(('plan', f'  {index}: {text}') for index, text in new)]
+            lines = [f'{len(new)} steps from step {start} on']
+            lines += [f'  {index}: {text}' for index, text in new]
+            lines += [f'  left undone: {rest}'] if rest else []
+            return [('plan', line) for line in lines]
         case StepBegun(index, text):
             return [('step', f'{index}: {text}')]
         case SkillCall():
@@ -483,8 +513,9 @@ def describe(data: EventData) -> list[tuple[str, str]]:
             return [('approval', text)]
         case WarningRaised(text):
             return [('warning', text)]
-        case EpisodeEnded(ending, message):
-            return [('ended', ending.name + (f': {message}' if message else ''))]
+        case EpisodeEnded(ending, message, goal=goal):
+            head = ending.name + (f' (goal: {goal})' if goal else '')
+            return [('ended', head + (f': {message}' if message else ''))]
         case _:
             assert_never(data)
 

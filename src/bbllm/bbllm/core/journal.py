@@ -26,11 +26,13 @@ from bbllm.core.events import (
     EpisodeStarted,
     Event,
     EventKind,
+    GoalStated,
     ModelCall,
     RepairBegun,
     StepPassed,
     steps_left,
 )
+from bbllm.core.goals import NOT_CHECKED
 from bbllm.core.records import from_json, to_json
 from bbllm.core.text import cut, json_text
 from bbllm.core.types import Outcome, Task
@@ -177,6 +179,7 @@ def episode_of(events: Iterable[Event]) -> Episode:
         )
     end = last.data if isinstance(last.data, EpisodeEnded) else None
     outcomes = [event.data for event in events if isinstance(event.data, Outcome)]
+    goals = (event.data for event in events if isinstance(event.data, GoalStated))
     return Episode(
         id=start.episode_id,
         task=Task(start.episode_id, start.task),
@@ -189,6 +192,8 @@ def episode_of(events: Iterable[Event]) -> Episode:
         feedback_loops=sum(isinstance(event.data, RepairBegun) for event in events),
         steps=len(outcomes),
         passed_steps=len(steps_left(events, StepPassed)),
+        goal=end.goal if end else '',
+        goal_stated=next(goals, GoalStated()),
         model_calls=tuple(event.data for event in events if isinstance(event.data, ModelCall)),
         wall_s=last.stamp_s - events[0].stamp_s,
         robot_s=sum(outcome.duration_s for outcome in outcomes),
@@ -206,6 +211,8 @@ def summarize(episode: Episode) -> Mapping[str, str | int | float]:
         'body': episode.body,
         'ending': 'INTERRUPTED' if episode.ending is None else episode.ending.name,
         'message': episode.message,
+        'goal': episode.goal or NOT_CHECKED,
+        'conditions': episode.goal_stated.text,
         'feedback_loops': episode.feedback_loops,
         'steps': episode.steps,
         'passed_steps': episode.passed_steps,

@@ -91,6 +91,12 @@ def _numbers(values: Sequence[float], digits: int = 3) -> str:
     return ' '.join(f'{round(value, digits) + 0.0:.{digits}f}' for value in values)
 
 
+def held_names(scene: Scene | None) -> tuple[str, ...]:
+    """Return what is in a hand; nothing where there is no scene."""
+    facts = () if scene is None else scene.facts
+    return tuple(fact.subject for fact in facts if fact.predicate == 'held_by')
+
+
 LAST_SEEN_AT = 'last_seen_at'
 UNSEEN_FOR = 'unseen_for'
 

@@ -7,6 +7,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
 from bbllm.core.events import Event, EventData
+from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
 JsonSchema = Mapping[str, object]
@@ -234,6 +235,15 @@ class World(Protocol):
         ...
 
 
+@runtime_checkable
+class SettlingWorld(World, Protocol):
+    """A world that can wait until nothing moves any more."""
+
+    def settled(self) -> object:
+        """Let time pass until all objects rest, at most a few seconds."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """The Body's answer when no skill fits a step."""
@@ -307,12 +317,42 @@ class EpisodeContext(Protocol):
         """Report that the planner considers the task complete, however little it did."""
         ...
 
+    def unfinished(self) -> str:
+        """
+        Return what speaks against the end of the plan, in sentences; '' if nothing does.
+
+        That is an object in the hand that was to be set down, or a goal that is not met, as the
+        scene shows it now. A planner that can plan anew calls it when its plan has ended.
+        """
+        ...
+
     def warn(self, text: str) -> None:
         """Record information for people that changes nothing."""
         ...
 
     def take_human_feedback(self) -> tuple[str, ...]:
         """Return the feedback from people since the last call, oldest first."""
+        ...
+
+
+class GoalKeeper(Protocol):
+    """Reads the goal of a task before anything moves, and checks it at the end."""
+
+    by: str
+    """The model that reads it, or `person` who gave it."""
+
+    def read(self, task: Task, scene: Scene, context: EpisodeContext) -> TaskGoal:
+        """
+        Return the goal.
+
+        Raises:
+            NoGoalError: It cannot be checked; the text says why.
+            BbllmError: The episode was cancelled, or a budget is used up.
+        """
+        ...
+
+    def check(self, goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
+        """Return what a settled scene shows of a goal; `start` is the scene before the task."""
         ...
 
 

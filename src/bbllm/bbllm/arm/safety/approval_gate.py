@@ -47,11 +47,13 @@ def plan_request(
     steps = count_of(len(provenance.plan.steps), 'step')
     by = f' by {with_remark(brain)}' if brain else ''
     anew = 'the Brain has planned anew' if provenance.revision else ''
+    rest = [f'left undone: {provenance.rest}'] if provenance.rest else []
     return ApprovalRequest(
         kind=RequestKind.PLAN,
         hash=hash,
         title=f'The plan of {steps}{by}. May it be done?',
-        lines=tuple(str(step) for step in provenance.plan.steps),
+        lines=(*map(str, provenance.plan.steps), *rest),
+        goal=provenance.goal,
         reason=revoked or anew,
         episode_id=provenance.episode_id,
     )

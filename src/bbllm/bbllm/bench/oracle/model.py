@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
+from bbllm.bench.oracle.goal_conditions import conditions_text
 from bbllm.bench.oracle.instruction import HINT, read_instruction
 from bbllm.bench.oracle.lessons import Lessons
 from bbllm.bench.oracle.reply_format import INTO_CONTAINERS, ON_BLOCKS, numbered, repaired
@@ -12,11 +13,14 @@ from bbllm.bench.oracle.step_mapping import PASS, call_lines, call_text
 from bbllm.bench.oracle.table_goals import RefusalError, objects_of
 from bbllm.bench.oracle.table_search import steps_for
 from bbllm.core.cancel import CancelToken
+from bbllm.core.goals import NONE
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, Reply, Situation
 from bbllm.core.registry import load_planner, plain_name, planner_names
 from bbllm.llm.scripted import cut_at_stop
 
 Answer = Callable[[PromptRequest], str]
+AT_THE_END = 'return to base'
+"""Ends the steps of a task that has moved something, or where nothing is left to be moved."""
 IN_HOUSES = (
     'cannot: `offline` only understands tasks on a table. In a house, name a language model with '
     '--brain (docs/models.md), or measure the pipeline: `bbllm bench household --brain expert`.'
@@ -106,6 +110,8 @@ def expert(brief: Mapping[str, object] | None) -> OracleModel:
     def answer(situation: Situation | None, request: PromptRequest) -> str:
         if request.kind == 'call':
             return call_lines(request)
+        if request.kind == 'goal':
+            return NONE
         if situation is None:
             return f'cannot: `{name}` is in no episode.'
         reply = formats.get(plain_name(situation.planner))
@@ -125,11 +131,16 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
         return 'cannot: `offline` is in no episode.'
     if scene is None or scene.domain != 'tabletop':
         return IN_HOUSES
+    things = objects_of(scene)
     try:
+        goals = read_instruction(situation.task.instruction, things, scene.held)
+        if request.kind == 'goal':
+            return conditions_text(goals, things)
         lessons = Lessons(request, scene)
-        goals = read_instruction(situation.task.instruction, objects_of(scene), scene.held)
         steps = steps_for(goals, scene, lessons)
     except RefusalError as error:
+        if request.kind == 'goal':
+            return NONE
         text = str(error).strip()
         return f'cannot: {text if text.endswith(HINT) else f"{text} {HINT}"}'
     if request.kind == 'calls':
@@ -137,6 +148,8 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
         return numbered([call for call in calls if call != PASS])
     if request.kind != 'repair':
         return numbered(steps, request.start)
+    if request.start == len(request.plan) and steps == [AT_THE_END]:
+        steps = []  # all that can be done was done
     explanation = f'{request.failures[-1].cause} The plan goes on from how the scene is now.'
     if lessons.bad:
         explanation += f' Left out: {", ".join(lessons.bad)}.'

@@ -13,6 +13,7 @@ from bbllm.cli.support.options import (
     MethodOptions,
     SpeedOptions,
     beginning,
+    goal_option,
     loops_option,
     ros_option,
     scenes,
@@ -46,6 +47,7 @@ def demo(
     speed: SpeedOptions,
     ros: bool = ros_option(),
     k: int | None = loops_option(),
+    goal: str | None = goal_option(),
     method: MethodOptions,
     json: JsonOption = False,
 ) -> None:
@@ -69,9 +71,9 @@ def demo(
     if ros:
         if speed.video:
             raise ConfigError('--video is for the arm in this process: leave --ros out.')
-        ran = _run_on_nodes(task, scene, pace or 0.0, k, output)
+        ran = _run_on_nodes(task, scene, pace or 0.0, k, goal, output)
     else:
-        options = fill(EpisodeOptions, speed, method, scene=scene, k=k, speed=pace)
+        options = fill(EpisodeOptions, speed, method, scene=scene, k=k, goal=goal, speed=pace)
         ran = run_here(make_task(task), make_setup(options, options.domain), output)
     asked = task == TASK and ran.episode.ending is Ending.FINISHED
     passed, finding = check(ran) if asked else (True, '')
@@ -101,7 +103,7 @@ def check(ran: Ran) -> tuple[bool, str]:
 
 
 def _run_on_nodes(
-    instruction: str, scene: str, speed: float, k: int | None, output: Output
+    instruction: str, scene: str, speed: float, k: int | None, goal: str | None, output: Output
 ) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
     from bbllm.api.ros_environment import need_ros
@@ -117,4 +119,4 @@ def _run_on_nodes(
     with Stack(config) as stack:
         output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
         with stack.wait_ready() as client:
-            return run_on_stack(task, client, output, feedback_loops=k)
+            return run_on_stack(task, client, output, feedback_loops=k, goal=goal)

@@ -11,6 +11,7 @@ from bbllm.cli.support.options import (
     RecordOptions,
     StackOptions,
     TaskArgument,
+    goal_option,
     ros_option,
     scene_option,
 )
@@ -30,6 +31,7 @@ def plan(
     task: TaskArgument,
     scene: str | None = scene_option(),
     ros: bool = ros_option(),
+    goal: str | None = goal_option(),
     method: MethodOptions,
     recording: RecordOptions,
     stack: StackOptions,
@@ -38,6 +40,7 @@ def plan(
     """
     Print the plan for a task and the call that each step becomes; nothing moves.
 
+    Above it stands the goal that would be checked at the end.
     Nothing is tried, so a plan may contain steps that would fail. Of planners
     that observe before they go on (llm_pop) it is the first round.
 
@@ -51,7 +54,7 @@ def plan(
         raise ConfigError('--scene and --ros exclude each other: a stack has its own scene.')
     if stack.namespace is not None and not ros:
         raise ConfigError('--namespace is that of a running stack: add --ros.')
-    options = fill(EpisodeOptions, method, recording, scene=scene)
+    options = fill(EpisodeOptions, method, recording, scene=scene, goal=goal)
     words = make_task(task)
     setup = make_setup(options, options.domain)
     for notice in setup.models.notices:
@@ -68,7 +71,7 @@ def plan(
         _print(episode, progress, first_round, output)
     steps = [{'index': row.index, 'text': row.text, 'call': row.call} for row in progress.rows]
     summary = summarize(episode)
-    kept = ('task', 'planner', 'brain', 'body', 'message', 'model_calls')
+    kept = ('task', 'planner', 'brain', 'body', 'message', 'conditions', 'model_calls')
     tokens = ('prompt_tokens', 'completion_tokens')
     output.result({'plan': steps, **{key: summary[key] for key in kept + tokens}})
     raise typer.Exit(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
@@ -86,6 +89,10 @@ def _observe(stack: StackOptions | None, options: EpisodeOptions, output: Output
 
 
 def _print(episode: Episode, progress: Progress, first_round: bool, output: Output) -> None:
+    for condition in episode.goal_stated.conditions:
+        output.print(f'goal {condition}', style='cyan')
+    if episode.goal_stated.why:
+        output.print(f'goal not checked: {episode.goal_stated.why}', style='dim')
     width = max((len(row.text) for row in progress.rows), default=0)
     for row in progress.rows:
         call = row.call

@@ -14,6 +14,7 @@ from bbllm.cli.support.options import (
     StackOptions,
     TaskArgument,
     WorldName,
+    goal_option,
     loops_option,
     scene_option,
     seconds,
@@ -47,6 +48,7 @@ def run(
     ),
     house: HouseOptions,
     k: int | None = loops_option(),
+    goal: str | None = goal_option(),
     timeout: float | None = seconds('Wall time that the episode may take.'),
     yes: bool = flag('Approve whatever the stack asks for; simulated robots only.', '-y'),
     stack: StackOptions,
@@ -61,6 +63,9 @@ def run(
     chosen when it is started. If it asks for approval before anything moves,
     the question is shown here, or the command that answers it elsewhere.
 
+    Before anything moves, the Brain also reads from the task what must be so
+    at the end; the settled scene is checked for it (`goal: met`).
+
     Exit code: 0 when the episode finished, 1 when it did not, 2 for input
     that cannot be used, 130 after Ctrl-C (the arm stops and keeps its grip).
 
@@ -68,6 +73,7 @@ def run(
 
       bbllm run 'put the red cube on location_B'
       bbllm run 'stack all cubes' --world tabletop --json
+      bbllm run 'build something' --world tabletop --goal 'on(red_cube, blue_cube)'
       bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
       bbllm run 'watch tv' --house family_flat --planner prog_prompt
     """
@@ -87,7 +93,7 @@ def run(
             raise ConfigError(f'--yes is for a running stack; --world {here} asks nobody.')
         name = (house.house or HOUSE) if in_house else ''
         limits = Limits(steps=session.limits.limit_steps or STEPS, wall_s=timeout)
-        options = fill(EpisodeOptions, session, house, house=name, k=k, limits=limits)
+        options = fill(EpisodeOptions, session, house, house=name, k=k, goal=goal, limits=limits)
         setup = make_setup(options, options.domain)
         finish(run_here(make_task(task), setup, output), output)
     if late := given(session):
@@ -100,5 +106,7 @@ def run(
 
     wanted = make_task(task)
     with open_stack('bbllm run', stack, output) as client:
-        ran = run_on_stack(wanted, client, output, feedback_loops=k, timeout_s=timeout, yes=yes)
+        ran = run_on_stack(
+            wanted, client, output, feedback_loops=k, goal=goal, timeout_s=timeout, yes=yes
+        )
     finish(ran, output)

@@ -135,6 +135,12 @@ loops_option = partial(
     min=0,
     max=MAX_K,
 )
+goal_option = partial(
+    option,
+    'What the scene must show at the end: conditions as in docs/goals.md, for example '
+    "'on(red_cube, blue_cube)'; auto, what the Brain reads from the task (the default); or no.",
+    metavar='CONDITIONS',
+)
 viewer_option = partial(flag, 'Open the MuJoCo viewer (needs a display).', '--viewer')
 ros_option = partial(flag, 'Use the nodes of a running stack.', '--ros')
 

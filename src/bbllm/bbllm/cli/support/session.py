@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -60,7 +61,9 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
         output.print(
             'Furnishing the house ...' if options.house else 'Setting the table ...', style='dim'
         )
-    with open_stage(options) as stage, JournalWriter(episodes_dir(), task.id) as journal:
+    with open_stage(options) as stage, ExitStack() as files:
+        setup.check_goal(stage.world.observe)
+        journal = files.enter_context(JournalWriter(episodes_dir(), task.id))
         view = output.view(stage.clock)
         run, execute = setup.begin(task, [journal, view])
         with view:
@@ -95,6 +98,7 @@ def run_on_stack(
     output: Output,
     *,
     feedback_loops: int | None = None,
+    goal: str | None = None,
     timeout_s: float | None = None,
     yes: bool = False,
 ) -> Ran:
@@ -123,7 +127,8 @@ def run_on_stack(
             too_late.start()
         try:
             episode, interrupted = watch(
-                lambda: episode_on_stack(client, task, feedback_loops, on_event), client.cancel
+                lambda: episode_on_stack(client, task, feedback_loops, on_event, goal=goal or ''),
+                client.cancel,
             )
         except LostNodeError as error:
             if client.heartbeats.has_ended('brain_planner'):  # it wrote the journal

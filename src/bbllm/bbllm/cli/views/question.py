@@ -60,6 +60,10 @@ def show(request: ApprovalRequest, output: Output) -> None:
     output.print(escape_line(request.title), 'bold')
     for line in request.lines:
         output.print_item(line)
+    if request.goal:
+        output.print('  Checked at the end:', 'cyan')
+        for condition in request.goal:
+            output.print_item(condition)
     if request.reason:
         output.print(f'  Why: {escape_line(request.reason)}.', 'yellow')
     episode = f' · episode {escape_line(request.episode_id)}' if request.episode_id else ''

@@ -115,7 +115,13 @@ def whole(progress: Progress, width: int, answers: str = '') -> RenderableType:
 def head(episode: Episode) -> RenderableType:
     who = f'{episode.planner} · Brain {episode.brain} · Body {episode.body}'
     task = Text(episode.task.instruction, style='bold')
-    return Padding(Group(task, Text(who if episode.planner else '', 'dim')), (1, 0, 1, 2))
+    lines = [task, Text(who if episode.planner else '', 'dim')]
+    goal = episode.goal_stated
+    if goal.conditions:
+        lines.append(Text(f'Goal: {"; ".join(goal.conditions)}', style='cyan'))
+    elif goal.why:
+        lines.append(Text(f'Goal not checked: {goal.why}', style='dim'))
+    return Padding(Group(*lines), (1, 0, 1, 2))
 
 
 def foot(now: Text, episode: Episode, robot_s: float, wall_s: float) -> RenderableType:
@@ -124,12 +130,18 @@ def foot(now: Text, episode: Episode, robot_s: float, wall_s: float) -> Renderab
     return Padding(Group(now, counts), (1, 0, 0, 2))
 
 
+GOALS = {'met': 'green', 'unmet': 'bold red'}
+"""Styles of what a scene shows of the goal."""
+
+
 def ending_text(episode: Episode) -> Text:
     if episode.ending is None:
         return Text('INTERRUPTED: the journal breaks off here.', style='bold yellow')
     styles = {'FINISHED': 'bold green', 'CANCELLED': 'bold yellow', 'PARTLY_DONE': 'bold yellow'}
     name = episode.ending.name
     text = Text(name, style=styles.get(name, 'bold red'))
+    if episode.goal:
+        text.append(f'  goal: {episode.goal}', style=GOALS.get(episode.goal, 'bold yellow'))
     if episode.message:
         text.append(f'  {episode.message}', style='default')
     return text

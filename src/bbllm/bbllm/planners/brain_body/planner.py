@@ -21,7 +21,12 @@ from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause, leave_passed
 from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.plan_grammar import parse_plan, plan_form, plan_on
+from bbllm.planners.common.plan_grammar import (
+    PartialPlan,
+    parse_partial_plan,
+    plan_form,
+    plan_on,
+)
 from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.program import Referents
 from bbllm.planners.common.prompting import Prompts
@@ -97,16 +102,23 @@ class BrainBody(ModelPlanner):
         body = body_in(world, mapper, self.options.grounding, task, context)
         prompts, scene = self._prompts, world.observe()
         request = PromptRequest(kind='plan', scene=prompts.shown(scene))
-        read = partial(parse_plan, form=plan_form(scene))
-        plan = Plan(self.ask(prompts.planning(task, scene), read, request, context))
+        read = partial(parse_partial_plan, form=plan_form(scene))
+        first = self.ask(prompts.planning(task, scene), read, request, context)
+        plan, rest = Plan(first.steps), first.rest
         mapper.take(plan)
-        context.emit(PlanMade.of(plan, 0))
+        context.emit(PlanMade.of(plan, 0, rest))
         failures: list[StepFailure] = []
         i = k = 0
-        while i != len(plan.steps):
-            step = plan.steps[i]
-            failure = self._heard(step, k, context)
-            failure = failure or _attempt(step, body, mapper, world, context)
+        while i != len(plan.steps) or (k != self.k and not rest):
+            if i == len(plan.steps):
+                step = PlanStep(i, 'Done')
+                failure = _unfinished(step, context)
+                if failure is None:
+                    return
+            else:
+                step = plan.steps[i]
+                failure = self._heard(step, k, context)
+                failure = failure or _attempt(step, body, mapper, world, context)
             if failure is None:
                 i += 1
             elif k != self.k:
@@ -115,9 +127,12 @@ class BrainBody(ModelPlanner):
                 failures.append(failure)
                 new = self._repair(task, world, plan, failures, context)
                 if new is not None:
-                    plan = new
+                    ended = i == len(plan.steps) and not new.steps
+                    plan, rest = plan_on(plan, i, new.steps), new.rest
                     mapper.take(plan)
-                    context.emit(PlanMade.of(plan, i))
+                    context.emit(PlanMade.of(plan, i, rest))
+                    if ended:
+                        return  # the Brain finds nothing left to do
                 elif failure.tried:
                     _leave(failure, context)
                     i += 1
@@ -146,7 +161,7 @@ class BrainBody(ModelPlanner):
         plan: Plan,
         failed: list[StepFailure],
         context: EpisodeContext,
-    ) -> Plan | None:
+    ) -> PartialPlan | None:
         """Ask for the plan from the failed step on; None if no reply parses."""
         *earlier, failure = failed
         start = failure.step.index
@@ -160,12 +175,18 @@ class BrainBody(ModelPlanner):
             failures=tuple(failed),
         )
         try:
-            read = partial(parse_plan, start=start, form=plan_form(scene))
-            new = self.ask(prompt, read, request, context)
+            read = partial(parse_partial_plan, start=start, form=plan_form(scene))
+            return self.ask(prompt, read, request, context)
         except ParseError as error:
             context.warn(f'The Brain gave no plan from step {start} on that can be read: {error}')
             return None
-        return plan_on(plan, start, new)
+
+
+def _unfinished(end: PlanStep, context: EpisodeContext) -> StepFailure | None:
+    """Return why the task is not done at the end of the plan; None if nothing shows that."""
+    fault = context.unfinished()
+    cause = f'The plan has ended, and the task is not done. {fault}'
+    return StepFailure(end, cause, tried=False) if fault else None
 
 
 def _attempt(

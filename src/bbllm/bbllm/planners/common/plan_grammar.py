@@ -190,5 +190,29 @@ def _step(number: int, text: str, index: int, n_steps: int) -> PlanStep:
     return PlanStep(index, ' '.join(text.split()))
 
 
+@dataclass(frozen=True, slots=True)
+class PartialPlan:
+    """The steps of a reply, and what of the task they leave undone."""
+
+    steps: tuple[PlanStep, ...]
+    rest: str = ''
+    """What is left undone and why; '' for nothing."""
+
+
+def parse_partial_plan(text: str, start: int = 0, *, form: PlanForm = PlanForm()) -> PartialPlan:
+    """
+    Parse a plan as `parse_plan` does, with a line `cannot: <rest>` after its steps or `Done`.
+
+    Without steps before it, that line refuses the whole task: GaveUpError.
+    """
+    steps = parse_plan(text, start, form=form)
+    rests = [rest for line in _own_lines(text) if (rest := reason_of(line))]
+    if steps and (numbered := reason_of(steps[-1].text)):
+        steps, rests = steps[:-1], [numbered]
+        if not steps:
+            raise GaveUpError(numbered)
+    return PartialPlan(steps, rests[-1] if rests else '')
+
+
 def plan_on(plan: Plan, start: int, steps: Sequence[PlanStep]) -> Plan:
     return Plan((*plan.steps[:start], *steps))

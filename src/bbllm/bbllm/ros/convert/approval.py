@@ -23,6 +23,8 @@ def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
         revision=goal.plan.revision,
         plan=from_msg(Plan, goal.plan),
         step=goal.step,
+        goal=tuple(goal.plan.goal),
+        rest=goal.plan.rest,
     )
 
 

@@ -121,11 +121,11 @@ def _start_from_msg(msg: msgs.EpisodeStart, episode_id: str = '') -> EpisodeStar
 
 
 def _plan_to_msg(data: PlanMade) -> msgs.Plan:
-    return plan_to_msg(data.plan, data.start, '', 0.0, data.revision)
+    return plan_to_msg(data.plan, data.start, '', 0.0, data.revision, rest=data.rest)
 
 
 def _plan_from_msg(msg: msgs.Plan) -> PlanMade:
-    return PlanMade(tuple(step.text for step in msg.steps), msg.start, msg.revision)
+    return PlanMade(tuple(step.text for step in msg.steps), msg.start, msg.revision, msg.rest)
 
 
 def _estimate_to_msg(data: BeliefsEstimated) -> msgs.Estimate:
@@ -207,6 +207,7 @@ PAYLOADS: Mapping[EventKind, Payload] = {
         kind: _by_name(kind, field, message)
         for kind, field, message in (
             (EventKind.SCENE, 'scene', msgs.EpisodeScene),
+            (EventKind.GOAL, 'goal', msgs.TaskGoal),
             (EventKind.STEP, 'step', msgs.PlanStep),
             (EventKind.PASS, 'step', msgs.PlanStep),
             (EventKind.CALL, 'call', msgs.SkillCall),

@@ -254,9 +254,10 @@ def objects_from_msg(msg: msgs.ObjectStates) -> tuple[SceneObject, ...]:
 
 
 def plan_to_msg(
-    plan: Plan, start: int, episode_id: str, stamp_s: float, revision: int = 0
+    plan: Plan, start: int, episode_id: str, stamp_s: float, revision: int = 0, **more: Any
 ) -> msgs.Plan:
-    more = {'episode_id': episode_id, 'revision': revision, 'start': start}
+    """Write a plan; *more* are `rest` and `goal` of the message."""
+    more |= {'episode_id': episode_id, 'revision': revision, 'start': start}
     return to_msg(plan, msgs.Plan, header=header(stamp_s, ''), **more)
 
 
@@ -273,6 +274,7 @@ def episode_to_result(episode: Episode) -> RunTask.Result:
         episode_id=episode.id,
         ending=int(ending),
         message=episode.message,
+        goal=episode.goal,
         wall_s=float(episode.wall_s),
         robot_s=float(episode.robot_s),
         **{name: sums[name] for name in (*names, 'completion_tokens')},

@@ -16,6 +16,7 @@ from bbllm.core.events import (
     EpisodeEnded,
     EpisodeStarted,
     Event,
+    GoalStated,
     ModelCall,
     PlanMade,
     RepairBegun,
@@ -35,6 +36,7 @@ from bbllm.ros.rviz.markers import plan_markers
 
 LOGGED = (
     EpisodeStarted,
+    GoalStated,
     PlanMade,
     StepBegun,
     RepairBegun,
@@ -97,6 +99,7 @@ class BrainPlanner(StackNode):
                 request.task,
                 request.episode_id,
                 request.feedback_loops,
+                request.goal,
                 owner=bytes(goal.goal_id.uuid),
                 on_event=tell,
             )

@@ -23,6 +23,7 @@ from bbllm.ros.parameters.model_params import planner_and_models
 from bbllm.ros.planner.ros_world import RosBody, RosWorld, body_client
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.worlds.scene.goal_keeper import check_wanted, goal_keeper
 
 
 class EpisodeDesk:
@@ -74,6 +75,7 @@ class EpisodeDesk:
         instruction: str,
         episode_id: str,
         feedback_loops: int,
+        goal: str,
         *,
         owner: bytes,
         on_event: Callable[[Event], None],
@@ -82,14 +84,17 @@ class EpisodeDesk:
         Run one task to its end; only *owner* may cancel it.
 
         Without an *episode_id* it gets a new one; negative *feedback_loops* are the parameter's.
-        Raises TaskError where the instruction cannot be taken, or another task is under way.
+        An empty *goal* is the parameter's. Raises TaskError where the instruction cannot be taken,
+        or another task is under way, and ConfigError where the scene cannot have the goal.
         """
         task = make_task(instruction, episode_id)
         self._claim(task, owner)
         try:
             k = feedback_loops if feedback_loops >= 0 else self._params_now().feedback_loops
+            goal = goal.strip() or self._params_now().goal
+            check_wanted(goal, self._world.observe)
             with JournalWriter(self._folder, task.id) as journal:
-                return self._run_planner(task, k, (self._world.hear, journal, on_event))
+                return self._run_planner(task, k, goal, (self._world.hear, journal, on_event))
         finally:
             with self._lock:
                 self._task = self._run = None
@@ -134,7 +139,7 @@ class EpisodeDesk:
             self._task, self._owner, self._cancelled = task, owner, ''
 
     def _run_planner(
-        self, task: Task, k: int, sinks: tuple[Callable[[Event], None], ...]
+        self, task: Task, k: int, goal: str, sinks: tuple[Callable[[Event], None], ...]
     ) -> Episode:
         params = self._params_now()
         run = EpisodeRun(
@@ -149,7 +154,7 @@ class EpisodeDesk:
                 wall_s=params.wall_limit_s or None,
             ),
             sinks=sinks,
-            settings={'feedback_loops': k, 'world': 'ros'},
+            settings={'feedback_loops': k, 'goal': goal, 'world': 'ros'},
         )
         body = RosBody(self._body, params.map_timeout_s, run, self._world, self._body_name)
         brain = run.model(self._models.brain, 'brain', self._world.check)
@@ -162,7 +167,7 @@ class EpisodeDesk:
         with suppress(BbllmError):  # the episode meets it again, and ends with it
             self._world.wait_ready(run.token)
         with heard_by(run):
-            return run.execute(planner, self._world)
+            return run.execute(planner, self._world, goal_keeper(goal, brain))
 
     def _hear_approval(self, msg: EpisodeEvent) -> None:
         run = self._run

@@ -1,7 +1,8 @@
 """The world and the Body of an episode, reached through the ROS graph."""
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from action_msgs.srv import CancelGoal
 from bbllm_interfaces.action import ExecuteSkill
@@ -23,9 +24,18 @@ from bbllm.core.errors import (
     ParseError,
     WorldError,
 )
-from bbllm.core.events import EpisodeStarted, Event, ModelCall, PlanMade, StepBegun
+from bbllm.core.events import EpisodeStarted, Event, GoalStated, ModelCall, PlanMade, StepBegun
 from bbllm.core.protocols import MappedStep, Pass
-from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Status
+from bbllm.core.types import (
+    Code,
+    Outcome,
+    PlanStep,
+    Scene,
+    SceneObject,
+    Skill,
+    SkillCall,
+    Status,
+)
 from bbllm.ros.convert.mapped_steps import mapped_from_msg
 from bbllm.ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from_msg, to_msg
 from bbllm.ros.rclpy_support.calls import LOOK_S, ActionCall, ServiceCall, not_begun
@@ -39,6 +49,12 @@ NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
 """The nodes that every episode needs; a real robot's driver has no heartbeat."""
 READY_S = 10.0
 """How long a node that is started again may take until it beats, wall clock [s]."""
+REST_S = 3.0
+"""How long objects may take to come to rest after a plan, wall clock [s]."""
+BETWEEN_S = 0.2
+"""Time between two scenes that show whether anything moves, wall clock [s]."""
+STILL_M = 0.001
+"""Objects that move less than this in between are at rest: cameras see no less [m]."""
 MAP_ERRORS: dict[int, type[BbllmError]] = {
     MapStep.Response.PARSE_FAILED: ParseError,
     MapStep.Response.MODEL_UNAVAILABLE: ModelUnavailableError,
@@ -78,7 +94,7 @@ class RosWorld:
         self._skills_seen = SKILLS
         self._begun_s = float('inf')
         self._episode_id = ''
-        self._plan, self._step = PlanMsg(), -1
+        self._plan, self._step, self._goal = PlanMsg(), -1, GoalStated()
         self._asked = False
         node.create_subscription(
             Approval, 'approval', self._hear_approval, LATCHED, callback_group=group
@@ -152,15 +168,30 @@ class RosWorld:
             )
         return from_msg(Outcome, result, call=call)
 
+    def settled(self) -> None:
+        """Observe until nothing has moved between two scenes, at most `REST_S`."""
+        deadline_s = time.monotonic() + REST_S
+        last = self.observe().objects
+        token = CancelToken(self.check)
+        while time.monotonic() < deadline_s:
+            token.wait(BETWEEN_S)
+            now = self.observe().objects
+            if at_rest(last, now):
+                return
+            last = now
+
     def hear(self, event: Event) -> None:
         match event.data:
             case EpisodeStarted(episode_id=episode_id):
                 self._begun_s, self._episode_id = time.monotonic(), episode_id
-                self._plan, self._step = PlanMsg(), -1
+                self._plan, self._step, self._goal = PlanMsg(), -1, GoalStated()
             case PlanMade(start=start, revision=revision) as made:
                 stamp_s = now_s(self._node)
                 plan = plan_to_msg(made.plan, start, self._episode_id, stamp_s, revision)
+                plan.goal, plan.rest = list(self._goal.conditions), made.rest
                 self._plan, self._step = plan, -1
+            case GoalStated() as goal:
+                self._goal = goal
             case StepBegun(index):
                 self._step = index
 
@@ -198,6 +229,15 @@ class RosWorld:
         """Raise LostNodeError or DuplicateNodeError unless all nodes are there."""
         self._heartbeats.check(NEEDED, self._begun_s)
         self._heartbeats.check_unique(NODES)
+
+
+def at_rest(before: Iterable[SceneObject], now: Iterable[SceneObject]) -> bool:
+    """Return whether no object has moved between two scenes, and none has come or gone."""
+    was = {item.name: item.pose.position_m for item in before}
+    places = {item.name: item.pose.position_m for item in now}
+    return was.keys() == places.keys() and all(
+        math.dist(places[name], point) < STILL_M for name, point in was.items()
+    )
 
 
 def body_client(node: Node, group: CallbackGroup) -> ServiceCall:

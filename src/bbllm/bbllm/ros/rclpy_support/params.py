@@ -89,6 +89,11 @@ class BrainPlannerParams(ModelParams):
         '`prog_prompt:check=graph,grounding=nearest`.',
     )
     feedback_loops: int = live(3, 'Feedback loops of an episode, K in the paper.', 0, 100)
+    goal: str = param(
+        'auto',
+        'What is checked at the end of a task that brings no goal of its own: auto, what the '
+        'Brain reads from the task, or no.',
+    )
     controller: str = param('fr3_arm_controller', 'Controller that is told to hold in need.')
     step_limit: int = live(200, 'Calls of an episode; 0: no limit.', 0, 100_000)
     model_call_limit: int = live(300, 'Model calls of an episode; 0: no limit.', 0, 100_000)

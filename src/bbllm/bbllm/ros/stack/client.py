@@ -50,6 +50,7 @@ class TaskResult:
     feedback_loops: int = 0
     steps: int = 0
     passed_steps: int = 0
+    goal: str = ''
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -154,12 +155,14 @@ class StackClient(AbstractContextManager['StackClient']):
         *,
         episode_id: str = '',
         feedback_loops: int = -1,
+        goal: str = '',
         on_event: Callable[[Event], None] | None = None,
     ) -> TaskResult:
         """
         Give the stack a task and wait for its end; `cancel` from another thread stops it.
 
-        Without an *episode_id* it gets a new one, with K = -1 the stack's parameter. *on_event* is
+        Without an *episode_id* it gets a new one, with K = -1 and without a *goal* the stack's
+        parameters. *on_event* is
         called with every event, in the client's own thread. Raises LostNodeError where
         `brain_planner` is not there, or has gone.
         """
@@ -177,9 +180,11 @@ class StackClient(AbstractContextManager['StackClient']):
         self._listeners[episode_id] = hear
         begun_s = time.monotonic()
         try:
-            goal = RunTask.Goal(task=task, episode_id=episode_id, feedback_loops=feedback_loops)
+            request = RunTask.Goal(
+                task=task, episode_id=episode_id, feedback_loops=feedback_loops, goal=goal
+            )
             status, result = self._tasks.run(
-                goal,
+                request,
                 cancel=CancelToken(lambda: self.heartbeats.check(['brain_planner'], begun_s)),
             )
             if result is None:

@@ -1,0 +1,368 @@
+"""
+The goal of a task: what the scene must be like at the end, as conditions in a fixed grammar.
+
+    on(red_cube, blue_cube)
+    side(all of red_cube|blue_cube, left)
+    tower(3 of red_cube|blue_cube|green_cube|pink_cube)
+    not on(green_cube, table)
+
+    goal      = condition {";" condition}           one a line in a reply of a model
+    condition = ["not"] kind "(" argument {"," argument} ")"
+    argument  = [(number | "all") "of"] name {"|" name}
+
+A name is that of an object of the scene; in a household also a class, which stands for all objects
+of the class. Without a number, one of the names has to fit; with `not`, none of them may. A goal
+is text from a model or a person: it is read here, checked against a scene, and never executed.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from bbllm.core.errors import ParseError, UnknownNameError
+from bbllm.core.naming import class_of
+from bbllm.core.skill_calls import plain
+from bbllm.core.text import listed
+from bbllm.core.types import Kind, Scene
+
+MAX_CONDITIONS = 40
+"""Longer goals come from models that repeat themselves."""
+NOT_CHECKED = 'not checked'
+"""Status of a goal that nobody could check; the others are `met` and `unmet`."""
+QUOTED = 80
+"""So much of what cannot be read is quoted [characters]."""
+NONE = 'none'
+"""Reply of a model for a task that conditions cannot express."""
+AUTO, NO_GOAL = 'auto', 'no'
+"""What can be asked for beside conditions: that the Brain reads them from the task, or no check.
+"""
+TABLETOP, HOUSEHOLD = 'tabletop', 'household'
+"""Domains of scenes."""
+
+
+class ConditionKind(str, Enum):
+    """What a condition requires, with its form in a prompt and its words for people."""
+
+    form: str
+    meaning: str
+    words: str
+
+    def __new__(cls, name: str, form: str, meaning: str, words: str) -> 'ConditionKind':
+        kind = str.__new__(cls, name)
+        kind._value_, kind.form, kind.meaning, kind.words = name, form, meaning, words
+        return kind
+
+    ON = 'on', 'on(a, b)', 'a rests on b: an object, a location or a piece of furniture', 'on {}'
+    IN = 'in', 'in(a, b)', 'a is inside b', 'in {}'
+    BESIDE = 'beside', 'beside(a, b)', 'a stands right next to b', 'right next to {}'
+    LEFT_OF = 'left_of', 'left_of(a, b)', 'a is left of b, as seen from the arm', 'left of {}'
+    RIGHT_OF = 'right_of', 'right_of(a, b)', 'a is right of b', 'right of {}'
+    NEARER = 'nearer', 'nearer(a, b)', 'a is nearer to the arm than b', 'nearer than {}'
+    FARTHER = 'farther', 'farther(a, b)', 'a is farther away than b', 'farther than {}'
+    SIDE = 'side', 'side(a, left)', 'a is on that side of the table: left, right, near or far', ''
+    TOWER = 'tower', 'tower(a, b, c)', 'one tower of exactly these, a at the bottom', ''
+    LINE = (
+        'line',
+        'line(a, b, c)',
+        'one straight line, from left to right, or from near to far',
+        '',
+    )
+    PLUS = 'plus', 'plus(5 of a|b|c|d|e|f)', 'one in the middle of four others, as a plus sign', ''
+    HELD = 'held', 'held(a)', 'a is in the hand at the end', ''
+    MOVED = 'moved', 'moved(a)', 'a is somewhere else than at the start', ''
+    AT_PLACE_OF = 'at_place_of', 'at_place_of(a, b)', 'a is where b was at the start', ''
+    STATE = 'state', 'state(a, open)', 'a is open, closed, on, off, clean, dirty or sitting', ''
+
+
+K = ConditionKind
+TABLE_KINDS = tuple(kind for kind in K if kind is not K.STATE)
+HOUSE_KINDS = (K.ON, K.IN, K.STATE, K.HELD)
+SIDES = ('left', 'right', 'near', 'far')
+STATES = (
+    *('open', 'closed', 'on', 'off', 'clean', 'dirty', 'plugged_in', 'plugged_out'),
+    *('sitting', 'lying'),
+)
+"""What `state` may require; the words of a household's facts."""
+WORDS: Mapping[ConditionKind, Sequence[str]] = {K.SIDE: SIDES, K.STATE: STATES}
+"""Kinds whose second argument is one of some words."""
+WITH_PLACE = frozenset(
+    {K.ON, K.IN, K.BESIDE, K.LEFT_OF, K.RIGHT_OF, K.NEARER, K.FARTHER, K.AT_PLACE_OF}
+)
+"""Kinds that relate an object to another."""
+SHAPES = frozenset({K.TOWER, K.LINE, K.PLUS})
+"""Kinds of several objects: in the order given, or so many of some in any order."""
+PLUS_SIZE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Some of some objects."""
+
+    names: tuple[str, ...]
+    """Objects of the scene."""
+    count: int = 1
+    """How many of them must fit."""
+    said: str = ''
+    """How it was written."""
+
+    def __str__(self) -> str:
+        return self.said
+
+    @property
+    def in_words(self) -> str:
+        if self.count == len(self.names):
+            return listed(self.names)
+        short = self.said.rpartition(' of ')[2].split('|')
+        return f'{self.count} of {", ".join(short)}' if self.count > 1 else ' or '.join(short)
+
+
+@dataclass(frozen=True, slots=True)
+class GoalCondition:
+    """One requirement."""
+
+    kind: ConditionKind
+    things: tuple[Selection, ...]
+    """What it is about: one selection, or the parts of a tower or line in their order."""
+    place: Selection | None = None
+    """What that is related to."""
+    word: str = ''
+    """A side or a state."""
+    negated: bool = False
+
+    def __str__(self) -> str:
+        more = [str(self.place)] if self.place else [self.word] if self.word else []
+        text = f'{self.kind.value}({", ".join([*map(str, self.things), *more])})'
+        return f'not {text}' if self.negated else text
+
+    @property
+    def in_words(self) -> str:
+        """The condition as a sentence without its full stop, for people."""
+        who = self.things[0].in_words
+        several = self.things[0].count > 1
+        is_ = ('are' if several else 'is') + (' not' if self.negated else '')
+        place = self.place.in_words if self.place else ''
+        match self.kind:
+            case K.TOWER | K.LINE if len(self.things) > 1:
+                parts = ', '.join(item.in_words for item in self.things)
+                order = 'from the bottom up' if self.kind is K.TOWER else 'in this order'
+                return f'{parts} {"do not form" if self.negated else "form"} one ' + (
+                    f'{"tower" if self.kind is K.TOWER else "straight line"}, {order}'
+                )
+            case K.TOWER | K.LINE | K.PLUS:
+                shape = {K.TOWER: 'tower', K.LINE: 'straight line', K.PLUS: 'plus sign'}
+                return f'{who} {"do not form" if self.negated else "form"} one {shape[self.kind]}'
+            case K.SIDE:
+                side = self.word if self.word in SIDES[:2] else f'{self.word} half'
+                return f'{who} {is_} on the {side}{" side" if self.word in SIDES[:2] else ""}'
+            case K.STATE:
+                return f'{who} {is_} {self.word}'
+            case K.HELD:
+                return f'{who} {is_} in the hand'
+            case K.MOVED:
+                return f'{who} {is_} somewhere else than before'
+            case K.AT_PLACE_OF:
+                return f'{who} {is_} where {place} was'
+        return f'{who} {is_} {self.kind.words.format(place)}'
+
+
+@dataclass(frozen=True, slots=True)
+class TaskGoal:
+    """What must hold when a task is done, all of it."""
+
+    conditions: tuple[GoalCondition, ...]
+
+    def __str__(self) -> str:
+        return '; '.join(map(str, self.conditions))
+
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        return tuple(condition.in_words for condition in self.conditions)
+
+    @property
+    def to_hold(self) -> frozenset[str]:
+        """Objects that may be in the hand at the end."""
+        held = [c.things[0].names for c in self.conditions if c.kind is K.HELD and not c.negated]
+        return frozenset(name for names in held for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class GoalFinding:
+    """What a scene shows of a goal."""
+
+    unmet: tuple[str, ...] = ()
+    """A sentence for each condition that does not hold, with what was measured."""
+    unseen: str = ''
+    """Why a condition cannot be decided, in one sentence; empty where each can."""
+
+    @property
+    def met(self) -> bool:
+        return not self.unmet and not self.unseen
+
+
+def kinds_for(domain: str) -> tuple[ConditionKind, ...]:
+    """Return the kinds of conditions that a scene of a domain can be checked for."""
+    return HOUSE_KINDS if domain == HOUSEHOLD else TABLE_KINDS
+
+
+def goal_form(domain: str) -> str:
+    """Return what can be written, in one sentence, for refusals."""
+    forms = ', '.join(kind.form for kind in kinds_for(domain))
+    return (
+        f'Conditions are {forms}; with `not` before one for its opposite, and `2 of a|b|c` or '
+        '`all of a|b|c` for several objects.'
+    )
+
+
+_THINK = re.compile(r'<think>.*?(?:</think>|\Z)', re.DOTALL)
+_MARKS = ' \t\r>*_#`~-•.;"'
+_NUMBERED = re.compile(r'\d{1,3}[.:)]\s+')
+_CONDITION = re.compile(r'(not\s+)?([A-Za-z]\w{0,40})\s*\(([^()]*)\)')
+_COUNTED = re.compile(r'(\d{1,4}|all)\s+of\s+(.+)', re.IGNORECASE | re.DOTALL)
+
+
+def parse_goal_reply(text: str, scene: Scene) -> TaskGoal | None:
+    """
+    Return the goal of a model's reply, None for the line `none`.
+
+    Lines without a bracket are chatter and are ignored; every other line must be conditions.
+    Raises ParseError for a line that is not, or names what the scene does not have.
+    """
+    lines = [_bare(line) for line in _THINK.sub('', text).split('\n')]
+    if any(re.match(rf'{NONE}\b', line, re.IGNORECASE) for line in lines):
+        return None
+    wanted = [line for line in lines if '(' in line]
+    if not wanted:
+        raise ParseError(
+            f'The reply has no condition. {goal_form(scene.domain)} Write one a line, or the '
+            f'single line `{NONE}`.'
+        )
+    try:
+        return parse_goal('; '.join(wanted), scene)
+    except UnknownNameError as error:
+        raise ParseError(str(error)) from error
+
+
+def _bare(line: str) -> str:
+    return _NUMBERED.sub('', line.strip(_MARKS), count=1).strip(_MARKS)
+
+
+def parse_goal(text: str, scene: Scene) -> TaskGoal:
+    """
+    Return the goal that a person or a model wrote.
+
+    Raises:
+        ParseError: It is not in the grammar; with the forms that are.
+        UnknownNameError: The scene has no such object; with the nearest one.
+    """
+    found: list[GoalCondition] = []
+    at = 0
+    for match in _CONDITION.finditer(text):
+        if not re.fullmatch(r'[\s,;.]*(?:and\b)?\s*', text[at : match.start()]):
+            raise _unreadable(text[at : match.end()], scene)
+        found.append(_condition(match[2], match[3], bool(match[1]), scene))
+        at = match.end()
+    if not found or text[at:].strip(' \t\r\n;,.'):
+        raise _unreadable(text[at:], scene)
+    conditions = tuple(dict.fromkeys(found))
+    if len(conditions) > MAX_CONDITIONS:
+        raise ParseError(f'The goal has {len(found)} conditions, of at most {MAX_CONDITIONS}.')
+    return TaskGoal(conditions)
+
+
+def _unreadable(text: str, scene: Scene) -> ParseError:
+    return ParseError(f'{text.strip()[:QUOTED]!r} is no condition. {goal_form(scene.domain)}')
+
+
+def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalCondition:
+    known = {kind.value: kind for kind in kinds_for(scene.domain)}
+    kind = known.get(plain(name))
+    if kind is None:
+        raise _unreadable(f'{name.strip()}({args})', scene)
+    parts = [part.strip() for part in args.split(',')]
+    if kind in SHAPES:
+        return GoalCondition(kind, _parts_of_shape(kind, parts, scene), negated=negated)
+    wanted = 1 + (kind in WITH_PLACE or kind in WORDS)
+    if len(parts) != wanted or not all(parts):
+        raise ParseError(
+            f'{kind.value}({args[:QUOTED]}) has {len(parts)} arguments; write {kind.form}. '
+            f'{goal_form(scene.domain)}'
+        )
+    things = (_movable(_selection(parts[0], scene), scene),)
+    if kind in WORDS:
+        word = plain(parts[1])
+        if word not in WORDS[kind]:
+            raise ParseError(
+                f'{parts[1][:QUOTED]!r} is none of {", ".join(WORDS[kind])}, which '
+                f'{kind.value} takes.'
+            )
+        return GoalCondition(kind, things, word=word, negated=negated)
+    place = _selection(parts[1], scene) if kind in WITH_PLACE else None
+    if place is not None and (place.count > 1 or set(place.names) == set(things[0].names)):
+        raise ParseError(
+            f'{kind.value}({args[:QUOTED]}): the second argument is one other object, or '
+            'several of which any will do: a|b.'
+        )
+    return GoalCondition(kind, things, place, negated=negated)
+
+
+def _parts_of_shape(
+    kind: ConditionKind, parts: Sequence[str], scene: Scene
+) -> tuple[Selection, ...]:
+    """Return the members of a tower, line or plus sign."""
+    chosen = tuple(_movable(_selection(part, scene), scene) for part in parts)
+    in_order = len(chosen) > 1
+    singles = all(len(item.names) == 1 for item in chosen)
+    members = [name for item in chosen for name in item.names]
+    if in_order and (not singles or len(set(members)) < len(members)):
+        raise ParseError(
+            f'{kind.value} takes objects in their order, each once, as in {K.TOWER.form}, or so '
+            f'many of some in any order, as in {kind.value}(3 of a|b|c|d).'
+        )
+    if in_order and kind is K.PLUS:  # it has no order
+        said = f'{len(members)} of {"|".join(members)}'
+        chosen = (Selection(tuple(members), len(members), said),)
+    size = len(members) if len(chosen) > 1 else chosen[0].count
+    if size < 2 or (kind is K.PLUS and size != PLUS_SIZE):
+        least = '5 objects, as in plus(5 of a|b|c|d|e|f)' if kind is K.PLUS else 'two or more'
+        raise ParseError(f'{kind.value} takes {least}, and {size} are given.')
+    return chosen
+
+
+def _movable(selection: Selection, scene: Scene) -> Selection:
+    """Return a selection of what a condition can be about; raises ParseError for the rest."""
+    for name in selection.names:
+        kind = scene.object(name).kind
+        if scene.domain != HOUSEHOLD and kind in (Kind.LOCATION, Kind.FIXTURE, Kind.HAND):
+            raise ParseError(
+                f'{name} is a {kind.value}, which nothing can move: it can only come second, as '
+                'b in on(a, b).'
+            )
+    return selection
+
+
+def _selection(text: str, scene: Scene) -> Selection:
+    counted = _COUNTED.fullmatch(text)
+    words = [word.strip() for word in (counted[2] if counted else text).split('|')]
+    names = tuple(dict.fromkeys(name for word in words for name in _meant(word, scene)))
+    count = 1
+    if counted:
+        count = len(names) if counted[1].lower() == 'all' else int(counted[1])
+    if not 1 <= count <= len(names):
+        raise ParseError(
+            f'{text[:QUOTED]!r} asks for {count} of {len(names)} objects; any number from 1 to '
+            f'{len(names)} will do.'
+        )
+    return Selection(names, count, text)
+
+
+def _meant(word: str, scene: Scene) -> list[str]:
+    """Return the objects of a name, or of a class in a household."""
+    alike = [name for name in scene.names if plain(name) == plain(word)]
+    if not alike and scene.domain == HOUSEHOLD:
+        squeezed = plain(word).replace('_', '')
+        alike = [n for n in scene.names if class_of(n).replace('_', '').lower() == squeezed]
+    if not alike:
+        known = {class_of(n) for n in scene.names} if scene.domain == HOUSEHOLD else scene.names
+        raise UnknownNameError('object', word, known)
+    return alike

@@ -1,0 +1,496 @@
+"""
+Whether a scene is what a goal requires, by geometry on a table and by facts in a household.
+
+Tolerances come from the objects. Rest, contact and locations are those of `relations`, so that
+facts of a scene and goals agree. An object is on a side if its middle is half its width beyond the
+middle line, or it would stand on the line. It is beside another if the larger of the two would
+not fit between them. A line is as straight, and has gaps, as in the suite `tabletop`: half a width
+off, and 2.5 widths from middle to middle; a plus sign likewise, with a residual of 0.3 widths and
+a turn of 15 degrees at most.
+"""
+
+import cmath
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from bbllm.core.goals import (
+    HOUSEHOLD,
+    PLUS_SIZE,
+    ConditionKind,
+    GoalCondition,
+    GoalFinding,
+    Selection,
+    TaskGoal,
+)
+from bbllm.core.text import listed
+from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
+from bbllm.skills.containers import lies_in
+from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, top_z
+from bbllm.worlds.scene.relations import LOCATION_RADIUS_M, REST_GAP_M, stands_on
+
+K = ConditionKind
+LINE_WIDTHS = 0.5
+"""How far a middle may be from the line [widths]."""
+GAP_WIDTHS = 2.5
+"""Largest distance of neighbours in a line or a plus sign, from middle to middle [widths]."""
+PLUS_RESIDUAL = 0.3
+"""How far an object may be from its place in a plus sign [widths]."""
+PLUS_TURN_DEG = 15.0
+MOST_SUBSETS = 20_000
+"""So many ways to choose the objects of a shape are tried."""
+Relate = Callable[[SceneObject, SceneObject], str]
+"""Returns why an object is not so related to another, '' if it is."""
+SLACK_M = 1e-6
+"""Limits include what is on them, as far as floats go [m]."""
+
+
+def check_goal(goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
+    """
+    Return what a scene shows of a goal.
+
+    Args:
+        goal: The conditions.
+        scene: The settled scene.
+        start: The scene before the task, for what has moved.
+    """
+    check = _House(scene) if scene.domain == HOUSEHOLD else _Table(scene, start)
+    unmet: list[str] = []
+    unseen = ''
+    for condition in goal.conditions:
+        fault = check.fault(condition)
+        hidden = _hidden(condition, scene) if fault or condition.negated else ''
+        if hidden:
+            unseen = unseen or hidden
+        elif fault:
+            unmet.append(fault)
+    return GoalFinding(tuple(unmet), unseen)
+
+
+def undecided(goal: TaskGoal, start: Scene) -> str:
+    """
+    Return why a goal could not show that a task was done, '' if it can.
+
+    A condition on any of several objects that one of them meets before anything has moved, such
+    as a light that is off in a house of three.
+    """
+    for condition in goal.conditions:
+        choice = len(condition.things) == 1 and condition.things[0].count < len(
+            condition.things[0].names
+        )
+        if choice and not condition.negated:
+            found = check_goal(TaskGoal((condition,)), start, start)
+            if found.met:
+                return f'`{condition}` holds before anything has moved'
+    return ''
+
+
+def _hidden(condition: GoalCondition, scene: Scene) -> str:
+    """Return that an object of a condition is not in sight, where more may be out of sight."""
+    if scene.whole:
+        return ''
+    names = [name for item in condition.things for name in item.names]
+    names += condition.place.names if condition.place else ()
+    gone = next((name for name in names if name not in scene.names), '')
+    return f'{gone} is not in sight at the end' if gone else ''
+
+
+def _chosen(
+    condition: GoalCondition, fault_of: Callable[[str], str], positive: Callable[[str], str]
+) -> str:
+    """Return the fault of a condition that each of some objects meets or does not."""
+    selection = condition.things[0]
+    faults = {name: fault_of(name) for name in selection.names}
+    good = [name for name, fault in faults.items() if not fault]
+    if condition.negated:
+        return positive(good[0]) if good else ''
+    if len(good) >= selection.count:
+        return ''
+    bad = [fault for fault in faults.values() if fault]
+    if selection.count == len(selection.names):
+        more = f' (and {len(bad) - 1} more)' if len(bad) > 1 else ''
+        return f'{bad[0]}{more}'
+    if selection.count == 1 and len(bad) <= 3:
+        return '; '.join(bad)
+    holds = f'only {listed(good)}' if good else 'none of them'
+    return f'of {selection}, {holds} {"is" if len(good) < 2 else "are"} so: {bad[0]}'
+
+
+def _positive(condition: GoalCondition, name: str) -> str:
+    """Return, in words, that an object is what it must not be."""
+    alone = Selection((name,), 1, name)
+    return GoalCondition(condition.kind, (alone,), condition.place, condition.word).in_words
+
+
+def _cm(length_m: float) -> str:
+    return f'{100 * length_m:.1f} cm'
+
+
+def _width(item: SceneObject) -> float:
+    """Return the smaller horizontal extent of an object [m]."""
+    return min(item.size_m[:2])
+
+
+def _point(item: SceneObject) -> complex:
+    """Return where a middle is: 1 is away from the arm, 1j to its left [m]."""
+    x, y, _ = item.pose.position_m
+    return complex(x, y)
+
+
+class _Table:
+    """A settled table as conditions query it."""
+
+    def __init__(self, scene: Scene, start: Scene):
+        self._scene = scene
+        self._items = {item.name: item for item in scene.objects}
+        self._start = {item.name: item for item in start.objects}
+        self._held = {fact.subject for fact in scene.facts if fact.predicate == 'held_by'}
+        self._loose = [item for item in scene.objects if item.kind in MOVABLE]
+
+    def fault(self, condition: GoalCondition) -> str:
+        """Return why a condition does not hold, as a sentence without full stop; '' if it does."""
+        match condition.kind:
+            case K.TOWER:
+                return self._shape(condition, self._tower)
+            case K.LINE:
+                return self._shape(condition, self._line)
+            case K.PLUS:
+                return self._shape(condition, self._plus)
+        single = partial(self._single, condition)
+        fault = _chosen(condition, single, partial(_positive, condition))
+        return self._with_reach(fault, condition) if fault else ''
+
+    def _with_reach(self, fault: str, condition: GoalCondition) -> str:
+        far = [
+            name
+            for item in condition.things
+            for name in item.names
+            if name in fault and self._scene.has(name, 'reachable', 'no')
+        ]
+        return f'{fault} ({listed(far)} is out of reach)' if len(far) == 1 else fault
+
+    # --- one object -----------------------------------------------------------------------------
+
+    def _single(self, condition: GoalCondition, name: str) -> str:
+        """Return why one object does not meet a condition, '' if it does."""
+        item = self._items.get(name)
+        if item is None:
+            return f'{name} is no longer in the scene'
+        if condition.kind is K.HELD:
+            return '' if name in self._held else f'{name} is not in the hand'
+        if condition.kind is K.SIDE:
+            return self._side(item, condition.word, condition.negated)
+        if condition.kind is K.MOVED:
+            return self._moved(item)
+        assert condition.place is not None  # of all other kinds, by the grammar
+        relations: dict[ConditionKind, Relate] = {
+            K.ON: self._on,
+            K.IN: self._in,
+            K.BESIDE: self._beside,
+            K.LEFT_OF: partial(self._towards, 'left of', 1j),
+            K.RIGHT_OF: partial(self._towards, 'right of', -1j),
+            K.NEARER: partial(self._towards, 'nearer than', -1),
+            K.FARTHER: partial(self._towards, 'farther than', 1),
+            K.AT_PLACE_OF: self._at_place_of,
+        }
+        faults = []
+        for other in condition.place.names:
+            place = self._items.get(other)
+            if other == name:
+                continue
+            fault = f'{other} is no longer in the scene' if place is None else ''
+            if name in self._held:
+                fault = f'{name} is in the hand'
+            if place is not None and not fault:
+                fault = relations[condition.kind](item, place)
+            if not fault:
+                return ''
+            faults.append(fault)
+        if len(faults) == 1:
+            return faults[0]
+        return f'{name} is not {condition.kind.words.format(condition.place.in_words)}'
+
+    def _where(self, item: SceneObject) -> str:
+        """Return what an object rests on, in words that follow a fault."""
+        for fact in self._scene.facts:
+            if fact.subject == item.name and fact.predicate in ('on', 'in'):
+                return f': it is {fact.predicate} {fact.object}'
+        return ''
+
+    def _on(self, item: SceneObject, place: SceneObject) -> str:
+        gap = bottom_z(item) - top_z(place)
+        level = abs(gap) <= REST_GAP_M + SLACK_M
+        if place.kind is Kind.LOCATION:
+            way = abs(_point(item) - _point(place))
+            if way > LOCATION_RADIUS_M + SLACK_M:
+                limit = f'{_cm(LOCATION_RADIUS_M)} count as on it'
+                return f'{item.name} is {_cm(way)} from {place.name}, and {limit}'
+            side = 'above' if gap > 0 else 'below'
+            return '' if level else f'{item.name} is {_cm(abs(gap))} {side} {place.name}'
+        if place.kind is Kind.CONTAINER:
+            return '' if lies_in(item, place) else self._not('on', item, place)
+        if place.kind is Kind.FIXTURE:
+            over = contains(outline(place), item.pose.position_m[:2])
+            return '' if over and level else self._not('on', item, place)
+        return '' if stands_on(item, place) else self._not('on', item, place)
+
+    def _not(self, relation: str, item: SceneObject, place: SceneObject) -> str:
+        return f'{item.name} is not {relation} {place.name}{self._where(item)}'
+
+    def _in(self, item: SceneObject, place: SceneObject) -> str:
+        inside = lies_in(item, place) or self._scene.has(item.name, 'in', place.name)
+        return '' if inside else self._not('in', item, place)
+
+    def _beside(self, item: SceneObject, place: SceneObject) -> str:
+        if place.kind is not Kind.LOCATION:
+            low, high = max(map(bottom_z, (item, place))), min(map(top_z, (item, place)))
+            if high - low <= REST_GAP_M:
+                return f'{item.name} and {place.name} do not stand at the same height'
+        gap = polygon_gap(outline(item), outline(place))
+        if gap < -REST_GAP_M / 2:
+            return f'{item.name} is on {place.name}, not beside it'
+        limit = max(_width(item), _width(place))
+        if gap <= limit + SLACK_M:
+            return ''
+        allowed = f'at most {_cm(limit)} count as right next to it'
+        return f'{item.name} is {_cm(gap)} away from {place.name}, and {allowed}'
+
+    def _towards(self, words: str, way: complex, item: SceneObject, place: SceneObject) -> str:
+        offset = (_point(item) - _point(place)) / way
+        along, across = offset.real, abs(offset.imag)
+        clear = min(_along(item, way)) - max(_along(place, way))
+        if clear >= -REST_GAP_M - SLACK_M and along >= across:
+            return ''
+        measured = f'{_cm(abs(along))} {"in" if along > 0 else "against"} that direction'
+        return f'{item.name} is not {words} {place.name}: {measured}, {_cm(across)} across it'
+
+    def _side(self, item: SceneObject, word: str, negated: bool) -> str:
+        way, line = {'left': (1j, 0.0), 'right': (-1j, 0.0)}.get(word, (1 + 0j, 0.0))
+        name = 'the middle line'
+        if word in ('near', 'far'):
+            tables = [t for t in self._scene.objects if t.kind is Kind.FIXTURE]
+            under = [t for t in tables if contains(outline(t), item.pose.position_m[:2])]
+            if not under:
+                return f'{item.name} is not over a table that would have a {word} half'
+            line = under[0].pose.position_m[0]
+            way, name = (-1 + 0j if word == 'near' else 1 + 0j), f'the middle of {under[0].name}'
+        inside = ((_point(item) - line) / way).real
+        needed = 0.0 if negated else _width(item) / 2
+        if item.name in self._held:
+            return f'{item.name} is in the hand'
+        if inside > needed - SLACK_M:
+            return ''
+        if inside >= 0:
+            return (
+                f'{item.name} is only {_cm(inside)} beyond {name}, and {_cm(needed)} are needed '
+                f'to be on the {word}'
+            )
+        return f'{item.name} is {_cm(-inside)} on the other side of {name}, not on the {word}'
+
+    def _moved(self, item: SceneObject) -> str:
+        was = self._start.get(item.name)
+        way = math.inf if was is None else math.dist(item.pose.position_m, was.pose.position_m)
+        if way >= _width(item) / 2 - SLACK_M:
+            return ''
+        return f'{item.name} is {_cm(way)} from where it was, which is the same place'
+
+    def _at_place_of(self, item: SceneObject, place: SceneObject) -> str:
+        was = self._start.get(place.name, place)
+        way = abs(_point(item) - _point(was))
+        if way <= _width(item) / 2 + SLACK_M:
+            return ''
+        allowed = f'{_cm(_width(item) / 2)} are allowed'
+        return f'{item.name} is {_cm(way)} from where {place.name} was, and {allowed}'
+
+    # --- several objects ------------------------------------------------------------------------
+
+    def _shape(
+        self, condition: GoalCondition, fault_of: Callable[[Sequence[SceneObject], bool], str]
+    ) -> str:
+        """Return the fault of a shape: of its members in order, or of the best choice of them."""
+        ordered = len(condition.things) > 1
+        names = [name for item in condition.things for name in item.names]
+        size = len(names) if ordered else condition.things[0].count
+        there = [self._items[n] for n in names if n in self._items and n not in self._held]
+        missing = [name for name in names if name not in self._items or name in self._held]
+        fault = ''
+        if len(there) < size:
+            held = missing[0] in self._held
+            where = 'is in the hand' if held else 'is no longer in the scene'
+            fault = f'{missing[0]} {where}'
+        else:
+            subsets = itertools.islice(itertools.combinations(there, size), MOST_SUBSETS)
+            for members in subsets:
+                found = fault_of(members, ordered)
+                fault = fault or found or ' '
+                if not found:
+                    fault = ''
+                    break
+        if condition.negated:
+            return '' if fault else GoalCondition(condition.kind, condition.things).in_words
+        if fault:
+            fault = self._with_reach(fault, condition)
+        return fault and f'{_noun(condition)}: {fault}'
+
+    def _tower(self, members: Sequence[SceneObject], ordered: bool) -> str:
+        names = {item.name for item in members}
+        under = {
+            item.name: [low.name for low in self._loose if stands_on(item, low)]
+            for item in self._loose
+            if item.name not in self._held
+        }
+        if ordered:
+            for low, high in itertools.pairwise(members):
+                if not stands_on(high, low):
+                    return self._not('on', high, low)
+        bottoms = [n for n in names if not names.intersection(under[n])]
+        if len(bottoms) > 1:
+            best = max((self._pile(n, under) for n in names), key=len)
+            return (
+                f'the highest tower of these has {len(best)} of {len(names)} objects '
+                f'({", ".join(best)})'
+            )
+        for name in sorted(names):
+            above = [n for n, lows in under.items() if name in lows]
+            foreign = [n for n in (*above, *under[name]) if n not in names]
+            if foreign:
+                return f'{foreign[0]} is part of it too'
+            if len(above) > 1:
+                return f'{listed(above)} are both on {name}'
+        return ''
+
+    def _pile(self, name: str, under: Mapping[str, Sequence[str]]) -> list[str]:
+        pile = [name]
+        while above := [n for n, lows in under.items() if pile[-1] in lows and n not in pile]:
+            pile.append(above[0])
+        return pile
+
+    def _line(self, members: Sequence[SceneObject], ordered: bool) -> str:
+        low = min(map(bottom_z, members))
+        for item in members:
+            if bottom_z(item) - low > REST_GAP_M + SLACK_M:
+                return f'{item.name} is {_cm(bottom_z(item) - low)} higher than the others'
+        points = {item.name: _point(item) for item in members}
+        ends = max(
+            itertools.combinations(points.values(), 2), key=lambda two: abs(two[1] - two[0])
+        )
+        way = ends[1] - ends[0]
+        # From left to right, or from near to far where it runs more away from the arm.
+        if (-way.imag if abs(way.imag) >= abs(way.real) else way.real) < 0:
+            ends, way = (ends[1], ends[0]), -way
+        if abs(way) < SLACK_M:
+            return 'they are at one place'
+        along = {name: (point - ends[0]) / (way / abs(way)) for name, point in points.items()}
+        width = min(map(_width, members))
+        name, off = max(along.items(), key=lambda item: abs(item[1].imag))
+        if abs(off.imag) > LINE_WIDTHS * width + SLACK_M:
+            allowed = f'{_cm(LINE_WIDTHS * width)} are allowed'
+            return f'{name} is {_cm(abs(off.imag))} off the line, and {allowed}'
+        order = sorted(along, key=lambda n: along[n].real)
+        most = GAP_WIDTHS * max(map(_width, members))
+        for one, other in itertools.pairwise(order):
+            gap = (along[other] - along[one]).real
+            if gap > most + SLACK_M:
+                return (
+                    f'{one} and {other} are {_cm(gap)} apart, where the line has a gap from '
+                    f'{_cm(most)} on'
+                )
+        if ordered and order != [item.name for item in members]:
+            return f'the order is {", ".join(order)}'
+        return ''
+
+    def _plus(self, members: Sequence[SceneObject], ordered: bool) -> str:
+        width = min(map(_width, members))
+        points = [_point(item) for item in members]
+        middle = sum(points) / PLUS_SIZE
+        centre, *arms = sorted(points, key=lambda point: abs(point - middle))
+        cells = (1 + 0j, 1j, -1 + 0j, -1j)
+        arms.sort(key=lambda point: cmath.phase(point - centre))
+        best = min(
+            (arms[i:] + arms[:i] for i in range(4)),
+            key=lambda turn: abs(cmath.phase(_step(turn, cells))) if _step(turn, cells) else 9.0,
+        )
+        step = _step(best, cells)
+        residual = max(
+            abs(centre - middle),
+            *(abs(point - middle - step * cell) for point, cell in zip(best, cells, strict=True)),
+        )
+        heights = [bottom_z(item) for item in members]
+        if max(heights) - min(heights) > REST_GAP_M + SLACK_M:
+            return 'they do not all stand at one height'
+        if residual > PLUS_RESIDUAL * width + SLACK_M:
+            return f'the best one has an object {_cm(residual)} from its place'
+        if not width - SLACK_M <= abs(step) <= GAP_WIDTHS * width + SLACK_M:
+            return f'its arms are {_cm(abs(step))} long, not {_cm(width)} to {_cm(2.5 * width)}'
+        if abs(math.degrees(cmath.phase(step))) > PLUS_TURN_DEG:
+            return f'it is turned by {abs(math.degrees(cmath.phase(step))):.0f} degrees'
+        names = {item.name for item in members}
+        for other in self._loose:
+            near = min(abs(_point(other) - point) for point in points)
+            if other.name not in names | self._held and near < abs(step) + PLUS_RESIDUAL * width:
+                return f'{other.name} stands next to it'
+        return ''
+
+
+def _noun(condition: GoalCondition) -> str:
+    who = listed([item.in_words for item in condition.things])
+    noun = {K.TOWER: 'tower', K.LINE: 'straight line', K.PLUS: 'plus sign'}[condition.kind]
+    return f'there is no {noun} of {who}'
+
+
+def _along(item: SceneObject, way: complex) -> Iterator[float]:
+    """Yield how far the corners of an object are in a direction [m]."""
+    for x, y in outline(item):
+        yield (complex(x, y) / way).real
+
+
+def _step(points: Sequence[complex], cells: Sequence[complex]) -> complex:
+    """Fit the step from the middle of four arms to each, by least squares."""
+    return sum(point * cell.conjugate() for point, cell in zip(points, cells, strict=True)) / 4
+
+
+class _House:
+    """A household as conditions query it: by its facts, which are symbols already."""
+
+    def __init__(self, scene: Scene):
+        self._scene = scene
+        self._around: dict[str, list[str]] = {}
+        for fact in scene.facts:
+            if fact.predicate in ('on', 'in', 'inside', 'in_room'):
+                self._around.setdefault(fact.subject, []).append(fact.object)
+
+    def fault(self, condition: GoalCondition) -> str:
+        """Return why a condition does not hold, as a sentence without full stop; '' if it does."""
+        single = partial(self._single, condition)
+        return _chosen(condition, single, partial(_positive, condition))
+
+    def _single(self, condition: GoalCondition, name: str) -> str:
+        has = self._scene.has
+        if name not in self._scene.names:
+            return f'{name} is not in sight'
+        match condition.kind:
+            case K.HELD:
+                return '' if has(name, 'held_by') else f'{name} is in no hand'
+            case K.STATE:
+                return '' if has(name, 'is', condition.word) else f'{name} is not {condition.word}'
+        assert condition.place is not None  # of both other kinds, by the grammar
+        place = condition.place
+        inside = condition.kind is K.IN
+        there = self._places(name) if inside else self._around.get(name, [])
+        relation = has if not inside else (lambda *_: True)
+        if any(other in there and relation(name, 'on', other) for other in place.names):
+            return ''
+        now = next((f': it is {f.predicate} {f.object}' for f in self._scene.facts
+                    if f.subject == name and f.predicate in ('on', 'inside')), '')  # fmt: skip
+        return f'{name} is not {condition.kind.value} {place.in_words}{now}'
+
+    def _places(self, name: str) -> set[str]:
+        """Return all that an object is in or on, at any depth, its room included."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            new = set(self._around.get(waiting.pop(), ())) - found
+            found |= new
+            waiting += new
+        return found

@@ -1,0 +1,79 @@
+"""The goal of a person's sentence: read by the Brain or given by the person, checked by poses."""
+
+from collections.abc import Callable
+
+from bbllm.core.errors import ConfigError, NoGoalError, ParseError, UnknownNameError
+from bbllm.core.goals import AUTO, NO_GOAL, GoalFinding, TaskGoal, parse_goal
+from bbllm.core.protocols import ChatModel, EpisodeContext
+from bbllm.core.types import Scene, Task
+from bbllm.planners.common.goal_request import ask_goal
+from bbllm.worlds.scene.goal_check import check_goal, undecided
+
+
+class SceneGoals:
+    """
+    A `GoalKeeper` for worlds whose scenes have poses or facts.
+
+    Args:
+        brain: Reads the goal from the task.
+        text: Conditions that a person gave; the Brain is not asked then.
+        moves: Whether anything can move; if not, nothing is checked.
+    """
+
+    def __init__(self, brain: ChatModel, text: str = '', *, moves: bool = True):
+        self._brain = brain
+        self._text = text
+        self._moves = moves
+        self.by = 'person' if text else brain.name
+
+    def read(self, task: Task, scene: Scene, context: EpisodeContext) -> TaskGoal:
+        """Return the goal; see `GoalKeeper`."""
+        if self._text:
+            return given_goal(self._text, scene)
+        goal = ask_goal(self._brain, task, scene, context)
+        if why := undecided(goal, scene):
+            raise NoGoalError(f'{why}, so that it cannot show that the task was done')
+        return goal
+
+    def check(self, goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
+        """Return what a settled scene shows of a goal."""
+        if not self._moves:
+            return GoalFinding(unseen='nothing moves')
+        return check_goal(goal, scene, start)
+
+
+def given_goal(text: str, scene: Scene) -> TaskGoal:
+    """Return the goal that a person gave; raises ConfigError where a scene cannot have it."""
+    try:
+        return parse_goal(text, scene)
+    except (ParseError, UnknownNameError) as error:
+        raise ConfigError(f'The goal {text[:80]!r} cannot be checked. {error}') from error
+
+
+def goal_keeper(wanted: str, brain: ChatModel, *, moves: bool = True) -> SceneGoals | None:
+    """
+    Return what keeps the goal of a task; None where it is not to be checked.
+
+    Args:
+        wanted: `auto`, `no`, or conditions in the grammar of core.goals; see `check_wanted`.
+        brain: Reads the goal with `auto`.
+        moves: Whether anything can move, so that the goal is checked.
+    """
+    if wanted == NO_GOAL:
+        return None
+    return SceneGoals(brain, '' if wanted == AUTO else wanted, moves=moves)
+
+
+def check_wanted(wanted: str, observe: Callable[[], Scene]) -> None:
+    """
+    Check a goal that a person gave, before anything is started.
+
+    Args:
+        wanted: `auto`, `no`, or conditions.
+        observe: Returns the scene before the task; called for conditions only.
+
+    Raises:
+        ConfigError: The conditions cannot be read, or name what is not in the scene.
+    """
+    if wanted not in (AUTO, NO_GOAL):
+        given_goal(wanted, observe())

@@ -1,0 +1,272 @@
+"""Goals: the grammar, its words, and what a scene shows of each condition."""
+
+import math
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from bbllm.core.errors import ParseError, UnknownNameError
+from bbllm.core.goals import TABLE_KINDS, parse_goal, parse_goal_reply
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.worlds.household.visibility import visibility_of
+from bbllm.worlds.household.world import HouseholdWorld
+from bbllm.worlds.scene.goal_check import check_goal, undecided
+from bbllm.worlds.scene.relations import build_scene
+
+EDGE_M = 0.04
+ON_RED = 0.06
+"""Height of the middle of a cube that stands on another [m]."""
+Places = Mapping[str, tuple[float, ...]]
+
+
+def item(name: str, at: tuple[float, ...]) -> SceneObject:
+    """Make an object of a name like `red_cube`, standing unless a height is given."""
+    kind = Kind.LOCATION if name.startswith('location') else Kind(name.split('_')[1])
+    size = {Kind.CUBE: (EDGE_M,) * 3, Kind.CONTAINER: (0.16, 0.16, 0.05)}.get(kind, (0.0,) * 3)
+    z = at[2] if len(at) > 2 else size[2] / 2
+    pose = Pose(position_m=(at[0], at[1], z))
+    return SceneObject(name=name, kind=kind, pose=pose, size_m=size)
+
+
+TABLE = SceneObject(
+    name='table',
+    kind=Kind.FIXTURE,
+    pose=Pose(position_m=(0.45, 0.0, -0.02)),
+    size_m=(1.0, 1.4, 0.04),
+)
+
+
+def scene(places: Places, held: str = '') -> Scene:
+    """Return a table on which each object is where it is said to be."""
+    items = (TABLE, *(item(name, at) for name, at in places.items()))
+    made = build_scene(items, None, skills=(), stamp_s=0.0, now_s=0.0)
+    facts = (*made.facts, *([Fact(held, 'held_by', 'hand')] if held else []))
+    return Scene(items, (), facts, 0.0)
+
+
+START: Places = {
+    'red_cube': (0.40, 0.10),
+    'blue_cube': (0.50, 0.20),
+    'green_cube': (0.60, -0.10),
+    'pink_cube': (0.30, -0.30),
+    'white_container': (0.45, -0.30),
+    'location_A': (0.50, -0.10),
+    'location_B': (0.60, 0.30),
+}
+
+
+def unmet(goal: str, moved: Places | None = None, held: str = '') -> tuple[str, ...]:
+    """Return the faults of a goal after some objects were moved."""
+    start = scene(START)
+    return check_goal(
+        parse_goal(goal, start), scene({**START, **(moved or {})}, held), start
+    ).unmet
+
+
+@pytest.mark.parametrize(
+    ('goal', 'met', 'not_met'),
+    [
+        ('on(red_cube, blue_cube)', {'red_cube': (0.50, 0.20, ON_RED)}, {}),
+        ('on(red_cube, blue_cube)', {'red_cube': (0.51, 0.19, ON_RED)}, {'red_cube': (0.5, 0.15)}),
+        ('on(red_cube, location_A)', {'red_cube': (0.50, -0.11)}, {'red_cube': (0.50, -0.13)}),
+        ('on(red_cube, table)', {}, {'red_cube': (0.50, 0.20, ON_RED)}),
+        ('in(red_cube, white_container)', {'red_cube': (0.45, -0.3, 0.03)}, {}),
+        ('beside(red_cube, blue_cube)', {'red_cube': (0.50, 0.12)}, {'red_cube': (0.50, 0.11)}),
+        ('beside(red_cube, blue_cube)', {'red_cube': (0.5, 0.24)}, {'red_cube': (0.5, 0.2, 0.06)}),
+        ('left_of(red_cube, green_cube)', {'red_cube': (0.60, 0.0)}, {'red_cube': (0.5, -0.2)}),
+        ('right_of(red_cube, blue_cube)', {'red_cube': (0.50, 0.10)}, {'red_cube': (0.5, 0.3)}),
+        ('nearer(red_cube, blue_cube)', {'red_cube': (0.40, 0.20)}, {'red_cube': (0.60, 0.20)}),
+        ('farther(red_cube, blue_cube)', {'red_cube': (0.60, 0.20)}, {'red_cube': (0.40, 0.20)}),
+        ('side(red_cube, left)', {'red_cube': (0.5, 0.02)}, {'red_cube': (0.5, 0.015)}),
+        ('side(red_cube, right)', {'red_cube': (0.5, -0.02)}, {}),
+        ('side(red_cube, far)', {'red_cube': (0.5, 0.0)}, {}),
+        ('side(red_cube, near)', {}, {'red_cube': (0.5, 0.0)}),
+        ('not side(red_cube, left)', {'red_cube': (0.5, -0.01)}, {'red_cube': (0.5, 0.01)}),
+        ('not on(red_cube, table)', {'red_cube': (0.50, 0.20, ON_RED)}, {}),
+        ('moved(red_cube)', {'red_cube': (0.42, 0.10)}, {'red_cube': (0.41, 0.10)}),
+        ('not moved(red_cube)', {}, {'red_cube': (0.5, 0.0)}),
+        ('at_place_of(red_cube, blue_cube)', {'red_cube': (0.5, 0.18), 'blue_cube': (0, 0)}, {}),
+        ('line(red_cube, blue_cube)', {'red_cube': (0.50, 0.28)}, {'red_cube': (0.50, 0.12)}),
+        ('line(2 of red_cube|blue_cube)', {'red_cube': (0.50, 0.12)}, {'red_cube': (0.5, 0.31)}),
+        (
+            'line(red_cube, blue_cube, green_cube)',
+            {'red_cube': (0.52, 0.28), 'green_cube': (0.50, 0.12)},
+            {'red_cube': (0.55, 0.28), 'blue_cube': (0.5, 0.19), 'green_cube': (0.55, 0.12)},
+        ),
+        ('tower(blue_cube, red_cube)', {'red_cube': (0.50, 0.20, ON_RED)}, {}),
+        ('tower(2 of red_cube|blue_cube|pink_cube)', {'red_cube': (0.50, 0.20, ON_RED)}, {}),
+        (
+            'tower(2 of red_cube|blue_cube)',
+            {'red_cube': (0.50, 0.20, ON_RED)},
+            {'red_cube': (0.50, 0.20, ON_RED), 'pink_cube': (0.50, 0.20, 0.10)},
+        ),
+        (
+            'side(all of red_cube|blue_cube|pink_cube, left)',
+            {'pink_cube': (0.3, 0.3)},
+            {'blue_cube': (0.5, -0.2), 'pink_cube': (0.3, 0.3)},
+        ),
+        ('side(2 of green_cube|pink_cube|blue_cube, right)', {}, {'pink_cube': (0.3, 0.3)}),
+        ('on(red_cube|pink_cube, location_A|location_B)', {'pink_cube': (0.6, 0.3)}, {}),
+    ],
+)
+def test_a_condition_holds_where_it_should_and_has_a_fault_where_not(
+    goal: str, met: Places, not_met: Places
+) -> None:
+    (fault,) = unmet(goal, not_met)
+
+    assert unmet(goal, met) == ()
+    assert '_cube' in fault
+
+
+def test_a_plus_sign_has_a_middle_and_four_arms_of_one_length() -> None:
+    names = ('red_cube', 'blue_cube', 'green_cube', 'pink_cube', 'grey_cube')
+    cells = ((0, 0), (1, 0), (0, 1), (-1, 0), (0, -1))
+    goal = f'plus(5 of {"|".join(names)}|teal_cube)'
+
+    def layout(pitch_m: float, turn_deg: float) -> Places:
+        turn = math.radians(turn_deg)
+        cos, sin = math.cos(turn) * pitch_m, math.sin(turn) * pitch_m
+        rows = ((0.5 + cos * x - sin * y, sin * x + cos * y) for x, y in cells)
+        return {**dict(zip(names, rows, strict=True)), 'teal_cube': (0.3, 0.5)}
+
+    def faults(places: Places) -> tuple[str, ...]:
+        table = scene(places)
+        return check_goal(parse_goal(goal, table), table, table).unmet
+
+    assert faults(layout(0.07, 0)) == faults(layout(0.06, 12)) == faults(layout(0.1, -12)) == ()
+    assert 'turned by 20 degrees' in faults(layout(0.07, 20))[0]
+    assert 'arms are 11.0 cm long' in faults(layout(0.11, 0))[0]
+    assert 'from its place' in faults({**layout(0.07, 0), 'pink_cube': (0.46, 0.0)})[0]
+    assert 'stands next to it' in faults({**layout(0.07, 0), 'teal_cube': (0.5, 0.14)})[0]
+
+
+def test_what_is_in_the_hand_is_held_and_nowhere_else() -> None:
+    up = {'red_cube': (0.50, 0.20, 0.30)}
+
+    assert unmet('held(red_cube)', up, 'red_cube') == ()
+    assert unmet('held(red_cube)') == ('red_cube is not in the hand',)
+    assert unmet('on(red_cube, blue_cube)', up, 'red_cube') == ('red_cube is in the hand',)
+    assert 'red_cube is in the hand' in unmet('tower(blue_cube, red_cube)', up, 'red_cube')[0]
+
+
+def test_a_fault_has_the_figure_and_where_the_object_is() -> None:
+    assert unmet('on(red_cube, blue_cube)') == ('red_cube is not on blue_cube: it is on table',)
+    assert unmet('on(red_cube, location_A)') == (
+        'red_cube is 22.4 cm from location_A, and 2.0 cm count as on it',
+    )
+    assert unmet('beside(red_cube, blue_cube)') == (
+        'red_cube is 6.0 cm away from blue_cube, and at most 4.0 cm count as right next to it',
+    )
+
+
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('', 'is no condition'),
+        ('red on blue', 'is no condition'),
+        ('on(red_cube)', 'write on(a, b)'),
+        ('on(red_cube, blue_cube, table)', 'write on(a, b)'),
+        ('fly(red_cube)', 'is no condition. Conditions are on(a, b)'),
+        ('on(red_cube, red_cube)', 'one other object'),
+        ('on(location_A, red_cube)', 'location_A is a location, which nothing can move'),
+        ('side(red_cube, up)', 'none of left, right, near, far'),
+        ('tower(red_cube)', 'two or more'),
+        ('tower(red_cube, red_cube)', 'each once'),
+        ('plus(red_cube, blue_cube)', '5 objects'),
+        ('on(3 of red_cube|blue_cube, table)', 'any number from 1 to 2'),
+        ('on(red_cube, table) please on(blue_cube, table)', 'is no condition'),
+        ('on(red_cube, table)); import os', 'is no condition'),
+        ('; '.join(f'on(red_cube, {n})' for n in ('table', 'blue_cube')) + ' or so', 'no cond'),
+        ('state(red_cube, on)', 'is no condition'),
+    ],
+)
+def test_what_is_not_in_the_grammar_is_refused_with_what_is(text: str, said: str) -> None:
+    with pytest.raises(ParseError, match=re.escape(said)):
+        parse_goal(text, scene(START))
+
+
+def test_a_name_that_the_scene_lacks_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'red_cube'"):
+        parse_goal('on(red_cub, table)', scene(START))
+
+
+def test_every_kind_of_condition_is_read_from_its_own_form_and_written_back() -> None:
+    letters = {'a': 'red_cube', 'b': 'blue_cube', 'c': 'green_cube', 'd': 'pink_cube'}
+    table = scene({**START, 'e_cube': (0.2, 0.2), 'f_cube': (0.2, 0.3)})
+    for kind in TABLE_KINDS:
+        text = re.sub(r'\b([a-d])\b', lambda found: letters[found[1]], kind.form)
+        text = re.sub(r'\b([ef])\b', r'\1_cube', text)
+
+        goal = parse_goal(text, table)
+
+        assert [condition.kind for condition in goal.conditions] == [kind]
+        assert parse_goal(str(goal), table) == goal
+        assert goal.in_words[0].startswith(('red_cube', '5 of red_cube'))
+
+
+@pytest.mark.parametrize(
+    'reply',
+    [
+        'on(red_cube, blue_cube)\nside(blue_cube, left)',
+        '```\n1. on(Red cube, blue_cube)\n2. side(blue_cube, left)\n```',
+        '<think>on(green_cube, table)? no</think>The conditions:\n- on(red_cube, blue_cube); '
+        'side(blue_cube, left).',
+        'on(red_cube, blue_cube)\nside(blue_cube, left)\non(red_cube, blue_cube)',
+    ],
+)
+def test_a_reply_is_read_through_what_models_put_around_it(reply: str) -> None:
+    goal = parse_goal_reply(reply, scene(START))
+
+    assert goal is not None
+    assert goal.in_words == ('red_cube is on blue_cube', 'blue_cube is on the left side')
+
+
+@pytest.mark.parametrize(
+    'reply', ['none', 'None.', '- none', '"none"', 'on(red_cube, table)\nnone']
+)
+def test_none_is_no_goal_whatever_stands_beside_it(reply: str) -> None:
+    assert parse_goal_reply(reply, scene(START)) is None
+
+
+@pytest.mark.parametrize('reply', ['', 'I cannot tell.', 'on(red_cube, moon)', 'on(red_cube'])
+def test_a_reply_without_a_usable_condition_is_refused_with_the_whole_form(reply: str) -> None:
+    with pytest.raises(ParseError, match=r'Conditions are|There is no object'):
+        parse_goal_reply(reply, scene(START))
+
+
+def test_a_choice_that_is_met_before_anything_moves_decides_nothing() -> None:
+    start = scene({**START, 'pink_cube': (0.5, -0.1)})
+
+    assert 'holds before' in undecided(
+        parse_goal('on(red_cube|pink_cube, location_A)', start), start
+    )
+    assert not undecided(parse_goal('on(pink_cube, location_A)', start), start)
+    assert not undecided(parse_goal('on(red_cube|blue_cube, location_A)', start), start)
+
+
+def test_a_goal_of_a_house_is_checked_by_its_facts_at_any_depth() -> None:
+    house = HouseholdWorld('family_flat').observe()
+
+    def shown(text: str) -> tuple[str, ...]:
+        return check_goal(parse_goal(text, house), house, house).unmet
+
+    assert shown('in(salmon, kitchen); in(salmon, fridge); state(fridge, closed)') == ()
+    assert shown('in(character, kitchen); not held(salmon); in(4 of breadslice, kitchen)') == ()
+    assert 'salmon_110 is not in microwave' in shown('in(salmon, microwave)')[0]
+    assert shown('state(fridge, open)') == ('fridge_109 is not open',)
+    with pytest.raises(ParseError, match='is no condition'):
+        parse_goal('tower(plate, bowl)', house)
+
+
+def test_what_is_out_of_sight_is_not_decided() -> None:
+    start = HouseholdWorld('family_flat').observe()
+    goal = parse_goal('in(salmon, microwave)', start)
+    seen = HouseholdWorld(
+        'family_flat', visibility=visibility_of('rooms_seen_open_only')
+    ).observe()
+
+    finding = check_goal(goal, seen, start)
+
+    assert (finding.unmet, finding.met) == ((), False)
+    assert 'salmon_110 is not in sight' in finding.unseen
