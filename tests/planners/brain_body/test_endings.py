@@ -232,8 +232,8 @@ def test_the_prompt_lists_every_form_and_no_other_name() -> None:
 
 def test_the_planner_of_the_registry_plays_so_too() -> None:
     run = EpisodeRun(make_task('x', 'r'), planner='brain_body', brain='b', body='c')
-    brain = ScriptedModel([STACK.replace('(', ' ').replace(')', '')])
-    body = ScriptedModel(['<rob0>[pick] <red_cube>', '<rob0>[place] <blue_cube>'])
+    brain = ScriptedModel(['0: pick red_cube\n1: place red_cube on blue_cube'])
+    body = ScriptedModel([])
 
     episode = run.execute(
         built(run, 'brain_body', brain, body), BoxTable(PLACES), SceneGoals(brain, GOAL)
