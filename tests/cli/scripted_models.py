@@ -13,7 +13,16 @@ REPAIR = (
 
 def body_of(request: Request) -> str:
     """Turn `pick X` and `place it on Y` into calls, and pass on all else."""
-    step = re.findall(r'Step: (.*)', request.prompt)[-1]
+    single = re.findall(r'Step: (.*)', request.prompt)
+    if single:
+        return call_of(single[-1])
+    *_, plan, numbers = re.split(r'\nPlan:\n|\nSteps to turn into calls: ', request.prompt)
+    steps = dict(re.findall(r'(\d+): (.*)', plan))
+    return '\n'.join(f'{n}: {call_of(steps[n])}' for n in re.findall(r'\d+', numbers))
+
+
+def call_of(step: str) -> str:
+    """Return the call of a step."""
     pick = re.match(r'pick (\w+)', step)
     place = re.match(r'place it on (\w+)', step)
     if pick:
