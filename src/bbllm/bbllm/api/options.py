@@ -15,6 +15,7 @@ HOUSE = 'family_flat'
 PLANNER = 'brain_body'
 FEEDBACK_LOOPS = 3
 STEPS = 200
+GOAL = AUTO
 
 AnyPlanner = str | PlannerSpec | Callable[..., Planner]
 """A planner's name, with or without options; its spec; or its class, called as
@@ -43,7 +44,7 @@ class EpisodeOptions:
     """How steps become calls."""
     k: int = FEEDBACK_LOOPS
     """Feedback loops."""
-    goal: str = AUTO
+    goal: str = GOAL
     """What is checked at the end: conditions (core.goals), `auto` to let the Brain read them from
     the task, or `no`."""
     seed: int | None = None

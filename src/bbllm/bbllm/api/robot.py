@@ -15,6 +15,7 @@ from bbllm.api.approved_world import Approve
 from bbllm.api.backends import LocalBackend, StackBackend, run_in_thread
 from bbllm.api.options import (
     FEEDBACK_LOOPS,
+    GOAL,
     HOUSE,
     PLANNER,
     SCENE,
@@ -28,7 +29,6 @@ from bbllm.api.stage import open_stage
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError, ParseError, UnknownNameError, WorldError
 from bbllm.core.events import Episode, Event, Limits
-from bbllm.core.goals import AUTO
 from bbllm.core.protocols import World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
@@ -104,7 +104,7 @@ class Robot:
         speed: float | None = None,
         seed: int | None = None,
         limits: Limits | None = None,
-        goal: str = AUTO,
+        goal: str = GOAL,
         approve: Approve | None = None,
         record: str | Path | None = None,
         replay: str | Path | None = None,
