@@ -20,7 +20,6 @@ from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.events import Episode, Limits
-from bbllm.core.goals import NO_GOAL
 from bbllm.core.journal import read_episode
 from bbllm.core.registry import load_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
@@ -93,7 +92,7 @@ def _played_before(client: StackClient, files: _Files, job: EpisodeSpec) -> bool
 
 def _run(client: StackClient, job: EpisodeSpec, instruction: str, episode_id: str) -> None:
     result = client.run_task(
-        instruction, episode_id=episode_id, feedback_loops=job.key.k, goal=NO_GOAL
+        instruction, episode_id=episode_id, feedback_loops=job.key.k, goal='no'
     )
     if result.refused:
         raise TaskError(result.message)
