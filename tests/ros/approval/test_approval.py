@@ -35,14 +35,16 @@ def plan_told(stack: Running, count: int = 1) -> tuple[str, Plan]:
 def test_nothing_moves_before_a_person_has_approved_that_very_plan(
     stack: Running, robot: Robot
 ) -> None:
-    task = stack.begin(TASK)
+    task = stack.begin(TASK, goal='on(red_cube, location_B)')
     request = request_of(stack)
     episode_id, plan = plan_told(stack)
 
-    assert request.hash == plan_hash(episode_id, 0, plan)
+    assert request.goal == ('red_cube is on location_B',)
+    assert stack.wait_for(EventKind.GOAL).data.conditions == request.goal
+    assert request.hash == plan_hash(episode_id, 0, plan, request.goal)
     assert request.lines == tuple(str(step) for step in plan.steps)
     assert request.episode_id == episode_id
-    for wrong in ('', request.hash[:12], 'f' * 64, plan_hash(episode_id, 1, plan)):
+    for wrong in ('', request.hash[:12], 'f' * 64, plan_hash(episode_id, 0, plan)):
         with pytest.raises(ApprovalError, match='not what waits now'):
             stack.client.approvals.answer(wrong, YES)
     assert robot.stood_still()
@@ -51,6 +53,7 @@ def test_nothing_moves_before_a_person_has_approved_that_very_plan(
 
     result = task.result()
     assert (result.ending, result.feedback_loops) == (Ending.FINISHED, 0), result.message
+    assert result.goal == 'met'
     assert robot.goals > 3
     approvals = [
         e
