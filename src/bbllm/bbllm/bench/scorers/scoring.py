@@ -10,6 +10,7 @@ from bbllm.bench.log.prices import cost_of
 from bbllm.bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.metrics import goal_recall
 from bbllm.bench.scene_sampling.generator import fingerprint
+from bbllm.bench.scorers.eai_errors import error_classes
 from bbllm.bench.scorers.faithfulness import (
     Faithfulness,
     OtherCaseError,
@@ -19,6 +20,7 @@ from bbllm.bench.scorers.faithfulness import (
 from bbllm.bench.scorers.information import gathered
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.house_goals import GraphGoal
 from bbllm.bench.suites.scores import FinalState, Score
 from bbllm.core import errors
 from bbllm.core.events import (
@@ -32,7 +34,7 @@ from bbllm.core.events import (
     StepFailed,
     StepPassed,
 )
-from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.core.types import Code, Outcome, Scene, SkillCall
 
 NO_CALL = 'NO_CALL'
 """Stands among the error codes for a step that could not be turned into a call."""
@@ -78,6 +80,9 @@ def score(
     fault, error = fault_of(episode)
     fault = fault or (UNSEEN if after is None else '')
     executable, passes, codes = _tally(episode)
+    if isinstance(job.case.goal, GraphGoal):  # with the classes of errors that its authors count
+        codes = codes - Counter({Code.PRECONDITION.name: codes.total()})
+        codes += error_classes(job.case.house, episode)
     calls = episode.model_calls
     discarded = [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
     account = EpisodeResult(

@@ -39,7 +39,7 @@ WHERE_TO_GET = (
     f'eai-eval=={VERSION}; or name the folder {PACKAGE} of an unpacked copy with --data DIR.'
 )
 _GOALS = 'resources/virtualhome/task_state_LTL_formula_accurate.json'
-_PROGRAMS = 'dataset/programs_processed_precond_nograb_morepreconds'
+PROGRAMS = 'dataset/programs_processed_precond_nograb_morepreconds'
 _FOLDER = 'TrimmedTestScene1_graph/results_intentions_march-13-18'
 _NAME = re.compile(r'(\w+)\.(\d+)')
 """An object in a goal as a formula, for example `washing_machine.1001`."""
@@ -112,7 +112,7 @@ def read_tasks(folder: Path) -> list[EaiTask]:
 
 def read_program(folder: Path, file_id: str) -> tuple[str, ...]:
     """Return the lines of an annotated program; raises ConfigError where it cannot be read."""
-    text = _text(folder / _PROGRAMS / 'executable_programs' / _FOLDER / f'file{file_id}.txt')
+    text = _text(folder / PROGRAMS / 'executable_programs' / _FOLDER / f'file{file_id}.txt')
     lines = [line.strip() for line in text.splitlines() if line.startswith('[')]
     # Its objects have two numbers, `(1.1000)`; the second is the id in the graph.
     return tuple(_OBJECT_ID.sub(r'(\1)', line) for line in lines)
@@ -255,7 +255,7 @@ def judged(goal: GraphGoal) -> bool:
 
 
 def _graph_path(folder: Path, file_id: str) -> Path:
-    return folder / _PROGRAMS / 'init_and_final_graphs' / _FOLDER / f'file{file_id}.json'
+    return folder / PROGRAMS / 'init_and_final_graphs' / _FOLDER / f'file{file_id}.json'
 
 
 def _text(path: Path) -> str:

@@ -75,6 +75,10 @@ BENCHMARKS = {
         'household_speed.command',
         'Steps per second of the household, and of VirtualHome 2.3.0 (needs make extras).',
     ),
+    'eai-check': (
+        'eai.command',
+        'Our houses and scores beside the evaluator of the Embodied Agent Interface (minutes).',
+    ),
     'sample-goals': (
         'goals.command',
         'Draw goals for houses in three splits, each proven solvable with its least steps.',

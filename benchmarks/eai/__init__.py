@@ -1,0 +1,1 @@
+"""Houses and scores beside the evaluator of the Embodied Agent Interface."""
