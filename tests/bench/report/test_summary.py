@@ -172,5 +172,7 @@ def test_the_table_shows_every_k_and_what_was_lost() -> None:
     assert 'p = 0.25: not clear, interval and test disagree.' in ' '.join(text.split())
     assert '1 episode was lost to infrastructure (1 ModelUnavailableError)' in text
     assert 'Steps that failed with K = 0: 8 OUT_OF_WORKSPACE.' in text
+    assert 'Endings with K = 3: 3 FINISHED, 1 MODEL_FAILED.' in text
+    assert 'Endings with K = 0' not in text  # all of them finished
     assert 'Unsafe commands: 0, counted in 8 episodes.' in text
     assert '4.0 episodes a minute.' in text

@@ -2,6 +2,7 @@
 
 import contextlib
 import string
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,16 @@ from hypothesis import strategies as st
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction, FtReply, parse_enough, parse_reply
+from bbllm.planners.llm_pop.fine_tuned_grammar import (
+    ENOUGH_FORM,
+    REPLY_FORM,
+    SOME_FORM,
+    FtAction,
+    FtReply,
+    parse_enough,
+    parse_reply,
+    parse_some,
+)
 from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, Verb
 
 NUMBERS = st.integers(-19999, 19999).map(lambda value: value / 10000)
@@ -82,12 +92,12 @@ def test_markdown_and_layout_do_not_matter(text: str) -> None:
 @pytest.mark.parametrize(
     ('text', 'why'),
     [
-        ("ACTION: [pick('a_cube')]", 'one line `EXPLAIN: `'),
-        ('EXPLAIN: Lift it.', 'one line `ACTION: `'),
-        ("ACTION: [pick('a_cube')]\nEXPLAIN: Lift it.", 'below it one line `ACTION: `'),
-        (reply("[pick('a_cube')]") + '\n' + reply("[pick('b_cube')]"), 'one line `EXPLAIN: `'),
+        ("ACTION: [pick('a_cube')]", 'There are 0 lines `EXPLAIN: ` and'),
+        ('EXPLAIN: Lift it.', '1 lines `EXPLAIN: ` and 0 lines `ACTION: `'),
+        ("ACTION: [pick('a_cube')]\nEXPLAIN: Lift it.", 'below it one of the second'),
+        (reply("[pick('a_cube')]") + '\n' + reply("[pick('b_cube')]"), '2 lines `EXPLAIN: `'),
         (reply("pick('a_cube')"), 'no list of actions in brackets'),
-        (reply("[throw('a_cube')]"), "'throw' is no action. The actions are pick"),
+        (reply("[throw('a_cube')]"), "'throw' is no action. The reply to this question is"),
         (reply("[pick('a_cube') pick('b_cube')]"), 'A comma is missing'),
         (reply('[pick()]'), 'has not the arguments'),
         (reply("[pick('a_cube', 'b_cube')]"), 'has not the arguments'),
@@ -100,9 +110,9 @@ def test_markdown_and_layout_do_not_matter(text: str) -> None:
         (reply('[place([0.4, 0.1, nan], [1, 0, 0, 0])]'), 'are not all numbers'),
         (reply('[place([0.4, 0.1, zero], [1, 0, 0, 0])]'), 'are not all numbers'),
         (reply('[__import__("os")]'), 'is no action'),
-        ('EXPLAIN: ' + '\n' * 200_000, 'one line `ACTION: `'),
+        ('EXPLAIN: ' + '\n' * 200_000, '0 lines `ACTION: `'),
         (reply('[' + 'pick(' * 100_000), 'no list of actions'),
-        ('*' * 500_000, 'one line `EXPLAIN: `'),
+        ('*' * 500_000, '0 lines `EXPLAIN: `'),
         (reply(f'[{", ".join(["reset()"] * (MAX_ACTIONS + 1))}]'), f'more than {MAX_ACTIONS}'),
     ],
 )
@@ -114,13 +124,30 @@ def test_what_is_not_the_grammar_is_refused_with_what_would_do(text: str, why: s
 
 
 @pytest.mark.parametrize(
+    ('read', 'form'),
+    [(parse_reply, REPLY_FORM), (parse_enough, ENOUGH_FORM), (parse_some, SOME_FORM)],
+)
+@pytest.mark.parametrize('text', ['I would weigh both.', reply('[throw()]'), reply('pick')])
+def test_the_first_refusal_states_the_whole_form_that_the_question_wants(
+    read: Callable[[str], FtReply], form: str, text: str
+) -> None:
+    with pytest.raises(ParseError) as error:
+        read(text)
+
+    assert str(error.value).endswith(form)
+    actions = '[reset()]' if read is not parse_enough else '<nooutput>'
+    assert f'`ACTION: {actions}' in form or 'such as [reset(), wait()]' in form
+    assert read(reply(actions, 'No. It is not known.')).explanation == 'No. It is not known.'
+
+
+@pytest.mark.parametrize(
     ('words', 'actions', 'enough'),
     [
         ('Yes.', '<nooutput>', True),
         ('no, both weigh', '<nooutput>', False),
         ('Perhaps.', '<nooutput>', 'must begin with Yes or No'),
         ('Nothing is known.', '<nooutput>', 'must begin with Yes or No'),
-        ('Yes.', '[reset()]', 'wants no actions yet'),
+        ('Yes.', '[reset()]', 'wants none yet'),
     ],
 )
 def test_the_first_question_is_answered_by_yes_or_no(

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
 from symbolic_table import Diary, busy_table
 
+from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm.core.errors import GaveUpError
-from bbllm.core.observation import Observed
+from bbllm.core.observation import Observed, observed
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
@@ -20,6 +21,7 @@ from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
 from bbllm.planners.llm_pop.planner import (
+    CURRENT,
     DONE,
     FAILED,
     HISTORY,
@@ -55,7 +57,20 @@ def test_the_examples_are_what_the_grammar_takes() -> None:
     assert len(actions) == 3
     assert not any(action.problem for action in actions)
     assert [parse_evaluator(text)[0] for text in verdicts[:3]] == [True, False, False]
-    assert not {'red_cube', 'blue_cube'} & set(re.findall(r'\w+', example))
+    named = set(re.findall(r'(\w+)_(?:cube|cylinder)', example + ''.join(verdicts[:3])))
+    assert named == {'mint', 'ivory'} and named.isdisjoint((*CUBE_COLORS, *CYLINDER_COLORS))
+
+
+def test_the_current_observation_stands_in_a_prompt_once() -> None:
+    now, before = str(observed(SCENE)), 'red_cube: [1 2 3 0 0 0 1]'
+    past = f'Action 0: PICK a\nObservation 0: {before}\nAction 1: WAIT\nObservation 1: {now}'
+
+    told = evaluator(f'{past}\nPerson: go on')
+
+    assert told.count(now) == 1 and f'\nObservation: {now}' in told
+    assert f'Observation 0: {before}\n' in told
+    assert f'Observation 1: {CURRENT}\nPerson: go on\n' in told
+    assert planner(history=past.replace(now, before)).count(before) == 2
 
 
 @pytest.mark.parametrize('yaw_deg', [0.0, 30.0, -90.0, 180.0])

@@ -10,6 +10,7 @@ from bbllm.bench.metrics.pairs import Comparison, PairedDifference
 from bbllm.bench.report.grid import Grid, grid_of, print_grid
 from bbllm.bench.report.summary import GroupFigures, KFigures, RunSummary, rate_text
 from bbllm.bench.report.words import interval
+from bbllm.core.events import Ending
 from bbllm.core.text import count_of
 
 NOTES = {
@@ -158,6 +159,8 @@ def _k_lines(group: KFigures) -> Iterator[str]:
             f'{count_of(group.needing, "episode")}): state {rate_text(group, "state")}, '
             f'informed {rate_text(group, "informed")}.'
         )
+    if group.endings.keys() - {Ending.FINISHED.name}:
+        yield f'Endings with K = {group.k}: {_counts(group.endings)}.'
     if group.codes:
         yield f'Steps that failed with K = {group.k}: {_counts(group.codes)}.'
     if group.broken_rules:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from bbllm.bench.log.results import NO_CASE, EpisodeResult
 from bbllm.bench.runner.run_watch import RunProgress
 from bbllm.cli.views.output import Output
+from bbllm.core.events import Ending
 from bbllm.core.text import count_of
 
 
@@ -50,12 +51,17 @@ class ProgressView:
             # Why a table could not be made is printed once, at the end.
             no_case = result.error == NO_CASE
             reason = 'its table could not be made' if no_case else result.reason
-            why = f'  {reason}' if reason else ''
+            ending = '' if result.ending in ('', Ending.FINISHED.name) else result.ending
             of = f'{self._planner} ' if self._planner else ''
-            self._output.print(
-                f'{progress.done:>4}/{progress.total}  {of}{result.key.name}  {result.verdict}  '
-                f'{count_of(result.loops, "loop")}  {time_text(progress.left_s)} left{why}'
+            parts = (
+                f'{progress.done:>4}/{progress.total}',
+                f'{of}{result.key.name}',
+                result.verdict,
+                count_of(result.loops, 'loop'),
+                f'{time_text(progress.left_s)} left',
+                ': '.join(filter(None, (ending, reason))),
             )
+            self._output.print('  '.join(filter(None, parts)))
         self._show(progress)
 
     def warned(self, text: str) -> None:

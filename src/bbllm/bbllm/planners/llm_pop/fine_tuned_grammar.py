@@ -12,8 +12,8 @@ paper's appendix A.6 it is that of the block.
 
 import math
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import cast
 
@@ -30,6 +30,21 @@ KNOWN = (
     "The actions are pick('<block>'), place('<block>', [x, y, z], [qx, qy, qz, qw]), "
     'reach([x, y, z], [qx, qy, qz, qw]), reset() and wait().'
 )
+
+REPLY_FORM = (
+    'The reply to this question is two lines: `EXPLAIN: ` and what the actions are for, then '
+    f'`ACTION: ` and a list such as [reset(), wait()], or {NO_OUTPUT} where nothing is left to '
+    f'do. {KNOWN}'
+)
+SOME_FORM = (
+    'The reply to this question is two lines: `EXPLAIN: ` and what the actions are for, then '
+    f'`ACTION: ` and a list such as [reset(), wait()], with one action or more. {KNOWN}'
+)
+ENOUGH_FORM = (
+    'The reply to this question is two lines: `EXPLAIN: Yes. ` or `EXPLAIN: No. ` and why, then '
+    f'`ACTION: {NO_OUTPUT}`, for actions are asked for next.'
+)
+"""The whole reply that a question wants, which ends each refusal: the prompts state no form."""
 
 _WORDS = {**{verb.name.lower(): verb for verb in Verb}, 'grasp': Verb.PICK}
 _BEFORE = ' \t>*_`'
@@ -87,6 +102,42 @@ class FtReply:
 
 def parse_reply(text: str) -> FtReply:
     """Parse a reply; raise ParseError with what is accepted, GaveUpError for `cannot: ...`."""
+    with _ending_in(REPLY_FORM):
+        return _read(text)
+
+
+def parse_enough(text: str) -> FtReply:
+    """Parse as `parse_reply` a reply that must begin with Yes or No and have no actions."""
+    with _ending_in(ENOUGH_FORM):
+        reply = _read(text)
+        if not _ANSWER.match(reply.explanation):
+            raise ParseError(
+                'The words after EXPLAIN must begin with Yes or No, but are '
+                f'{reply.explanation[:80]!r}.'
+            )
+        if reply.actions:
+            raise ParseError('There are actions, but this question wants none yet.')
+        return reply
+
+
+def parse_some(text: str) -> FtReply:
+    """Parse as `parse_reply` a reply that must have actions."""
+    with _ending_in(SOME_FORM):
+        reply = _read(text)
+        if not reply.actions:
+            raise ParseError('There are no actions, but this question wants at least one.')
+        return reply
+
+
+@contextmanager
+def _ending_in(form: str) -> Iterator[None]:
+    try:
+        yield
+    except ParseError as error:
+        raise ParseError(f'{error} {form}') from error
+
+
+def _read(text: str) -> FtReply:
     unfenced = (line for line in text.splitlines() if not _FENCE.match(line))
     lines = [line.lstrip(_BEFORE).rstrip(_AFTER) for line in unfenced]
     heads = [(i, found[1]) for i, line in enumerate(lines) if (found := _EXPLAIN.match(line))]
@@ -95,8 +146,8 @@ def parse_reply(text: str) -> FtReply:
         refuse_if_impossible(map(one_line, lines))
     if len(heads) != 1 or len(bodies) != 1 or heads[0][0] > bodies[0][0]:
         raise ParseError(
-            'The reply must have one line `EXPLAIN: ` with the reason, and below it one line '
-            f'`ACTION: ` with a list in brackets or {NO_OUTPUT}. {KNOWN}'
+            f'There are {len(heads)} lines `EXPLAIN: ` and {len(bodies)} lines `ACTION: `, not '
+            'one of the first and below it one of the second.'
         )
     (head, words), (body, rest) = heads[0], bodies[0]
     explanation = one_line(' '.join([words, *lines[head + 1 : body]]))
@@ -105,35 +156,15 @@ def parse_reply(text: str) -> FtReply:
     return FtReply(explanation[:MAX_WORDS], actions)
 
 
-def parse_enough(text: str) -> FtReply:
-    """Parse as `parse_reply` a reply that must begin with Yes or No and have no actions."""
-    reply = parse_reply(text)
-    if not _ANSWER.match(reply.explanation):
-        raise ParseError(
-            'The words after EXPLAIN must begin with Yes or No, but are '
-            f'{reply.explanation[:80]!r}.'
-        )
-    if reply.actions:
-        raise ParseError(f'This question wants no actions yet: write `ACTION: {NO_OUTPUT}`.')
-    return reply
-
-
-def parse_some(text: str) -> FtReply:
-    reply = parse_reply(text)
-    if not reply.actions:
-        raise ParseError(f'There are no actions, but this question wants at least one. {KNOWN}')
-    return reply
-
-
 def parse_actions(text: str) -> tuple[FtAction, ...]:
     """Parse a list of actions in brackets, which may be empty; raise ParseError otherwise."""
     if not (text.startswith('[') and text.endswith(']')):
-        raise ParseError(f'{text[:80]!r} is no list of actions in brackets. {KNOWN}')
+        raise ParseError(f'{text[:80]!r} is no list of actions in brackets.')
     inside, actions, at = text[1:-1], [], 0
     while at < len(inside) and inside[at:].strip():
         call = _CALL.match(inside, at)
         if call is None:
-            raise ParseError(f'{inside[at : at + 80]!r} is no action. {KNOWN}')
+            raise ParseError(f'{inside[at : at + 80]!r} is no action.')
         actions.append(_action(call[1], call[2]))
         at = call.end()
         if at < len(inside) and inside[at] != ',':
@@ -156,19 +187,19 @@ def vector(values: Sequence[float]) -> str:
 def _action(word: str, text: str) -> FtAction:
     verb = _WORDS.get(word.lower())
     if verb is None:
-        raise ParseError(f'{word[:40]!r} is no action. {KNOWN}')
+        raise ParseError(f'{word[:40]!r} is no action.')
     names, vectors = _arguments(word, text)
     lengths = [len(values) for values in vectors]
     if verb in (Verb.PLACE, Verb.REACH):
         if lengths != [3, 4] or len(names) > (verb is Verb.PLACE):
             raise ParseError(
                 f'{word}({text[:120]}) needs a position of 3 numbers and a quaternion of 4, but '
-                f'has {" and ".join(map(str, lengths)) or "none"}. {KNOWN}'
+                f'has {" and ".join(map(str, lengths)) or "none"}.'
             )
         pose = cast(Seven, (*vectors[0], *vectors[1]))
         return FtAction(verb, names[0] if names else '', pose)
     if vectors or len(names) != (verb is Verb.PICK):
-        raise ParseError(f'{word}({text[:120]}) has not the arguments that it takes. {KNOWN}')
+        raise ParseError(f'{word}({text[:120]}) has not the arguments that it takes.')
     return FtAction(verb, ''.join(names))
 
 
@@ -179,9 +210,9 @@ def _arguments(word: str, text: str) -> tuple[list[str], list[tuple[float, ...]]
     while text[at:].strip():
         found = _ARGUMENT.match(text, at)
         if found is None or (found.end() < len(text) and text[found.end()] != ','):
-            raise ParseError(f'{word}({text[:120]}): {text[at:][:40]!r} is no argument. {KNOWN}')
+            raise ParseError(f'{word}({text[:120]}): {text[at:][:40]!r} is no argument.')
         if found[2] and vectors:
-            raise ParseError(f'{word}({text[:120]}): a name comes before numbers. {KNOWN}')
+            raise ParseError(f'{word}({text[:120]}): a name comes before numbers.')
         if found[2]:
             names.append(found[2].strip())
         else:

@@ -25,6 +25,7 @@ NOTHING = 'None.'
 DONE = 'done'
 FAILED = 'failed: '
 """Precedes the cause of a failure."""
+CURRENT = 'the current observation, see below'
 NOT_TRIED = 'not tried'
 """Result of actions after a failed one."""
 
@@ -98,10 +99,19 @@ def _render(name: str, task: Task, scene: Scene, history: str, **values: object)
     found = templates('bbllm.planners.llm_pop', keep_trailing_newline=True)
     common: dict[str, object] = {
         'task': one_line(task.instruction),
-        'history': history,
+        'history': _without_current(history, scene),
         'situation': [*situation(scene)],
     }
     return found.get_template(f'{name}.md.j2').render(common | values).rstrip()
+
+
+def _without_current(history: str, scene: Scene) -> str:
+    """Return a history that refers to the current observation where it would repeat it."""
+    head, last, tail = history.rpartition('\nObservation ')
+    number, _, seen = tail.partition('\n')[0].partition(': ')
+    if not last or seen != str(observed(scene)):
+        return history
+    return f'{head}{last}{number}: {CURRENT}{tail.removeprefix(f"{number}: {seen}")}'
 
 
 def situation(scene: Scene) -> Iterator[str]:
