@@ -28,10 +28,10 @@ TRIALS = 30
 
 PINNED = {
     'stack': '512810624b35',
-    'corners': '74d520d88ee3',
+    'corners': '1d86d9d21e03',
     'pick_heavier': '87c2de721909',
     'lighter_on_heavier': '5f0a9198750d',
-    'movable_to_corner': 'b8e835b7981e',
+    'movable_to_corner': 'ad5c95713ba9',
     'movable_on_fixed': '5059d7e5cd4c',
     'three_tower': '6ece3ea0a52c',
     'tower_by_weight': '3de9cb6ee233',
