@@ -121,7 +121,7 @@ def ended_by(error: BbllmError) -> EpisodeResult:
 
 
 def test_an_episode_that_does_everything_passes() -> None:
-    result = play(BOTH)
+    result = play(BOTH, k=0)
 
     assert (result.verdict, result.reason, result.gcr) == ('passed', '', 1)
     assert result.passed and not result.lost
@@ -131,6 +131,13 @@ def test_an_episode_that_does_everything_passes() -> None:
     assert (result.ending, result.error, dict(result.codes)) == ('PARTLY_DONE', '', {})
     assert result.key == EpisodeKey('tidy', 1, 2)
     assert (result.robot_s, result.unsafe, result.least_loops) == (20.0, 0, 1)
+
+
+def test_a_passed_step_that_is_repaired_costs_a_loop_and_counts_as_tried() -> None:
+    result = play(BOTH, '4: Done')
+
+    assert (result.executable, result.attempted, result.passes) == (4, 5, 0)
+    assert (result.loops, result.ending) == (1, 'FINISHED')
 
 
 def test_half_of_the_goal_is_half_of_gcr() -> None:
@@ -224,7 +231,7 @@ def test_tokens_names_and_money_come_from_the_model_calls() -> None:
         text=BOTH, model='gpt-x-2026-01-01', usage=Usage(100_000, 20_000), duration_s=1.5
     )
 
-    result = play(reply, job=job_of(prices={'gpt-x': (2.0, 10.0)}))
+    result = play(reply, k=0, job=job_of(prices={'gpt-x': (2.0, 10.0)}))
 
     assert (result.model_calls, result.prompt_tokens, result.completion_tokens) == (
         1,

@@ -134,7 +134,9 @@ def _placed(
     held = scene.held
     thing = held if word == _IT else named_alike(word, scene)
     calls = [*_call(skill, [target], scene)]
-    if thing is None or not calls or (held is None and phrase.startswith('move')):
+    if not calls or (held is None and phrase.startswith('move')):
+        return
+    if thing is None and not (word == _IT and held is None):
         return
     if held not in (None, thing):
         error = not_held(thing, calls[0].args[0], scene)
