@@ -138,7 +138,7 @@ def _placed(
         return
     if thing is None and not (word == _IT and held is None):
         return
-    if held not in (None, thing):
+    if thing is not None and held not in (None, thing):
         error = not_held(thing, calls[0].args[0], scene)
         raise ParseError(str(error)) from error
     if thing not in calls[0].args:
