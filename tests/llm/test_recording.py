@@ -1,5 +1,6 @@
 """Recordings: what is kept of models and embedders, and answers from it."""
 
+import lzma
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -85,7 +86,7 @@ def test_a_different_prompt_is_refused_with_its_first_different_line(path: Path)
         model.complete(ask('cubes:\ngreen\nblue'))
 
     for options, message in (
-        ({'stop': ['x']}, r"stop strings: recorded \(\), asked \('x',\)"),
+        ({'stop': ['x']}, r"stop strings: recorded 'none', asked .+x"),
         ({'schema': SCHEMA}, 'JSON schema'),
     ):
         with pytest.raises(ReplayError, match=message):
@@ -139,6 +140,27 @@ def test_a_line_that_a_crash_tore_is_left_out(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
 
     assert len(read_recording(path)) == 1
+
+
+def test_a_compressed_recording_answers_and_one_that_was_cut_is_refused(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'))
+    packed = path.with_name('talk.jsonl.xz')
+    packed.write_bytes(lzma.compress(path.read_bytes()))
+
+    assert ReplayModel(packed, 'brain').complete(ask('a')).text == '1'
+
+    packed.write_bytes(packed.read_bytes()[:-20])
+    with pytest.raises(ReplayError, match=r'talk\.jsonl\.xz: it is cut or damaged'):
+        ReplayModel(packed, 'brain')
+    with pytest.raises(ConfigError, match=r'Name .*talk\.jsonl for --record'):
+        RecordingModel(ScriptedModel([]), packed, 'brain')
+
+
+def test_of_a_long_line_the_part_that_differs_is_shown(path: Path) -> None:
+    recorded(path, 'brain', ('x' * 500 + 'pick', '1'))
+
+    with pytest.raises(ReplayError, match=r"recorded 'x{59}pick', asked 'x{59}place'"):
+        ReplayModel(path, 'brain').complete(ask('x' * 500 + 'place'))
 
 
 @pytest.mark.parametrize(

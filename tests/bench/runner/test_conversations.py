@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.bench.runner.conversations import RunRecording, split_recording
+from bbllm.bench.log.results import EpisodeKey
+from bbllm.bench.runner.conversations import RunRecording, answers_of, split_recording
 from bbllm.core.errors import ReplayError
 from bbllm.core.protocols import Message
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
@@ -55,6 +56,21 @@ def test_one_episode_of_a_run_answers_like_a_recording_of_its_own(path: Path) ->
     model_b = ReplayModel(path, 'brain', text=lines['b'])
 
     assert model_b.complete([Message('user', 'go')]).text == 'right'
+
+
+def test_fewer_loops_are_answered_by_the_recording_of_more(path: Path) -> None:
+    recording = RunRecording(path, frozenset())
+    for k in (1, 10):
+        recording.add(lines_of(f'sort-t000-k{k}', str(k)))
+    keys = [EpisodeKey('sort', 0, k) for k in (0, 1, 2, 11)]
+
+    found, notice = answers_of(path, keys)
+
+    assert found == {
+        f'sort-t000-k{k}': lines_of(f'sort-t000-k{of}', str(of))
+        for k, of in ((0, 1), (1, 1), (2, 10))
+    }
+    assert 'lacks 1 of 4 episodes, for example sort-t000-k11' in notice
 
 
 @pytest.mark.parametrize('text', ['', 'no json\n', '[1]\n'])

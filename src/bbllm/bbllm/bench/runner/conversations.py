@@ -16,6 +16,7 @@ from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.log.run_settings import RunSettings
 from bbllm.bench.log.store import SETTINGS
 from bbllm.core.errors import ConfigError, ReplayError
+from bbllm.llm.recording.replay import check_place, recording_text
 
 
 class RunRecording:
@@ -37,7 +38,7 @@ class RunRecording:
                 'it back, or begin anew in another folder: --out.'
             )
         cut_torn_line(path)
-        lines = list(_lines(path))
+        lines = list(_lines(whole_lines(path), path))
         kept = [line for name, line in lines if name in episodes]
         if len(kept) < len(lines) or not path.exists():
             write_atomically(path, ''.join(kept))
@@ -53,9 +54,13 @@ def check_recording(record: Path | None, settings: RunSettings, folder: Path) ->
     Keep a run from writing into a file that is not its own.
 
     Raises:
-        ConfigError: The file has content, and the folder does not name it as its own.
+        ConfigError: The file has content, and the folder does not name it as its own; or it is
+            compressed.
     """
-    if record is None or not record.exists() or not record.stat().st_size:
+    if record is None:
+        return
+    check_place(record)
+    if not record.exists() or not record.stat().st_size:
         return
     path = folder / SETTINGS
     known = read_json(path) if path.exists() else {}
@@ -73,7 +78,8 @@ def split_recording(path: Path) -> Mapping[str, str]:
         ReplayError: The file cannot be read, or is no recording of a run.
     """
     parts: dict[str, list[str]] = {}
-    for name, line in _lines(path):
+    # What follows the last line end was torn off by a crash.
+    for name, line in _lines(recording_text(path).split('\n')[:-1], path):
         if not name:
             raise ReplayError(
                 f'{path} is the recording of a single episode; `bbllm run --replay` answers from '
@@ -89,16 +95,20 @@ def answers_of(path: Path, keys: Sequence[EpisodeKey]) -> tuple[Mapping[str, str
     """
     Return the lines of a recording by episode, and a notice where some are missing.
 
+    An episode of K loops is answered by one that had more, where it was not recorded by itself:
+    no prompt depends on K, so it is the beginning of that one.
+
     Raises:
         ConfigError: It has none of the episodes of the run.
         ReplayError: It cannot be read.
     """
-    lines = split_recording(path)
+    recorded = split_recording(path)
+    lines = {key.name: text for key in keys if (text := _answers(recorded, key))}
     missing = [key.name for key in keys if key.name not in lines]
-    if len(missing) == len(keys):
+    if not lines:
         raise ConfigError(
-            f'{path} holds none of these episodes, but for example {next(iter(lines))}. Say the '
-            'same --tasks, --trials and --k as with --record.'
+            f'{path} holds none of these episodes, but for example {next(iter(recorded))}. Use '
+            'the --tasks, --trials and --k of the recording.'
         )
     if not missing:
         return lines, ''
@@ -108,13 +118,21 @@ def answers_of(path: Path, keys: Sequence[EpisodeKey]) -> tuple[Mapping[str, str
     )
 
 
+def _answers(recorded: Mapping[str, str], key: EpisodeKey) -> str:
+    """Return the lines of an episode, of the one with the fewest loops that has enough."""
+    episode = key.name.removesuffix(str(key.k))
+    loops = (name.removeprefix(episode) for name in recorded if name.startswith(episode))
+    enough = [int(text) for text in loops if text.isdecimal() and int(text) >= key.k]
+    return recorded[f'{episode}{min(enough)}'] if enough else ''
+
+
 def hash_of(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name of the episode and the line; leaves out a last line that was torn."""
-    for number, line in enumerate(whole_lines(path), start=1):
+def _lines(lines: Sequence[str], path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name of the episode and the line."""
+    for number, line in enumerate(lines, start=1):
         try:
             name = json.loads(line).get('episode', '')
         except (ValueError, AttributeError):

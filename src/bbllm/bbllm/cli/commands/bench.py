@@ -83,6 +83,10 @@ BENCHMARKS = {
         'goals.command',
         'Draw goals for houses in three splits, each proven solvable with its least steps.',
     ),
+    'recorded': (
+        'recorded.command',
+        'Replay recorded replies of a language model, with a stand-in beside them.',
+    ),
     'stack': (
         'stack.command',
         'Start-up, memory, speed and overhead of the five nodes (needs ROS).',

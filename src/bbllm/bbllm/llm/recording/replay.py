@@ -6,18 +6,23 @@ share the file, also from two processes. An embedder is recorded as a model that
 texts in JSON and answers with a list of vectors. A vector is written in single precision,
 compressed and in base64, for as decimal numbers those of one episode would take a megabyte. A
 recording run and its replay get the same rounded vectors.
+
+A finished recording may be compressed, `xz talk.jsonl`: prompts repeat each other, so that it
+shrinks to a hundredth. Whatever reads recordings reads `talk.jsonl.xz` as well.
 """
 
 import base64
 import fcntl
 import hashlib
 import json
+import lzma
 import struct
 import time
 import zlib
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 import pydantic
@@ -88,13 +93,32 @@ def line_of(exchange: Exchange) -> str:
     return json.dumps(data, ensure_ascii=False) + '\n'
 
 
-def read_recording(path: Path) -> list[Exchange]:
+COMPRESSED = '.xz'
+
+
+def recording_text(path: Path) -> str:
+    """Return the lines of a recording, compressed or not; raises ReplayError."""
     try:
-        text = path.read_text(encoding='utf-8')
+        data = path.read_bytes()
+        return (lzma.decompress(data) if path.suffix == COMPRESSED else data).decode()
+    except lzma.LZMAError:
+        reason = 'it is cut or damaged; get a whole copy of it'
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, 'strerror', None) or 'it is not text'
-        raise ReplayError(f'Cannot read the recording {path}: {reason}.') from None
-    return parse_recording(text, path)
+    raise ReplayError(f'Cannot read the recording {path}: {reason}.')
+
+
+def check_place(path: Path) -> None:
+    """Raise ConfigError where a recording cannot be written as it goes on."""
+    if path.suffix == COMPRESSED:
+        raise ConfigError(
+            f'{path} cannot be appended to, since it is compressed. Name {path.with_suffix("")} '
+            'for --record, and compress it afterwards: `xz FILE`.'
+        )
+
+
+def read_recording(path: Path) -> list[Exchange]:
+    return parse_recording(recording_text(path), path)
 
 
 def parse_recording(text: str, path: Path) -> list[Exchange]:
@@ -120,7 +144,7 @@ def parse_recording(text: str, path: Path) -> list[Exchange]:
     return exchanges
 
 
-_Request = list[tuple[str, object]]
+_Request = list[tuple[str, str]]
 """Each line of a request and other parts of it, with their names."""
 
 
@@ -130,7 +154,7 @@ def _request(messages: Sequence[Message], stop: Sequence[str], schema_hash: str)
         for i, message in enumerate(messages, start=1)
         for line, text in enumerate(message.content.split('\n'), start=1)
     ]
-    return [*lines, ('the stop strings', tuple(stop)), ('the JSON schema', schema_hash)]
+    return [*lines, ('the stop strings', ', '.join(map(repr, stop)) or 'none'), ('the JSON schema', schema_hash)]
 
 
 def _schema_hash_of(schema: JsonSchema | None) -> str:
@@ -143,6 +167,7 @@ class RecordingModel:
     """A model whose exchanges are appended to a file, which brain and body share."""
 
     def __init__(self, inner: ChatModel, path: Path, role: str, *, episode: str = ''):
+        check_place(path)
         if path.is_dir():
             raise ConfigError(
                 f'The recording {path} is a folder. Name a file in it: --record '
@@ -276,7 +301,12 @@ class ReplayModel:
         for old, new in zip(self._requests[self._open[0]], asked, strict=False):
             if old != new:
                 break
-        return f'{where} differs in {new[0]}: recorded {old[1]!r:.200}, asked {new[1]!r:.200}'
+        was, now = old[1], new[1]
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(was, now, strict=False))
+        # Of a long line, what differs and some words before it.
+        begin = max(0, sum(1 for _ in same) - 60)
+        was, now = was[begin : begin + 200], now[begin : begin + 200]
+        return f'{where} differs in {new[0]}: recorded {was!r}, asked {now!r}'
 
 
 def _cannot_write(path: Path, error: OSError) -> ConfigError:

@@ -1,0 +1,1 @@
+"""Replays recorded replies of a language model, beside a stand-in."""
