@@ -154,7 +154,8 @@ def _request(messages: Sequence[Message], stop: Sequence[str], schema_hash: str)
         for i, message in enumerate(messages, start=1)
         for line, text in enumerate(message.content.split('\n'), start=1)
     ]
-    return [*lines, ('the stop strings', ', '.join(map(repr, stop)) or 'none'), ('the JSON schema', schema_hash)]
+    stops = ', '.join(map(repr, stop)) or 'none'
+    return [*lines, ('the stop strings', stops), ('the JSON schema', schema_hash)]
 
 
 def _schema_hash_of(schema: JsonSchema | None) -> str:
