@@ -112,7 +112,7 @@ INSTRUCTIONS = (
 OF_HOUSES = (
     '`find` walks to an object, `putin` puts what is held into something open, `putback` on top',
     'of something. There are two hands. What no action does, such as to eat, is left out: the',
-    'program ends when all is ready for it, held or put together.',
+    'program ends when all is ready: what belongs together put together, what is used in a hand.',
     '`find` also goes to what is inside something closed: it is not close until that is opened.',
     'So assert that it is close; `else:` lines open each container it may be in, and find it.',
 )
