@@ -123,6 +123,16 @@ def script_of(goal: GraphGoal) -> tuple[ScriptLine, ...]:
     return tuple(parse_line(line, i) for i, line in enumerate(goal.program))
 
 
+def walked_script_of(goal: GraphGoal) -> tuple[ScriptLine, ...]:
+    """Return the same with walks in place of FIND, none of them twice in a row."""
+    lines: list[ScriptLine] = []
+    for line in script_of(goal):
+        plain = line._replace(action=Action.WALK) if line.action is Action.FIND else line
+        if not lines or (plain.action, plain.objects) != (lines[-1].action, lines[-1].objects):
+            lines.append(plain)
+    return tuple(lines)
+
+
 def _goal(data: Any, program: tuple[str, ...]) -> GraphGoal:
     nodes, edges = dict[GraphNode, None](), dict[GraphEdge, None]()
     for each in data['goal']:  # what is there twice counts once, as there

@@ -30,6 +30,8 @@ import pydantic
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
     ConfigError,
+    EndlessReplyError,
+    ModelDeclinedError,
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
@@ -52,7 +54,14 @@ from bbllm.core.protocols import (
 FORMAT = 1
 _ERRORS: dict[str, type[ModelError]] = {
     error.__name__: error
-    for error in (ModelError, ModelUnavailableError, ModelRefusedError, PromptTooLongError)
+    for error in (
+        ModelError,
+        ModelUnavailableError,
+        ModelRefusedError,
+        PromptTooLongError,
+        ModelDeclinedError,
+        EndlessReplyError,
+    )
 }
 _VALID_FOR = (
     'A recording only holds for the same task, scene, planner, settings and version of bbllm; '

@@ -18,14 +18,13 @@ from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.oracle.model import OracleModel
 from bbllm.bench.oracle.reply_format import plan_reply
 from bbllm.bench.suites.case import HouseStart
-from bbllm.bench.suites.eai_suite import script_of
+from bbllm.bench.suites.eai_suite import script_of, walked_script_of
 from bbllm.bench.suites.house_goals import GraphGoal, HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of
 from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.vocabulary import Action
 
 NAME = 'expert'
 PLANNERS = (
@@ -100,7 +99,7 @@ class _Replies:
         return f'cannot: {NAME} has no reply for a request of the kind {request.kind}.'
 
     def _write(self, request: PromptRequest, lines: Sequence[ScriptLine]) -> str:
-        putback = write.PUT if request.kind == 'calls' else Action.PUTBACK.skill
+        putback = write.PUT if request.kind == 'calls' else write.PUTBACK
         plan = [write.plan_line(line, putback=putback) for line in lines]
         return plan_reply(request, plan, 'char0')
 
@@ -126,7 +125,7 @@ class _Replies:
     def _low_level(self) -> list[ScriptLine]:
         """Return what comes next and is in sight, in actions that low-level plans have."""
         goal, n_done = self._goal, self._house.n_succeeded
-        walks = walked(script_of(goal))[n_done:] if isinstance(goal, GraphGoal) else None
+        walks = walked_script_of(goal)[n_done:] if isinstance(goal, GraphGoal) else None
         return self._in_sight(self._tried_less(self._by_object() if walks is None else walks))
 
     def _classes(self) -> set[str]:
@@ -171,13 +170,3 @@ class _Replies:
         others = [item for part in self._groups.values() for item in part if item not in group]
         keep = [each for each in goal_of(others).all if state.holds([each])] if others else []
         return plan_for(state, goal_of(group), keep=keep, shortest=False).lines
-
-
-def walked(script: Iterable[ScriptLine]) -> tuple[ScriptLine, ...]:
-    """Return a script with walks in place of FIND, none of them twice in a row."""
-    lines: list[ScriptLine] = []
-    for line in script:
-        plain = line._replace(action=Action.WALK) if line.action is Action.FIND else line
-        if not lines or (plain.action, plain.objects) != (lines[-1].action, lines[-1].objects):
-            lines.append(plain)
-    return tuple(lines)

@@ -18,6 +18,8 @@ from bbllm.worlds.household.vocabulary import Action
 
 PUT = 'put'
 """The name of `putback` in the list of actions of BrainBody-LLM."""
+PUTBACK = Action.PUTBACK.skill
+"""Its name elsewhere."""
 STEPS: Mapping[Action, str] = {
     **{action: ' '.join([action.skill, *['the {}'] * action.arity]) for action in Action},
     Action.WALK: 'walk to the {}',
@@ -34,7 +36,7 @@ STEPS: Mapping[Action, str] = {
 """The words of a step for each action."""
 
 
-def plan_line(line: ScriptLine, *, putback: str = Action.PUTBACK.skill) -> PlanLine:
+def plan_line(line: ScriptLine, *, putback: str = PUTBACK) -> PlanLine:
     """Return a line in classes, as most planners write it."""
     classes = tuple(name for name, _ in line.objects)
     skill = putback if line.action is Action.PUTBACK else line.action.skill
