@@ -29,7 +29,7 @@ from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.bench_progress import ProgressView
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm.core.paths import config_dir, state_dir
+from bbllm.core.paths import state_dir
 from bbllm.llm.recording.replay import COMPRESSED
 from benchmarks.recorded.index import INDEX, RecordedRun, read_index
 from benchmarks.shared import BLUE, ORANGE, new_chart, write_chart
@@ -50,14 +50,14 @@ class Played:
 
 @app.command()
 def recorded(
+    recordings: Annotated[
+        Path,
+        typer.Option(
+            metavar='DIR', help='Where recordings and their index.yaml lie.', show_default=False
+        ),
+    ],
     only: Annotated[
         str | None, typer.Option(metavar='LIST', help='Only these recordings: tabletop,partial.')
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            '--recordings', metavar='DIR', help='Where they lie; config/recordings by default.'
-        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar='DIR', help='Folder of the results.')] = None,
     jobs: Annotated[
@@ -78,17 +78,17 @@ def recorded(
     """
     Replay the recorded replies of a language model, and play a stand-in on the same cases.
 
-    Needs no key. The replies were recorded with these prompts; where a prompt has
-    changed since, the episode is lost, and the first line that differs is printed.
-    Writes a table (recorded.md) and a chart (recorded.png), those of the README.
+    Needs no key. Where a prompt has changed since the recording, the episode is lost,
+    and the first line that differs is printed. Writes a table (recorded.md) and a
+    chart (recorded.png). The folder has a file index.yaml, see docs/bench.md.
 
     [bold]Examples[/bold]
 
-      bbllm bench recorded
-      bbllm bench recorded --only tabletop --out build/recorded
-      bbllm bench recorded --record --recordings mine --llm-config my_model.yaml --jobs 1
+      bbllm bench recorded --recordings mine --record --llm-config my_model.yaml
+      bbllm bench recorded --recordings mine
+      bbllm bench recorded --recordings mine --only tabletop --out build/recorded
     """
-    place = (folder or config_dir() / 'recordings').expanduser()
+    place = recordings.expanduser()
     runs = read_index(place).chosen(() if only is None else parse_tasks(only))
     target = (out or state_dir() / 'bench' / 'recorded').expanduser()
     output = Output(json)

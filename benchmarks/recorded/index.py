@@ -73,6 +73,11 @@ class Index(FileRecord):
 
 def read_index(folder: Path) -> Index:
     """Return what the recordings of a folder are of; raises ConfigError."""
+    if not (folder / INDEX).is_file():
+        raise ConfigError(
+            f'{folder} has no {INDEX}, which lists recorded runs. docs/bench.md shows one; name '
+            'its folder with --recordings.'
+        )
     text, path = _FILES.read(folder / INDEX)
     data = _FILES.parse(text, str(path))
     try:

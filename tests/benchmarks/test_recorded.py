@@ -64,4 +64,6 @@ def test_what_is_missing_is_named(folder: Path) -> None:
         ended = CliRunner().invoke(app, ['--recordings', str(folder), *words])
         assert ended.exit_code != 0
         assert message in str(ended.exception)
+    ended = CliRunner().invoke(app, ['--recordings', str(folder / 'none')])
+    assert 'none has no index.yaml' in str(ended.exception)
     assert 'recorded' in BENCHMARKS
