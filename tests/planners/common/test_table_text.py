@@ -101,3 +101,18 @@ def test_a_size_that_is_unlike_most_is_in_its_row() -> None:
         'b cube 0.400 0.100 0.020 size 0.05 x 0.05 x 0.05',
         'c cube 0.400 0.200 0.020',
     ]
+
+
+def test_where_every_size_is_another_one_none_counts_as_usual() -> None:
+    items = tuple(
+        SceneObject(
+            name=name, kind=kind, pose=Pose(position_m=(0.4, 0.0, 0.0)), size_m=(edge, edge, edge)
+        )
+        for name, kind, edge in (('table', Kind.FIXTURE, 1.0), ('pear', Kind.OTHER, 0.05))
+    )
+
+    header, *_, table, pear = table_environment(Scene(items, (), (), 0.0), reach=True).splitlines()
+
+    assert ', size [m]. As seen' in header
+    assert table.endswith('size 1 x 1 x 1')
+    assert pear.endswith('size 0.05 x 0.05 x 0.05')

@@ -40,7 +40,9 @@ def table_environment(scene: Scene, *, reach: bool) -> str:
     far = {f.subject for f in scene.facts if (f.predicate, f.object) == ('reachable', 'no')}
     sizes = Counter(filter(None, map(_size, scene.objects)))
     usual = max(sizes, key=sizes.__getitem__, default='')
-    sized = f', size [m] where it is not {usual}' if usual else ''
+    if len(sizes) > 1 and sizes[usual] < 2:  # every size is another one
+        usual = ''
+    sized = f', size [m]{f" where it is not {usual}" if usual else ""}' if sizes else ''
     header = (
         'A row for each object: name, kind, colour, x y z of its centre [m], yaw [deg] where it '
         f'is not 0{sized}. As seen from the base of the arm, x points away from it, which is up '
