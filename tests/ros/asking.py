@@ -1,5 +1,6 @@
 """A stack that asks before it moves: its models, and what tests do to it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from bbllm.core.approval import Answer
 TASK = 'put the red cube on location_B'
 YES = Answer(granted=True, by='ann')
 BODY_MARK = '<rob0>'
+GOAL_MARK = 'Write what must be true of the scene'
+STEPS_MARK = 'Steps to turn into calls:'
 PICK_PLACE = ['0: pick the red cube\n1: place it on location_B\n2: return to base\n3: Done']
 BODY = {
     'pick the red cube': '<rob0>[pick] <red_cube>',
@@ -25,13 +28,22 @@ BODY = {
 
 
 def models(brain: list[str], body: dict[str, str]) -> Callable[[Handler, dict[str, Any]], None]:
-    """Play both models: the Brain says these replies in turn, the Body knows these steps."""
+    """
+    Play both models: the Brain says these replies in turn, the Body knows these steps.
+
+    For the goal of a task the Brain has no conditions, which takes none of its replies.
+    """
 
     def behave(handler: Handler, request: dict[str, Any]) -> None:
         prompt = request['messages'][0]['content']
-        if BODY_MARK in prompt:
-            step = prompt.rpartition('Step:')[2]
-            text = next((call for words, call in body.items() if words in step), '<pass>')
+        if GOAL_MARK in prompt:
+            text = 'none'
+        elif BODY_MARK in prompt:
+            plan, _, numbers = prompt.rpartition('Plan:')[2].partition(STEPS_MARK)
+            steps = dict(re.findall(r'(\d+): (.*)', plan))
+            calls = {n: [call for words, call in body.items() if words in steps[n]]
+                     for n in re.findall(r'\d+', numbers)}  # fmt: skip
+            text = '\n'.join(f'{n}: {(*found, "<pass>")[0]}' for n, found in calls.items())
         else:
             text = brain.pop(0) if len(brain) > 1 else brain[0]
         says(text)(handler, request)

@@ -38,7 +38,11 @@ pytestmark = pytest.mark.ros
 
 BODY_MARK = '<rob0>'
 OFFLINE = RunConfig(
-    planner='brain_body', brain='offline', body='offline', mapping='auto', llm=LlmConfig()
+    planner='brain_body:map_ahead=no',
+    brain='offline',
+    body='offline',
+    mapping='auto',
+    llm=LlmConfig(),
 )
 Answers = Callable[[Handler, dict[str, Any]], None]
 

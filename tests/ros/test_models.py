@@ -55,16 +55,20 @@ def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
 def test_calls_of_the_body_are_on_the_account_of_the_episode(
     stack: Running, server: FakeServer
 ) -> None:
-    server.will(models(['0: return to base\n1: Done'], BODY))
+    server.will(models(['0: go home\n1: Done'], {'home': BODY['return']}))
     stack.events.clear()
 
     result = stack.run('go home')
 
     assert result.ending is Ending.FINISHED, result.message
     calls = [event.data for event in stack.events if event.kind is EventKind.MODEL_CALL]
-    assert [call.role for call in calls] == ['brain', 'body']
+    assert [call.role for call in calls] == [
+        'brain',
+        'brain',
+        'body',
+    ]  # the goal, the plan, its step
     assert {call.model for call in calls} == {'fake-1'}
-    assert (result.model_calls, result.prompt_tokens, result.completion_tokens) == (2, 14, 6)
+    assert (result.model_calls, result.prompt_tokens, result.completion_tokens) == (3, 21, 9)
     started_event = stack.wait_for(EventKind.STARTED)
     assert (started_event.data.brain, started_event.data.body) == ('fake', 'fake')
 
@@ -97,7 +101,7 @@ def test_cancel_does_not_wait_for_a_model_that_hangs(
         asked.append(role)
         if role == who:
             server.gone.wait(15.0)
-        says('0: return to base\n1: Done')(handler, body)
+        says('0: go home\n1: Done')(handler, body)
 
     server.will(hang)
     task = stack.begin('go home')

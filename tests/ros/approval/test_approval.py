@@ -138,14 +138,15 @@ def test_goals_that_claim_an_approved_plan_move_nothing(stack: Running, robot: R
 def test_call_that_its_approved_step_does_not_name_is_asked_for_by_itself(
     stack: Running, robot: Robot, server: FakeServer
 ) -> None:
-    wrong = {**BODY, 'pick the red cube': '<rob0>[pick] <green_cube>'}
-    server.will(models(list(PICK_PLACE), wrong))
+    # Of a step that is a call no Body is asked.
+    wrong = {'take hold of': '<rob0>[pick] <green_cube>'}
+    server.will(models(['0: take hold of the red cube\n1: Done'], wrong))
     task = stack.begin(TASK, feedback_loops=0)
     stack.client.approvals.answer(request_of(stack).hash, YES)
 
     asked = request_of(stack, RequestKind.CALL)
 
-    assert asked.lines == ('pick(green_cube)', 'for step 0: pick the red cube')
+    assert asked.lines == ('pick(green_cube)', 'for step 0: take hold of the red cube')
     assert asked.reason == 'its step does not name green_cube'
     assert robot.stood_still()
     stack.client.approvals.answer(asked.hash, Answer(granted=False, reason='red', by='ann'))

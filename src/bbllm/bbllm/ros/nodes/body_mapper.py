@@ -8,6 +8,8 @@ from std_msgs.msg import String
 from bbllm.core.episode import GuardedEmbedder, GuardedModel
 from bbllm.core.errors import (
     BbllmError,
+    EndlessReplyError,
+    ModelDeclinedError,
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
@@ -109,6 +111,8 @@ def error_code(error: BbllmError) -> int:
         (ModelRefusedError, MapStep.Response.MODEL_REFUSED),
         (ModelUnavailableError, MapStep.Response.MODEL_UNAVAILABLE),
         (ReplayError, MapStep.Response.MODEL_UNAVAILABLE),
+        (ModelDeclinedError, MapStep.Response.MODEL_DECLINED),
+        (EndlessReplyError, MapStep.Response.ENDLESS_REPLY),
         (ModelError, MapStep.Response.MODEL_FAILED),
         (BbllmError, MapStep.Response.BAD_REQUEST),
     )

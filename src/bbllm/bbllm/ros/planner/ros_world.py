@@ -17,7 +17,9 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
+    EndlessReplyError,
     LostNodeError,
+    ModelDeclinedError,
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
@@ -59,6 +61,8 @@ MAP_ERRORS: dict[int, type[BbllmError]] = {
     MapStep.Response.PARSE_FAILED: ParseError,
     MapStep.Response.MODEL_UNAVAILABLE: ModelUnavailableError,
     MapStep.Response.MODEL_FAILED: ModelError,
+    MapStep.Response.MODEL_DECLINED: ModelDeclinedError,
+    MapStep.Response.ENDLESS_REPLY: EndlessReplyError,
     MapStep.Response.MODEL_REFUSED: ModelRefusedError,
     MapStep.Response.BAD_REQUEST: WorldError,
 }
