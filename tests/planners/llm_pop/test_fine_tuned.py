@@ -1,8 +1,10 @@
 """FT-CoT and FT-Vanilla: what is asked, in which order, and what is done for it."""
 
+import re
 from typing import Any
 
 import pytest
+from every_prompt import table
 from hypothesis import given
 from hypothesis import strategies as st
 from pop_runs import BOTH, NoBody
@@ -13,12 +15,26 @@ from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.model_planner import PromptHistory
-from bbllm.planners.llm_pop.fine_tuned import HISTORY, FTCoT, FtRound, Question, round_words
-from bbllm.planners.llm_pop.fine_tuned_grammar import FtAction
+from bbllm.planners.llm_pop.fine_tuned import (
+    FORMS,
+    HISTORY,
+    FTCoT,
+    FtRound,
+    Question,
+    ft_prompt,
+    round_words,
+)
+from bbllm.planners.llm_pop.fine_tuned_grammar import (
+    FtAction,
+    parse_enough,
+    parse_reply,
+    parse_some,
+)
 from bbllm.planners.llm_pop.grammar import Verb
 from benchmarks.finetuning.pairs import parse_past
 
 TASK = Task('t', 'Put the lighter cube on location_A.')
+SCENE = table('')
 UNKNOWN = 'EXPLAIN: No. The weights are not known.\nACTION: <nooutput>'
 KNOWN = 'EXPLAIN: Yes. red_cube is lighter.\nACTION: <nooutput>'
 WEIGH = (
@@ -121,6 +137,25 @@ def test_what_a_person_says_in_between_is_a_round_and_the_rest_is_left() -> None
         'A person said: the red one is lighter (really)',
     ]
     assert world.calls == WEIGHED[:2] + ACTED
+
+
+@pytest.mark.parametrize('question', Question)
+def test_the_prompt_states_the_reply_and_the_actions_that_its_grammar_takes(
+    question: Question,
+) -> None:
+    told = ft_prompt(question, TASK, SCENE, 'None').partition('\nCurrent: ')[0]
+    tuned = ft_prompt(question, TASK, SCENE, 'None', form=False).partition('\nCurrent: ')[0]
+
+    assert tuned.endswith(f'Question: {question.value}')
+    assert told.endswith(f'Question: {question.value}\n{FORMS[question]}')
+    for verb in Verb:
+        assert f'\n{verb.name.lower()}(' in told or f' {verb.name.lower()}(' in told
+    body = 'EXPLAIN: No. It is not known.\nACTION: '
+    readers = {Question.ENOUGH: parse_enough, Question.GATHER: parse_some}
+    read = readers.get(question, parse_reply)
+    example = '<nooutput>' if question is Question.ENOUGH else '[reset(), wait()]'
+    assert f'{example}' in FORMS[question]
+    assert [str(a) for a in read(body + example).actions] == re.findall(r'\w+\(\)', example)
 
 
 PICK = FtAction(Verb.PICK, 'red_cube')

@@ -97,7 +97,7 @@ def test_markdown_and_layout_do_not_matter(text: str) -> None:
         ("ACTION: [pick('a_cube')]\nEXPLAIN: Lift it.", 'below it one of the second'),
         (reply("[pick('a_cube')]") + '\n' + reply("[pick('b_cube')]"), '2 lines `EXPLAIN: `'),
         (reply("pick('a_cube')"), 'no list of actions in brackets'),
-        (reply("[throw('a_cube')]"), "'throw' is no action. The reply to this question is"),
+        (reply("[throw('a_cube')]"), "'throw' is no action. The actions are"),
         (reply("[pick('a_cube') pick('b_cube')]"), 'A comma is missing'),
         (reply('[pick()]'), 'has not the arguments'),
         (reply("[pick('a_cube', 'b_cube')]"), 'has not the arguments'),

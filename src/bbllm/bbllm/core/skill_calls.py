@@ -143,9 +143,9 @@ def _pointing_down(told: str, numbers: Sequence[float]) -> Quat:
         told_deg = math.ceil(tilt_deg * 10) / 10  # never as many as would do
         down = ' '.join(_plain_number(part / size) for part in (x, y))
         raise ValueError(
-            f'{told} has fingers that point {told_deg:.1f} degrees away from straight down, but '
-            f'the hand comes from above only, within {TILT_LIMIT_DEG:g} degrees; `{down} 0 0` '
-            'would do.'
+            f'{told} is that of the hand, not of an object, and its fingers point '
+            f'{told_deg:.1f} degrees away from straight down, but the hand comes from above only, '
+            f'within {TILT_LIMIT_DEG:g} degrees; `{down} 0 0` would do.'
         )
     return (x, y, z, w)
 

@@ -1,5 +1,5 @@
 """
-FT-CoT and FT-Vanilla: a small model, tuned to these prompts, finds out and then acts.
+FT-CoT and FT-Vanilla: a small model finds out and then acts.
 
 Source: Sun et al., section 4.2, appendix A.4 and A.6. A prompt has one question, the current
 observation, and the history. The paper's table and blocks are always the same and its prompts name
@@ -23,6 +23,9 @@ from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
 from bbllm.planners.common.prompting import one_line, render
 from bbllm.planners.llm_pop.fine_tuned_grammar import (
+    ENOUGH_FORM,
+    REPLY_FORM,
+    SOME_FORM,
     FtAction,
     FtReply,
     listed,
@@ -43,6 +46,24 @@ class Question(Enum):
     SOLVE = 'Which actions solve the task?'
     NEXT = 'Which actions come next, to find out what is missing or to solve the task?'
     """The only question of FT-Vanilla; a reply without actions means that the task is solved."""
+
+
+FORMS = {
+    Question.ENOUGH: ENOUGH_FORM,
+    Question.GATHER: SOME_FORM,
+    Question.SOLVE: REPLY_FORM,
+    Question.NEXT: REPLY_FORM,
+}
+"""The reply that each question wants, as its grammar takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FineTunedOptions:
+    """What may be varied."""
+
+    form: bool = True
+    """Whether prompts state the form of the reply, the actions and what the numbers are; `no` is
+    the paper's prompt, for a model that was tuned to it."""
 
 
 NOTHING = 'None'
@@ -109,7 +130,10 @@ def round_words(words: str, failed: str = '') -> str:
     return f'{text} {FAILED}{why}' if failed else text
 
 
-def ft_prompt(question: Question, task: Task, scene: Scene, history: str) -> str:
+def ft_prompt(
+    question: Question, task: Task, scene: Scene, history: str, *, form: bool = True
+) -> str:
+    """Return the prompt of a question; with its `form` for a model that is not tuned to it."""
     now = observed(scene)
     instruction = render(
         'bbllm.planners.llm_pop',
@@ -118,6 +142,7 @@ def ft_prompt(question: Question, task: Task, scene: Scene, history: str) -> str
         blocks=[*now.blocks],
         tables=[table_line(item) for item in scene.objects if item.kind is Kind.FIXTURE],
         question=question.value,
+        form=FORMS[question] if form else '',
     )
     current = f'[{numbers(now.vector())}]'
     given = render('bbllm.planners.llm_pop', 'fine_tuned_input', current=current, past=history)
@@ -135,6 +160,8 @@ class FTCoT(ModelPlanner):
     Source: Sun et al., section 4.2. Departure: if an action fails, or a person speaks between two
     actions, the first question is repeated; `k` lists of actions may follow the first.
     """
+
+    options: FineTunedOptions = FineTunedOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work until the actions that solve the task are executed, or raise GaveUpError."""
@@ -156,6 +183,8 @@ class FTCoT(ModelPlanner):
 class FTVanilla(ModelPlanner):
     """The paper's baseline: the same host with one question, until a reply has no actions."""
 
+    options: FineTunedOptions = FineTunedOptions()
+
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         flow = _Flow(self, task, world, context)
         while (reply := flow.ask(Question.NEXT, parse_reply)).actions:
@@ -166,9 +195,12 @@ class FTVanilla(ModelPlanner):
 class _Flow:
     """The dialogue with the model in one episode, and the execution of its actions."""
 
-    def __init__(self, planner: ModelPlanner, task: Task, world: World, context: EpisodeContext):
+    def __init__(
+        self, planner: FTCoT | FTVanilla, task: Task, world: World, context: EpisodeContext
+    ):
         self._brain = planner.brain
         self._k = planner.k
+        self._form = planner.options.form
         self._task = task
         self._world = world
         self._context = context
@@ -183,7 +215,7 @@ class _Flow:
         scene = self._world.observe()
         return self._history.ask(
             self._brain,
-            partial(ft_prompt, question, self._task, scene),
+            partial(ft_prompt, question, self._task, scene, form=self._form),
             read,
             request=PromptRequest(kind=question.name.lower(), scene=scene),
             on_retry=self._context.warn,
@@ -243,6 +275,10 @@ class _Flow:
 
 
 FT_COT = PlannerSpec(
-    factory=FTCoT, tells_force=True, asks_body=False, domains=frozenset({'tabletop'})
+    factory=FTCoT,
+    options=FineTunedOptions(),
+    tells_force=True,
+    asks_body=False,
+    domains=frozenset({'tabletop'}),
 )
 FT_VANILLA = replace(FT_COT, factory=FTVanilla)

@@ -34,17 +34,17 @@ KNOWN = (
 REPLY_FORM = (
     'The reply to this question is two lines: `EXPLAIN: ` and what the actions are for, then '
     f'`ACTION: ` and a list such as [reset(), wait()], or {NO_OUTPUT} where nothing is left to '
-    f'do. {KNOWN}'
+    'do.'
 )
 SOME_FORM = (
     'The reply to this question is two lines: `EXPLAIN: ` and what the actions are for, then '
-    f'`ACTION: ` and a list such as [reset(), wait()], with one action or more. {KNOWN}'
+    '`ACTION: ` and a list such as [reset(), wait()], with one action or more.'
 )
 ENOUGH_FORM = (
     'The reply to this question is two lines: `EXPLAIN: Yes. ` or `EXPLAIN: No. ` and why, then '
     f'`ACTION: {NO_OUTPUT}`, for actions are asked for next.'
 )
-"""The whole reply that a question wants, which ends each refusal: the prompts state no form."""
+"""The whole reply that a question wants, at its end and at that of each refusal."""
 
 _WORDS = {**{verb.name.lower(): verb for verb in Verb}, 'grasp': Verb.PICK}
 _BEFORE = ' \t>*_`'
@@ -102,7 +102,7 @@ class FtReply:
 
 def parse_reply(text: str) -> FtReply:
     """Parse a reply; raise ParseError with what is accepted, GaveUpError for `cannot: ...`."""
-    with _ending_in(REPLY_FORM):
+    with _ending_in(KNOWN, REPLY_FORM):
         return _read(text)
 
 
@@ -122,7 +122,7 @@ def parse_enough(text: str) -> FtReply:
 
 def parse_some(text: str) -> FtReply:
     """Parse as `parse_reply` a reply that must have actions."""
-    with _ending_in(SOME_FORM):
+    with _ending_in(KNOWN, SOME_FORM):
         reply = _read(text)
         if not reply.actions:
             raise ParseError('There are no actions, but this question wants at least one.')
@@ -130,11 +130,11 @@ def parse_some(text: str) -> FtReply:
 
 
 @contextmanager
-def _ending_in(form: str) -> Iterator[None]:
+def _ending_in(*sentences: str) -> Iterator[None]:
     try:
         yield
     except ParseError as error:
-        raise ParseError(f'{error} {form}') from error
+        raise ParseError(' '.join([str(error), *sentences])) from error
 
 
 def _read(text: str) -> FtReply:
