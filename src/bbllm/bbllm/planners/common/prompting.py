@@ -42,6 +42,7 @@ def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.En
         autoescape=False,  # the output is read by a model, not by a browser
     )
     environment.globals['data_rule'] = DATA_RULE
+    environment.globals['house_end'] = HOUSE_END
     environment.filters['data'] = as_data
     return environment
 
@@ -63,6 +64,13 @@ HOUSE_SYNTAX = (
     '<char0>[action] where it takes none'
 )
 """Forms of a call on a table and in a household."""
+HOUSE_END = (
+    'What no action does, such as to eat, is left out, and all before it is done: what is eaten, '
+    'read or used on the body ends in a hand, and what belongs on it lies on it (jam on the '
+    'bread, the bread held). Nothing more has to be held. A device has done its work as soon as '
+    'it is on; what it made may stay in it.'
+)
+"""What the end of a task in a household is, for every prompt that asks for its steps."""
 BELIEVED = 'Believed, not sensed:'
 """Heading of the open state of a scene."""
 REPLY_KEPT = 4000

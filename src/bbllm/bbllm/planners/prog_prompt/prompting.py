@@ -14,6 +14,7 @@ from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.common.program import HANDS, Program, ProgramCondition, TriedCall, written
 from bbllm.planners.common.prompting import (
+    HOUSE_END,
     declared,
     house_environment,
     one_line,
@@ -110,11 +111,15 @@ INSTRUCTIONS = (
 )
 """For a chat model. An ablation omits the lines about the parts that it omits."""
 OF_HOUSES = (
-    '`find` walks to an object, `putin` puts what is held into something open, `putback` on top',
-    'of something. There are two hands. What no action does, such as to eat, is left out: the',
-    'program ends when all is ready: what belongs together put together, what is used in a hand.',
+    'One is enough where the task does not say how many.',
+    '`find` walks to an object, `putin` puts what is held into something open or without a door,',
+    '`putback` on top of something. There are two hands; `grab` and `open` need a free one. Who',
+    'sits has to `standup` before walking on.',
+    f'{HOUSE_END} This is no reason for `cannot: `.',
     '`find` also goes to what is inside something closed: it is not close until that is opened.',
     'So assert that it is close; `else:` lines open each container it may be in, and find it.',
+    "States to assert are 'opened', 'closed', 'switchon' and 'switchoff'. An assertion sees only",
+    'what is close or in a hand, so `find` an object just before its state is asserted.',
 )
 """The same in a household."""
 PARTLY_SEEN = (
