@@ -16,9 +16,11 @@ from bbllm.planners.fltrnn.context_selection import (
     LONGEST,
     LONGEST_IN_WORDS,
     MOST,
+    NAMED,
     SOME,
     USEFUL,
     ContextSelector,
+    is_useful,
     mentions,
 )
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
@@ -27,6 +29,7 @@ from bbllm.planners.fltrnn.prompting import (
     ShortTerm,
     chooser,
     household_demonstrations,
+    nameable,
 )
 from bbllm.worlds.household.world import HouseholdWorld
 
@@ -62,7 +65,10 @@ def test_no_more_is_told_than_finds_room_and_what_is_left_out_is_named(
 
     assert len(said.partition(f'\n{HERE}')[0]) <= longest
     assert not classes_in(text) & {*left_out}
-    assert useful - {'floor'} <= classes_in(text) | {*left_out}
+    others = useful - {'floor'} - classes_in(text)
+    named = [word for word in left_out if word and ' ' not in word]
+    assert len(named) == min(NAMED, len(others)) and others.issuperset(named)
+    assert left_out[NAMED:] == [f'and {n} more classes' for n in [len(others) - NAMED] if n > 0]
 
 
 @pytest.mark.parametrize('house', HOUSES)
@@ -77,6 +83,17 @@ def test_who_is_told_no_classes_is_told_of_one_of_each_that_is_taken_filled_or_s
     text = telling.of(graph, 'Get wine glass and juice, place them on desk.', None)
 
     assert wanted <= classes_in(text)
+
+
+@pytest.mark.parametrize('house', HOUSES)
+def test_the_classes_for_a_split_are_those_that_planning_prompts_can_show(house: str) -> None:
+    graph = graph_of(house)
+
+    listed = {*nameable(HouseholdWorld(house).observe())}
+
+    rooms = {class_of(name) for name in graph.rooms}
+    assert listed - rooms == {class_of(n) for n in graph.names if is_useful(graph, n)}
+    assert rooms < listed and 'lightswitch' in listed and 'ceilinglamp' not in listed
 
 
 def n_told(text: str, word: str) -> int:

@@ -243,6 +243,8 @@ MORE = '# More of these stand elsewhere: '
 LEFT_OUT = '# Not told of, as the goal seems not to mean them: '
 FEW = '# Not in sight so far: '
 """Beginnings of the lines on classes that the prompt has in part, or not at all."""
+NAMED = 12
+"""How many of the classes left out are named, those nearest to the goal."""
 HERE = '# The robot is in: '
 NEW_ROOMS = '# Rooms that it has not seen yet: '
 KNOWN_ROOMS = '# Other rooms: '
@@ -334,11 +336,15 @@ def _text(graph: MemoryGraph, names: Sequence[str], n: int) -> str:
     """Return the text on the first `n` objects, and the classes of the others."""
     first = {*names[:n]}  # in the order of first sight, so that a server can cache more of it
     chosen = [name for name in graph.names if name in first]
-    included = with_places(graph, chosen)
-    others = Counter(sorted(class_of(name) for name in {*names} - {*included}))
+    included = {*with_places(graph, chosen)}
+    others = Counter(class_of(name) for name in names if name not in included)
     known = {class_of(name) for name in included}
-    more = [f'{count} {word}' for word, count in others.items() if word in known]
-    left_out = [word for word in others if word not in known]
+    more = [f'{count} {word}' for word, count in sorted(others.items()) if word in known]
+    # The best ones, in the alphabet so that a prompt changes less.
+    unknown = [word for word in others if word not in known]
+    left_out = sorted(unknown[:NAMED])
+    if n_more := len(unknown) - len(left_out):
+        left_out.append(f'and {n_more} more classes')
     lines = [
         remembered_of(graph, chosen, terse=True),
         *([f'{MORE}{", ".join(more)}'] if more else []),

@@ -171,6 +171,7 @@ class LanguageRNN:
             self.choose(sub_goal.text),
             self._lack(index, sub_goal) if again else '',
             done,
+            checked=self._verify and bool(sub_goal.predicates),
             confirmed=self._verify and not sub_goal.predicates,
         )
         scene = self.world.observe()

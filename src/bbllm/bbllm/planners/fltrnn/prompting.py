@@ -33,9 +33,9 @@ from bbllm.planners.common.goal_predicates import (
 from bbllm.planners.common.matching import Similarity
 from bbllm.planners.common.prompting import declared, one_line, render
 from bbllm.planners.common.scene_graph import classes
-from bbllm.planners.fltrnn.context_selection import memory_text
+from bbllm.planners.fltrnn.context_selection import is_useful, memory_text
 from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing
-from bbllm.planners.fltrnn.memory_graph import ARITY
+from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph
 
 DEMONSTRATIONS = 3
 """Number of demonstrations in a prompt, as in the paper."""
@@ -186,10 +186,12 @@ NO_LOOPS = (
 
 
 LOOK = (
-    'Part of the house is not in sight. Where the goal needs what is not told of, walk into the '
-    'rooms that are not seen yet and open what is closed, and do no more: you are asked again '
-    'with what is seen then.'
+    'Part of the house is not in sight. Where the goal needs what is not told of, write a plan '
+    'that only looks: it walks into the rooms that are not seen yet and opens what is closed, the '
+    'likely ones first and all if none is. It ends with `# done` too; you are asked again with '
+    'what is seen then.'
 )
+CHECKED = 'After each plan the goal is checked, and you are asked again while it is not reached.'
 ASKED_AGAIN = (
     'You are asked again after each plan: where nothing is left to do for the goal, reply with '
     '`# done` alone.'
@@ -208,6 +210,8 @@ class ShortTerm:
     """Why an earlier plan did not reach it; '' without one."""
     done: Sequence[str] = ()
     """The calls that were carried out for it."""
+    checked: bool = False
+    """Whether the memory graph decides when it is reached, and the model is asked until then."""
     confirmed: bool = False
     """Whether the model decides when it is reached, and is asked until then."""
 
@@ -227,7 +231,7 @@ class FLTRNNPrompts:
             opening=SPLIT,
             goal=_goal_line(goal, scene),
             words=goal_sentence(predicates) if predicates else '',
-            classes=classes(scene),
+            classes=nameable(scene),
             whole=scene.whole,
         )
 
@@ -258,6 +262,7 @@ class FLTRNNPrompts:
     ) -> str:
         instructions = [REPLY, *([THINK] if self.rule_thoughts else [])]
         instructions += [LOOK] if opening == CELL and not scene.whole else []
+        instructions += [CHECKED] if short.checked else []
         instructions += [ASKED_AGAIN] if short.confirmed else []
         instructions.append(NO_LOOPS)
         if opening != CELL:
@@ -289,6 +294,15 @@ class FLTRNNPrompts:
             sub_goal=one_line(short.sub_goal),
             example_head=_head,
         )
+
+
+def nameable(scene: Scene) -> list[str]:
+    """Return the rooms and the classes that planning prompts can show, sorted."""
+    graph = MemoryGraph(scene)
+    return sorted(
+        {class_of(name) for name in graph.names if is_useful(graph, name)}
+        | {class_of(name) for name in graph.rooms}
+    )
 
 
 def imports(scene: Scene) -> str:
