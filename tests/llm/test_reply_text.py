@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bbllm.core.errors import ModelError, ModelUnavailableError
 from bbllm.core.protocols import ChatModel, Message
-from bbllm.llm.redaction import HIDDEN, Redactor
+from bbllm.core.redaction import HIDDEN, Redactor
 from bbllm.llm.reply_text import ReplyText
 from bbllm.llm.scripted import ScriptedModel
 

@@ -13,11 +13,11 @@ from pydantic import SecretStr
 
 from bbllm.core.errors import ConfigError, ModelError
 from bbllm.core.protocols import Message
+from bbllm.core.redaction import HIDDEN, Redactor, looks_like_key
 from bbllm.llm.models.factory import make_models, openai_settings, parse_config
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.probe import probe
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.llm.redaction import HIDDEN, Redactor, looks_like_key
 
 # No known shape, so that only knowing the key itself can hide it.
 KEY = 'correct+horse/battery="staple"-77'

@@ -15,6 +15,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite
 from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.constants import GRAVITY_M_S2
+from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import read_episode
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
@@ -105,17 +106,20 @@ def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
     assert (game.result.verdict, game.result.loops) == ('passed', 0)
     assert len(game.earlier) == 2
     paths = []
-    for name, text in game.journals.items():
+    for name, text in game.files.items():
         paths.append(tmp_path / name)
         paths[-1].write_text(text)
-    assert [path.stem for path in paths] == [
+    journals = paths[3:]
+    assert [path.stem for path in journals] == [
         'third-t000-k6',
         'third-t000-k6-before0',
         'third-t000-k6-before1',
     ]
-    judged, *before = map(read_episode, paths)
+    judged, *before = map(read_episode, journals)
+    for episode, path in zip((judged, *before), journals, strict=True):
+        assert {call.missing for call in read_exchanges(episode, path)} == {''}
     assert [episode.task.instruction for episode in before] == list(case.earlier)
-    assert [episode.id for episode in before] == [path.stem for path in paths[1:]]
+    assert [episode.id for episode in before] == [path.stem for path in journals[1:]]
     assert game.result.model_calls == len(judged.model_calls)
     assert game.result.earlier is not None
     assert game.result.earlier.episodes == 2
@@ -135,7 +139,7 @@ def test_a_server_that_is_down_before_the_judged_episode_loses_it() -> None:
     assert game.result.reason.startswith(
         'Episode 1 of the 2 before this one: The model could not be asked: '
     )
-    assert list(game.journals) == ['third-t000-k6-before0.jsonl']
+    assert list(game.files) == ['third-t000-k6-before0.prompts', 'third-t000-k6-before0.jsonl']
     assert game.result.earlier is not None
     assert game.result.earlier.episodes == 1
 

@@ -59,6 +59,7 @@ class EpisodeSetup:
             limits=self.options.limits,
             sinks=sinks,
             settings=self.settings,
+            keep_prompts=self.models.keep_prompts,
         )
         loops = self.options.k if k is None else k
         planner = build_planner(run, self.spec, self.models, loops, self.options.mapping)

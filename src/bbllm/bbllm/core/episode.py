@@ -9,6 +9,7 @@ journal or a cancel:
     episode = run.execute(planner, world)
 """
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,6 +44,7 @@ from bbllm.core.events import (
     ModelCall,
     ModelReplied,
     PlanMade,
+    PromptText,
     RepairBegun,
     SceneRecorded,
     StepBegun,
@@ -126,8 +128,11 @@ class EpisodeRun:
         limits: Limits | None = None,
         sinks: Sequence[EventSink] = (),
         settings: Mapping[str, object] | None = None,
+        keep_prompts: bool = True,
     ):
         self.task = task
+        self._keep_prompts = keep_prompts
+        """Whether what is sent to models goes on record."""
         self.events: list[Event] = []
         self._limits = limits or Limits()
         self._started_s = time.time()
@@ -248,7 +253,7 @@ class EpisodeRun:
 
     def add_model_call(self, call: ModelCall) -> None:
         """Put a model call on the account and on record, also one made in another process."""
-        self.emit(call)
+        self.emit(call if self._keep_prompts else replace(call, prompt=()))
 
     def add_model_text(self, role: str, text: str) -> None:
         self.emit(ModelReplied(role, text))
@@ -560,13 +565,19 @@ class GuardedModel:
         reply = _charged(
             self._account,
             lambda: self._inner.complete(messages, stop=stop, schema=schema, cancel=token),
-            self._sent.add(messages, ModelCall(role=self._role, model=self.name)),
+            self._sent.add(messages, self._call(messages, schema)),
         )
         reply = replace(reply, text=half_width(strip_hidden(reply.text)))
         self._account.add_model_text(self._role, reply.text)
         self._warn_if_cut(messages, reply)
         token.raise_if_cancelled()
         return reply
+
+    def _call(self, messages: Sequence[Message], schema: JsonSchema | None) -> ModelCall:
+        prompt = [PromptText.of(message.role, message.content) for message in messages]
+        if schema is not None and self.supports_schema:
+            prompt.append(PromptText.of('schema', json.dumps(schema, ensure_ascii=False)))
+        return ModelCall(role=self._role, model=self.name, prompt=tuple(prompt))
 
     def _warn_if_cut(self, messages: Sequence[Message], reply: Reply) -> None:
         """Warn once where a server has left out a part of what it was sent."""
@@ -604,9 +615,10 @@ def _charged(account: Account, ask: Callable[[], Answer], call: ModelCall) -> An
     begun_s = time.monotonic()
     try:
         answer = ask()
-    except BaseException:
+    except BaseException as error:
         # Also a call that Ctrl-C or a cancel cut off was made, and may be on the bill.
-        account.add_model_call(replace(call, duration_s=time.monotonic() - begun_s))
+        why = ': '.join(filter(None, (type(error).__name__, str(error))))
+        account.add_model_call(replace(call, duration_s=time.monotonic() - begun_s, error=why))
         raise
     account.add_model_call(
         replace(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NoReturn, TypeVar
 
 from bbllm.core.observation import Observed
+from bbllm.core.records import NOT_KEPT
+from bbllm.core.redaction import Redactor
+from bbllm.core.text import cut
 from bbllm.core.types import (
     Code,
     Kind,
@@ -55,6 +59,34 @@ class Limits:
     """Wall time [s]."""
 
 
+HASH_CHARACTERS = 16
+"""Of a SHA-256 in hexadecimal: enough to tell any number of prompts apart."""
+
+
+def hash_of_text(text: str) -> str:
+    return hashlib.sha256(text.encode(errors='replace')).hexdigest()[:HASH_CHARACTERS]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptText:
+    """A message of a prompt, or the JSON schema that went with it."""
+
+    role: str
+    """`system`, `user`, `assistant` or `schema`."""
+    hash: str
+    """Of the text; journals contain nothing else of it (core.prompt_store)."""
+    text: str = field(default='', compare=False, repr=False, metadata=NOT_KEPT)
+    """Without anything that looks like a key; '' where it was read from a journal."""
+
+    @classmethod
+    def of(cls, role: str, text: str) -> PromptText:
+        text = _HIDE(text).encode(errors='replace').decode()
+        return cls(role, hash_of_text(text), text)
+
+
+_HIDE = Redactor().hide
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
     """One call of a language model, for the account."""
@@ -80,6 +112,10 @@ class ModelCall:
     that a cache of prompts could reuse it [characters]."""
     sent_tokens: int = 0
     """An estimate of the prompt's tokens (core.prompt_size), for servers that do not count."""
+    prompt: tuple[PromptText, ...] = ()
+    """What was sent, the schema last; empty of an embedding, and where prompts are not kept."""
+    error: str = ''
+    """Why there is no reply, with the type of the error; '' where there is one."""
 
     @property
     def size_tokens(self) -> int:
@@ -538,4 +574,5 @@ def _model_call(call: ModelCall) -> str:
     number = call.prompt_tokens + call.completion_tokens
     tokens = f'{number} tokens in ' if number else ''
     again = f', sent again {call.retries} times' if call.retries else ''
-    return f'{call.role} {call.model}: {tokens}{call.duration_s:.2f} s{again}'
+    failed = f'; {cut(call.error, LONGEST)}' if call.error else ''
+    return f'{call.role} {call.model}: {tokens}{call.duration_s:.2f} s{again}{failed}'

@@ -33,6 +33,7 @@ from bbllm.core.events import (
     steps_left,
 )
 from bbllm.core.goals import NOT_CHECKED
+from bbllm.core.prompt_store import PromptEncoder, prompts_path
 from bbllm.core.records import from_json, to_json
 from bbllm.core.text import cut, json_text
 from bbllm.core.types import Outcome, Task
@@ -69,10 +70,16 @@ def read_line(line: str) -> Event:
 
 
 class JournalWriter:
-    """Writes the events of one episode to `<folder>/<episode_id>.jsonl` as they come."""
+    """
+    Writes the events of one episode to `<folder>/<episode_id>.jsonl` as they come.
+
+    What was sent to models goes into the file beside it that core.prompt_store describes.
+    """
 
     def __init__(self, folder: Path, episode_id: str):
         self.path = folder / f'{episode_id}.jsonl'
+        self._encoder = PromptEncoder()
+        self._prompts: TextIO | None = None
         self.broken = ''
         """Why not every event was written, in one sentence; empty where all were."""
         try:
@@ -92,6 +99,9 @@ class JournalWriter:
     def __call__(self, event: Event) -> None:
         """Append one event, which survives a crash; raises ConfigError where the disk is full."""
         try:
+            # First the texts: what a line of the journal refers to is there.
+            if isinstance(event.data, ModelCall):
+                self._keep(self._encoder.add(event.data.prompt))
             self._file.write(line_of(event))
             self._file.flush()
         except OSError as error:
@@ -105,8 +115,17 @@ class JournalWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError):  # what could not be written has been said already
-            self._file.close()
+        for file in (self._file, self._prompts):
+            with suppress(OSError):  # what could not be written has been said already
+                if file is not None:
+                    file.close()
+
+    def _keep(self, lines: str) -> None:
+        if lines and self._prompts is None:
+            self._prompts = prompts_path(self.path).open('w', encoding='utf-8', errors='replace')
+        if lines and self._prompts is not None:
+            self._prompts.write(lines)
+            self._prompts.flush()
 
 
 def end_journal(path: Path, ending: Ending, message: str) -> bool:

@@ -5,11 +5,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, IntEnum
 from functools import cache
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 T = TypeVar('T')
+NOT_KEPT: Mapping[str, bool] = MappingProxyType({'json': False})
+"""Metadata of a field of a record that has no place in its JSON form."""
 DECIMALS = 4
 """Of numbers in `canonical`: lengths count to a tenth of a millimetre."""
 
@@ -25,7 +28,8 @@ def to_json(value: object) -> Any:
     if isinstance(value, Enum):
         return value.value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        kept = [f.name for f in dataclasses.fields(value) if f.metadata.get('json', True)]
+        return {name: to_json(getattr(value, name)) for name in kept}
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, (str, int, float, bool)) or value is None:

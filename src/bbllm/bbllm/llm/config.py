@@ -25,8 +25,8 @@ from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
+from bbllm.core.redaction import Redactor, looks_like_key
 from bbllm.core.registry import provider_names
-from bbllm.llm.redaction import Redactor, looks_like_key
 
 BUILT_IN = ('auto', 'openai', 'replay')
 EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']
@@ -143,6 +143,8 @@ class LlmConfig(BaseModel):
     brain: ModelConfig = Field(default_factory=ModelConfig)
     body: ModelConfig = Field(default_factory=ModelConfig)
     embeddings: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
+    keep_prompts: bool = True
+    """Whether prompts are kept beside the journals of episodes."""
 
 
 def load_config(path: Path | None = None) -> LlmConfig:
@@ -168,7 +170,10 @@ def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfi
     if data is None:
         data = {}
     if not isinstance(data, dict):
-        raise ConfigError(f'{source} must hold the sections `brain:`, `body:` and `embeddings:`.')
+        raise ConfigError(
+            f'{source} must hold the sections `brain:`, `body:` and `embeddings:`, and may hold '
+            '`keep_prompts:`.'
+        )
     for place, value in _values(data):
         _refuse_secrets(place, value, source)
         if place.endswith('.goal') and not with_goal:

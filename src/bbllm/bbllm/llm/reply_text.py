@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from bbllm.llm.redaction import Redactor
+from bbllm.core.redaction import Redactor
 
 _TAG = r'(?:think|thinking|thought|reasoning|reflection|analysis)'
 _REASONING = re.compile(rf'<({_TAG})>.*?</\1>', re.IGNORECASE | re.DOTALL)

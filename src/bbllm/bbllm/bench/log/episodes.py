@@ -7,6 +7,7 @@ from typing import Protocol
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.suites.case import Case
 from bbllm.core.events import Limits
+from bbllm.core.prompt_store import SUFFIX
 from bbllm.llm.config import LlmConfig
 
 
@@ -47,6 +48,8 @@ class EpisodeRecord:
     journal: str
     earlier: tuple[str, ...] = ()
     """The same of the episodes before it, see `Case.earlier`."""
+    prompts: tuple[str, ...] = ()
+    """What was sent to models in the episode and in those before it (core.prompt_store)."""
     recording: str = ''
 
     @property
@@ -54,11 +57,13 @@ class EpisodeRecord:
         return self.result.key
 
     @property
-    def journals(self) -> dict[str, str]:
-        """All journals that there are, by the names of their files."""
-        texts = {self.key.name: self.journal}
-        texts |= {name_before(self.key, number): text for number, text in enumerate(self.earlier)}
-        return {f'{name}.jsonl': text for name, text in texts.items() if text}
+    def files(self) -> dict[str, str]:
+        """All journals that there are and prompts beside them, by the names of their files."""
+        names = [self.key.name, *(name_before(self.key, i) for i in range(len(self.earlier)))]
+        texts = {f'{name}{SUFFIX}': text for name, text in zip(names, self.prompts)}
+        journals = (self.journal, *self.earlier)
+        texts |= {f'{name}.jsonl': text for name, text in zip(names, journals, strict=True)}
+        return {name: text for name, text in texts.items() if text}
 
 
 def name_before(key: EpisodeKey, number: int) -> str:

@@ -3,7 +3,8 @@ The folder of one run: what is in it survives the death of the process that fill
 
     settings.json         all that decides what the results mean
     results.jsonl         one EpisodeResult a line, each key once
-    episodes/<key>.jsonl  journals, each written before its result; see `EpisodeRecord.journals`
+    episodes/<key>.jsonl  journals, each written before its result; see `EpisodeRecord.files`
+    episodes/<key>.prompts  what was sent to models, see core.prompt_store
     sessions.jsonl        one line for each time that the program worked on it
     summary.json, report.html
 """
@@ -127,11 +128,11 @@ class RunFolder:
         key = played.result.key
         if key in self._results:
             raise ValueError(f'{key.name} is in {self.path} already.')
-        for name, text in played.journals.items():
+        for name, text in played.files.items():
             write_atomically(self.path / EPISODES / name, text)
         # Of an episode that was lost with its process there may be some of an earlier try.
         for path in self.path.glob(f'{EPISODES}/{key.name}[.-]*'):
-            if path.name not in played.journals:
+            if path.name not in played.files:
                 path.unlink(missing_ok=True)
         JsonLines(self.path / RESULTS, EpisodeResult).append([played.result])
         self._results[key] = played.result

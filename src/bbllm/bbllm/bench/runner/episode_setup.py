@@ -8,7 +8,9 @@ from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_models import open_models
 from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Event, ModelCall
 from bbllm.core.journal import line_of
+from bbllm.core.prompt_store import PromptEncoder
 from bbllm.core.protocols import EventSink, Planner
 from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
@@ -51,7 +53,11 @@ def play_alone(job: EpisodeSpec, play_with: PlayWith) -> EpisodeRecord:
         result = play_with(job, models, around.before(), around)
         journal, *earlier = map(''.join, around.journals)
         return EpisodeRecord(
-            result=result, journal=journal, earlier=tuple(earlier), recording=recording()
+            result=result,
+            journal=journal,
+            earlier=tuple(earlier),
+            prompts=tuple(map(''.join, around.prompts)),
+            recording=recording(),
         )
 
 
@@ -91,6 +97,7 @@ def make_run(
         limits=job.case.limits(job.config.limits),
         sinks=[sink],
         settings=settings,
+        keep_prompts=job.config.llm.keep_prompts,
     )
 
 
@@ -105,8 +112,17 @@ class _OnRecord(Alone):
     def __init__(self) -> None:
         self.journals: list[list[str]] = []
         """Lines, by episode; the judged one is first."""
+        self.prompts: list[list[str]] = []
+        """The same of what was sent to models."""
 
     def before(self) -> EventSink:
-        lines: list[str] = []
+        lines, prompts, encoder = list[str](), list[str](), PromptEncoder()
         self.journals.append(lines)
-        return lambda event: lines.append(line_of(event))
+        self.prompts.append(prompts)
+
+        def write(event: Event) -> None:
+            if isinstance(event.data, ModelCall):
+                prompts.append(encoder.add(event.data.prompt))
+            lines.append(line_of(event))
+
+        return write

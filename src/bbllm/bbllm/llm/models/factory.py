@@ -44,6 +44,8 @@ class Models:
     """One sentence each; empty where the user chose everything."""
     embedder: Embedder | None = None
     """What matches steps with calls; None where the Body does."""
+    keep_prompts: bool = True
+    """Whether episodes keep what they send to the models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def make_models(
     asked = {role: (overrides or {}).get(role, getattr(config, role).provider) for role in roles}
     decided = [role for role in roles if asked[role].strip() == 'auto' and replay is None]
     notices = tuple(dict.fromkeys(_notices(sections, decided, environ)))
-    models = Models(brain, body, notices, embedder)
+    models = Models(brain, body, notices, embedder, config.keep_prompts)
     return models if record is None else record_models(models, record)
 
 

@@ -32,6 +32,7 @@ import pydantic
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.errors import ModelError
 from bbllm.core.protocols import Message, Usage
+from bbllm.core.redaction import Redactor
 from bbllm.llm.openai.failures import (
     FailedReplyError,
     Failure,
@@ -42,7 +43,6 @@ from bbllm.llm.openai.failures import (
     with_models,
 )
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.llm.redaction import Redactor
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam

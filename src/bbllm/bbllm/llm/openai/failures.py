@@ -20,9 +20,9 @@ from bbllm.core.errors import (
     ModelUnavailableError,
     PromptTooLongError,
 )
+from bbllm.core.redaction import Redactor
 from bbllm.core.registry import fallback_name
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.llm.redaction import Redactor
 
 _TOO_LONG = re.compile(
     r'context[ _](?:length|size|window|limit)|(?:prompt|input) is too long|too many tokens'

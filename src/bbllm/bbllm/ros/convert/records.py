@@ -83,6 +83,7 @@ RENAMED: Mapping[tuple[type, str], str] = {
 }
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     Scene: ('domain', 'whole'),
+    ModelCall: ('prompt', 'error'),
     EpisodeStarted: ('episode_id', 'limits', 'settings'),
     RepairBegun: ('index', 'text'),
     StepFailed: ('index', 'text'),

@@ -58,7 +58,7 @@ class BodyMapper(StackNode):
         self.create_service(MapStep, 'map_step', self._map, callback_group=self.group)
 
     def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
-        transcript = Transcript()
+        transcript = Transcript(keep_prompts=self._models.keep_prompts)
         first: MappedStep | None
         ahead: Sequence[MappedStep | None]
         try:

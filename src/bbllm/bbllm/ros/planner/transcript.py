@@ -1,5 +1,7 @@
 """The model calls and replies for one request of a client."""
 
+from dataclasses import replace
+
 from bbllm.core.cancel import CancelToken
 from bbllm.core.events import ModelCall
 
@@ -7,7 +9,9 @@ from bbllm.core.events import ModelCall
 class Transcript:
     """The `Account` of one request; `calls` and `texts` belong together."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep_prompts: bool = True) -> None:
+        self._keep_prompts = keep_prompts
+        """Whether calls are passed on with what was sent to the model."""
         self.token = CancelToken()
         self.calls: list[ModelCall] = []
         self.texts: list[str] = []
@@ -17,7 +21,7 @@ class Transcript:
         """The client that asks has a budget, and a request has none."""
 
     def add_model_call(self, call: ModelCall) -> None:
-        self.calls.append(call)
+        self.calls.append(call if self._keep_prompts else replace(call, prompt=()))
         self.texts.append('')
 
     def add_model_text(self, role: str, text: str) -> None:
