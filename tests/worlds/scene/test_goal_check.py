@@ -87,6 +87,18 @@ def unmet(goal: str, moved: Places | None = None, held: str = '') -> tuple[str, 
         ('moved(red_cube)', {'red_cube': (0.42, 0.10)}, {'red_cube': (0.41, 0.10)}),
         ('not moved(red_cube)', {}, {'red_cube': (0.5, 0.0)}),
         ('at_place_of(red_cube, blue_cube)', {'red_cube': (0.5, 0.18), 'blue_cube': (0, 0)}, {}),
+        ('shifted(red_cube, left)', {'red_cube': (0.4, 0.12)}, {'red_cube': (0.4, 0.11)}),
+        ('shifted(red_cube, near)', {'red_cube': (0.38, 0.10)}, {'red_cube': (0.5, 0.10)}),
+        (
+            'between(pink_cube, red_cube, blue_cube)',
+            {'red_cube': (0.5, 0.0), 'pink_cube': (0.515, 0.1)},
+            {'red_cube': (0.5, 0.0), 'pink_cube': (0.525, 0.1)},
+        ),
+        (
+            'not between(pink_cube, location_A, blue_cube)',
+            {'pink_cube': (0.5, 0.21)},
+            {'pink_cube': (0.5, 0.1)},
+        ),
         ('line(red_cube, blue_cube)', {'red_cube': (0.50, 0.28)}, {'red_cube': (0.50, 0.12)}),
         ('line(2 of red_cube|blue_cube)', {'red_cube': (0.50, 0.12)}, {'red_cube': (0.5, 0.31)}),
         (
@@ -168,7 +180,12 @@ def test_a_fault_has_the_figure_and_where_the_object_is() -> None:
         ('on(red_cube)', 'write on(a, b)'),
         ('on(red_cube, blue_cube, table)', 'write on(a, b)'),
         ('fly(red_cube)', 'is no condition. Conditions are on(a, b)'),
-        ('on(red_cube, red_cube)', 'one other object'),
+        ('on(red_cube, red_cube)', 'relates an object to itself. on(a, b) takes different'),
+        ('between(red_cube, red_cube, blue_cube)', 'relates an object to itself'),
+        ('between(red_cube, blue_cube, blue_cube)', 'two different ones'),
+        ('between(red_cube, blue_cube)', 'write between(a, b, c)'),
+        ('not moved(2 of red_cube|blue_cube|pink_cube)', 'takes no number'),
+        ('shifted(red_cube, up)', 'none of left, right, near, far'),
         ('on(location_A, red_cube)', 'location_A is a location, which nothing can move'),
         ('side(red_cube, up)', 'none of left, right, near, far'),
         ('tower(red_cube)', 'two or more'),
@@ -227,6 +244,26 @@ def test_a_reply_is_read_through_what_models_put_around_it(reply: str) -> None:
 )
 def test_none_is_no_goal_whatever_stands_beside_it(reply: str) -> None:
     assert parse_goal_reply(reply, scene(START)) is None
+
+
+def test_what_conditions_do_not_express_keeps_a_goal_from_being_met_but_not_from_being_unmet() -> (
+    None
+):
+    start = scene(START)
+    reply = '- on(red_cube, blue_cube)\n**Not checked:** the way; over (the) bowl\n'
+    goal = parse_goal_reply(reply, start)
+
+    assert goal is not None
+    assert str(goal) == 'on(red_cube, blue_cube); not checked: the way, over (the) bowl'
+    assert goal.in_words[-1] == 'not checked: the way, over (the) bowl'
+    assert parse_goal(str(goal), start) == goal
+    stacked = scene({**START, 'red_cube': (0.50, 0.20, ON_RED)})
+    assert check_goal(goal, start, start).unmet
+    found = check_goal(goal, stacked, start)
+    assert not found.unmet
+    assert not found.met
+    assert 'the way, over (the) bowl' in found.unseen
+    assert parse_goal_reply('not checked: the way (over the bowl)', start) is None
 
 
 @pytest.mark.parametrize('reply', ['', 'I cannot tell.', 'on(red_cube, moon)', 'on(red_cube'])

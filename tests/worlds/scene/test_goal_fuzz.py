@@ -74,10 +74,14 @@ def random_goal(rng: Random) -> tuple[str, ...]:
         ('held', a),
         ('moved', a),
         ('at_place_of', a, b),
+        ('shifted', a, rng.choice(('left', 'right', 'near', 'far'))),
+        ('between', a, b, rng.choice((c, *PLACES))),
         ('side', f'2 of {a}|{b}|{c}', side),
         ('on', f'{a}|{b}', rng.choice(PLACES)),
     )
-    return (rng.choice(('', '', 'not')), *rng.choice(forms))
+    chosen = rng.choice(forms)
+    counted = chosen[0] == 'side' and ' of ' in chosen[1]  # `not` takes no number
+    return ('' if counted else rng.choice(('', '', 'not')), *chosen)
 
 
 # --- the second opinion: axis-parallel cubes of one size, nothing else ---------------------------
@@ -102,6 +106,10 @@ def single(kind: str, a: str, b: str, now: Where, start: Where, held: str) -> bo
         return math.dist(now[a], start[a]) >= H
     if kind == 'side':
         return a != held and (y if b == 'left' else -y) >= H
+    if kind == 'shifted':
+        way = {'left': (0, 1), 'right': (0, -1), 'near': (-1, 0), 'far': (1, 0)}[b]
+        shift = sum((now[a][i] - start[a][i]) * way[i] for i in range(2))
+        return a != held and shift >= H
     if a == held or (b == held and kind != 'at_place_of'):
         return (
             a != held
@@ -128,6 +136,18 @@ def ahead(kind: str, a: str, b: str, now: Where) -> bool:
         'left_of': (dy, dx), 'right_of': (-dy, dx), 'nearer': (-dx, dy), 'farther': (dx, dy),
     }[kind]  # fmt: skip
     return along >= E - 0.01 and along >= abs(across)
+
+
+def between(a: str, b: str, c: str, now: Where, held: str) -> bool:
+    if held in (a, b, c):
+        return False
+    (x, y, z), (bx, by, _), (cx, cy, _) = (now[name] for name in (a, b, c))
+    feet = [z - H, *(0.0 if name in PLACES else now[name][2] - H for name in (b, c))]
+    if not (length := math.hypot(cx - bx, cy - by)):
+        return False
+    along = ((x - bx) * (cx - bx) + (y - by) * (cy - by)) / length
+    off = abs((x - bx) * (cy - by) - (y - by) * (cx - bx)) / length
+    return max(feet) - min(feet) <= 0.01 and 1e-6 < along < length - 1e-6 and off <= H
 
 
 def tower(names: tuple[str, ...], now: Where, held: str, ordered: bool) -> bool:
@@ -175,6 +195,8 @@ def holds(goal: tuple[str, ...], now: Where, start: Where, held: str) -> bool:
             groups = itertools.combinations(names, count)
             true = any(shape(group, now, held, False) for group in groups)
         return true is not bool(negated)
+    if kind == 'between':
+        return between(*args, now, held) is not bool(negated)
     count, names = members(args[0])
     other = args[1] if len(args) > 1 else ''
     if negated and kind == 'side':  # not on that side: not even with its middle
@@ -210,4 +232,7 @@ def test_finished_with_a_checked_goal_never_disagrees_with_a_second_opinion() ->
     print(dict(counts))
     assert wrong == []
     assert min(counts['FINISHED met'], counts['PARTLY_DONE unmet']) > 200
-    assert all(counts[kind] for kind in ('on', 'beside', 'side', 'tower', 'line', 'held', 'moved'))
+    assert all(
+        counts[kind]
+        for kind in ('on', 'beside', 'side', 'tower', 'line', 'held', 'moved', 'shifted')
+    )

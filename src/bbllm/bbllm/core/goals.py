@@ -6,18 +6,20 @@ The goal of a task: what the scene must be like at the end, as conditions in a f
     tower(3 of red_cube|blue_cube|green_cube|pink_cube)
     not on(green_cube, table)
 
-    goal      = condition {";" condition}           one a line in a reply of a model
+    goal      = condition {";" condition} [";" rest]   one a line in a reply of a model
+    rest      = "not checked:" words                    what no condition expresses
     condition = ["not"] kind "(" argument {"," argument} ")"
     argument  = [(number | "all") "of"] name {"|" name}
 
 A name is that of an object of the scene; in a household also a class, which stands for all objects
 of the class. Without a number, one of the names has to fit; with `not`, none of them may. A goal
-is text from a model or a person: it is read here, checked against a scene, and never executed.
+with a rest can be unmet, and is never met: what nobody checked is not claimed. A goal is text from
+a model or a person: it is read here, checked against a scene, and never executed.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from bbllm.core.errors import ParseError, UnknownNameError
@@ -32,8 +34,10 @@ NOT_CHECKED = 'not checked'
 """Status of a goal that nobody could check; the others are `met` and `unmet`."""
 QUOTED = 80
 """So much of what cannot be read is quoted [characters]."""
+MAX_REST = 160
+"""So much of what is not checked is kept [characters]."""
 NONE = 'none'
-"""Reply of a model for a task that conditions cannot express."""
+"""Reply of a model for a task of which conditions can express nothing."""
 AUTO, NO_GOAL = 'auto', 'no'
 """What can be asked for beside conditions: that the Brain reads them from the task, or no check.
 """
@@ -60,17 +64,30 @@ class ConditionKind(str, Enum):
     RIGHT_OF = 'right_of', 'right_of(a, b)', 'a is right of b', 'right of {}'
     NEARER = 'nearer', 'nearer(a, b)', 'a is nearer to the arm than b', 'nearer than {}'
     FARTHER = 'farther', 'farther(a, b)', 'a is farther away than b', 'farther than {}'
+    BETWEEN = (
+        'between',
+        'between(a, b, c)',
+        'a is between b and c, near the straight line from one to the other',
+        'between {}',
+    )
     SIDE = 'side', 'side(a, left)', 'a is on that side of the table: left, right, near or far', ''
     TOWER = 'tower', 'tower(a, b, c)', 'one tower of exactly these, a at the bottom', ''
     LINE = (
         'line',
         'line(a, b, c)',
-        'one straight line, from left to right, or from near to far',
+        'a straight row, its middles 2.5 widths apart at most, in this order from left to right, '
+        'or from near to far if it runs away from the arm',
         '',
     )
     PLUS = 'plus', 'plus(5 of a|b|c|d|e|f)', 'one in the middle of four others, as a plus sign', ''
     HELD = 'held', 'held(a)', 'a is in the hand at the end', ''
     MOVED = 'moved', 'moved(a)', 'a is somewhere else than at the start', ''
+    SHIFTED = (
+        'shifted',
+        'shifted(a, left)',
+        'a is farther left, right, near or far than it was',
+        '',
+    )
     AT_PLACE_OF = 'at_place_of', 'at_place_of(a, b)', 'a is where b was at the start', ''
     STATE = 'state', 'state(a, open)', 'a is open, closed, on, off, clean, dirty or sitting', ''
 
@@ -84,12 +101,12 @@ STATES = (
     *('sitting', 'lying'),
 )
 """What `state` may require; the words of a household's facts."""
-WORDS: Mapping[ConditionKind, Sequence[str]] = {K.SIDE: SIDES, K.STATE: STATES}
+WORDS: Mapping[ConditionKind, Sequence[str]] = {K.SIDE: SIDES, K.SHIFTED: SIDES, K.STATE: STATES}
 """Kinds whose second argument is one of some words."""
 WITH_PLACE = frozenset(
-    {K.ON, K.IN, K.BESIDE, K.LEFT_OF, K.RIGHT_OF, K.NEARER, K.FARTHER, K.AT_PLACE_OF}
+    {K.ON, K.IN, K.BESIDE, K.LEFT_OF, K.RIGHT_OF, K.NEARER, K.FARTHER, K.BETWEEN, K.AT_PLACE_OF}
 )
-"""Kinds that relate an object to another."""
+"""Kinds that relate an object to another; `between` to two."""
 SHAPES = frozenset({K.TOWER, K.LINE, K.PLUS})
 """Kinds of several objects: in the order given, or so many of some in any order."""
 PLUS_SIZE = 5
@@ -159,6 +176,9 @@ class GoalCondition:
                 return f'{who} {is_} {self.word}'
             case K.HELD:
                 return f'{who} {is_} in the hand'
+            case K.SHIFTED:
+                way = {'near': 'nearer', 'far': 'farther away'}
+                return f'{who} {is_} {way.get(self.word, f"farther {self.word}")} than before'
             case K.MOVED:
                 return f'{who} {is_} somewhere else than before'
             case K.AT_PLACE_OF:
@@ -171,13 +191,19 @@ class TaskGoal:
     """What must hold when a task is done, all of it."""
 
     conditions: tuple[GoalCondition, ...]
+    rest: str = ''
+    """What the task asks for beside, which no condition expresses."""
 
     def __str__(self) -> str:
-        return '; '.join(map(str, self.conditions))
+        return '; '.join([*map(str, self.conditions), *self._unchecked])
 
     @property
     def in_words(self) -> tuple[str, ...]:
-        return tuple(condition.in_words for condition in self.conditions)
+        return (*(condition.in_words for condition in self.conditions), *self._unchecked)
+
+    @property
+    def _unchecked(self) -> tuple[str, ...]:
+        return (f'{NOT_CHECKED}: {self.rest}',) if self.rest else ()
 
     @property
     def to_hold(self) -> frozenset[str]:
@@ -218,6 +244,7 @@ _THINK = re.compile(r'<think>.*?(?:</think>|\Z)', re.DOTALL)
 _MARKS = ' \t\r>*_#`~-•.;"'
 _NUMBERED = re.compile(r'\d{1,3}[.:)]\s+')
 _CONDITION = re.compile(r'(not\s+)?([A-Za-z]\w{0,40})\s*\(([^()]*)\)')
+_REST = re.compile(rf'(?:^|[;\n])[\s*`-]*{NOT_CHECKED}:(.*)', re.IGNORECASE | re.DOTALL)
 _COUNTED = re.compile(r'(\d{1,4}|all)\s+of\s+(.+)', re.IGNORECASE | re.DOTALL)
 
 
@@ -229,18 +256,30 @@ def parse_goal_reply(text: str, scene: Scene) -> TaskGoal | None:
     Raises ParseError for a line that is not, or names what the scene does not have.
     """
     lines = [_bare(line) for line in _THINK.sub('', text).split('\n')]
+    rest = [line for line in lines if line.lower().startswith(f'{NOT_CHECKED}:')]
+    lines = [line for line in lines if line not in rest]
     if any(re.match(rf'{NONE}\b', line, re.IGNORECASE) for line in lines):
         return None
     wanted = [line for line in lines if '(' in line]
+    if rest and not wanted:
+        return None
     if not wanted:
         raise ParseError(
             f'The reply has no condition. {goal_form(scene.domain)} Write one a line, or the '
             f'single line `{NONE}`.'
         )
     try:
-        return parse_goal('; '.join(wanted), scene)
+        goal = parse_goal('; '.join(wanted), scene)
     except UnknownNameError as error:
         raise ParseError(str(error)) from error
+    return replace(
+        goal, rest=_kept(' / '.join(line.partition(':')[2].strip(_MARKS) for line in rest))
+    )
+
+
+def _kept(rest: str) -> str:
+    """Return what is not checked as one line that the grammar reads again."""
+    return ' '.join(rest.replace(';', ',').split())[:MAX_REST].rstrip()
 
 
 def _bare(line: str) -> str:
@@ -255,6 +294,8 @@ def parse_goal(text: str, scene: Scene) -> TaskGoal:
         ParseError: It is not in the grammar; with the forms that are.
         UnknownNameError: The scene has no such object; with the nearest one.
     """
+    if unchecked := _REST.search(text):
+        return replace(parse_goal(text[: unchecked.start()], scene), rest=_kept(unchecked[1]))
     found: list[GoalCondition] = []
     at = 0
     for match in _CONDITION.finditer(text):
@@ -282,13 +323,18 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
     parts = [part.strip() for part in args.split(',')]
     if kind in SHAPES:
         return GoalCondition(kind, _parts_of_shape(kind, parts, scene), negated=negated)
-    wanted = 1 + (kind in WITH_PLACE or kind in WORDS)
+    wanted = 3 if kind is K.BETWEEN else 1 + (kind in WITH_PLACE or kind in WORDS)
     if len(parts) != wanted or not all(parts):
         raise ParseError(
             f'{kind.value}({args[:QUOTED]}) has {len(parts)} arguments; write {kind.form}. '
             f'{goal_form(scene.domain)}'
         )
     things = (_movable(_selection(parts[0], scene), scene),)
+    if negated and 1 < things[0].count < len(things[0].names):
+        raise ParseError(
+            f'`not` before {parts[0][:QUOTED]!r} is not clear: it means that none of some objects '
+            f'may be so, as in not {kind.value}(a|b, ...), and takes no number.'
+        )
     if kind in WORDS:
         word = plain(parts[1])
         if word not in WORDS[kind]:
@@ -297,13 +343,32 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
                 f'{kind.value} takes.'
             )
         return GoalCondition(kind, things, word=word, negated=negated)
-    place = _selection(parts[1], scene) if kind in WITH_PLACE else None
-    if place is not None and (place.count > 1 or set(place.names) == set(things[0].names)):
+    if kind not in WITH_PLACE:
+        return GoalCondition(kind, things, negated=negated)
+    place = _place(parts[1:], scene)
+    others = [name for name in things[0].names if name not in place.names]
+    if len(place.names) == place.count and len(others) < (1 if negated else things[0].count):
         raise ParseError(
-            f'{kind.value}({args[:QUOTED]}): the second argument is one other object, or '
-            'several of which any will do: a|b.'
+            f'{kind.value}({args[:QUOTED]}) relates an object to itself. {kind.form} takes '
+            f'different objects; for a task that asks for that, there is no condition: `{NONE}`.'
         )
     return GoalCondition(kind, things, place, negated=negated)
+
+
+def _place(parts: Sequence[str], scene: Scene) -> Selection:
+    """Return what a condition relates its objects to: one of some, or the two ends of a line."""
+    chosen = [_selection(part, scene) for part in parts]
+    names = tuple(name for item in chosen for name in item.names)
+    if any(item.count > 1 for item in chosen):
+        raise ParseError(
+            f'{parts[0][:QUOTED]!r} cannot come second: that is one object, or several of which '
+            'any will do: a|b.'
+        )
+    if len(chosen) > 1 and len(set(names)) != len(chosen):
+        raise ParseError(
+            f'{K.BETWEEN.form} takes b and c as one object each, and two different ones.'
+        )
+    return Selection(names, len(chosen), ', '.join(parts))
 
 
 def _parts_of_shape(

@@ -38,11 +38,13 @@ def table_environment(scene: Scene, *, reach: bool) -> str:
     `reach` marks objects and locations with the fact `reachable no`.
     """
     far = {f.subject for f in scene.facts if (f.predicate, f.object) == ('reachable', 'no')}
-    sizes = Counter(filter(None, map(_size, scene.objects)))
-    usual = max(sizes, key=sizes.__getitem__, default='')
-    if len(sizes) > 1 and sizes[usual] < 2:  # every size is another one
+    every = set(filter(None, map(_size, scene.objects)))
+    # Furniture has a size of its own; it is not what others are compared with.
+    sizes = Counter(_size(item) for item in scene.objects if item.kind is not Kind.FIXTURE)
+    usual = max(every, key=lambda size: (sizes[size], size), default='')
+    if len(every) > 1 and sizes[usual] < 2:  # every size is another one
         usual = ''
-    sized = f', size [m]{f" where it is not {usual}" if usual else ""}' if sizes else ''
+    sized = f', size [m]{f" where it is not {usual}" if usual else ""}' if every else ''
     header = (
         'A row for each object: name, kind, colour, x y z of its centre [m], yaw [deg] where it '
         f'is not 0{sized}. As seen from the base of the arm, x points away from it, which is up '

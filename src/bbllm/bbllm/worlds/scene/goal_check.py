@@ -40,6 +40,14 @@ PLUS_RESIDUAL = 0.3
 PLUS_TURN_DEG = 15.0
 MOST_SUBSETS = 20_000
 """So many ways to choose the objects of a shape are tried."""
+WAYS: Mapping[str, complex] = {'left': 1j, 'right': -1j, 'near': -1, 'far': 1}
+"""Directions by their words: 1 is away from the arm, 1j to its left."""
+WAY_WORDS = {
+    'left': 'farther left',
+    'right': 'farther right',
+    'near': 'nearer',
+    'far': 'farther away',
+}
 Relate = Callable[[SceneObject, SceneObject], str]
 """Returns why an object is not so related to another, '' if it is."""
 SLACK_M = 1e-6
@@ -57,7 +65,7 @@ def check_goal(goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
     """
     check = _House(scene) if scene.domain == HOUSEHOLD else _Table(scene, start)
     unmet: list[str] = []
-    unseen = ''
+    unseen = f'no condition expresses {goal.rest!r}' if goal.rest else ''
     for condition in goal.conditions:
         fault = check.fault(condition)
         hidden = _hidden(condition, scene) if fault or condition.negated else ''
@@ -183,7 +191,11 @@ class _Table:
             return self._side(item, condition.word, condition.negated)
         if condition.kind is K.MOVED:
             return self._moved(item)
+        if condition.kind is K.SHIFTED:
+            return self._shifted(item, condition.word)
         assert condition.place is not None  # of all other kinds, by the grammar
+        if condition.kind is K.BETWEEN:
+            return self._between(item, condition.place.names)
         relations: dict[ConditionKind, Relate] = {
             K.ON: self._on,
             K.IN: self._in,
@@ -294,6 +306,38 @@ class _Table:
         if way >= _width(item) / 2 - SLACK_M:
             return ''
         return f'{item.name} is {_cm(way)} from where it was, which is the same place'
+
+    def _shifted(self, item: SceneObject, word: str) -> str:
+        was = self._start.get(item.name)
+        if was is None or item.name in self._held:
+            return (
+                f'{item.name} {"was not seen at the start" if was is None else "is in the hand"}'
+            )
+        way = ((_point(item) - _point(was)) / WAYS[word]).real
+        if way >= _width(item) / 2 - SLACK_M:
+            return ''
+        needed = f'{_cm(_width(item) / 2)} count as {WAY_WORDS[word]}'
+        return f'{item.name} is {_cm(way)} {WAY_WORDS[word]} than at the start, and {needed}'
+
+    def _between(self, item: SceneObject, ends: Sequence[str]) -> str:
+        for name in (item.name, *ends):
+            if name not in self._items or name in self._held:
+                gone = 'is in the hand' if name in self._held else 'is no longer in the scene'
+                return f'{name} {gone}'
+        one, other = (self._items[name] for name in ends)
+        words = f'{item.name} is not between {one.name} and {other.name}'
+        heights = [bottom_z(each) for each in (item, one, other)]
+        if max(heights) - min(heights) > REST_GAP_M + SLACK_M:
+            return f'{words}: they do not stand at the same height'
+        way = _point(other) - _point(one)
+        length = max(abs(way), SLACK_M)
+        at = (_point(item) - _point(one)) / (way or 1) * length
+        if not SLACK_M < at.real < length - SLACK_M:
+            return f'{words}: it is beyond {(one if at.real <= 0 else other).name}'
+        if abs(at.imag) > _width(item) / 2 + SLACK_M:
+            allowed = f'{_cm(_width(item) / 2)} are allowed'
+            return f'{words}: it is {_cm(abs(at.imag))} off the line of the two, and {allowed}'
+        return ''
 
     def _at_place_of(self, item: SceneObject, place: SceneObject) -> str:
         was = self._start.get(place.name, place)
