@@ -14,9 +14,11 @@ from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, drawn_before, write_pictures
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.progress import progress_of
+from bbllm.cli.views.prompt_view import chosen, exchange_data, print_exchanges
 from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, EpisodeEnded
+from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import find_journal, list_journals, read_damaged, summarize
 from bbllm.core.paths import episodes_dir
 from bbllm.core.text import escape_json, escape_line
@@ -39,6 +41,11 @@ def show(
     ] = None,
     everything: bool = flag('List all episodes, the newest last.', '--list', '-l'),
     events: bool = flag('Print the journal itself, one JSON object a line.'),
+    prompts: bool = flag(
+        'Print what was sent to the models and what they replied, call by call; lines that an '
+        'earlier prompt has as well are left out.'
+    ),
+    call: int | None = option('Print one of these calls alone, and in full.', min=1),
     json: JsonOption = False,
     draw: bool | None = option(
         'Draw the pictures anew, or not at all; by default, where they are missing.',
@@ -57,6 +64,8 @@ def show(
       bbllm show --list
       bbllm show 20260131-1425 --json
       bbllm show --events | grep repair
+      bbllm show --prompts | less
+      bbllm show --call 3
       bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
     """
     output = Output(json)
@@ -69,6 +78,9 @@ def show(
         sys.stdout.write(escape_json(path.read_text(encoding='utf-8', errors='replace')))
         return
     record, faults = read_damaged(path)
+    if prompts or call:
+        _print_prompts(record, path, call, output)
+        raise typer.Exit(BAD_INPUT if faults else 0)
     if json:
         damage = {'faults': list(faults)} if faults else {}
         output.result({**summarize(record), 'journal': str(path), **damage})
@@ -98,6 +110,14 @@ def _journal(episode: str | None) -> Path:
             'folder episodes of its results.'
         )
     return path
+
+
+def _print_prompts(record: Episode, path: Path, call: int | None, output: Output) -> None:
+    exchanges = read_exchanges(record, path)
+    if not output.json:
+        print_exchanges(record, exchanges, output, call)
+    calls = [exchange_data(each) for each in chosen(exchanges, call)]
+    output.result({**summarize(record), 'journal': str(path), 'calls': calls})
 
 
 def _print_episode(record: Episode, output: Output) -> None:
