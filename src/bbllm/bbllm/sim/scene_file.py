@@ -14,6 +14,7 @@ A scene is `config/scenes/<name>.yaml`:
     locations:
       - {name: location_A, xy: [0.45, 0.2]}
     force_noise_n: {sd: 0.2, bias: 0.2}   # optional; these are the defaults
+    grip_offset_m: 0.01           # optional; how far off the middle objects are gripped
 
 Lengths in metres, in the robot's base frame: x forward, y left, z up, table top at z = 0. A scene
 is checked to be stable as described: all objects are upright, so their outlines seen from above
@@ -166,7 +167,7 @@ DEFAULT_MASS_KG = 0.1
 TABLE_THICKNESS_M = 0.04
 FILES = YamlFiles(
     'scene',
-    fields='objects, locations, tables, force_noise_n, description',
+    fields='objects, locations, tables, force_noise_n, grip_offset_m, description',
     error=SceneFileError,
 )
 
@@ -204,6 +205,10 @@ NOISIEST_N = 5.0
 """More than this, and a lift would often be taken for a block that does not rise (10 N) [N]."""
 
 Noise = Annotated[float, Field(ge=0, le=NOISIEST_N, allow_inf_nan=False)]
+
+
+GripOffset = Annotated[float, Field(ge=-0.012, le=0.012, allow_inf_nan=False)]
+"""Of fingers 17.5 mm wide on a block of 40 mm: with more they would reach over its edge [m]."""
 
 
 class ForceNoise(FileRecord):
@@ -306,6 +311,9 @@ class SceneFile(FileRecord):
     locations: tuple[LocationSpec, ...] = ()
     force_noise_n: ForceNoise = ForceNoise()
     """How noisy the force on the hand is read where sensors are noisy: with a seed [N]."""
+    grip_offset_m: GripOffset = 0.0
+    """How far from the middle of an object the hand takes it, along its fingers' faces, in the
+    world `tabletop` [m]."""
 
     @field_validator('tables')
     @classmethod

@@ -128,6 +128,13 @@ def grips_for(item: SceneObject, others: Iterable[SceneObject]) -> tuple[Grip, .
     return tuple(sorted(found, key=lambda grip: -round(grip.side_room_m, 3)))
 
 
+def shifted(grip: Grip, along_m: float) -> Grip:
+    """Return a grip that is moved along the tool's x axis, which is that of the fingers' faces."""
+    (x, y, z), yaw = grip.position_m, grip.yaw_rad
+    moved = (x + along_m * math.cos(yaw), y + along_m * math.sin(yaw), z)
+    return replace(grip, position_m=moved)
+
+
 def fit_fingers(
     tcp_m: Vector,
     yaw_rad: float,

@@ -27,7 +27,7 @@ from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import Rejection
-from bbllm.skills.grasps import MAX_WIDTH_M, in_tool_frame
+from bbllm.skills.grasps import MAX_WIDTH_M, in_tool_frame, shifted
 from bbllm.skills.motions import (
     GRIP_FORCE_N,
     WIDTH_WINDOW_M,
@@ -55,6 +55,8 @@ class ExecutorParams:
 
     ways: GraspPlannerParams = field(default_factory=GraspPlannerParams)
     lift: LiftParams = field(default_factory=LiftParams)
+    grip_offset_m: float = 0.0
+    """How far from the middle of an object the hand takes it, along the tool's x axis [m]."""
 
 
 SAME_WIDTH_M = 0.001
@@ -153,7 +155,8 @@ class SkillRun:
                 self._executor.wait(duration_s, 'waiting')
 
     def _pick(self, pick: Pick) -> None:
-        way = self._move_above(pick.above)
+        grips = tuple(shifted(grip, self._params.grip_offset_m) for grip in pick.above.grips)
+        way = self._move_above(replace(pick.above, grips=grips))
         if abs(self._executor.hand().width_m - way.grip.opening_m) >= SAME_WIDTH_M:
             self._open(way.grip.opening_m)
         self._executor.follow(way.line.descent, self._lowering())

@@ -1,17 +1,30 @@
 """Hands the goal of each case to the models that need it; no other model ever gets it."""
 
+import itertools
+import math
 import zlib
 from collections.abc import Iterable
 
 from bbllm.bench.oracle.goal_brief import GoalBrief
+from bbllm.bench.oracle.hidden_search import READING_SD_N
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Contained, Corners, Hold, Needs, Tower
 from bbllm.bench.suites.suite import AnyGoal, TaskSpec
+from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import SituatedModel
 from bbllm.core.registry import needs_goal
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
+
+SAMPLES = 21
+"""How many samples of the sensor one reading is the mean of (worlds.scene.hand_force)."""
+CERTAIN_SDS = 2.8
+"""So many deviations apart, two weights are in the wrong order once in 390 times."""
+ODD_SDS = 3.4
+"""The same where one of five weighs other than the rest, heavier or lighter: eight ways to err."""
+MOST_WEIGHED = 23
+"""Two blocks with so many readings each are one plan of 50 actions."""
 
 
 def brief_of(case: Case, seed: int) -> GoalBrief:
@@ -27,7 +40,29 @@ def brief_of(case: Case, seed: int) -> GoalBrief:
     given: dict[str, object] = {'seed': zlib.crc32(name.encode())}
     if case.needs == 'movable':  # then the instruction has how many are fixed
         given['n_fixed'] = sum(spec.fixed for spec in case.table.objects)
+    if case.needs == 'weights':
+        given['readings'] = readings_for(case)
+    given['off_centre'] = case.goal.kind == 'tower' and case.table.grip_offset_m != 0.0
     return _brief(case.goal, case.needs, case.task).model_copy(update=given)
+
+
+def readings_for(case: Case) -> int:
+    """
+    Return how often each block has to be weighed so that the order is right with CERTAIN_SDS.
+
+    Two means of n readings differ with a deviation of s * sqrt(2 / n), s that of one reading, so
+    n = 2 (CERTAIN_SDS * s / gap)^2 for the smallest gap between two weights. One, where that is
+    less than the reading of an exact sensor is off; no more than MOST_WEIGHED.
+    """
+    scene = case.table
+    odd = isinstance(case.goal, Hold) and case.goal.which == 'odd'
+    weights = sorted({spec.mass * GRAVITY_M_S2 for spec in scene.objects if not spec.fixed})
+    sd_n = scene.force_noise_n.sd / math.sqrt(SAMPLES)
+    if len(weights) < 2 or sd_n <= READING_SD_N:
+        return 1
+    gap_n = min(b - a for a, b in itertools.pairwise(weights))
+    sds = ODD_SDS if odd else CERTAIN_SDS
+    return min(MOST_WEIGHED, math.ceil(2 * (sds * sd_n / gap_n) ** 2))
 
 
 def with_goal(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConfig:

@@ -29,6 +29,8 @@ CERTAIN_SDS = 3.0
 """Two weights differ when their means do by so many deviations."""
 MOST_READINGS = 9
 """Most readings of one block: with the first and two rounds of more, one of four is left."""
+MOST_ACTIONS = 48
+"""Most actions of a round that weighs; LLM-POP takes 50."""
 READINGS_MORE = 3
 """How often a block is weighed again where two weights are too close."""
 APART_M = 0.09
@@ -85,8 +87,12 @@ class Blocks(Board):
         """Whether a force was ever measured."""
         self._learn(events)
         self.stuck -= self.rose
+        self.grip_m: Point | None = None
+        """Where a block was from the tool centre point in the tool's frame, when one was last
+        lifted, along and across the fingers' faces [m]."""
         self._seen = {item.name: item.pose.position_m for item in scene.objects}
         self._tcp = scene.hand.tcp if scene.hand is not None else None
+        self._learn_grip(events)
 
     def _learn(self, events: Sequence[Event]) -> None:
         ended, held = False, ''
@@ -110,6 +116,17 @@ class Blocks(Board):
                 if ended and held:
                     self.forces_n.setdefault(held, []).append(data.force_n[2])
 
+    def _learn_grip(self, events: Sequence[Event]) -> None:
+        held = ''
+        for data in (event.data for event in events):
+            if isinstance(data, Outcome) and data.succeeded:
+                held = {'pick': (*data.call.args, '')[0], 'place': ''}.get(data.call.skill, held)
+            elif isinstance(data, Observed) and held in data.blocks and data.eef is not None:
+                x, y = (data.blocks[held][axis] - data.eef[axis] for axis in (0, 1))
+                yaw = 2 * math.atan2(data.eef[4], data.eef[3])
+                cos, sin = math.cos(yaw), math.sin(yaw)
+                self.grip_m = (cos * x + sin * y, cos * y - sin * x)
+
     # --- what is known --------------------------------------------------------------------------
 
     def force_n(self, name: str) -> float:
@@ -118,7 +135,7 @@ class Blocks(Board):
 
     def unsure(self, *, only_heaviest: bool) -> list[str]:
         """Return the blocks that have to be weighed again to be put in order."""
-        order = sorted(self.names, key=self.force_n)
+        order = sorted(self.forces_n, key=self.force_n)
         doubtful: set[str] = set()
         for a, b in combinations(order, 2):
             n_a, n_b = len(self.forces_n[a]), len(self.forces_n[b])
@@ -126,7 +143,7 @@ class Blocks(Board):
             matters = not only_heaviest or a == order[0]
             if matters and abs(self.force_n(a) - self.force_n(b)) < doubt_n:
                 doubtful |= {a, b}
-        few = [name for name in self.names if len(self.forces_n[name]) < MOST_READINGS]
+        few = [name for name in self.forces_n if len(self.forces_n[name]) < MOST_READINGS]
         return [name for name in few if name in doubtful]
 
     def movable(self, n_fixed: int) -> set[str] | None:
@@ -147,7 +164,9 @@ class Blocks(Board):
         for i, step in enumerate(self.steps):
             pose = None
             if step.at is not None:
-                dx, dy, yaw = 0.0, 0.0, 0.0
+                # Set down with a hand that is not turned, a block is where it was in its frame.
+                dx, dy = (-off for off in self.grip_m) if self.grip_m else (0.0, 0.0)
+                yaw = 0.0
                 dz = max(0.0, self.things[step.name].height / 2 - GRIP_BELOW_TOP_M)
                 if i == 0 and self._tcp is not None:  # it keeps the pose in the hand
                     held_at = self._seen[step.name]
@@ -173,8 +192,16 @@ def decide(scene: Scene, events: Sequence[Event], brief: GoalBrief) -> Decision:
         missing, known = _try(blocks, brief) if brief.needs == 'movable' else ('', '')
     if missing:
         return Decision('gather', missing, blocks.actions())
+    if not brief.off_centre:
+        blocks.grip_m = None
+    elif blocks.grip_m is None:
+        blocks.pick(next(name for name in blocks.names if name not in blocks.stuck))
+        return Decision('gather', 'Not known yet: how blocks lie in the hand.', blocks.actions())
     order = sorted(blocks.names, key=blocks.force_n)
-    wanted = _lay_out(blocks, brief, order, blocks.movable(brief.n_fixed))
+    movable = blocks.movable(brief.n_fixed)
+    if brief.needs != 'movable':  # it is not told how many are fixed, if any
+        movable = {*blocks.names} - blocks.stuck
+    wanted = _lay_out(blocks, brief, order, movable)
     if not blocks.steps:
         return Decision('done', f'{known}{wanted} That is so now.')
     return Decision('act', f'{known}{wanted} It is not so yet.', blocks.actions())
@@ -192,15 +219,19 @@ def _guess(blocks: Blocks, brief: GoalBrief) -> Decision:
 
 def _weigh(blocks: Blocks, brief: GoalBrief) -> tuple[str, str]:
     """Add what has to be weighed; return why, '' where nothing has to be, and what is known."""
-    new = [name for name in blocks.names if name not in blocks.forces_n]
+    new = [name for name in blocks.names if name not in {*blocks.forces_n, *blocks.stuck}]
     tried = any(outcome.succeeded for outcome in blocks.outcomes)
     if new and tried and not blocks.feels:
         return '', 'No force is measured, so that this is a guess. '
     for name in new:
-        blocks.clear_away(name)
+        if len(blocks.steps) + brief.readings + 1 > MOST_ACTIONS:
+            break
+        blocks.pick(name)
+        blocks.steps += [TableStep('wait', 'wait')] * (brief.readings - 1)
+        blocks.put(Region())
     if new:
         return f'Not known yet: the weight of {_listed(new)}. Each is lifted to feel it.', ''
-    close = blocks.unsure(only_heaviest=brief.goal == 'hold')
+    close = blocks.unsure(only_heaviest=brief.goal == 'hold') if brief.readings == 1 else []
     for name in close:
         blocks.pick(name)
         blocks.steps += [TableStep('wait', 'wait')] * READINGS_MORE
@@ -243,14 +274,28 @@ def _lay_out(
     """Add the actions that reach the goal, and return what it is."""
     free = [name for name in heaviest_first if movable is None or name in movable]
     if brief.goal == 'hold':
-        blocks.pick(free[0])
-        return f'{free[0]} shall be in the hand.'
+        name = _by_weight(blocks, brief, free)
+        blocks.pick(name)
+        return f'{name} shall be in the hand.'
     if brief.goal == 'corners':
         return _to_corners(blocks, sorted(free if brief.which == 'movable' else heaviest_first))
     pile = list(blocks.names if brief.order == 'any' else heaviest_first)
-    if brief.order == 'on_fixed':
+    if brief.order == 'any' and blocks.stuck:
+        built = [name for base in sorted(blocks.stuck) for name in blocks.pile(base)[1:]]
+        # What is on top elsewhere goes there first.
+        free.sort(key=lambda name: -(blocks.things[name].at or (0.0, 0.0, math.inf))[2])
+        free = [*built, *(name for name in free if name not in built)]
+    if brief.order.endswith('on_fixed') or blocks.stuck:
         pile = [name for name in heaviest_first if name not in free][:1] + free
     return _build(blocks, pile[: brief.height])
+
+
+def _by_weight(blocks: Blocks, brief: GoalBrief, heaviest_first: Sequence[str]) -> str:
+    """Return the block that is to be held."""
+    if brief.which == 'odd':  # furthest from the mean, which fits the readings best
+        middle = fmean(map(blocks.force_n, heaviest_first))
+        return max(heaviest_first, key=lambda name: abs(blocks.force_n(name) - middle))
+    return heaviest_first[{'second_heaviest': 1, 'lightest': -1}.get(brief.which, 0)]
 
 
 def _build(blocks: Blocks, pile: Sequence[str]) -> str:
@@ -270,8 +315,9 @@ def _build(blocks: Blocks, pile: Sequence[str]) -> str:
 
 def _to_corners(blocks: Blocks, names: Sequence[str]) -> str:
     """Send each block to a corner of its own, by the shortest ways in all."""
-    if len(names) > len(blocks.corners):
-        return 'There are not as many corners as blocks.'
+    if not blocks.corners:
+        return 'There are no corners.'
+    names = names[: len(blocks.corners)]  # of more, some are fixed, which the lifts show
     mid = [sum(corner[axis] for corner in blocks.corners) / 4 for axis in (0, 1)]
     inner = [
         (x - math.copysign(INSET_M, x - mid[0]), y - math.copysign(INSET_M, y - mid[1]))

@@ -84,8 +84,9 @@ def fingerprint(case: Case) -> str:
 
 
 def _not_in_hash(scene: SceneFile | HouseStart) -> set[str]:
-    hidden = isinstance(scene, HouseStart) and scene.shown is not None
-    return {'name', 'description', *([] if hidden else ['shown'])}
+    if isinstance(scene, SceneFile):  # what is as it always was changes no hash
+        return {'name', 'description', *([] if scene.grip_offset_m else ['grip_offset_m'])}
+    return {'name', 'description', *([] if scene.shown is not None else ['shown'])}
 
 
 def _start(suite: Suite, spec: TaskSpec, trial: int, dice: Dice) -> HouseStart:

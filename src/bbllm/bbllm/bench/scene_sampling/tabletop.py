@@ -63,6 +63,7 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> tuple[SceneFile, frozenset[st
         objects=tuple(item for _, item in things),
         locations=tuple(item for _, item in lettered),
         force_noise_n=recipe.force_noise_n,
+        grip_offset_m=recipe.grip_offset_m,
     )
     near = [item.name for group, item in things if group.reach]
     near += [item.name for group, item in lettered if group.reach]
@@ -153,8 +154,17 @@ def _hide(recipe: Recipe, things: list[tuple[Group, ObjectSpec]], dice: Dice) ->
 
 
 def _masses(group: ObjectGroup, n: int, dice: Dice) -> list[float]:
-    """Return masses [kg], any two a ratio apart; each is as likely to be the greatest."""
+    """Return masses [kg], a ratio or steps apart; each is as likely to be the greatest."""
     assert group.mass is not None  # the caller looked
+    if group.mass_odd is not None:
+        masses = [dice.between(*group.mass)] * n
+        masses[0] = round(masses[0] + dice.shuffled([-1, 1])[0] * group.mass_odd, 4)
+        return dice.shuffled(masses)
+    if group.mass_step is not None:
+        masses = [dice.between(*group.mass)]
+        while len(masses) < n:
+            masses.append(round(masses[-1] + dice.between(*group.mass_step), 4))
+        return dice.shuffled(masses)
     for _ in range(MASS_DRAWS):
         masses = [dice.between(*group.mass) for _ in range(n)]
         ordered = sorted(masses)

@@ -101,6 +101,8 @@ Blocks = tuple[str, ...]
 ORDERS: Mapping[str, str] = {
     'lighter_up': 'each block lighter than the one under it',
     'on_fixed': 'the block at the bottom is fixed to the table',
+    'lighter_up_on_fixed': 'the block at the bottom is fixed to the table, and each above the '
+    'next is lighter',
 }
 
 
@@ -157,11 +159,14 @@ def _too_low(goal: Tower, table: Table, pairs: Sequence[tuple[str, str]], highes
 
 
 def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
-    if goal.order == 'on_fixed':
-        bottom = blocks[0]
-        return '' if bottom in table.fixed else f'{bottom}, at the bottom, is not the fixed one.'
+    if goal.order != 'lighter_up':
+        bottom, blocks = blocks[0], blocks[1:]
+        if bottom not in table.fixed:
+            return f'{bottom}, at the bottom, is not the fixed one.'
     for below, above in itertools.pairwise(blocks):
         low, high = table.mass_kg.get(below), table.mass_kg.get(above)
+        if goal.order == 'on_fixed':
+            break
         if low is None or high is None:
             return f'nothing tells what {below} and {above} weigh.'
         if not high < low:
@@ -206,7 +211,15 @@ def corners(goal: Corners, table: Table) -> list[Condition]:
     return [*conditions, Condition('no corner twice', shared), *_untouched(table, goal.still_m)]
 
 
-# --- the heaviest block in the hand, above the table --------------------------------------------
+# --- one block by weight in the hand, above the table -------------------------------------------
+
+
+MEANT: Mapping[str, str] = {
+    'heaviest': 'heaviest',
+    'second_heaviest': 'second heaviest',
+    'lightest': 'lightest',
+    'odd': 'odd one out',
+}
 
 
 def hold(goal: Hold, table: Table) -> list[Condition]:
@@ -214,23 +227,28 @@ def hold(goal: Hold, table: Table) -> list[Condition]:
     held = table.held if table.held in table.now else ''
     lighter = low = 'the hand is empty.'
     if held:
-        lighter, low = _lighter(table, held), ''
+        lighter, low = _other(goal, table, held), ''
         raised = bottom_z(table.now[held]) - max(map(top_z, table.tables), default=0.0)
         if not at_least(raised, goal.raised_m):
             low = f'{held} is {cm(raised)} above the table, not {cm(goal.raised_m)}.'
     return [
         Condition('a block in the hand', '' if held else lighter),
-        Condition('it is the heaviest', lighter),
+        Condition(f'it is the {MEANT[goal.which]}', lighter),
         Condition(f'it is {cm(goal.raised_m)} above the table', low),
     ]
 
 
-def _lighter(table: Table, held: str) -> str:
-    if held not in table.mass_kg:
+def _other(goal: Hold, table: Table, held: str) -> str:
+    masses = {name: table.mass_kg[name] for name in table.movables if name in table.mass_kg}
+    if held not in masses:
         return f'nothing tells what {held} weighs.'
-    own = table.mass_kg[held]
-    for name in table.movables:
-        if name != held and not (mass := table.mass_kg.get(name, 0.0)) < own:
-            told = f'{held}, in the hand, weighs {1000 * own:.0f} g'
-            return f'{told}, but {name} weighs {1000 * mass:.0f} g.'
-    return ''
+    own = masses[held]
+    if (wanted := goal.wanted(masses)) == held:
+        return ''
+    told = f'{held}, in the hand, weighs {1000 * own:.0f} g'
+    # Where several weigh the same, none is meant.
+    other = wanted or next((name for name in masses if name != held and masses[name] >= own), '')
+    if not other:
+        return f'{told}, and no block is the {MEANT[goal.which]}.'
+    which = other if goal.which == 'heaviest' else f'the {MEANT[goal.which]}, {other},'
+    return f'{told}, but {which} weighs {1000 * masses[other]:.0f} g.'

@@ -205,7 +205,10 @@ class _Story:
 
     def weights(self, decision: int, decided: str) -> tuple[str, str]:
         """All blocks must have been weighed: one left out could belong anywhere."""
-        names = [item.name for item in self._case.table.movables]
+        # What is fixed cannot be weighed: it is known, once it did not rise.
+        stuck = {name for name, number in self._stuck.items() if number < decision}
+        fixed = {spec.name for spec in self._case.table.objects if spec.fixed} & stuck
+        names = [item.name for item in self._case.table.movables if item.name not in fixed]
         never = [name for name in names if name not in self._weighed]
         late = [name for name in names if self._weighed.get(name, -1) >= decision]
         lacks = [f'not weighed: {listed(never)}'] if never else []

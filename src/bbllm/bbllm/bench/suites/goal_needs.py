@@ -21,6 +21,13 @@ from bbllm.bench.suites.goals import (
 from bbllm.core.types import Kind, SceneObject
 from bbllm.sim.scene_file import SceneFile
 
+_RANKS = {
+    'heaviest': 'is heavier than all others',
+    'second_heaviest': 'is heavier than all others but one',
+    'lightest': 'is lighter than all others',
+    'odd': 'weighs other than all others, which weigh the same',
+}
+
 Need = tuple[bool, str]
 """Whether a scene has it, and what in words."""
 
@@ -79,14 +86,14 @@ def _of_goal(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str]) -> Itera
             yield few, f'one to {most} blocks in reach that can be moved'
             yield free, 'blocks of which none is fixed, or which: movable'
         case Hold():
-            most_kg = max(_masses(scene), default=0.0)
-            heaviest = [spec for spec in scene.objects if spec.mass == most_kg]
-            text = 'one block that is heavier than all others, within reach and not fixed'
-            yield len(heaviest) == 1 and heaviest[0] in loose, text
+            name = goal.wanted({spec.name: spec.mass for spec in scene.objects})
+            text = f'one block that {_RANKS[goal.which]}, within reach and not fixed'
+            yield name in {spec.name for spec in loose}, text
         case Tower(height=n):
             high = len(loose) >= n - 1 and len(blocks) >= n
-            by_weight = goal.order != 'lighter_up' or len(_masses(scene)) == len(scene.objects)
-            based = goal.order != 'on_fixed' or len(loose) < len(blocks)
+            all_differ = len(_masses(scene)) == len(scene.objects)
+            by_weight = not goal.order.startswith('lighter_up') or all_differ
+            based = not goal.order.endswith('on_fixed') or len(loose) < len(blocks)
             yield high, f'{n} blocks within reach, of which one may be fixed'
             yield based, 'a block within reach that is fixed to the table'
             yield by_weight, 'blocks that all weigh differently'

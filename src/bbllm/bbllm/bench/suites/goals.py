@@ -6,6 +6,8 @@ No planner ever sees a goal. Lengths in metres; edges are lengths in edges of a 
 y > 0, right is y < 0, as the robot sees it; x points away from it.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Literal
 
@@ -35,6 +37,10 @@ def _without_circles(on: dict[str, str]) -> dict[str, str]:
         circle = ' on '.join(reversed(error.args[1]))
         raise ValueError(f'{circle}: something must rest on a table or a location') from error
     return on
+
+
+Held = Literal['heaviest', 'second_heaviest', 'lightest', 'odd']
+"""Which of the blocks by weight."""
 
 
 class GoalRecord(FileRecord):
@@ -182,9 +188,9 @@ class Tower(GoalRecord):
     kind: Literal['tower']
     height: Annotated[int, Field(ge=2, le=14)]
     """How many blocks, the one at the bottom included."""
-    order: Literal['any', 'lighter_up', 'on_fixed']
+    order: Literal['any', 'lighter_up', 'on_fixed', 'lighter_up_on_fixed']
     """`lighter_up`: each is lighter than the one under it; `on_fixed`: the one at the bottom is
-    fixed to the table."""
+    fixed to the table; `lighter_up_on_fixed`: both, what the fixed one weighs left aside."""
     near_m: Positive
     """How far a middle may be from that of the block under it [m]."""
     still_m: Positive
@@ -207,9 +213,22 @@ class Hold(GoalRecord):
     """One of the blocks in the hand, above the table, and all others at rest."""
 
     kind: Literal['hold']
-    which: Literal['heaviest']
+    which: Held
+    """`odd`: all others weigh the same as each other, and it does not."""
     raised_m: Positive
     """How far its lowest point must be above the table [m]."""
+
+    def wanted(self, mass_kg: Mapping[str, float]) -> str:
+        """Return the name of the block that is meant; '' where the masses leave it open."""
+        counts = Counter(mass_kg.values())
+        single = sorted(mass for mass, n in counts.items() if n == 1)
+        if self.which == 'odd':
+            meant = single if len(counts) == 2 and len(mass_kg) > 2 else []
+        else:
+            rank = {'heaviest': -1, 'second_heaviest': -2, 'lightest': 0}[self.which]
+            ordered = sorted(mass_kg.values())
+            meant = [m for m in ordered[rank:][:1] if m in single] if len(ordered) > 1 else []
+        return next((name for name, mass in mass_kg.items() if mass in meant[:1]), '')
 
 
 PaperGoal = OneSide | LetterL | ColorLine | PairsASide | Triangle | PlusSign | Segregated

@@ -19,6 +19,7 @@ from bbllm.sim.scene_file import (
     Color,
     Coordinate,
     ForceNoise,
+    GripOffset,
     TableSpec,
 )
 
@@ -76,6 +77,11 @@ class ObjectGroup(Group):
     """Least and greatest mass; all of 0.1 kg where not given [kg]."""
     mass_ratio: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 1.0
     """How many times as heavy the heavier of any two is, at least."""
+    mass_step: Annotated[tuple[Mass, Mass], Ordered] | None = None
+    """By how much each is heavier than the next lighter one, least and greatest; `mass` is then
+    that of the lightest [kg]."""
+    mass_odd: Mass | None = None
+    """All weigh the same but one, which is heavier or lighter by this [kg]."""
     fixed: Annotated[int, Field(ge=0, le=14)] = 0
     """How many of them are fixed to the table; which ones is drawn."""
 
@@ -83,6 +89,11 @@ class ObjectGroup(Group):
     def _no_more_are_fixed_than_there_are(self) -> ObjectGroup:
         if self.mass is None and self.mass_ratio != 1.0:
             raise ValueError('mass_ratio is of masses that are drawn; give mass as well')
+        chosen = [self.mass_ratio != 1.0, self.mass_step is not None, self.mass_odd is not None]
+        if any(chosen[1:]) and (self.mass is None or sum(chosen) > 1):
+            raise ValueError('give mass, and one of mass_ratio, mass_step and mass_odd')
+        if self.mass_odd is not None and self.mass is not None and self.mass_odd >= self.mass[0]:
+            raise ValueError('mass_odd must be less than the least mass')
         if self.fixed > least(self.count):
             raise ValueError(
                 f'{self.fixed} are to be fixed, but there may be only {least(self.count)}'
@@ -161,6 +172,8 @@ class Recipe(FileRecord):
     table: TableSpec = TableSpec(xy=(0.45, 0.0), size=(1.4, 1.6))
     force_noise_n: ForceNoise = ForceNoise()
     """How noisy the force on the hand is read [N]."""
+    grip_offset_m: GripOffset = 0.0
+    """How far from the middle of an object the hand takes it, along its fingers' faces [m]."""
 
     @model_validator(mode='after')
     def _objects_or_things(self) -> Recipe:

@@ -60,7 +60,9 @@ class TabletopWorld:
         file = scene if isinstance(scene, SceneFile) else load_scene(scene)
         safety = safety or load_envelope()
         params = params or ExecutorParams()
-        params = replace(params, ways=bounded(params.ways, safety))
+        params = replace(
+            params, ways=bounded(params.ways, safety), grip_offset_m=file.grip_offset_m
+        )
         self.robot = SimulatedRobot(Simulation(file, seed=seed))
         self._force = ForceFilter()
         self.robot.on_force = self._force.add
