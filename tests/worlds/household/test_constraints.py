@@ -117,3 +117,46 @@ def test_a_house_without_the_thing_of_a_constraint_is_told() -> None:
 
     assert len(faults) == 1
     assert 'there is no guitar' in faults[0]
+
+
+def test_nothing_goes_into_or_comes_out_of_a_toaster_that_is_on() -> None:
+    world = HouseholdWorld(kitchen(), constraints=[constraint(shut_while_on={'thing': 'toaster'})])
+
+    took = ['walk breadslice_104', 'grab breadslice_104', 'walk breadslice_105',
+            'grab breadslice_105', 'walk toaster_103', 'putin breadslice_104 toaster_103',
+            'switchon toaster_103']  # fmt: skip
+    assert does(world, *took) == ''
+    assert does(world, 'putin breadslice_105 toaster_103').startswith('runs: ')
+    assert does(world, 'grab breadslice_104').startswith('runs: <breadslice> (104) is in what is')
+    assert does(world, 'switchoff toaster_103', 'grab breadslice_104') == ''
+
+
+def test_what_needs_both_hands_goes_with_nothing_else_in_them() -> None:
+    world = HouseholdWorld(
+        kitchen(), constraints=[constraint(needs_both_hands={'thing': 'plate'})]
+    )
+    walks = ['walk plate_106', 'grab plate_106', 'walk fridge_107']
+
+    assert does(world, *walks, 'grab apple_108').startswith('both_hands: ')
+    assert does(world, 'putback plate_106 fridge_107', 'grab apple_108') == ''
+    assert does(world, 'grab plate_106').startswith('both_hands: ')
+
+
+def test_what_is_stuck_neither_opens_nor_starts() -> None:
+    stuck = [constraint(stuck={'thing': name}) for name in ('fridge', 'toaster')]
+    world = HouseholdWorld(kitchen(), constraints=stuck)
+
+    assert does(world, 'walk toaster_103', 'switchon toaster_103').startswith('stuck: ')
+    assert does(world, 'walk fridge_107', 'close fridge_107') == ''
+    assert does(world, 'open fridge_107').startswith('stuck: <fridge> (107) is stuck')
+
+
+def test_no_scene_shows_a_state_that_is_unseen_though_it_is_so() -> None:
+    world = HouseholdWorld(kitchen(), constraints=[constraint(unseen='toasted')])
+    steps = ('walk breadslice_104', 'grab breadslice_104', 'walk toaster_103',
+             'putin breadslice_104 toaster_103', 'switchon toaster_103')  # fmt: skip
+
+    assert does(world, *steps) == ''
+
+    assert (104, 'toasted') in world.derived.now
+    assert not any(fact.object == 'toasted' for fact in world.observe().facts)

@@ -96,7 +96,9 @@ def _start(suite: Suite, spec: TaskSpec, trial: int, dice: Dice) -> HouseStart:
     if spec.start_seed is not None:
         dice = start_dice(suite.name, spec.name, spec.start_seed)
     try:
-        graph = draw_start(house.graph, spec.house_goal, spec.at_first, dice)
+        graph = draw_start(
+            house.graph, spec.house_goal, spec.at_first, dice, shuffled=spec.shuffled
+        )
     except NoStartError as error:
         raise CaseError(
             f'The task {spec.name} of {suite.name} has no case in {house.name}: {error}.'

@@ -28,6 +28,8 @@ def draw_start(
     goal: HouseGoal,
     at_first: Sequence[HouseCondition],
     dice: Dice,
+    *,
+    shuffled: bool = False,
 ) -> Graph:
     """
     Return a household as a trial finds it; the graph that is given stays as it is.
@@ -37,6 +39,8 @@ def draw_start(
     that the task does not name stand elsewhere in their room. Nothing is taken away and nothing
     locked, so that who could do the task still can. Goals of other kinds belong to the graph as it
     is, and nothing is drawn.
+
+    *shuffled* is whether the places of `at_first` are dealt anew among its entries.
 
     Raises:
         NoStartError: The goal is reached by each start that was drawn, or `at_first` wants an
@@ -50,7 +54,7 @@ def draw_start(
     named |= {ANYTHING} if any(each.thing == ANYTHING for each in about) else set()
     for _ in range(TRIES):
         drawn = graph.copy()
-        for condition in at_first:
+        for condition in _dealt(at_first, dice) if shuffled else at_first:
             _arrange(drawn, condition, dice)
         _vary(drawn, arranged, named, dice)
         if not judge_household(goal, drawn, derived(drawn)).passed:
@@ -59,6 +63,18 @@ def draw_start(
         f'each of {TRIES} starts has reached the goal already; say with `at_first` how things are '
         'before, as in at_first: [{thing: salmon, on: kitchencounter}]'
     )
+
+
+def _dealt(at_first: Sequence[HouseCondition], dice: Dice) -> list[HouseCondition]:
+    """Return conditions of which those with a place have each other's."""
+    placed = [each for each in at_first if each.place and not each.not_]
+    places = iter(dice.shuffled([(each.inside, each.on) for each in placed]))
+    return [
+        each.model_copy(update=dict(zip(('inside', 'on'), next(places), strict=True)))
+        if each in placed
+        else each
+        for each in at_first
+    ]
 
 
 def start_dice(suite: str, task: str, start_seed: int) -> Dice:

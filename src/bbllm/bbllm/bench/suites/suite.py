@@ -91,7 +91,7 @@ class Suite:
         parts = {
             'name': self.name,
             'tasks': [
-                task.model_dump(exclude={'scene', 'houses', 'at_first', *KNOWN_ONLY})
+                task.model_dump(exclude={'scene', 'houses', 'at_first', 'shuffled', *KNOWN_ONLY})
                 for task in self.tasks
             ],
             'scenes': {
@@ -110,7 +110,9 @@ class Suite:
         # Of all that is in a house, not of its name and description.
         each = {house.name: house.graph for many in self.houses.values() for house in many}
         hashes = {name: _hash(graph.to_dict()) for name, graph in each.items()}
+        shuffled = [task.name for task in self.tasks if task.shuffled]
         return {
+            **({'shuffled': shuffled} if shuffled else {}),
             'houses': {task: [hashes[h.name] for h in many] for task, many in self.houses.items()},
             'at_first': {t.name: [c.model_dump() for c in t.at_first] for t in self.tasks},
             'mode': self.mode.value,

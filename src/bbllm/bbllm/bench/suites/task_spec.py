@@ -45,6 +45,8 @@ class TaskSpec(FileRecord):
     """Names of houses, or paths of house files from the suite file; trials take turns."""
     at_first: tuple[HouseCondition, ...] = ()
     """How objects are in a house at the start of a trial, whatever its file has."""
+    shuffled: bool = False
+    """Whether each trial deals the places of `at_first` anew among its entries."""
     constraints: Annotated[tuple[Constraint, ...], Field(max_length=10)] = ()
     """What no scene shows and a step may fail by, see worlds.household.constraints."""
     start_seed: Annotated[int, Field(ge=0)] | None = None
@@ -78,9 +80,13 @@ class TaskSpec(FileRecord):
                 f'the goal {self.goal.kind} cannot be that of a task {where}; houses go with the '
                 'goals household, final_state and graph, scene and generate with all others'
             )
-        only_in_houses = self.at_first or self.constraints or self.start_seed is not None
+        only_in_houses = (
+            self.at_first or self.constraints or self.shuffled or self.start_seed is not None
+        )
         if only_in_houses and not self.houses:
-            raise ValueError('at_first, constraints and start_seed are for a task in houses')
+            raise ValueError(
+                'at_first, shuffled, constraints and start_seed are for a task in houses'
+            )
         if self.earlier and (self.houses or self.needs != 'none'):
             raise ValueError(
                 'earlier goes with a task on a table that needs nothing to be found out; leave it '

@@ -204,10 +204,13 @@ class HouseOptions:
         autocompletion=beginning(lambda: ('sane', 'persistent', 'fresh', 'eai')),
     )
     visibility: str | None = option(
-        "What is known of a house: full (the default); room, what is in the character's room "
-        'and in nothing closed; rooms_seen, also of rooms that it was in; room_open_only and '
-        'rooms_seen_open_only, of containers only what is in open ones.',
+        'What is known of a house: full (the default); all_rooms, what is in nothing closed; '
+        "room, the same of the character's room; rooms_seen, also of rooms that it was in; "
+        'room_open_only and rooms_seen_open_only, of containers only what is in open ones.',
         autocompletion=beginning(
-            lambda: ('full', 'room', 'rooms_seen', 'room_open_only', 'rooms_seen_open_only')
+            lambda: (
+                *('full', 'all_rooms', 'room', 'rooms_seen'),
+                *('room_open_only', 'rooms_seen_open_only'),
+            )
         ),
     )

@@ -6,10 +6,15 @@ No scene shows a constraint. It is felt by a step that fails, with a message of 
     {not_graspable: {object: fryingpan, count: 1}}   those with the lowest ids; all without count
     {holds_at_most: {object: toaster, count: 1}}     each of them, of what is in or on it
     {puts_only_on: furniture}                       nothing is put in or on what can be carried
+    {shut_while_on: {thing: toaster}}               nothing goes in or comes out while it is on
+    {needs_both_hands: {thing: plate}}              nothing else is in the hands together with it
+    {stuck: {thing: faucet, count: 1}}              they can neither be opened nor switched on
+    {unseen: washed}                                no scene shows which objects have become so
 
 The first two are the special constraints of LLM-State's tasks with a star. The third keeps people
 from piling objects up in their hands, which the clean rules leave open because they ask for no
-surface; with it a least number of steps can be proven (bench.least_steps).
+surface; with it a least number of steps can be proven (bench.least_steps). By the last no step
+fails: what has become of which object has to be remembered.
 """
 
 from __future__ import annotations
@@ -18,12 +23,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
-from bbllm.worlds.household.checks import ActionSituation, Check, Predicate
+from bbllm.worlds.household.checks import ActionSituation, Check, Predicate, above
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.rules import Rule
-from bbllm.worlds.household.vocabulary import Action, Property, Relation
+from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation, State
 
 PUTTING = (Action.PUTBACK, Action.PUTIN, Action.PUTOBJBACK)
 
@@ -50,6 +62,11 @@ class Constraint(_Record):
     holds_at_most: AboutThing | None = None
     """How many objects each of them takes, in and on it together."""
     puts_only_on: Literal['furniture'] | None = None
+    shut_while_on: AboutThing | None = None
+    needs_both_hands: AboutThing | None = None
+    stuck: AboutThing | None = None
+    unseen: Literal['heated', 'washed', 'toasted', 'used'] | None = None
+    """A derived state that no scene shows."""
 
     @model_validator(mode='after')
     def _says_one_thing(self) -> Constraint:
@@ -58,15 +75,24 @@ class Constraint(_Record):
         if len(self.model_fields_set) != 1 or not said or (limit and limit.count is None):
             raise ValueError(
                 'a constraint is one of {not_graspable: {thing: fryingpan}}, {holds_at_most: '
-                '{thing: toaster, count: 1}} and {puts_only_on: furniture}'
+                '{thing: toaster, count: 1}}, {puts_only_on: furniture}, {shut_while_on: '
+                '{thing: toaster}}, {needs_both_hands: {thing: plate}}, {stuck: {thing: faucet}} '
+                'and {unseen: washed}'
             )
         return self
 
     @property
     def class_name(self) -> str:
         """The class that it speaks of; '' where it speaks of all objects."""
-        about = self.not_graspable or self.holds_at_most
+        about = next((value for _, value in self if isinstance(value, AboutThing)), None)
         return about.thing if about else ''
+
+    @model_serializer(mode='wrap')
+    def _only_what_is_given(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Cases of suites without the later kinds keep their fingerprints.
+        data: dict[str, object] = write(self)
+        later = ('shut_while_on', 'needs_both_hands', 'stuck', 'unseen')
+        return {k: v for k, v in data.items() if v is not None or k not in later}
 
     def __str__(self) -> str:
         data = self.model_dump(exclude_none=True)
@@ -98,8 +124,7 @@ def faults_of_constraints(constraints: Sequence[Constraint], graph: Graph) -> li
 
 def _checks(constraint: Constraint, graph: Graph) -> list[tuple[Action, Check]]:
     if slippery := constraint.not_graspable:
-        ids = sorted(n for n, node in graph.nodes.items() if node.class_name == slippery.thing)
-        chosen = frozenset(ids[: slippery.count])
+        chosen = _first(slippery, graph)
         check = Check(
             'not_graspable', lambda s: s.objects[0].id not in chosen, '{C} gets no grip on {a}'
         )
@@ -108,9 +133,38 @@ def _checks(constraint: Constraint, graph: Graph) -> list[tuple[Action, Check]]:
         check = Check(
             'no_room_left', _room_left(limit.thing, limit.count or 0), 'no room left at {b}'
         )
+    elif large := constraint.needs_both_hands:
+        both = Check(
+            'both_hands', _hands_for(large.thing), '{C} has no two hands free, which it takes'
+        )
+        return [(Action.GRAB, both)]
+    elif jammed := constraint.stuck:
+        chosen = _first(jammed, graph)
+        check = Check('stuck', lambda s: s.objects[0].id not in chosen, '{a} is stuck')
+        return [(Action.OPEN, check), (Action.SWITCHON, check)]
+    elif running := constraint.shut_while_on:
+        rests = Check('runs', _rests(running.thing), '{b} is on, and nothing goes in')
+        ended = Check('runs', _ended(running.thing), '{a} is in what is on, and cannot come out')
+        return [(Action.GRAB, ended), *((action, rests) for action in PUTTING)]
+    elif constraint.unseen:
+        return []
     else:
         check = Check('not_steady', _steady, '{b} can be carried itself, and nothing is put there')
     return [(action, check) for action in PUTTING]
+
+
+def _first(about: AboutThing, graph: Graph) -> frozenset[int]:
+    ids = sorted(n for n, node in graph.nodes.items() if node.class_name == about.thing)
+    return frozenset(ids[: about.count])
+
+
+def _hands_for(thing: str) -> Predicate:
+    def holds(s: ActionSituation) -> bool:
+        held = [n for hand in HANDS for n in s.graph.targets(s.character.id, hand)]
+        names = [s.graph.nodes[n].class_name for n in held]
+        return not held or thing not in (s.objects[0].class_name, *names)
+
+    return holds
 
 
 def _room_left(thing: str, count: int) -> Predicate:
@@ -120,6 +174,22 @@ def _room_left(thing: str, count: int) -> Predicate:
             return True
         taken = s.graph.sources(place.id, Relation.INSIDE) | s.graph.sources(place.id, Relation.ON)
         return len(taken - {s.objects[0].id}) < count
+
+    return holds
+
+
+def _rests(thing: str) -> Predicate:
+    def holds(s: ActionSituation) -> bool:
+        place = s.objects[1]
+        return place.class_name != thing or State.ON not in place.states
+
+    return holds
+
+
+def _ended(thing: str) -> Predicate:
+    def holds(s: ActionSituation) -> bool:
+        around = (s.graph.nodes[n] for n in above(s.graph, s.objects[0].id))
+        return not any(node.class_name == thing and State.ON in node.states for node in around)
 
     return holds
 

@@ -73,11 +73,13 @@ def can_become(graph: Graph, node_id: int, word: str, by: str | None = None) -> 
         return _is(node, PHONES) and Property.HAS_SWITCH in node.properties
     if word == WASHED and by is None:
         return True  # by hand
+    # A sink is where an object is put, and its faucet washes.
+    makers = _MAKING[word] | (FAUCETS if word == WASHED else frozenset())
     able = [
         other
         for other in graph.nodes.values()
         if by in (None, other.class_name)
-        and _is(other, _MAKING[word])
+        and _is(other, makers)
         and Property.HAS_SWITCH in other.properties
     ]
     if word == WASHED:

@@ -18,9 +18,9 @@ class Visibility:
     OPEN, so that the books in a shelf without a door are hidden; the other only if it is CLOSED.
     """
 
-    reach: Literal['full', 'room'] = 'full'
+    reach: Literal['full', 'rooms', 'room'] = 'full'
     """`room`: what is in the character's room, in nothing that hides it; all rooms; what it
-    carries."""
+    carries. `rooms`: the same of all rooms."""
     hides: Literal['closed', 'not_open'] = 'closed'
     """Which containers hide what is in them: those that are CLOSED, or all that are not OPEN."""
     accumulating: bool = False
@@ -30,17 +30,20 @@ class Visibility:
 
 
 FULL = Visibility()
-SeenWord = Literal['full', 'room', 'room_open_only', 'rooms_seen', 'rooms_seen_open_only']
+SeenWord = Literal[
+    'full', 'all_rooms', 'room', 'room_open_only', 'rooms_seen', 'rooms_seen_open_only'
+]
 SEEN: Mapping[str, Visibility] = {
     'full': FULL,
+    'all_rooms': Visibility(reach='rooms', accumulating=True),
     'room': Visibility(reach='room'),
     'room_open_only': Visibility(reach='room', hides='not_open'),
     'rooms_seen': Visibility(reach='room', accumulating=True),
     'rooms_seen_open_only': Visibility(reach='room', hides='not_open', accumulating=True),
 }
-"""By the word of suites and of the command line: everything; what is in the character's room and
-in nothing CLOSED; the same of all rooms that it has been in; with `open_only`, containers hide
-their content unless they are OPEN."""
+"""By the word of suites and of the command line: everything; what is in nothing CLOSED, or once
+was; the same of the character's room; the same of all rooms that it has been in; with `open_only`,
+containers hide their content unless they are OPEN."""
 
 
 def visibility_of(word: str) -> Visibility:
@@ -73,8 +76,8 @@ def visible(graph: Graph, visibility: Visibility) -> frozenset[int]:
 def _in_view(graph: Graph, visibility: Visibility) -> frozenset[int]:
     if visibility.reach == 'full' or graph.character is None:
         return frozenset(graph.nodes)
-    here = _rooms_around(graph, graph.character)
     seen = {node_id for node_id, node in graph.nodes.items() if node.is_room}
+    here = seen if visibility.reach == 'rooms' else _rooms_around(graph, graph.character)
     seen.add(graph.character)
     waiting = [*here, *(held for hand in HANDS for held in graph.targets(graph.character, hand))]
     looked_into: set[int] = set()

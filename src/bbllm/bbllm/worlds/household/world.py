@@ -48,13 +48,14 @@ def build_scene(
     stamp_s: float,
     *,
     whole: bool = True,
+    unseen: Collection[str] = (),
 ) -> Scene:
     """
     Return the known nodes of a graph as objects and facts.
 
     `close_to` is what actions take for close (`checks.close_to`), and only of characters.
 
-    *whole* is whether nothing can be out of sight.
+    *whole* is whether nothing can be out of sight, *unseen* are derived states that are left out.
     """
     names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
     objects = tuple(_object(name, _kind(graph.nodes[node_id])) for node_id, name in names.items())
@@ -62,7 +63,7 @@ def build_scene(
     close = {character: close_ids(graph, character) for character in characters}
     facts: list[Fact] = []
     for node_id in names:
-        facts.extend(_facts_of(graph, node_id, names, derived))
+        facts.extend(_facts_of(graph, node_id, names, derived, unseen))
         for character in characters:
             if node_id in close[character]:
                 facts.append(Fact(names[node_id], 'close_to', names[character]))
@@ -78,13 +79,18 @@ def _kind(node: Node) -> Kind:
 
 
 def _facts_of(
-    graph: Graph, node_id: int, names: dict[int, str], derived: DerivedStates
+    graph: Graph,
+    node_id: int,
+    names: dict[int, str],
+    derived: DerivedStates,
+    unseen: Collection[str],
 ) -> Iterable[Fact]:
     node, name = graph.nodes[node_id], names[node_id]
     for word in sorted(state.value.lower() for state in node.states):
         yield Fact(name, 'is', word)
     for word in derived.of(node_id):
-        yield Fact(name, 'is', word)
+        if word not in unseen:
+            yield Fact(name, 'is', word)
     for relation in (Relation.INSIDE, Relation.ON):
         for other in _told(graph.targets(node_id, relation), names):
             yield Fact(name, relation.value.lower(), names[other])
@@ -156,6 +162,7 @@ class HouseholdWorld:
             house = load_house(house, strict=mode is Mode.SANE)
         graph = house.graph if isinstance(house, House) else house
         self.household = Household(graph, mode=mode, constraints=constraints)
+        self._unseen = frozenset(each.unseen for each in constraints if each.unseen)
         self.lines: list[ScriptLine] = []
         """What was carried out, as lines of a script; steps that were refused are not in it."""
         self.derived = derived or DerivedStates()
@@ -194,7 +201,13 @@ class HouseholdWorld:
             # How much there is beyond what was seen nobody tells, not even that it is nothing.
             whole = self._sight.visibility.reach == 'full'
             self._scene = build_scene(
-                self.graph, known, self.derived, SKILLS, self.time_s, whole=whole
+                self.graph,
+                known,
+                self.derived,
+                SKILLS,
+                self.time_s,
+                whole=whole,
+                unseen=self._unseen,
             )
         return self._scene
 

@@ -9,13 +9,15 @@ from bbllm.bench.suites.case import HouseStart
 from bbllm.core.events import Event
 from bbllm.core.naming import id_of
 from bbllm.core.types import Outcome, Scene, SkillCall
-from bbllm.worlds.household.checks import ActionSituation, Check
+from bbllm.worlds.household.checks import ActionSituation, Check, above
+from bbllm.worlds.household.constraints import AboutThing, Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
-from bbllm.worlds.household.vocabulary import Action
+from bbllm.worlds.household.vocabulary import Action, State
 from bbllm.worlds.household.world import HouseholdWorld, line_of
 
 NO_GRIP, NO_ROOM, NOT_STEADY = 'not_graspable', 'no_room_left', 'not_steady'
+RUNS, STUCK = 'runs', 'stuck'
 """Names of the checks of `worlds.household.constraints`, as outcomes carry them in `raw`."""
 
 
@@ -46,6 +48,9 @@ class HouseCopy:
         self.touched: dict[str, None] = {}
         """Names of what was acted on, in that order."""
         self._gripless: set[int] = set()
+        self._stuck: set[int] = set()
+        self._shut_while_on: set[str] = set()
+        """Classes of devices."""
         self._room: dict[int, int] = {}
         """By id of a place: how many objects there is room for."""
 
@@ -79,7 +84,14 @@ class HouseCopy:
         ways = [line for line in world.lines if line.action in GOING]
         seen = frozenset(n for name in world.observe().names if (n := id_of(name)) is not None)
         return HouseState(
-            Household(world.graph, mode=world.household.mode).with_checks(self._checks()),
+            Household(
+                world.graph,
+                mode=world.household.mode,
+                constraints=[
+                    Constraint(shut_while_on=AboutThing(thing=name))
+                    for name in sorted(self._shut_while_on)
+                ],
+            ).with_checks(self._checks()),
             world.derived.now,
             found=ways[-1].objects[0][1] if ways else None,
             known=None if self._sight.reach == 'full' else seen,
@@ -89,11 +101,17 @@ class HouseCopy:
 
     def _learn(self, outcome: Outcome) -> None:
         """Learn from a failed action of a constraint that no scene shows."""
-        if outcome.raw not in (NO_GRIP, NO_ROOM, NOT_STEADY):
+        if outcome.raw not in (NO_GRIP, NO_ROOM, NOT_STEADY, RUNS, STUCK):
             return
-        ids = [n for _, n in line_of(outcome.call, self.graph).objects]
+        nodes, ids = self.graph.nodes, [n for _, n in line_of(outcome.call, self.graph).objects]
         if outcome.raw == NO_GRIP:
             self._gripless.add(ids[0])
+        elif outcome.raw == STUCK:
+            self._stuck.add(ids[0])
+        elif outcome.raw == RUNS:
+            around = ids[1:] or above(self.graph, ids[0])
+            on = (nodes[n].class_name for n in around if State.ON in nodes[n].states)
+            self._shut_while_on.update(on)
         else:
             n = len(lying_at(self.graph, ids[1])) if outcome.raw == NO_ROOM else 0
             self._room[ids[1]] = min(n, self._room.get(ids[1], n))
@@ -109,10 +127,16 @@ class HouseCopy:
             n = sum(other != thing for other in lying_at(s.graph, place))
             return n < self._room.get(place, n + 1)
 
+        def moves(s: ActionSituation) -> bool:
+            return s.objects[0].id not in self._stuck
+
         full = Check(NO_ROOM, has_room, 'no room left at {b}')
         checks: dict[Action, Check] = {}
         if self._gripless:
             checks[Action.GRAB] = Check(NO_GRIP, has_grip, '{C} gets no grip on {a}')
+        if self._stuck:
+            stuck = Check(STUCK, moves, '{a} is stuck')
+            checks.update(dict.fromkeys((Action.OPEN, Action.SWITCHON), stuck))
         if self._room:
             checks.update(dict.fromkeys((Action.PUTIN, Action.PUTBACK), full))
         return checks

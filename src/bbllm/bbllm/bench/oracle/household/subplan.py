@@ -18,6 +18,7 @@ from bbllm.bench.optimal.least_steps import short_plan
 from bbllm.bench.optimal.relaxed_house import NotProvenError
 from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
 from bbllm.bench.suites.household import lying
+from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.derived import (
     FAUCETS,
     HEATED,
@@ -158,7 +159,8 @@ class _Achiever:
         elif condition.held == ANYTHING and condition.not_:
             yield from (partial(self._lay_down, n=n) for n in state.held)
         elif condition.not_:
-            for n in _nearest_first(state, state.view.fitting(condition)):
+            fitting = _nearest_first(state, state.view.fitting(condition))
+            for n in sorted(fitting, key=lambda n: self._needed(state, condition, n)):
                 if condition.place or condition.held:
                     yield partial(self._take_away, n=n)
                 elif condition.is_ in OPPOSITE:
@@ -230,10 +232,10 @@ class _Achiever:
             return state
         state = go(self._fetch(state, n), place)
         if relation is not Relation.INSIDE:
-            return state.after(Action.PUTBACK, n, place)
+            return _at_rest(state, [place], Action.PUTBACK, n, place)
         if Property.CAN_OPEN in state.graph.nodes[place].properties:
             state = turn(state, place, 'open')
-        return state.after(Action.PUTIN, n, place)
+        return _at_rest(state, [place], Action.PUTIN, n, place)
 
     def _fetch(self, state: HouseState, n: int) -> HouseState:
         """Take an object into a hand; what no condition wants in a hand is put down before."""
@@ -246,7 +248,7 @@ class _Achiever:
                 state = self._lay_down(state, other)
         if Property.GRABBABLE not in state.graph.nodes[n].properties:
             raise NoPlanError(f'{state.graph.nodes[n]} cannot be grabbed.')
-        return go(state, n).after(Action.GRAB, n)
+        return _at_rest(go(state, n), above(state.graph, n), Action.GRAB, n)
 
     def _take_away(self, state: HouseState, n: int) -> HouseState:
         return self._lay_down(self._fetch(state, n), n)
@@ -287,6 +289,15 @@ def turn(state: HouseState, n: int, word: str) -> HouseState:
     if word == 'on' and State.OPEN in states:
         state = turn(state, n, 'closed')
     return go(state, n).after(action, n)
+
+
+def _at_rest(state: HouseState, devices: Iterable[int], action: Action, *ids: int) -> HouseState:
+    """Do an action; where it cannot be done, with devices switched off before that are on."""
+    if not state.can(action, *ids):
+        for device in sorted(devices):
+            if State.ON in state.graph.nodes[device].states:
+                state = turn(state, device, 'off')
+    return state.after(action, *ids)
 
 
 def go(state: HouseState, n: int) -> HouseState:

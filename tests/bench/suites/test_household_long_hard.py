@@ -1,0 +1,137 @@
+"""The suite `household_long_hard`: solvable cases, and verdicts that refuse near misses."""
+
+import pytest
+
+from bbllm.bench.optimal.house_state import HouseState
+from bbllm.bench.oracle.household.subplan import plan_for
+from bbllm.bench.scene_sampling.generator import make_case
+from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.house_goals import HouseholdGoal
+from bbllm.bench.suites.household import judge_household
+from bbllm.bench.suites.suite import load_suite
+from bbllm.worlds.household.derived import derived
+from bbllm.worlds.household.visibility import SEEN
+from bbllm.worlds.household.vocabulary import Relation, State
+
+SUITE = load_suite('household_long_hard')
+TASKS = [task.name for task in SUITE.tasks]
+
+
+def case_of(task: str, seed: int, trial: int = 0) -> Case:
+    return make_case(SUITE, task, seed=seed, trial=trial)
+
+
+def solved(case: Case) -> HouseState:
+    """Return the house at the end of a plan in classes, by one who knows the constraints."""
+    goal = case.house_goal
+    assert isinstance(goal, HouseholdGoal)
+    sight = SEEN[case.house.visibility]
+    start = HouseState.beginning(case.house.household(), sight=sight, by_class=True)
+    return plan_for(start, goal, shortest=False)
+
+
+@pytest.mark.parametrize('seed', [0, 1, 2])
+@pytest.mark.parametrize('task', TASKS)
+def test_each_case_is_solved_within_its_limit_as_told_in_classes(task: str, seed: int) -> None:
+    case = case_of(task, seed, trial=seed)
+    before = case.house.build()
+
+    end = solved(case)
+
+    assert not judge_household(case.house_goal, before, derived(before)).passed
+    judged = judge_household(case.house_goal, end.graph, end.derived)
+    assert judged.passed, judged.reason
+    assert len(end.lines) <= (case.limit_steps or 0)
+
+
+@pytest.mark.parametrize(
+    ('task', 'thing', 'place', 'told'),
+    [
+        ('toast_for_six', 'breadslice', 'fridge', 'Only 5: breadslice is toasted on kitchentable'),
+        ('toast_for_six', 'plate', 'fridge', 'Only 5: plate is washed by faucet on kitchentable'),
+        ('wash_up_by_kind', 'wineglass', 'kitchentable', 'Only 4: wineglass is washed by faucet'),
+        ('laundry_by_kind', 'clothespants', 'dresser', 'Only 3: clothespants is washed by'),
+        ('find_what_was_hidden', 'lime', 'sofa', 'It is not so: lime on coffeetable'),
+        ('table_for_six', 'cutleryknife', 'sink', 'Only 5: cutleryknife on kitchentable'),
+        ('hot_meal_for_eight', 'milk', 'fridge', 'Only 1: milk is heated on kitchentable'),
+    ],
+)
+def test_one_object_that_is_elsewhere_is_named_with_the_figure(
+    task: str, thing: str, place: str, told: str
+) -> None:
+    case = case_of(task, seed=0)
+    end = solved(case)
+    goal, graph = case.house_goal, end.graph.copy()
+    [where] = [n for n in graph.nodes if graph.nodes[n].class_name == place][:1]
+    good = [each for each in goal.all if isinstance(goal, HouseholdGoal) and each.thing == thing]
+    moved = end.view.fitting(good[0])[0]
+
+    for relation in (Relation.ON, Relation.INSIDE):
+        graph.remove_from(moved, relation)
+    graph.add(moved, Relation.INSIDE, where)
+    judged = judge_household(goal, graph, end.derived)
+
+    assert not judged.passed
+    assert told in judged.reason
+
+
+@pytest.mark.parametrize(
+    ('task', 'device', 'state'),
+    [
+        ('toast_for_six', 'toaster', State.ON),
+        ('toast_for_six', 'faucet', State.ON),
+        ('wash_up_by_kind', 'kitchencabinet', State.OPEN),
+        ('laundry_by_kind', 'washingmachine', State.ON),
+        ('find_what_was_hidden', 'stove', State.OPEN),
+        ('table_for_six', 'fridge', State.OPEN),
+        ('hot_meal_for_eight', 'stove', State.OPEN),
+    ],
+)
+def test_a_device_that_is_left_on_or_open_fails(task: str, device: str, state: State) -> None:
+    case = case_of(task, seed=0)
+    end = solved(case)
+    graph = end.graph.copy()
+    node = next(node for node in graph.nodes.values() if node.class_name == device)
+
+    node.states = {state}
+    judged = judge_household(case.house_goal, graph, end.derived)
+
+    assert not judged.passed
+    assert device in judged.reason
+
+
+def test_a_seventh_plate_or_one_washed_by_something_else_fails() -> None:
+    case = case_of('toast_for_six', seed=0)
+    end = solved(case)
+    plates = end.view.of_class('plate')
+
+    other = frozenset(pair for pair in end.derived if pair != (plates[0], 'washed by faucet'))
+    told = judge_household(case.house_goal, end.graph, other).reason
+    assert 'plate is washed by faucet on kitchentable (at least 6)' in told
+
+    graph = end.graph.copy()
+    seventh = graph.nodes[plates[0]].copy()
+    seventh.id = max(graph.nodes) + 1
+    graph.nodes[seventh.id] = seventh
+    table = next(n for n in graph.nodes if graph.nodes[n].class_name == 'kitchentable')
+    graph.add(seventh.id, Relation.ON, table)
+    told = judge_household(case.house_goal, graph, end.derived).reason
+    assert 'It must not be so: plate on kitchentable (at least 7)' in told
+
+
+def test_the_seed_deals_the_hiding_places_anew_one_object_to_each() -> None:
+    def hidden(seed: int) -> tuple[tuple[str, str], ...]:
+        graph = case_of('find_what_was_hidden', seed).house.build()
+        places = SUITE.task('find_what_was_hidden').at_first[:7]
+        names = [str(each.thing) for each in places]
+        return tuple(
+            (node.class_name, graph.nodes[place].class_name)
+            for node in graph.nodes.values()
+            if node.class_name in names
+            for place in graph.targets(node.id, Relation.INSIDE)
+            if not graph.nodes[place].is_room
+        )
+
+    assert hidden(0) == hidden(0)
+    assert len({hidden(seed) for seed in range(4)}) > 1
+    assert len({place for _, place in hidden(0)}) == 7
