@@ -18,7 +18,12 @@ from bbllm.core.types import MOVABLE, Kind, PlanStep, Scene, SceneObject, SkillC
 from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
 from bbllm.planners.common.prompting import one_line, templates
-from bbllm.planners.llm_pop.grammar import PlannerReply, parse_evaluator, parse_planner
+from bbllm.planners.llm_pop.grammar import (
+    MAX_ACTIONS,
+    PlannerReply,
+    parse_evaluator,
+    parse_planner,
+)
 
 NOTHING = 'None.'
 """The history of an episode without rounds."""
@@ -89,6 +94,7 @@ def planner_prompt(task: Task, scene: Scene, history: str, evaluation: str | Non
         scene,
         history,
         blocks=[item.name for item in scene.objects if item.kind in MOVABLE],
+        most=MAX_ACTIONS,
         evaluated=evaluation is not None,
         evaluation=one_line(evaluation or ''),
     )
