@@ -161,7 +161,7 @@ def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> 
         (task(goal=goal('one_side', margn=1)), ("field 'margn'", "mean 'margin_m'", 'still_m')),
         (task(goal=goal('color_line', centre=[0])), ('goal, centre: an item is missing',)),
         (task(goal=goal('color_line', colors='red')), ('goal: colors', 'should be a list')),
-        (task(scene=None), ('give one of houses, scene (a fixed one) and generate',)),
+        (task(scene=None), ('give one of houses, scene (a fixed one), generate and puzzle',)),
         (task(generate={'objects': [{'kind': 'cube', 'count': 1}]}), ('give one of houses',)),
         (task(scene='plus_sing'), ('scene: There is no scene', "mean 'plus_sign'")),
         (generated(objects=[]), ('generate: a table needs a group',)),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.oracle.hidden_search import READING_SD_N
 from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.goals import Contained, Corners, Hold, Needs, Tower
+from bbllm.bench.suites.goals import Contained, Corners, Hold, Layout, Needs, Tower
 from bbllm.bench.suites.suite import AnyGoal, TaskSpec
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import ConfigError
@@ -37,7 +37,7 @@ def brief_of(case: Case, seed: int) -> GoalBrief:
         ConfigError: Goals of that kind are not known.
     """
     name = f'{case.suite}/{case.task}/{case.trial}/{seed}'
-    given: dict[str, object] = {'seed': zlib.crc32(name.encode())}
+    given: dict[str, object] = {'seed': zlib.crc32(name.encode()), 'solution': case.solution}
     if case.needs == 'movable':  # then the instruction has how many are fixed
         given['n_fixed'] = sum(spec.fixed for spec in case.table.objects)
     if case.needs == 'weights':
@@ -102,11 +102,11 @@ def _with(llm: LlmConfig, brief: GoalBrief) -> LlmConfig:
 
 
 def _brief(goal: AnyGoal, needs: Needs, task: str) -> GoalBrief:
-    if not isinstance(goal, Tower | Corners | Hold | Contained):
+    if not isinstance(goal, Tower | Corners | Hold | Contained | Layout):
         raise ConfigError(
             f'The task {task} has the goal {goal.kind}, which `expert` and `uninformed` do not '
-            'know. They know tower, corners, hold, contained; choose tasks that have one of '
-            'these: --tasks.'
+            'know. They know tower, corners, hold, contained, layout; choose tasks that have '
+            'one of these: --tasks.'
         )
     by_what_is_fixed = (isinstance(goal, Tower) and goal.order == 'on_fixed') or (
         isinstance(goal, Corners) and goal.which == 'movable'

@@ -13,7 +13,7 @@ class GoalBrief(BaseModel):
 
     model_config = ConfigDict(extra='forbid', frozen=True)
 
-    goal: Literal['tower', 'corners', 'hold', 'contained']
+    goal: Literal['tower', 'corners', 'hold', 'contained', 'layout']
     needs: Literal['none', 'weights', 'movable'] = 'none'
     """What has to be found out before anything can be decided."""
     order: Literal['any', 'lighter_up', 'on_fixed', 'lighter_up_on_fixed'] = 'any'
@@ -24,6 +24,8 @@ class GoalBrief(BaseModel):
     """How many blocks a tower has."""
     inside: Mapping[str, str] = {}
     """What goes into which container, or onto which plate, by name."""
+    solution: tuple[tuple[str, str], ...] = ()
+    """Of a puzzle: moves that search found, what is picked and where it is put."""
     n_fixed: Annotated[int, Field(ge=0, le=12)] = 1
     """How many blocks are fixed; the instruction has it where that has to be found out."""
     readings: Annotated[int, Field(ge=1, le=40)] = 1

@@ -8,7 +8,7 @@ from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.oracle.goal_conditions import conditions_text
 from bbllm.bench.oracle.instruction import HINT, read_instruction
 from bbllm.bench.oracle.lessons import Lessons
-from bbllm.bench.oracle.reply_format import INTO_CONTAINERS, ON_BLOCKS, numbered, repaired
+from bbllm.bench.oracle.reply_format import BY_GOAL, ON_BLOCKS, numbered, repaired
 from bbllm.bench.oracle.step_mapping import PASS, call_lines, call_text
 from bbllm.bench.oracle.table_goals import RefusalError, objects_of
 from bbllm.bench.oracle.table_search import steps_for
@@ -105,7 +105,7 @@ def expert(brief: Mapping[str, object] | None) -> OracleModel:
     """Return `expert` or `uninformed` for a goal; without one it answers no request."""
     goal = GoalBrief.model_validate(brief or {'goal': 'tower'})
     name = 'expert' if goal.gather else 'uninformed'
-    formats = INTO_CONTAINERS if goal.goal == 'contained' else ON_BLOCKS
+    formats = BY_GOAL.get(goal.goal, ON_BLOCKS)
 
     def answer(situation: Situation | None, request: PromptRequest) -> str:
         if request.kind == 'call':

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.oracle.hidden_search import BlockAction, decide
 from bbllm.core.protocols import PromptRequest, Situation
-from bbllm.core.types import Scene
+from bbllm.core.skill_calls import looks_like_pose
+from bbllm.core.types import Outcome, Scene
 
 ACTION = 'grab_and_putin'
 """The skill that puts an object into a container."""
@@ -112,6 +113,24 @@ def container_reply(
     return plan_reply(request, lines, 'rob0')
 
 
+# --- puzzles ----------------------------------------------------------------------------------
+
+
+def puzzle_reply(
+    request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief
+) -> str:
+    """Return the moves that are left of those that search found."""
+    outcomes = (e.data for e in situation.events() if isinstance(e.data, Outcome))
+    done = sum(one.succeeded and one.call.skill == 'place' for one in outcomes)
+    lines: list[PlanLine] = []
+    for name, target in brief.solution[done:]:
+        if name != scene.held:
+            lines.append(PlanLine('pick', (name,), f'pick {name}'))
+        word = 'at' if looks_like_pose(target) else 'on'
+        lines.append(PlanLine('place', (target,), f'place {name} {word} {target}'))
+    return plan_reply(request, lines, 'rob0')
+
+
 ON_BLOCKS = {
     'llm_pop': pop_reply,
     'llm_pop_no_evaluator': pop_reply,
@@ -123,3 +142,8 @@ INTO_CONTAINERS = dict.fromkeys(
     ('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm'), container_reply
 )
 """Planners that the suites of containers are played with, by name."""
+BY_GOAL = {
+    'contained': INTO_CONTAINERS,
+    'layout': dict.fromkeys(('brain_body', 'base_llm'), puzzle_reply),
+}
+"""Planners by name, for goals that hide nothing."""

@@ -35,7 +35,8 @@ class BenchRequest:
     """A provider or a model's name; None takes that of the configuration."""
     body: str | None = None
     mapping: str = 'auto'
-    ks: tuple[int, ...] = (3,)
+    ks: tuple[int, ...] = ()
+    """Numbers of feedback loops; that of the suite if none is given."""
     trials: int = 5
     seed: int = 0
     tasks: tuple[str, ...] = ()
@@ -74,7 +75,8 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     if request.record is not None and request.replay is not None:
         raise ConfigError('--record and --replay exclude each other: a replay is on record.')
     suite = load_suite(request.suite, data=request.data)
-    request = replace(request, world=world_of(suite, request.world))
+    world, ks = world_of(suite, request.world), request.ks or (suite.k,)
+    request = replace(request, world=world, ks=ks)
     tasks = _tasks(suite, request.tasks)
     planner, notices = load_planner(request.planner), list[str]()
     check_domain(request.planner, planner, domain_of(suite))

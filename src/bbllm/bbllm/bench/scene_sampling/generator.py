@@ -8,11 +8,14 @@ decided by inverse kinematics, as in an episode; the distances of a suite only g
 import hashlib
 from collections import Counter
 
+from bbllm.bench.scene_sampling.dry_run import faults_of
 from bbllm.bench.scene_sampling.household import NoStartError, draw_start, start_dice
 from bbllm.bench.scene_sampling.placement import Dice, NoRoomError
+from bbllm.bench.scene_sampling.puzzles import Puzzle, draw_puzzle
 from bbllm.bench.scene_sampling.tabletop import draw
 from bbllm.bench.suites.case import Case, HouseStart
 from bbllm.bench.suites.goal_needs import lacks
+from bbllm.bench.suites.puzzle_recipe import PuzzleRecipe
 from bbllm.bench.suites.scene_recipe import Recipe
 from bbllm.bench.suites.suite import Suite, TaskSpec
 from bbllm.core.errors import ConfigError, SceneFileError
@@ -20,8 +23,8 @@ from bbllm.core.records import canonical
 from bbllm.sim.scene_file import SceneFile
 from bbllm.worlds.scene.reaching import ReachCache
 
-TRIES = 100
-"""How often a scene is drawn before it counts as impossible."""
+TRIES, PUZZLE_TRIES = 100, 20_000
+"""How often a scene, or a puzzle, is drawn before it counts as impossible."""
 
 _reach = ReachCache()
 
@@ -39,13 +42,20 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
         CaseError: No scene as the task describes it could be made.
     """
     spec = suite.task(task)
+    instruction, goal = spec.instruction, spec.goal
+    solution: tuple[tuple[str, str], ...] = ()
     scene: SceneFile | HouseStart
     out_of_reach: tuple[str, ...] = ()
     dice = Dice(f'{suite.name}/{task}/{seed}/{trial}')
+    of = f'the task {task} of {suite.name} with seed {seed}, trial {trial}'
     if spec.houses:
         scene = _start(suite, spec, trial, dice)
+    elif spec.puzzle is not None:
+        puzzle, out_of_reach = _puzzle(of, spec, spec.puzzle, dice)
+        scene, solution = puzzle.scene, puzzle.solution
+        instruction = spec.instruction.format_map(puzzle.words)
+        goal = spec.goal.model_copy(update=puzzle.goal)
     elif spec.generate is not None:
-        of = f'the task {task} of {suite.name} with seed {seed}, trial {trial}'
         scene, out_of_reach = _generated(of, spec, spec.generate, dice)
     else:
         scene = suite.scenes[task]
@@ -57,15 +67,16 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
         task=task,
         trial=trial,
         seed=seed,
-        instruction=spec.instruction,
+        instruction=instruction,
         scene=scene,
-        goal=spec.goal,
+        goal=goal,
         needs=spec.needs,
         difficulty=spec.difficulty,
         least_loops=spec.least_loops,
         out_of_reach=out_of_reach,
         limit_steps=spec.limit_steps,
         earlier=spec.earlier,
+        solution=solution,
     )
 
 
@@ -138,6 +149,27 @@ def _generated(
         '(count), give them a larger area, a smaller spacing_m or pitch, or other distances '
         '(reach_m for what is within reach, beyond_m for what is not).'
     )
+
+
+def _puzzle(
+    of: str, spec: TaskSpec, recipe: PuzzleRecipe, dice: Dice
+) -> tuple[Puzzle, tuple[str, ...]]:
+    """Return a puzzle that the hand can solve, and what is out of reach."""
+    failed: Counter[str] = Counter()
+    for _ in range(PUZZLE_TRIES):
+        try:
+            puzzle = draw_puzzle(recipe, spec.name, dice)
+        except (NoRoomError, SceneFileError) as error:
+            failed[str(error)] += 1
+            continue
+        out_of_reach = _out_of_reach(puzzle.scene)
+        faults = _fault_of_reach(puzzle.scene, puzzle.near, out_of_reach)
+        faults = faults or [*faults_of(puzzle.scene, puzzle.solution, _reach)][:1]
+        if not faults:
+            return puzzle, out_of_reach
+        failed[faults[0]] += 1
+    rules = '; '.join(f'{rule} ({count} times)' for rule, count in failed.most_common(4))
+    raise CaseError(f'No puzzle for {of} in {PUZZLE_TRIES} tries: {rules}.')
 
 
 def _fault_of_reach(

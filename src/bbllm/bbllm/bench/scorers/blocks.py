@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bbllm.bench.scorers.table import Table
-from bbllm.bench.suites.goals import Contained, Corners, Hold, Resting, Tower
+from bbllm.bench.suites.goals import Contained, Corners, Hold, Layout, Resting, Tower
 from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
 from bbllm.core.text import count_of, listed
 from bbllm.core.types import Kind
@@ -19,7 +19,7 @@ def _missing(table: Table, *names: str) -> str:
     return next((f'there is no {name}.' for name in names if name not in table.now), '')
 
 
-def _far(goal: Resting | Tower, table: Table, above: str, below: str) -> str:
+def _far(goal: Resting | Tower | Layout, table: Table, above: str, below: str) -> str:
     way = table.apart(above, below)
     return '' if at_most(way, goal.near_m) else f'{above} is {cm(way)} from the middle of {below}'
 
@@ -30,13 +30,14 @@ def _far(goal: Resting | Tower, table: Table, above: str, below: str) -> str:
 def resting(goal: Resting, table: Table) -> list[Condition]:
     """Measure from each object to what it is to rest on: height, and distance of the middles."""
     conditions = [
-        Condition(f'{above} on {below}', _not_resting(goal, table, above, below))
+        Condition(f'{above} on {below}', not_resting(goal, table, above, below))
         for above, below in goal.on.items()
     ]
     return conditions or [Condition('something rests on something', NO_NAMES)]
 
 
-def _not_resting(goal: Resting, table: Table, above: str, below: str) -> str:
+def not_resting(goal: Resting | Layout, table: Table, above: str, below: str) -> str:
+    """Return why an object does not rest on another or on a location, '' if it does."""
     if missing := _missing(table, above, below):
         return missing
     support = table.now[below]

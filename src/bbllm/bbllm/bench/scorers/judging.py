@@ -9,7 +9,7 @@ unless the goal is to hold something.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from bbllm.bench.scorers import arrangements, blocks, patterns
+from bbllm.bench.scorers import arrangements, blocks, layout, patterns
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites import goals
 from bbllm.bench.suites.scores import Condition, FinalState, Score
@@ -27,6 +27,7 @@ SCORERS: Mapping[type[object], Callable[[Any, Table], Iterable[Condition]]] = {
     goals.Tower: blocks.tower,
     goals.Corners: blocks.corners,
     goals.Hold: blocks.hold,
+    goals.Layout: layout.layout,
 }
 
 

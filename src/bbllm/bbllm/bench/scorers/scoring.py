@@ -123,7 +123,11 @@ def score(
     )
     if fault or after is None:
         return account
-    start, end = judged or (_judged(job.case, before, before), _judged(job.case, before, after))
+    moves = _moves(episode)
+    start, end = judged or (
+        _judged(job.case, before, before),
+        _judged(job.case, before, after, moves),
+    )
     conditions = _conditions(end)
     known = gathered(job.case, episode)
     faith = _faithfulness(job.case, episode)
@@ -234,7 +238,22 @@ def fault_of(episode: Episode) -> tuple[str, str]:
     return f'{failed[episode.ending]}: {why}' if episode.ending in failed else '', error
 
 
-def _judged(case: Case, start: Scene, now: Scene) -> Score:
+def _moves(episode: Episode) -> tuple[tuple[str, str], ...]:
+    """Return what was picked, and where it was put; see `FinalState`."""
+    moves: list[tuple[str, str]] = []
+    for event in episode.events:
+        if isinstance(event.data, Outcome) and event.data.succeeded:
+            call = event.data.call
+            if call.skill == 'pick':
+                moves.append((call.args[0], ''))
+            elif call.skill == 'place' and moves:
+                moves[-1] = (moves[-1][0], call.args[0])
+    return tuple(moves)
+
+
+def _judged(
+    case: Case, start: Scene, now: Scene, moves: tuple[tuple[str, str], ...] = ()
+) -> Score:
     state = FinalState(
         objects={item.name: item for item in now.objects},
         start={item.name: item for item in start.objects},
@@ -242,6 +261,7 @@ def _judged(case: Case, start: Scene, now: Scene) -> Score:
         mass_kg={spec.name: spec.mass for spec in case.table.objects},
         fixed=frozenset(spec.name for spec in case.table.objects if spec.fixed),
         held=now.held or '',
+        moves=moves,
     )
     return judge(case.table_goal, state)
 

@@ -65,6 +65,8 @@ class Case:
     needs: Needs = 'none'
     limit_steps: int | None = None
     earlier: tuple[str, ...] = ()
+    solution: tuple[tuple[str, str], ...] = ()
+    """Moves that reach the goal of a puzzle: what is picked, and where it is put."""
 
     def limits(self, of_run: Limits) -> Limits:
         """Return what an episode may use: what the run allows, and of steps no more than this."""

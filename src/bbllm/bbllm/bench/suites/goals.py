@@ -30,7 +30,7 @@ Ordered = AfterValidator(_least_first)
 Range = Annotated[tuple[Positive, Positive], Ordered]
 
 
-def _without_circles(on: dict[str, str]) -> dict[str, str]:
+def _without_circles(on: Mapping[str, str]) -> Mapping[str, str]:
     try:
         TopologicalSorter({above: [below] for above, below in on.items()}).prepare()
     except CycleError as error:
@@ -231,9 +231,51 @@ class Hold(GoalRecord):
         return next((name for name, mass in mass_kg.items() if mass in meant[:1]), '')
 
 
+class Layout(GoalRecord):
+    """
+    What a puzzle asks for: what rests on what and where, and by which moves.
+
+    A suite states the tolerances; the puzzle of a trial fills in the rest, where '' and () ask for
+    nothing (scene_sampling.puzzles). A move is a pick that succeeded.
+    """
+
+    kind: Literal['layout']
+    near_m: Positive
+    """How far a centre may be from the middle of what it rests on [m]."""
+    place_m: Positive = 0.01
+    """How far a centre may be from a point that is asked for [m]."""
+    still_m: Positive
+    """How far what is to stay may be from where it was [m]."""
+    on: Annotated[Mapping[str, str], AfterValidator(_without_circles)] = {}
+    """What is to rest on what, by name."""
+    bare: tuple[str, ...] = ()
+    """What nothing may rest on."""
+    at: Mapping[str, tuple[float, float]] = {}
+    """Where on the table the centre of what is to be [m]."""
+    beside: Mapping[str, tuple[str, float, float]] = {}
+    """How far forward and how far left of which other object the centre of what is to be, on the
+    table [m]."""
+    within: tuple[str, ...] = ()
+    """What is to be on the table within `region`, whole."""
+    region: tuple[float, float, float, float] | None = None
+    """Least x, greatest x, least y, greatest y [m]."""
+    still: tuple[str, ...] = ()
+    """What is to be where it was."""
+    moves: Annotated[int, Field(ge=1, le=99)] | None = None
+    """How many moves there may be."""
+    untouched: tuple[str, ...] = ()
+    """What no move may be of."""
+    on_places: bool = False
+    """Whether everything has to be put down on a location or on another object."""
+    tallest: Annotated[int, Field(ge=1, le=9)] | None = None
+    """How many objects may stand on each other, at any moment."""
+    shrinking: bool = False
+    """Whether nothing may ever be put on something smaller, by its width."""
+
+
 PaperGoal = OneSide | LetterL | ColorLine | PairsASide | Triangle | PlusSign | Segregated
 Goal = Annotated[
-    PaperGoal | Resting | Contained | Tower | Corners | Hold, Field(discriminator='kind')
+    PaperGoal | Resting | Contained | Tower | Corners | Hold | Layout, Field(discriminator='kind')
 ]
 
 Needs = Literal['none', 'weights', 'movable']

@@ -26,6 +26,9 @@ class FinalState:
     """Names of the objects that are fixed to the table, which no scene shows either."""
     held: str = ''
     """Name of what is in the hand, '' where it is empty."""
+    moves: tuple[tuple[str, str], ...] = ()
+    """Each object that was picked, and the target of the call that put it down, '' while it is in
+    the hand and where it was let go."""
 
 
 @dataclass(frozen=True, slots=True)

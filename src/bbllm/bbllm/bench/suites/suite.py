@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from bbllm.bench.suites.eai_suite import EaiHouses, with_eai
 from bbllm.bench.suites.goal_needs import lacks
@@ -42,6 +42,8 @@ class _SuiteFile(FileRecord):
     name: Name
     description: str = ''
     tasks: tuple[TaskSpec, ...]
+    k: Annotated[int, Field(ge=0, le=20)] = 3
+    """Feedback loops of a run that names no number of them."""
     mode: Mode = Mode.SANE
     """The rules of all houses; of no meaning on tables."""
     visibility: SeenWord = 'full'
@@ -82,6 +84,8 @@ class Suite:
     """The fixed scenes, by task."""
     houses: Mapping[str, tuple[House, ...]] = field(default_factory=dict)
     """The houses, by task; empty where the suite is played on tables."""
+    k: int = 3
+    """Feedback loops of a run that names no number of them."""
     mode: Mode = Mode.SANE
     visibility: SeenWord = 'full'
 
@@ -187,6 +191,7 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
         tasks=tasks,
         scenes=scenes,
         houses=given or houses,
+        k=file.k,
         mode=file.mode,
         visibility=file.visibility,
     )

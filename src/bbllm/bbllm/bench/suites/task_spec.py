@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from bbllm.bench.suites.goals import NEEDING, Goal, Needs
+from bbllm.bench.suites.goals import NEEDING, Goal, Layout, Needs
 from bbllm.bench.suites.house_goals import HouseCondition, HouseGoal
+from bbllm.bench.suites.puzzle_recipe import PuzzleRecipe
 from bbllm.bench.suites.scene_recipe import Recipe
 from bbllm.core.errors import ConfigError
 from bbllm.files.yaml_files import FileRecord
@@ -41,6 +42,8 @@ class TaskSpec(FileRecord):
     scene: Annotated[str, Field(min_length=1)] | None = None
     """Name of a scene, or path of a scene file from the suite file; the same in all trials."""
     generate: Recipe | None = None
+    puzzle: PuzzleRecipe | None = None
+    """Draws the table, the rest of the goal, and words for the braces of the instruction."""
     houses: Annotated[tuple[str, ...], Field(max_length=100)] = ()
     """Names of houses, or paths of house files from the suite file; trials take turns."""
     at_first: tuple[HouseCondition, ...] = ()
@@ -72,8 +75,11 @@ class TaskSpec(FileRecord):
 
     @model_validator(mode='after')
     def _one_kind_of_table(self) -> TaskSpec:
-        if [bool(self.houses), self.scene is not None, self.generate is not None].count(True) != 1:
-            raise ValueError('give one of houses, scene (a fixed one) and generate')
+        kinds = (self.scene, self.generate, self.puzzle)
+        if bool(self.houses) + sum(kind is not None for kind in kinds) != 1:
+            raise ValueError('give one of houses, scene (a fixed one), generate and puzzle')
+        if (self.puzzle is not None) is not isinstance(self.goal, Layout):
+            raise ValueError('a puzzle goes with the goal layout, and that with a puzzle')
         if bool(self.houses) is not isinstance(self.goal, HouseGoal):
             where = 'in houses' if self.houses else 'on a table'
             raise ValueError(

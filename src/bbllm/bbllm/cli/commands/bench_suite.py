@@ -27,11 +27,10 @@ def suite(
     *,
     context: typer.Context,
     planner: str | None = planner_option(),
-    k: str = option(
-        'How often the Brain may plan anew; several values are several runs of all trials: '
-        '0,1,2,3 or 0-3.',
+    k: str | None = option(
+        'How often the Brain may plan anew, by default as the suite says (3 in most); several '
+        'values are several runs of all trials: 0,1,2,3 or 0-3.',
         '-k',
-        default='3',
         metavar='LIST',
     ),
     bench: BenchOptions,
@@ -72,7 +71,7 @@ def suite(
     run = bench.run_request(
         name,
         planner=planner or 'brain_body',
-        ks=parse_ks(k),
+        ks=() if k is None else parse_ks(k),
         record=recording.record,
         replay=recording.replay,
     )

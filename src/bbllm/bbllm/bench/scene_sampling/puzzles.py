@@ -1,0 +1,443 @@
+"""
+Draws puzzles: table, words of the sentence, goal, and moves that solve it.
+
+Each kind has a function that draws one try on an empty table. What does not come out as the
+recipe wants it (no room, too easy, no single solution) is a NoRoomError, and is drawn anew.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bbllm.bench.scene_sampling.move_search import Piles, TooLargeError, fewest_moves
+from bbllm.bench.scene_sampling.placement import Dice, NoRoomError, Point
+from bbllm.bench.scene_sampling.puzzle_table import NEAR_M, PuzzleTable
+from bbllm.bench.suites.puzzle_recipe import PuzzleRecipe
+from bbllm.core.text import listed
+from bbllm.sim.scene_file import SceneFile
+
+Moves = tuple[tuple[str, str], ...]
+"""What is picked, and the target of the call that puts it down."""
+
+
+MIRROR_DRAWS = 60
+"""How often a point is drawn whose image has to be free too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Puzzle:
+    """One trial of a puzzle."""
+
+    scene: SceneFile
+    near: frozenset[str]
+    """Names of what shall be within reach; all else shall not."""
+    words: Mapping[str, str]
+    """For the braces of the instruction."""
+    goal: Mapping[str, object]
+    """Fields of the goal."""
+    solution: Moves
+
+
+@dataclass
+class Draft:
+    """A try: the table, and what becomes of it."""
+
+    recipe: PuzzleRecipe
+    table: PuzzleTable
+    words: dict[str, str] = field(default_factory=dict)
+    goal: dict[str, object] = field(default_factory=dict)
+    moves: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def dice(self) -> Dice:
+        return self.table.dice
+
+
+def draw_puzzle(recipe: PuzzleRecipe, name: str, dice: Dice) -> Puzzle:
+    """Draw a puzzle once; raises NoRoomError where this try came to nothing."""
+    table = PuzzleTable(name, dice)
+    draft = Draft(recipe, table)
+    KINDS[recipe.kind](draft)
+    if len(draft.moves) < recipe.least:
+        raise NoRoomError('it can be done in too few moves')
+    table.scatter(recipe.others, far=False)
+    table.scatter(recipe.far, far=True)
+    draft.goal.setdefault('moves', len(draft.moves))
+    draft.words['moves'] = str(draft.goal['moves'])
+    return Puzzle(
+        scene=table.scene(),
+        near=table.near(),
+        words=draft.words,
+        goal=draft.goal,
+        solution=tuple(draft.moves),
+    )
+
+
+# --- piles on locations: rules of moves ---------------------------------------------------------
+
+
+def _piles(draft: Draft, piles: Piles, size: Callable[[str], float]) -> list[str]:
+    """Put piles on new locations; return the locations."""
+    locations = []
+    for pile in piles:
+        at = draft.table.spot(apart_m=0.11, box=(0.14, 0.62, -0.55, 0.55))
+        locations.append(draft.table.location(at))
+        z = 0.0
+        for color in pile:
+            draft.table.add('cube', color, at, size=size(color), z=z, yaw=0.0)
+            z += size(color)
+    return locations
+
+
+def _solve(
+    draft: Draft, start: Piles, goal: Piles, allowed: Callable[[str, tuple[str, ...]], bool],
+    locations: Sequence[str],
+) -> None:  # fmt: skip
+    """Fill in goal and moves."""
+    try:
+        found = fewest_moves(start, goal, allowed)
+    except TooLargeError as error:
+        raise NoRoomError('its search is too large') from error
+    piles = [[*pile] for pile in start]
+    for color, j in found:
+        target = f'{piles[j][-1]}_cube' if piles[j] else locations[j]
+        next(pile for pile in piles if pile and pile[-1] == color).pop()
+        piles[j].append(color)
+        draft.moves.append((f'{color}_cube', target))
+    on = {}
+    for place, pile in zip(locations, goal, strict=True):
+        for below, above in zip((place, *(f'{c}_cube' for c in pile)), pile):
+            on[f'{above}_cube'] = below
+    draft.goal |= {'on': on, 'on_places': True}
+
+
+def _told(locations: Sequence[str], goal: Piles) -> str:
+    parts = []
+    for place, pile in zip(locations, goal, strict=True):
+        names = [f'{color}_cube' for color in pile]
+        if len(names) == 1:
+            parts.append(f'on {place} only {names[0]}')
+        elif names:
+            parts.append(f'on {place} {", ".join(names)}')
+    return '; '.join(parts)
+
+
+def _dealt(dice: Dice, items: Sequence[str], n: int, tallest: int) -> Piles:
+    """Deal objects to piles, each pile of no more than so many."""
+    piles: list[list[str]] = [[] for _ in range(n)]
+    for item in items:
+        piles[dice.one_of([i for i in range(n) if len(piles[i]) < tallest])].append(item)
+    return tuple(map(tuple, piles))
+
+
+def hanoi(draft: Draft) -> None:
+    """Cubes of different sizes on three locations, none ever on a smaller one."""
+    dice, n = draft.dice, draft.recipe.n
+    colors = draft.table.colors('cube')[:n]
+    sizes = {color: 0.062 - 0.006 * i for i, color in enumerate(colors)}
+    start, goal = (_dealt(dice, colors, draft.recipe.places, n) for _ in range(2))
+    locations = _piles(draft, start, lambda color: round(sizes[color], 3))
+
+    def allowed(color: str, pile: tuple[str, ...]) -> bool:
+        return not pile or sizes[color] < sizes[pile[-1]]
+
+    _solve(draft, start, goal, allowed, locations)
+    draft.goal |= {'shrinking': True}
+    draft.words |= {'piles': _told(locations, goal), 'places': listed(locations)}
+
+
+def towers(draft: Draft) -> None:
+    """Towers to rebuild with few free places."""
+    dice, recipe = draft.dice, draft.recipe
+    colors = draft.table.colors('cube')[: recipe.n]
+    start, goal = (
+        _dealt(dice, dice.shuffled(colors), recipe.places, recipe.tallest) for _ in range(2)
+    )
+    locations = _piles(draft, start, lambda color: 0.04)
+    _solve(draft, start, goal, lambda _, pile: len(pile) < recipe.tallest, locations)
+    draft.goal |= {'tallest': recipe.tallest}
+    draft.words |= {'piles': _told(locations, goal), 'places': listed(locations)}
+    draft.words |= {'tallest': str(recipe.tallest)}
+
+
+def order(draft: Draft) -> None:
+    """Cubes of different heights, one on each location but one, to be sorted by height."""
+    dice, n = draft.dice, draft.recipe.n
+    colors = draft.table.colors('cube')[:n]
+    heights = dict(zip(colors, range(24, 24 + 4 * n, 4), strict=True))
+    start = tuple(dice.shuffled([*((color,) for color in colors), ()]))
+    locations = _piles(draft, start, lambda color: heights[color] / 1000)
+    # From left to right, the lowest first, and the rightmost location free.
+    ranked = sorted(range(n + 1), key=lambda i: -draft.table.places[i][1])
+    ys = sorted(place[1] for place in draft.table.places)
+    if min(b - a for a, b in itertools.pairwise(ys)) < 0.006:
+        raise NoRoomError('two locations are as far left as each other')
+    goal: list[tuple[str, ...]] = [()] * (n + 1)
+    for color, i in zip(colors, ranked, strict=False):
+        goal[i] = (color,)
+    _solve(draft, start, tuple(goal), lambda _, pile: not pile, locations)
+    draft.goal |= {'tallest': 1}
+
+
+# --- geometry -----------------------------------------------------------------------------------
+
+
+def _pose(at: Point, z: float, yaw: float | None = None) -> str:
+    numbers = f'{at[0]:.4f} {at[1]:.4f} {z:.4f}'
+    return numbers if yaw is None else f'{numbers} {yaw:g}'
+
+
+def _put_aside(draft: Draft, name: str) -> None:
+    """Move what is in the way to a free point."""
+    at = draft.table.spot()
+    draft.moves.append((name, _pose(at, draft.table.size(name)[2] / 2)))
+
+
+def mirror(draft: Draft) -> None:
+    """Cylinders to where cubes are, mirrored in a line that is oblique to the axes."""
+    table, dice, n = draft.table, draft.dice, draft.recipe.n
+    middle = complex(dice.between(0.40, 0.50), dice.between(-0.12, 0.12))
+    slope = math.radians(dice.number((15, 60)) * dice.one_of((-1, 1)))
+    along, half = complex(math.cos(slope), math.sin(slope)), dice.between(0.10, 0.16)
+    ends = [middle - along * half, middle + along * half]
+    a, b = (table.take((end.real, end.imag)) for end in ends)
+    for end in (a, b):
+        table.location(end)
+    along = complex(b[0] - a[0], b[1] - a[1]) / math.dist(a, b)
+
+    def image(point: Point) -> Point:
+        offset = complex(point[0] - a[0], point[1] - a[1])
+        turned = along * (offset / along).conjugate()
+        return round(a[0] + turned.real, 4), round(a[1] + turned.imag, 4)
+
+    colors = [color for color in table.colors('cube') if color not in ('brown', 'violet')][:n]
+    images = {}
+    for color in colors:
+        at, images[color] = _with_image(table, image)
+        table.add('cube', color, at)
+    blockers = []
+    for color in dice.shuffled(colors)[:2]:  # what stands where an image is to be
+        x, y = images[color]
+        near = (x + dice.between(-0.015, 0.015), y + dice.between(-0.015, 0.015))
+        other = next(c for c in table.colors('cylinder') if c not in colors)
+        blockers.append(table.add('cylinder', other, near))
+    for blocker in blockers:
+        _put_aside(draft, blocker)
+    for color in colors:
+        name = table.add('cylinder', color, table.spot())
+        draft.moves.append((name, _pose(images[color], 0.02)))
+    still = tuple(f'{color}_cube' for color in colors)
+    draft.goal |= {
+        'at': {f'{color}_cylinder': images[color] for color in colors},
+        'still': still,
+        'untouched': still,
+    }
+    draft.words |= {'line': 'location_A and location_B', 'colors': listed(colors)}
+
+
+def _with_image(table: PuzzleTable, image: Callable[[Point], Point]) -> tuple[Point, Point]:
+    """Return and take a free point whose image is free too."""
+    for _ in range(MIRROR_DRAWS):
+        at = table.spot()
+        try:
+            return at, table.take(image(at))
+        except NoRoomError:
+            table.points.remove(at)
+    raise NoRoomError('no room for an image')
+
+
+def assignment(draft: Draft) -> None:
+    """A cube on each cylinder, so that the sum of the ways is least: greed does not find it."""
+    table, n = draft.table, draft.recipe.n
+    cubes = [table.add('cube', color, table.spot()) for color in table.colors('cube')[:n]]
+    colors = table.colors('cylinder')[:n]
+    cylinders = [table.add('cylinder', color, table.spot()) for color in colors]
+    ways = {(c, d): math.dist(table.xy(c), table.xy(d)) for c in cubes for d in cylinders}
+    sums = sorted(
+        (sum(ways[pair] for pair in zip(cubes, chosen, strict=True)), chosen)
+        for chosen in itertools.permutations(cylinders)
+    )
+    best = dict(zip(cubes, sums[0][1], strict=True))
+    if sums[1][0] - sums[0][0] < 0.012:
+        raise NoRoomError('two assignments are almost as short')
+    for by_turns in (_nearest_pairs(ways), _each_its_nearest(cubes, cylinders, ways)):
+        if by_turns == best:
+            raise NoRoomError('greed finds it')
+    draft.moves += best.items()
+    draft.goal |= {'on': best, 'still': tuple(cylinders)}
+
+
+def _nearest_pairs(ways: Mapping[tuple[str, str], float]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for cube, cylinder in sorted(ways, key=ways.__getitem__):
+        if cube not in pairs and cylinder not in pairs.values():
+            pairs[cube] = cylinder
+    return pairs
+
+
+def _each_its_nearest(
+    cubes: Sequence[str], cylinders: Sequence[str], ways: Mapping[tuple[str, str], float]
+) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for cube in cubes:
+        free = [cylinder for cylinder in cylinders if cylinder not in pairs.values()]
+        pairs[cube] = min(free, key=lambda cylinder: ways[cube, cylinder])
+    return pairs
+
+
+def exact_height(draft: Draft) -> None:
+    """The only cubes whose heights make a given sum, in a tower on an occupied location."""
+    table, dice, recipe = draft.table, draft.dice, draft.recipe
+    sizes = dice.shuffled(range(23, 60))[: recipe.n + 2]
+    for i, a in enumerate(sizes):
+        if any(abs(a - b) < 2 for b in sizes[i + 1 :]):
+            raise NoRoomError('two cubes are almost as high')
+    colors = table.colors('cube')
+    near, far = sizes[: recipe.n], sizes[recipe.n :]
+    k = dice.number((4, 5))
+    total = sum(near[:k])
+    sums = [
+        chosen
+        for size in range(2, recipe.n + 1)
+        for chosen in itertools.combinations(near, size)
+        if sum(chosen) == total
+    ]
+    if len(sums) != 1 or total > 200:
+        raise NoRoomError('no single choice of cubes, or too high a tower')
+    close = [
+        chosen for chosen in itertools.combinations(near + far, k) if abs(sum(chosen) - total) <= 1
+    ]
+    if len(close) < 4:
+        raise NoRoomError('nothing comes close')
+    base = table.spot(box=(0.3, 0.6, -0.4, 0.4))
+    place = table.location(base)
+    occupant = table.add('cylinder', table.colors('cylinder')[0], base)
+    other = table.location(table.spot())
+    names = {}
+    for i, size in enumerate(near):
+        names[size] = table.add('cube', colors[i], table.spot(), size=size / 1000)
+    for i, size in enumerate(far):
+        at = table.spot(far=True)
+        table.add('cube', colors[recipe.n + i], at, size=size / 1000, far=True)
+    tower = [names[size] for size in sorted(near[:k], reverse=True)]
+    draft.moves += [(occupant, other), *zip(tower, (place, *tower), strict=False)]
+    draft.goal |= {
+        'on': {**dict(zip(tower, (place, *tower), strict=False)), occupant: other},
+        'bare': (tower[-1],),
+    }
+    draft.words |= {
+        'total': str(total),
+        'place': place,
+        'occupant': occupant,
+        'other': other,
+    }
+
+
+def gaps(draft: Draft) -> None:
+    """A line beside an object that has to be moved first, with gaps that grow."""
+    table, dice, n = draft.table, draft.dice, draft.recipe.n
+    sizes = dice.shuffled(range(26, 50, 2))[:n]
+    first, grows = dice.number((9, 12)), dice.number((2, 4))
+    colors = table.colors('cube')[:n]
+    cubes = {f'{color}_cube': size for color, size in zip(colors, sizes, strict=True)}
+    # The reference is neither the largest nor the smallest.
+    reference = sorted(cubes, key=cubes.__getitem__)[n // 2]
+    line = [reference, *sorted((c for c in cubes if c != reference), key=lambda c: -cubes[c])]
+    offsets, y = {reference: 0.0}, 0.0
+    for i, (left, right) in enumerate(itertools.pairwise(line)):
+        y -= (cubes[left] + cubes[right]) / 2 + first + grows * i
+        offsets[right] = y / 1000
+    x = dice.between(0.44, 0.52)
+    start = (x, dice.between(0.10, 0.16) - offsets[line[-1]] / 2 - 0.1)
+    if math.hypot(*start) > NEAR_M[1] or math.hypot(x, start[1] + offsets[line[-1]]) > NEAR_M[1]:
+        raise NoRoomError('the line is too long')
+    place = table.location(start)
+    other = table.location(table.spot(apart_m=0.12))
+    table.points += [(x, start[1] + offset) for offset in offsets.values()]
+    if math.dist(table.places[1], (x, table.places[1][1])) < 0.09:
+        raise NoRoomError('the second location is in the line')
+    occupant = table.add('cylinder', table.colors('cylinder')[0], start)
+    blocked = dice.shuffled(line[2:])[:1]
+    for name in blocked:  # stands where the line is to be
+        at = (round(x + dice.between(-0.02, 0.02), 3), round(start[1] + offsets[name], 3))
+        blocker = table.add('cylinder', table.colors('cylinder')[0], at)
+        _put_aside(draft, blocker)
+    for name, size in cubes.items():
+        table.add('cube', name.removesuffix('_cube'), table.spot(), size=size / 1000)
+    draft.moves += [(occupant, other), (reference, place)]
+    for name in line[1:]:
+        at = (x, start[1] + offsets[name])
+        draft.moves.append((name, _pose(at, cubes[name] / 2000, 0)))
+    draft.goal |= {
+        'on': {occupant: other, reference: place},
+        'beside': {name: (reference, 0.0, round(offsets[name], 4)) for name in line[1:]},
+    }
+    draft.words |= {
+        'reference': reference,
+        'place': place,
+        'occupant': occupant,
+        'other': other,
+        'first': str(first),
+        'grows': str(grows),
+    }
+
+
+def packing(draft: Draft) -> None:
+    """The boxes that fill a row best, each turned so that it fits in."""
+    table, dice, n = draft.table, draft.dice, draft.recipe.n
+    # Fingers never grip what is longer than this along its long side, so that they have room.
+    longs = dice.shuffled(range(58, 79))[:n]
+    shorts = [dice.number((26, 40)) for _ in longs]
+    sums = sorted(
+        (sum(longs[i] for i in chosen), len(chosen), chosen)
+        for size in range(3, 6)
+        for chosen in itertools.combinations(range(n), size)
+    )
+    total, k, chosen = dice.one_of([each for each in sums if 250 <= each[0] <= 300])
+    length = total + 2 * (k + 1)
+    better = [each for each in sums if total <= each[0] <= length + 8]
+    close = [each for each in sums if total - 4 <= each[0] < total]
+    if len(better) > 1 or len(close) < 3 or total - close[-1][0] < 2:
+        raise NoRoomError('no single best choice, or nothing comes close')
+    x, y = dice.between(0.40, 0.46), -length / 2000 + dice.between(-0.05, 0.05)
+    depth = max(shorts) + 4
+    region = (x, round(x + depth / 1000, 3), round(y, 3), round(y + length / 1000, 3))
+    table.places += [(region[0], region[2]), (region[1], region[3])]
+    middle, steps = (region[0] + region[1]) / 2, 8
+    table.points += [
+        (middle, region[2] + (region[3] - region[2]) * i / steps) for i in range(steps + 1)
+    ]
+    names, first = [], [dice.number((0, 1)) for _ in longs]
+    for long, short, along_x in zip(longs, shorts, first, strict=True):
+        height = dice.number((30, 42)) / 1000
+        size = (
+            (long / 1000, short / 1000, height) if along_x else (short / 1000, long / 1000, height)
+        )
+        yaw = float(dice.number((0, 179)) - 90)
+        names.append(
+            table.add('cube', table.colors('cube')[0], table.spot(apart_m=0.1), size=size, yaw=yaw)
+        )
+    y = region[2] + 0.002
+    for i in chosen:
+        at = (middle, y + longs[i] / 2000)
+        draft.moves.append((names[i], _pose(at, table.size(names[i])[2] / 2, 90 * first[i])))
+        y += longs[i] / 1000 + 0.002
+    inside = tuple(names[i] for i in chosen)
+    draft.goal |= {
+        'within': inside,
+        'region': region,
+        'still': tuple(name for name in names if name not in inside),
+    }
+
+
+KINDS: Mapping[str, Callable[[Draft], None]] = {
+    'hanoi': hanoi,
+    'towers': towers,
+    'order': order,
+    'mirror': mirror,
+    'assignment': assignment,
+    'exact_height': exact_height,
+    'gaps': gaps,
+    'packing': packing,
+}

@@ -1,0 +1,183 @@
+"""Goals of puzzles: what rests on what and where, and by which moves that came about."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bbllm.bench.scorers.blocks import not_resting
+from bbllm.bench.scorers.table import Table
+from bbllm.bench.suites.goals import Layout
+from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
+from bbllm.core.skill_calls import looks_like_pose, parse_pose
+from bbllm.core.text import count_of
+from bbllm.core.types import Kind
+from bbllm.skills.shapes import bottom_z, outline, polygon_gap, top_z
+
+Points = dict[str, tuple[float, float] | None]
+ANYWHERE = ''
+"""What an object was put on that is neither on a location nor on another object."""
+WIDER_M = 0.0005
+"""Widths that differ by less are one width to the rule `shrinking` [m]."""
+
+
+def layout(goal: Layout, table: Table) -> Iterator[Condition]:
+    """Measure each place, then go through the moves; a part of the goal is a condition each."""
+    for above, below in goal.on.items():
+        yield Condition(f'{above} on {below}', not_resting(goal, table, above, below))
+    for name in goal.bare:
+        yield Condition(f'nothing on {name}', _carrying(goal, table, name))
+    for name, point in goal.at.items():
+        yield Condition(f'{name} at its place', _away(goal, table, name, point))
+    for name, (other, forward, left) in goal.beside.items():
+        x, y = table.xy(other)
+        fault = _away(goal, table, name, (x + forward, y + left))
+        yield Condition(f'{name} beside {other}', fault)
+    for name in goal.within:
+        yield Condition(f'{name} in the region', _outside(goal, table, name))
+    for name in goal.still:
+        yield Condition(f'{name} where it was', table.moved(name, goal.still_m))
+    yield from _by_rules(goal, table)
+
+
+def _carrying(goal: Layout, table: Table, name: str) -> str:
+    if name not in table.now:
+        return f'{name} is gone.'
+    item = table.now[name]
+    for other in table.movables:
+        if other != name and other in table.now:
+            above = table.now[other]
+            near = at_most(abs(bottom_z(above) - top_z(item)), goal.level_m)
+            if near and polygon_gap(outline(above), outline(item)) < 0:
+                return f'{other} is on {name}, which is to carry nothing.'
+    return ''
+
+
+def _away(goal: Layout, table: Table, name: str, point: tuple[float, float]) -> str:
+    if fall := table.fall(name):
+        return fall
+    x, y = point
+    way = math.dist(table.xy(name), point)
+    fault = f'{name} is {cm(way)} from x {x:.3f}, y {y:.3f}; {cm(goal.place_m)} are allowed.'
+    return '' if at_most(way, goal.place_m) else fault
+
+
+def _outside(goal: Layout, table: Table, name: str) -> str:
+    if fall := table.fall(name):
+        return fall
+    assert goal.region is not None  # a puzzle that fills in `within` has one
+    x0, x1, y0, y1 = goal.region
+    over = max(max(x0 - x, x - x1, y0 - y, y - y1) for x, y in outline(table.now[name]))
+    fault = f'{name} reaches {cm(over)} out of the region; {cm(goal.place_m)} are allowed.'
+    return '' if at_most(over, goal.place_m) else fault
+
+
+# --- rules of moves -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One object that was picked and put down."""
+
+    name: str
+    below: str
+    """The location or object that it was put on; `ANYWHERE` if neither."""
+    level: int
+    """Which object from the bottom it was there, counted from 1."""
+
+
+def _by_rules(goal: Layout, table: Table) -> Iterator[Condition]:
+    moves = [*moves_of(table, goal.near_m)]
+    if goal.moves is not None:
+        made = f'{count_of(len(moves), "move")} were made; {goal.moves} are allowed.'
+        fault = '' if len(moves) <= goal.moves else made
+        yield Condition(f'at most {count_of(goal.moves, "move")}', fault)
+    for name in goal.untouched:
+        moved = any(move.name == name for move in moves)
+        fault = f'{name} was moved, which is not allowed.' if moved else ''
+        yield Condition(f'{name} never moved', fault)
+    if goal.on_places:
+        faults = (
+            f'move {i} put {move.name} down beside all locations and objects.'
+            for i, move in enumerate(moves, 1)
+            if move.below == ANYWHERE and move.name != table.held
+        )
+        yield Condition('everything put on a location or an object', next(faults, ''))
+    if goal.tallest is not None:
+        faults = (
+            f'move {i} made a tower of {move.level} objects; {goal.tallest} are allowed.'
+            for i, move in enumerate(moves, 1)
+            if move.level > goal.tallest
+        )
+        yield Condition(f'never more than {goal.tallest} on each other', next(faults, ''))
+    if goal.shrinking:
+        faults = (
+            f'move {i} put {move.name} on {move.below}, which is smaller.'
+            for i, move in enumerate(moves, 1)
+            if _wider(table, move.name, move.below)
+        )
+        yield Condition('nothing put on something smaller', next(faults, ''))
+
+
+def _wider(table: Table, above: str, below: str) -> bool:
+    if below not in table.movables:
+        return False
+    return at_least(table.known(above).size_m[0] - table.known(below).size_m[0], WIDER_M)
+
+
+def moves_of(table: Table, near_m: float) -> Iterator[Move]:
+    """
+    Yield the moves of an episode, as the targets of its calls say.
+
+    A pose is on an object or a location that it is near to, seen from above, and on the highest
+    object there whose top is below it.
+    """
+    under = {name: _first_under(table, name, near_m) for name in table.movables}
+    at: Points = {name: item.pose.position_m[:2] for name, item in table.start.items()}
+    for name, target in table.moves:
+        under[name], at[name] = ANYWHERE, None
+        if looks_like_pose(target):
+            x, y, z = parse_pose(target).position_m
+            at[name] = (x, y)
+            under[name] = _at_pose(table, under, at, name, (x, y, z), near_m)
+        elif target in at and table.known(target).kind is not Kind.FIXTURE:
+            at[name], under[name] = at[target], target
+        yield Move(name, under[name], _level(under, name))
+
+
+def _first_under(table: Table, name: str, near_m: float) -> str:
+    """Return what an object was on at the start."""
+    if name not in table.start:
+        return ANYWHERE
+    item = table.start[name]
+    for other, below in table.start.items():
+        level = abs(bottom_z(item) - top_z(below)) <= table.level_m
+        near = math.dist(item.pose.position_m[:2], below.pose.position_m[:2]) <= near_m
+        if other != name and below.kind is not Kind.FIXTURE and level and near:
+            return other
+    return ANYWHERE
+
+
+def _at_pose(table: Table, under: dict[str, str], at: Points,
+             name: str, point: tuple[float, float, float], near_m: float) -> str:  # fmt: skip
+    x, y, z = point
+    near = [
+        other
+        for other, where in at.items()
+        if other != name
+        and where is not None
+        and table.known(other).kind is not Kind.FIXTURE
+        and math.dist(where, (x, y)) <= near_m
+    ]
+    piles = [other for other in near if other in under and other not in under.values()]
+    if piles and z > table.known(name).size_m[2]:
+        return piles[0]
+    return next((other for other in near if table.known(other).kind is Kind.LOCATION), ANYWHERE)
+
+
+def _level(under: dict[str, str], name: str) -> int:
+    """Return which object from the bottom an object is, counted from 1."""
+    level, seen = 1, {name}
+    while (name := under[name]) in under and name not in seen:
+        seen.add(name)
+        level += 1
+    return level
