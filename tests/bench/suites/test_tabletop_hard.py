@@ -1,7 +1,6 @@
 """The suite `tabletop_hard`: every puzzle can be solved, and no near miss passes."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -18,7 +17,7 @@ from bbllm.bench.suites.goals import Layout
 from bbllm.bench.suites.scores import FinalState
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
-from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.core.types import Pose, SceneObject
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.skills.shapes import half_height, top_z, yaw_pose
 from bbllm.worlds.scene.reaching import ReachCache
