@@ -144,7 +144,7 @@ def test_a_run_whose_planner_asks_no_body_needs_none_and_says_nothing_of_one(
         ({'planner': 'brain_body'}, 'brain_body cannot work with `expert`'),
         ({'planner': 'brain_body', 'brain': 'uninformed'}, 'llm_pop'),
         ({'suite': 'tabletop', 'tasks': ('letter_l',)}, 'letter_l has the goal letter_l'),
-        ({'suite': 'tabletop'}, 'They know tower, corners, hold, contained; choose tasks'),
+        ({'suite': 'tabletop'}, 'They know tower, corners, hold, contained, layout; choose tasks'),
         (
             {'suite': 'table_sorting', 'planner': 'brain_body', 'body': 'uninformed'},
             '`uninformed` can only be the Brain. Use --body offline',
