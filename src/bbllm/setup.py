@@ -17,6 +17,7 @@ setup(
         ('share/bbllm/config/franka', glob('config/franka/*.yaml')),
         ('share/bbllm/config/houses', glob('config/houses/*.yaml')),
         ('share/bbllm/config/params', glob('config/params/*.yaml')),
+        ('share/bbllm/config/recordings', glob('config/recordings/*.*')),
         ('share/bbllm/config/rviz', glob('config/rviz/*.rviz')),
         ('share/bbllm/config/scenes', glob('config/scenes/*.yaml')),
         ('share/bbllm/config/sros2', glob('config/sros2/*.xml')),

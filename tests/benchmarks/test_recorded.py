@@ -7,12 +7,25 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bbllm.bench.report.summary import read_summary
+from bbllm.bench.runner.play_here import play
+from bbllm.bench.runner.recorded_runs import (
+    RecordedRun,
+    origin_of,
+    read_index,
+    shipped,
+    stratified,
+)
+from bbllm.bench.suites.suite import load_suite
+from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.cli.commands.bench import BENCHMARKS
+from bbllm.core.errors import ConfigError, ReplayError
 from benchmarks.recorded.command import app
+from benchmarks.recorded.figures import BEGIN, END, Played, write_into_docs
 
 INDEX = """runs:
   - {name: toast, suite: household, planner: prog_prompt, ks: [0], trials: 1, seed: 3,
-     tasks: [make_toast], stand_in: expert, date: 2026-01-02, answered_by: a stand-in}
+     tasks: [make_toast], stand_in: expert}
 """
 
 
@@ -40,11 +53,15 @@ def test_what_was_recorded_is_replayed_beside_the_stand_in(folder: Path) -> None
     code, text = run(folder, 'played', '--json')
     assert code == 0
     (found,) = json.loads(text.splitlines()[-1])['runs']
-    assert found['date'] == '2026-01-02'
+    assert found['origin']['models'] == ['expert']
+    assert found['origin']['requests'] == 1
     rows = [found[row]['by_k'][0] for row in ('recorded', 'stand_in')]
     assert [(row['n'], row['passed']) for row in rows] == [(1, 1), (1, 1)]
     table = (folder / 'played' / 'recorded.md').read_text()
-    assert '| household, prog_prompt | 0 | expert | 2026-01-02 | 3 | 1 |' in table
+    (day,), (code,) = found['origin']['dates'], found['origin']['code']
+    assert f'| household, prog_prompt | 0 | expert | {day} | {code} | 3 | 1 |' in table
+    again, text = run(folder, 'again', '--record', '--llm-config', config)
+    assert (again, 'toast is recorded; to record it anew, delete' in text) == (0, True)
     assert (folder / 'played' / 'recorded.png').stat().st_size > 1000
 
     path = folder / 'toast.jsonl.xz'
@@ -52,8 +69,66 @@ def test_what_was_recorded_is_replayed_beside_the_stand_in(folder: Path) -> None
     path.write_bytes(lzma.compress(lines.replace('from actions', 'from acts').encode()))
     code, text = run(folder, 'changed')
     assert code == 1
+    assert 'The prompt `program` of the brain is not the recorded one: exchange 1 of 1' in text
     assert 'differs in message 1' in text
-    assert 'record it again with --record' in text
+    assert 'delete toast.jsonl.xz and record it again: bbllm bench recorded' in text
+
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(ReplayError, match=r'toast.jsonl.xz: it is cut or damaged'):
+        CliRunner().invoke(app, ['--recordings', str(folder)], catch_exceptions=False)
+
+
+def test_a_recording_without_its_last_episodes_is_refused(folder: Path) -> None:
+    run(folder, 'made', '--record', '--llm-config', str(folder.parent / 'llm.yaml'))
+    (folder / 'index.yaml').write_text(INDEX.replace('trials: 1', 'trials: 2'))
+    with pytest.raises(ReplayError, match='lacks 1 of 2 episodes, for example make_toast-t001-k0'):
+        CliRunner().invoke(app, ['--recordings', str(folder)], catch_exceptions=False)
+
+
+def test_table_and_chart_get_into_readme_and_docs(folder: Path, tmp_path: Path) -> None:
+    run(folder, 'made', '--record', '--llm-config', str(tmp_path / 'llm.yaml'))
+    (item,) = read_index(folder).runs
+    made = read_summary(next((folder / 'made').glob('*/summary.json')))
+    played = [Played(item, origin_of(folder / item.file), made, made)]
+    (tmp_path / 'docs').mkdir()
+    for name in ('README.md', 'docs/bench.md'):
+        (tmp_path / name).write_text(f'# Title\n\n{BEGIN}\nold\n{END}\nthe end\n')
+
+    written = list(write_into_docs(played, tmp_path))
+
+    assert [path.name for path in written] == ['README.md', 'bench.md', 'recorded.png']
+    text = (tmp_path / 'README.md').read_text()
+    assert text.startswith(f'# Title\n\n{BEGIN}\n| suite, planner |')
+    assert text.endswith(f'{END}\nthe end\n')
+    assert '| household, prog_prompt | expert, ' in text and '\nold\n' not in text
+    (tmp_path / 'README.md').write_text('# Title\n')
+    with pytest.raises(ConfigError, match=r'README.md has no place for the table'):
+        list(write_into_docs(played, tmp_path))
+
+
+def test_a_sample_is_fixed_by_its_seed_and_has_each_kind_of_goal() -> None:
+    tasks = load_suite('partial').tasks
+    some, again, other = (stratified(tasks, 6, seed) for seed in (7, 7, 8))
+    assert len(some) == 6 and some == again != other
+    kinds = {task.name: task.goal.kind for task in tasks}
+    assert {kinds[name] for name in some} == {*kinds.values()}
+    assert stratified(tasks, 99, 7) == tuple(kinds)
+
+
+@pytest.mark.parametrize('item', read_index(shipped()).runs, ids=lambda item: item.name)
+def test_the_first_episode_of_each_shipped_recording_still_fits(item: RecordedRun) -> None:
+    if not (shipped() / item.file).exists():
+        pytest.skip(f'not recorded: bbllm bench recorded --only {item.name} --record')
+    try:
+        task = (item.chosen_tasks() or [each.name for each in load_suite(item.suite).tasks])[0]
+    except SuiteFileError as error:
+        pytest.skip(str(error))
+    result = play(item.job(shipped(), task)).result
+    assert not result.lost, (
+        f'{result.reason}\nWhere the change is meant, delete config/recordings/{item.file} and '
+        f'record it again: bbllm bench recorded --only {item.name} --record --llm-config FILE; '
+        'then make bench-recorded.'
+    )
 
 
 def test_what_is_missing_is_named(folder: Path) -> None:

@@ -17,6 +17,7 @@ from bbllm.llm.models.factory import Models, record_models, replay_models
 from bbllm.llm.recording.replay import (
     RecordingModel,
     ReplayModel,
+    answered,
     read_recording,
     recording_embedder,
     replay_embedder,
@@ -77,6 +78,24 @@ def test_an_error_is_replayed_as_the_error_it_was(path: Path) -> None:
     assert again.complete(ask('a')).text == 'up'
 
 
+def test_an_interrupted_recording_asks_only_what_has_no_answer_yet(path: Path) -> None:
+    model = RecordingModel(ScriptedModel(['one', ModelUnavailableError('down')]), path, 'brain')
+    model.complete(ask('a'))
+    with pytest.raises(ModelUnavailableError):
+        model.complete(ask('b'))
+    kept = answered(path.read_text() + '{"torn')
+    path.write_text(kept)
+
+    live = ScriptedModel(['two'])
+    again = RecordingModel(live, path, 'brain', code='1.0', earlier=kept)
+
+    assert [again.complete(ask(x)).text for x in 'ab'] == ['one', 'two']
+    assert [(item.reply and item.reply.text, item.code) for item in read_recording(path)] == [
+        ('one', ''),
+        ('two', '1.0'),
+    ]
+
+
 def test_a_different_prompt_is_refused_with_its_first_different_line(path: Path) -> None:
     recorded(path, 'brain', ('a', '1'), ('cubes:\nred\nblue', '2'))
     model = ReplayModel(path, 'brain')
@@ -92,7 +111,7 @@ def test_a_different_prompt_is_refused_with_its_first_different_line(path: Path)
         with pytest.raises(ReplayError, match=message):
             model.complete(ask('cubes:\nred\nblue'), **options)  # type: ignore[arg-type]
     text = str(caught.value)
-    assert 'Exchange 2 of 2 of the brain' in text
+    assert 'A prompt of the brain is not the recorded one: exchange 2 of 2 in' in text
     assert "message 2 (user), line 2: recorded 'red', asked 'green'" in text
     assert 'same task, scene' in text
 

@@ -129,6 +129,7 @@ class _Together:
             played=sum(part.played for part in parts),
             passed=sum(part.passed for part in parts),
             lost=sum(part.lost for part in parts),
+            requests=sum(part.requests for part in parts),
             wall_s=time.monotonic() - self.started_s,
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
@@ -38,6 +39,9 @@ class EpisodeSpec:
     config: RunConfig
     replay: str | None = None
     """Lines of a recording that answer instead of the models; None: the models."""
+    talk: Path | None = None
+    """File of this host that keeps the exchanges while the episode goes on, so that it can be
+    taken up again; None: they are lost with its process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from bbllm.bench.log.episodes import EpisodeSpec
+from bbllm.bench.log.files import write_atomically
+from bbllm.bench.log.versions import NO_CHECKOUT, find_versions
 from bbllm.bench.oracle.case_goals import with_goal
 from bbllm.bench.oracle.household.providers import models_in_house, needs_house_oracle
 from bbllm.bench.suites.case import HouseStart
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models, record_models, replay_models
+from bbllm.llm.recording.replay import answered
 from bbllm.planners.body.mapping import MappingMethod, models_for
 
 
@@ -33,6 +36,28 @@ def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
     if not job.config.record:
         yield models, str
         return
+    with _file_of(job) as path:
+        earlier = answered(path.read_text('utf-8')) if path.exists() else ''
+        write_atomically(path, earlier)
+
+        def recording() -> str:
+            return path.read_text(encoding='utf-8')
+
+        versions = find_versions()
+        commit = versions['commit']
+        code = versions['bbllm'] if commit == NO_CHECKOUT else commit
+        yield (
+            record_models(models, path, episode=job.key.name, code=code, earlier=earlier),
+            recording,
+        )
+
+
+@contextmanager
+def _file_of(job: EpisodeSpec) -> Iterator[Path]:
+    """Yield the file of the exchanges of an episode; raises ConfigError where there is no room."""
+    if job.talk is not None:
+        yield job.talk
+        return
     try:
         folder = tempfile.TemporaryDirectory(prefix='bbllm-bench-')
     except OSError as error:
@@ -41,12 +66,7 @@ def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
             'set TMPDIR to a folder that can be written.'
         ) from error
     with folder:
-        path = Path(folder.name) / 'talk.jsonl'
-
-        def recording() -> str:
-            return path.read_text(encoding='utf-8') if path.exists() else ''
-
-        yield record_models(models, path, episode=job.key.name), recording
+        yield Path(folder.name) / 'talk.jsonl'
 
 
 def models_of(job: EpisodeSpec) -> Models:

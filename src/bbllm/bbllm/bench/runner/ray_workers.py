@@ -8,6 +8,7 @@ import signal
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, cast
 
 from bbllm.bench.log.episodes import EpisodeSpec, Play
@@ -76,6 +77,7 @@ class RayWorkers(Workers):
 
     def _attempt(self, job: EpisodeSpec) -> Answer:
         errors = self._ray.exceptions
+        job = replace(job, talk=None)  # it is a file of this machine
         reference = self._remote.remote(self._play, job, self._versions)
         self._under_way.add(reference)
         try:

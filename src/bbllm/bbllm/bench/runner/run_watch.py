@@ -19,6 +19,8 @@ class RunProgress:
     """Episodes of this session."""
     passed: int
     lost: int
+    requests: int = 0
+    """How often models were asked in the episodes on record."""
     wall_s: float
     """How long this session has taken [s]."""
 
@@ -33,6 +35,7 @@ class RunProgress:
             played=played,
             passed=sum(result.passed for result in results),
             lost=sum(result.lost for result in results),
+            requests=sum(result.model_calls for result in results),
             wall_s=wall_s,
         )
 

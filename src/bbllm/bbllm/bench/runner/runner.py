@@ -25,7 +25,7 @@ GIVE_UP_AFTER = 5
 """Episodes one after the other that come to nothing and end a run early."""
 LOOK_S = 0.1
 """How often the watch is asked whether to end the run [s]."""
-FAULTS = 'faults'
+FAULTS, TALK = 'faults', 'talk'
 TRIES = 3
 """How often an episode may cost a worker its life."""
 NOTHING_USABLE = ('ModelError', 'ModelDeclinedError', 'EndlessReplyError')
@@ -156,7 +156,12 @@ class _Session:
             self._keep_lost(key, str(case), NO_CASE)
             return None
         replay = None if self.plan.replay is None else self.plan.replay.get(key.name, '')
-        return EpisodeSpec(key=key, case=case, config=self.plan.config, replay=replay)
+        talk = self._talk(key) if self.plan.config.record else None
+        return EpisodeSpec(key=key, case=case, config=self.plan.config, replay=replay, talk=talk)
+
+    def _talk(self, key: EpisodeKey) -> Path:
+        """Return the file of an episode's exchanges, as long as it has no result."""
+        return self.folder.path / TALK / f'{key.name}.jsonl'
 
     def _case_or_error(self, task: str, trial: int) -> Case | ConfigError:
         try:
@@ -196,6 +201,9 @@ class _Session:
         if self._recording is not None:
             self._recording.add(played.recording)
         self.folder.add(played)
+        if not played.result.lost:
+            # Of one that was lost, --retry-lost asks only what has no answer yet.
+            self._talk(played.key).unlink(missing_ok=True)
         self.played += 1
         # After every episode, so that a session that is killed has an end too.
         session = Session(

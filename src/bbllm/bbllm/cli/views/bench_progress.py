@@ -58,6 +58,7 @@ class ProgressView:
                 f'{of}{result.key.name}',
                 result.verdict,
                 count_of(result.loops, 'loop'),
+                count_of(progress.requests, 'request'),
                 f'{time_text(progress.left_s)} left',
                 ': '.join(filter(None, (ending, reason))),
             )
@@ -72,6 +73,7 @@ class ProgressView:
             f'{progress.done}/{count_of(progress.total, "episode")}',
             f'{progress.passed} passed',
             f'{progress.lost} lost' if progress.lost else '',
+            count_of(progress.requests, 'request'),
             f'{progress.per_minute:.0f} a minute' if progress.per_minute else '',
             f'{time_text(progress.left_s)} left',
         ]

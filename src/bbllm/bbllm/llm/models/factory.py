@@ -168,13 +168,16 @@ def _notices(
 _WHO = {'brain': 'the Brain is', 'body': 'the Body is', 'embeddings': 'steps are matched by'}
 
 
-def record_models(models: Models, path: Path, *, episode: str = '') -> Models:
-    embedder = models.embedder
+def record_models(
+    models: Models, path: Path, *, episode: str = '', code: str = '', earlier: str = ''
+) -> Models:
+    """Return models whose exchanges are appended to a file; see `RecordingModel`."""
+    embedder, of = models.embedder, {'episode': episode, 'code': code, 'earlier': earlier}
     return replace(
         models,
-        brain=RecordingModel(models.brain, path, 'brain', episode=episode),
-        body=RecordingModel(models.body, path, 'body', episode=episode),
-        embedder=recording_embedder(embedder, path, episode=episode) if embedder else None,
+        brain=RecordingModel(models.brain, path, 'brain', **of),
+        body=RecordingModel(models.body, path, 'body', **of),
+        embedder=recording_embedder(embedder, path, **of) if embedder else None,
     )
 
 

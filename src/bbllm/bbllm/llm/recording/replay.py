@@ -22,6 +22,7 @@ import zlib
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
 from itertools import takewhile
 from pathlib import Path
 
@@ -91,6 +92,10 @@ class Exchange:
     """How long the model's prompts could be; None without a limit [tokens]."""
     episode: str = ''
     """Which episode of a run it belongs to; '' in the recording of a single one."""
+    date: str = ''
+    """Day of the reply (UTC), as in 2026-11-23; '' in older recordings."""
+    code: str = ''
+    """Version of bbllm that asked; '' where it was not noted."""
 
 
 _EXCHANGE = pydantic.TypeAdapter(Exchange)
@@ -124,6 +129,12 @@ def check_place(path: Path) -> None:
             f'{path} cannot be appended to, since it is compressed. Name {path.with_suffix("")} '
             'for --record, and compress it afterwards: `xz FILE`.'
         )
+
+
+def answered(text: str) -> str:
+    """Return those lines of a recording that have a reply: no errors, none that was torn."""
+    lines = text.split('\n')[:-1]
+    return ''.join(f'{line}\n' for line in lines if json.loads(line).get('reply') is not None)
 
 
 def read_recording(path: Path) -> list[Exchange]:
@@ -174,9 +185,23 @@ def _schema_hash_of(schema: JsonSchema | None) -> str:
 
 
 class RecordingModel:
-    """A model whose exchanges are appended to a file, which brain and body share."""
+    """
+    A model whose exchanges are appended to a file, which brain and body share.
 
-    def __init__(self, inner: ChatModel, path: Path, role: str, *, episode: str = ''):
+    *code* is the version of bbllm that asks. *earlier* are lines that the file already has, of an
+    episode that was interrupted: they answer again, and the model is asked only what is new.
+    """
+
+    def __init__(
+        self,
+        inner: ChatModel,
+        path: Path,
+        role: str,
+        *,
+        episode: str = '',
+        code: str = '',
+        earlier: str = '',
+    ):
         check_place(path)
         if path.is_dir():
             raise ConfigError(
@@ -194,6 +219,8 @@ class RecordingModel:
         self._path = path
         self._role = role
         self._episode = episode
+        self._code = code
+        self._earlier = ReplayModel(path, role, text=earlier)
 
     def in_episode(self, situation: Situation) -> ChatModel:
         """Return the same for a model in one episode; see `SituatedModel`."""
@@ -214,6 +241,9 @@ class RecordingModel:
         cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer a conversation and keep it; see `ChatModel.complete`."""
+        if (known := self._earlier.find(messages, stop, schema)) is not None:
+            self.supports_schema = self._earlier.supports_schema
+            return known
         exchange = Exchange(
             format=FORMAT,
             role=self._role,
@@ -224,6 +254,8 @@ class RecordingModel:
             stop=tuple(stop),
             schema_hash=_schema_hash_of(schema),
             episode=self._episode,
+            date=datetime.now(timezone.utc).date().isoformat(),
+            code=self._code,
         )
         try:
             reply = self._inner.complete(messages, stop=stop, schema=schema, cancel=cancel)
@@ -285,10 +317,26 @@ class ReplayModel:
         cancel: CancelToken | None = None,
     ) -> Reply:
         begun_s = time.monotonic()
+        reply = self.find(messages, stop, schema)
+        if reply is None:
+            asked = _request(messages, stop, _schema_hash_of(schema))
+            kinds = [item.request.kind for item in messages if item.request is not None]
+            raise ReplayError(f'{self._difference(asked, *kinds[-1:])}. {_VALID_FOR}')
+        return replace(reply, duration_s=time.monotonic() - begun_s)
+
+    def find(
+        self, messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
+    ) -> Reply | None:
+        """
+        Return what was recorded for a request, once; None where nothing (more) was.
+
+        Raises:
+            ModelError: What was recorded is this error.
+        """
         asked = _request(messages, stop, _schema_hash_of(schema))
         at = next((i for i in self._open if self._requests[i] == asked), None)
         if at is None:
-            raise ReplayError(f'{self._difference(asked)}. {_VALID_FOR}')
+            return None
         self._open.remove(at)
         if self._open:
             # A server may turn out not to take schemas in mid-conversation.
@@ -296,16 +344,20 @@ class ReplayModel:
         exchange = self._exchanges[at]
         if exchange.reply is None:
             raise _ERRORS.get(exchange.error or '', ModelError)(exchange.error_text)
-        return replace(exchange.reply, duration_s=time.monotonic() - begun_s)
+        return exchange.reply
 
-    def _difference(self, asked: _Request) -> str:
-        n = len(self._exchanges)
+    def _difference(self, asked: _Request, kind: str = '') -> str:
+        """Return where a request differs from the next recorded one; *kind* names its prompt."""
+        n, prompt = len(self._exchanges), f'the prompt `{kind}`' if kind else 'a prompt'
         if not self._open:
             return (
                 f'{self._path} holds {n} exchanges of the {self._role}, all of which were '
-                'answered; now it is asked once more'
+                f'answered; now it is asked once more ({prompt})'
             )
-        where = f'Exchange {self._open[0] + 1} of {n} of the {self._role} in {self._path}'
+        where = (
+            f'{prompt[0].upper()}{prompt[1:]} of the {self._role} is not the recorded one: '
+            f'exchange {self._open[0] + 1} of {n} in {self._path}'
+        )
         if asked in self._requests:
             return f'{where} is not what is asked now, which was recorded less often'
         for old, new in zip(self._requests[self._open[0]], asked, strict=False):
@@ -330,9 +382,14 @@ ROLE = 'body'
 """An embedder does a Body's work: so it is called in recordings."""
 
 
-def recording_embedder(inner: Embedder, path: Path, *, episode: str = '') -> Embedder:
+def recording_embedder(
+    inner: Embedder, path: Path, *, episode: str = '', code: str = '', earlier: str = ''
+) -> Embedder:
     """Return an embedder whose exchanges are appended to a file; see `RecordingModel`."""
-    return _OfModel(RecordingModel(_AsModel(inner), path, ROLE, episode=episode), path)
+    model = RecordingModel(
+        _AsModel(inner), path, ROLE, episode=episode, code=code, earlier=earlier
+    )
+    return _OfModel(model, path)
 
 
 def replay_embedder(path: Path, *, text: str | None = None) -> Embedder:

@@ -1,0 +1,37 @@
+"""Models of an episode: what a recording keeps of one that was interrupted."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_play import make_job
+
+from bbllm.bench.runner import episode_models
+from bbllm.bench.runner.episode_models import open_models
+from bbllm.core.errors import ModelUnavailableError
+from bbllm.core.protocols import Message, Reply
+from bbllm.llm.models.factory import Models
+from bbllm.llm.recording.replay import parse_recording
+from bbllm.llm.scripted import ScriptedModel
+
+
+def test_an_episode_that_was_interrupted_asks_only_what_has_no_answer_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = replace(make_job(record=True), talk=tmp_path / 'talk' / 'fine.jsonl')
+
+    def talk(*replies: str | Reply | Exception) -> str:
+        model = ScriptedModel(list(replies))
+        monkeypatch.setattr(episode_models, 'models_of', lambda job: Models(model, model))
+        with open_models(job) as (models, recording):
+            for text in ('plan', 'repair'):
+                models.brain.complete([Message('user', text)])
+            return recording()
+
+    with pytest.raises(ModelUnavailableError):
+        talk('first', ModelUnavailableError('down'))
+    exchanges = parse_recording(talk('second'), tmp_path)
+
+    assert [item.reply and item.reply.text for item in exchanges] == ['first', 'second']
+    assert {item.episode for item in exchanges} == {job.key.name}
+    assert all(item.date and item.code for item in exchanges)
