@@ -3,9 +3,10 @@
 import math
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import SKILLS, Rejection
+from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import MoveAbove, Pick, Place, plan_motions
+from bbllm.skills.rejection import Rejection
 
 TABLE = SceneObject(
     name='table',

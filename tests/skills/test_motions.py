@@ -1,6 +1,7 @@
 """Motions: which grips, and which sentence where there are none."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -18,12 +19,14 @@ from laid_tables import (
 )
 
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import Rejection
+from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import FINGER_LAYERS, Hand
 from bbllm.skills.motions import (
     HOVER_M,
+    Pick,
     plan_motions,
 )
+from bbllm.skills.rejection import Rejection
 
 
 def test_a_free_cube_offers_two_axes_both_ways_round_with_full_room() -> None:
@@ -59,6 +62,26 @@ def test_neighbours_that_leave_no_room_are_named() -> None:
 
     assert rejection.code is Code.NO_CLEARANCE
     assert 'cube_0' in rejection.message and 'cube_3' in rejection.message
+    # 5 mm are free, and the fingers need 17.4.
+    assert 'which need 13 mm more on two opposite sides of it' in rejection.message
+
+
+def test_the_room_that_pick_states_is_the_room_that_it_needs() -> None:
+    def grips(room_m: float) -> object:
+        reach = 0.04 + room_m
+        ring = [
+            cube(f'cube_{i}', 0.5 + dx, dy)
+            for i, (dx, dy) in enumerate(((reach, 0), (-reach, 0), (0, 0.04), (0, -0.04)))
+        ]
+        scene = scene_of(cube('red_cube', 0.5, 0.0), *ring)
+        return plan_motions(SkillCall('pick', ('red_cube',)), scene, OPEN_HAND)
+
+    pick = next(skill for skill in SKILLS if skill.name == 'pick')
+    found = re.search(r'need (\d+) mm', pick.summary)
+    assert found is not None
+    stated_m = int(found[1]) / 1000
+    assert isinstance(grips(stated_m), Pick)
+    assert isinstance(grips(stated_m - 0.001), Rejection)
 
 
 def test_finger_tips_stay_off_the_table_and_the_palm_off_the_thing() -> None:

@@ -16,9 +16,9 @@ from laid_tables import (
 
 from bbllm.core.skill_calls import PoseLiteral, format_pose
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import Hand
 from bbllm.skills.placing import PlaceTarget
+from bbllm.skills.rejection import Rejection
 from bbllm.worlds.scene.transforms import compose
 
 

@@ -192,6 +192,19 @@ def test_a_task_given_up_with_something_in_the_hand_sets_it_down_on_record() -> 
     assert plans[-1].steps[-1] == 'place red_cube on table'  # type: ignore[union-attr]
 
 
+def test_what_a_failed_step_left_in_the_hand_is_set_down_too_but_not_in_a_bench() -> None:
+    plan = '0: pick(red_cube)\n1: place(location_A)\n2: wait(2)'
+    person, bench = (BoxTable(PLACES, unreachable=['location_A']) for _ in range(2))
+
+    episode, _, _ = do('none', plan, k=0, world=person)
+    do(plan, k=0, goal=None, world=bench)
+
+    assert episode.ending is Ending.GAVE_UP
+    assert episode.message.startswith('Step 1 stayed failed')
+    assert (person.held, person.calls[-1]) == ('', 'place(table)')
+    assert bench.held == 'red_cube'
+
+
 def test_nothing_is_set_down_where_nothing_was_taken() -> None:
     episode, _, world = do('none', 'cannot: there is no moon')
 

@@ -7,8 +7,9 @@ from tracked_tables import AWAY, TABLE, cube
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.skills.catalog import SKILLS
+from bbllm.skills.catalog import REACH_M, SKILLS
 from bbllm.skills.grasps import Hand
+from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.scene.relations import build_scene, find_held
 
 
@@ -140,3 +141,15 @@ def test_a_stale_or_empty_scene_is_an_error() -> None:
         scene_of(cube('red_cube', 0.4, 0.0), age_s=1.5)
     with pytest.raises(SceneError, match='empty'):
         build_scene((), AWAY, skills=SKILLS, stamp_s=0.0, now_s=0.0)
+
+
+def test_the_hand_comes_down_on_the_table_at_the_distances_that_place_states() -> None:
+    reach = ReachCache()
+    for distance_m in REACH_M:
+        for deg in range(-90, 91, 45):
+            turn = math.radians(deg)
+            pose = Pose(
+                position_m=(distance_m * math.cos(turn), distance_m * math.sin(turn), 0.02)
+            )
+            cube = SceneObject(name='a', kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
+            assert reach(cube), (distance_m, deg)

@@ -89,10 +89,25 @@ def test_of_a_failure_it_is_told_which_half_failed() -> None:
     assert (second.status, second.code) == (Status.FAILED, Code.OCCUPIED)
     assert second.message == (
         'orange is picked, but the second half, place(bowl), failed: orange cannot be put into '
-        'bowl because banana leaves no room for it and the fingers.'
+        'bowl because banana leaves no room for it and the fingers. There is room for it in plate.'
     )
     assert world.observe().held == 'orange'
     assert put(world, 'orange', 'plate').succeeded  # another container would have done
+
+
+def test_poses_in_containers_and_what_lies_below_a_rim_are_refused_with_the_reason() -> None:
+    world = TabletopWorld(table('bowl', 'orange', 'strawberry'))
+    assert put(world, 'orange', 'bowl').succeeded
+
+    out = world.execute(SkillCall('pick', ('orange',)))
+    assert world.execute(SkillCall('pick', ('strawberry',))).succeeded
+    x, y = PLACES['bowl']
+    pose = world.execute(SkillCall('place', (f'{x + 0.03} {y + 0.03} 0.025',)))
+
+    assert out.code is Code.NO_CLEARANCE
+    assert out.message.endswith('it lies deeper than the rim, and has to stay there.')
+    assert pose.code is Code.OCCUPIED
+    assert 'place takes a container by its name alone, bowl' in pose.message
 
 
 def test_nothing_is_put_into_a_bowl_that_lies_upside_down() -> None:

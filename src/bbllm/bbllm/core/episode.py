@@ -184,8 +184,10 @@ class EpisodeRun:
                 planner.run(self.task, guarded, self)
             except GaveUpError as error:
                 raise GaveUpError(f'{error}{self._set_down(guarded)}') from error
+            still_held = self._set_down(guarded) if self._is_stuck(guarded) else ''
             self.token.raise_if_cancelled()
             ending, message = self._judge(self._show_scene('after', self._settled()))
+            message += still_held
         except KeyboardInterrupt:
             world.stop()
             ending, message = Ending.CANCELLED, 'Interrupted from the keyboard.'
@@ -424,6 +426,17 @@ class EpisodeRun:
             return NOT_CHECKED
         finding = self._goals.check(self._goal, last[-1].scene, self._before)
         return 'met' if finding.met else 'unmet' if finding.unmet else NOT_CHECKED
+
+    def _is_stuck(self, world: World) -> bool:
+        """
+        Return whether a step of a person's task stayed failed and left an object in the hand.
+
+        A bench asks for no goal, and scores what the planner itself left.
+        """
+        if self._goals is None or not steps_left(self.events, StepFailed):
+            return False
+        scene = world.observe()
+        return any(self._held_fault(name, scene) for name in held_names(scene))
 
     def _set_down(self, world: 'GuardedWorld') -> str:
         """

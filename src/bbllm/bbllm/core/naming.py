@@ -17,7 +17,9 @@ MAX_NAME = 64
 """Longest name of an object, place, relation or skill [characters]."""
 MAX_COLOR = 32
 MAX_WORDS = 200
-"""Longest value of a fact, and longest summary of a skill [characters]."""
+"""Longest value of a fact [characters]."""
+MAX_SUMMARY = 300
+"""Longest summary of a skill [characters]."""
 NAME_RULE = f'letters a-z, digits and _, a letter first, at most {MAX_NAME} characters'
 COLOR_RULE = f'small letters a-z, spaces, - and _, at most {MAX_COLOR} characters'
 WORDS_RULE = f"letters a-z, digits, spaces and _.,:'%+/-, at most {MAX_WORDS} characters"
@@ -82,7 +84,7 @@ def _skill_faults(skill: Skill) -> Iterator[str]:
         yield name_fault(param, 'parameter')
     for alias in skill.aliases:
         yield words_fault(alias, 'alias')
-    if len(skill.summary) > MAX_WORDS or '<' in skill.summary or hidden_fault(skill.summary):
+    if len(skill.summary) > MAX_SUMMARY or '<' in skill.summary or hidden_fault(skill.summary):
         yield f'the summary {quoted(skill.summary)} is not one short line without <'
 
 

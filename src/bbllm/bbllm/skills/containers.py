@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Kind, Scene, SceneObject
-from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import FINGER_LAYERS, Grip, Hand, NoRoom
 from bbllm.skills.placing import PlaceTarget, place_grips, yaw_like
+from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import (
     Point,
     bottom_z,
@@ -100,6 +100,22 @@ def container_place(
     container: SceneObject, scene: Scene, hand: Hand
 ) -> tuple[PlaceTarget, tuple[Grip, ...]] | Rejection:
     """Return where in a container the grasped object shall rest, and how to release it there."""
+    found = _place_in(container, scene, hand)
+    if not isinstance(found, Rejection) or not is_upright(container):
+        return found
+    rest = [item for item in scene.objects if is_container(item) and item is not container]
+    if not rest:
+        return found
+    roomy = [o.name for o in rest if not isinstance(_place_in(o, scene, hand), Rejection)]
+    where = (
+        f'There is room for it in {listed(roomy)}.' if roomy else 'No other container has room.'
+    )
+    return replace(found, message=f'{found.message} {where}')
+
+
+def _place_in(
+    container: SceneObject, scene: Scene, hand: Hand
+) -> tuple[PlaceTarget, tuple[Grip, ...]] | Rejection:
     assert scene.held is not None  # the caller looked
     held = scene.object(scene.held)
     if not is_upright(container):
@@ -196,6 +212,9 @@ def _no_room(
             'room for it and the fingers.',
         )
     what = 'the fingers that hold it do not' if fits else 'it does not'
+    oval = ' x '.join(f'{max(0.0, size - 2 * RIM_M) * 100:.1f}' for size in container.size_m[:2])
     return Rejection(
-        Code.NO_CLEARANCE, f'{held.name} cannot be put into {container.name}: {what} fit into it.'
+        Code.NO_CLEARANCE,
+        f'{held.name} cannot be put into {container.name}: {what} fit into it, which has '
+        f'room in an oval of {oval} cm.',
     )

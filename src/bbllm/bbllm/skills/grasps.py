@@ -57,6 +57,8 @@ SIDE_ROOM_M = 0.012
 """How much further than the object each finger opens [m]."""
 LEAST_SIDE_ROOM_M = 0.002
 """The same where there is little room [m]."""
+WIDEST_GRASP_M = MAX_WIDTH_M - 2 * LEAST_SIDE_ROOM_M
+"""Widest object that fits with a little room on both sides [m]."""
 NEIGHBOUR_GAPS_M = (0.002, 0.001)
 """What fingers keep from neighbours; the second when nothing else is possible [m]."""
 BELOW_TOP_M = 0.008
@@ -97,6 +99,9 @@ class NoRoom:
     """No grip fits."""
 
     neighbours: tuple[str, ...]
+    lacks_m: float = math.inf
+    """How much more room the fingers need where least is missing; infinite where the palm is in
+    the way, or nothing is between the fingers [m]."""
 
 
 def grip_widths(item: SceneObject) -> tuple[float, ...]:
@@ -110,7 +115,7 @@ def grips_for(item: SceneObject, others: Iterable[SceneObject]) -> tuple[Grip, .
     neighbours = [other for other in others if is_solid(other)]
     heights = sorted({_grip_height(item), _highest_grip(item)})
     found: list[Grip] = []
-    blockers: list[str] = []
+    blocked: list[NoRoom] = []
     for height in heights:
         for axis_yaw, extent in _finger_axes(item):
             if extent + 2 * LEAST_SIDE_ROOM_M > MAX_WIDTH_M:
@@ -120,11 +125,11 @@ def grips_for(item: SceneObject, others: Iterable[SceneObject]) -> tuple[Grip, .
             if isinstance(fit, Grip):
                 found += [fit, _turned(fit)]
             else:
-                blockers += fit.neighbours
+                blocked.append(fit)
         if found:
             break
     if not found:
-        return NoRoom(tuple(dict.fromkeys(blockers)))
+        return no_room(blocked)
     return tuple(sorted(found, key=lambda grip: -round(grip.side_room_m, 3)))
 
 
@@ -153,7 +158,13 @@ def fit_fingers(
         if room >= LEAST_SIDE_ROOM_M - 1e-9:
             width = extent_m + 2 * room
             return Grip(position_m=tcp_m, yaw_rad=yaw_rad, opening_m=width, side_room_m=room)
-    return NoRoom(names)
+    return NoRoom(names, extent_m / 2 + LEAST_SIDE_ROOM_M + NEIGHBOUR_GAPS_M[-1] - limit)
+
+
+def no_room(blocked: Sequence[NoRoom]) -> NoRoom:
+    """Return what several grips that do not fit come to."""
+    names = dict.fromkeys(name for each in blocked for name in each.neighbours)
+    return NoRoom(tuple(names), min((each.lacks_m for each in blocked), default=math.inf))
 
 
 def local_outline(item: SceneObject, tcp_m: Vector, yaw_rad: float) -> list[Point]:

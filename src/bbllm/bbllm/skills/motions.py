@@ -19,13 +19,13 @@ from typing import Literal, get_args
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Code, Kind, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import Rejection
-from bbllm.skills.containers import container_place, is_container
+from bbllm.skills.containers import container_place, is_container, lies_in
 from bbllm.skills.grasps import (
     FINGER_LAYERS,
     HAND_ABOVE_TCP_M,
     HAND_HALF_M,
     MAX_WIDTH_M,
+    WIDEST_GRASP_M,
     Grip,
     Hand,
     NoRoom,
@@ -35,6 +35,7 @@ from bbllm.skills.grasps import (
     tool_yaw,
 )
 from bbllm.skills.placing import PlaceTarget, from_tcp, place_grips, place_target
+from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import (
     Point,
     Vector,
@@ -179,8 +180,6 @@ def _rectangle(middle: Point, half_m: tuple[float, float], yaw_rad: float) -> tu
     )
 
 
-WIDEST_GRASP_M = 0.076
-"""Widest object that fits with a little room on both sides [m]."""
 HOVER_M = 0.08
 """Height above a grip from where the tool comes straight down [m]."""
 GRIP_FORCE_N = 40.0
@@ -251,10 +250,15 @@ def _pick(item: SceneObject, scene: Scene) -> Pick | Rejection:
     others = [other for other in scene.objects if other.name != name]
     grips = grips_for(item, others)
     if isinstance(grips, NoRoom):
-        near, leave = _in_the_way(grips)
+        around = [o.name for o in others if o.name in grips.neighbours and lies_in(item, o)]
+        if around:
+            return Rejection(
+                Code.NO_CLEARANCE,
+                f'{name} cannot be picked because {around[0]} leaves no room for the fingers: it '
+                'lies deeper than the rim, and has to stay there.',
+            )
         return Rejection(
-            Code.NO_CLEARANCE,
-            f'{name} cannot be picked because {near} {leave} no room for the fingers.',
+            Code.NO_CLEARANCE, f'{name} cannot be picked because {_in_the_way(grips)}'
         )
     widest = max(width for width in widths if width <= MAX_WIDTH_M)
     return Pick(MoveAbove(grips, HOVER_M, name, (name,)), name, min(widths), widest)
@@ -295,9 +299,14 @@ def _unpickable(item: SceneObject, widths: Sequence[float], scene: Scene) -> Rej
     return None
 
 
-def _in_the_way(no_room: NoRoom) -> tuple[str, str]:
-    verb = 'leaves' if len(no_room.neighbours) == 1 else 'leave'
-    return listed(no_room.neighbours, 'something'), verb
+def _in_the_way(no_room: NoRoom) -> str:
+    """Return who leaves no room for the fingers, and how much is missing."""
+    names, verb = no_room.neighbours, 'leaves' if len(no_room.neighbours) == 1 else 'leave'
+    text = f'{listed(names, "something")} {verb} no room for the fingers'
+    if 0.0 < no_room.lacks_m < MAX_WIDTH_M:
+        lacks_mm = math.ceil(no_room.lacks_m * 1000 - 1e-6)
+        text += f', which need {lacks_mm} mm more on two opposite sides of it'
+    return f'{text}.'
 
 
 def _place(arg: str, scene: Scene, hand: Hand) -> Place | Rejection:
@@ -317,11 +326,9 @@ def _place(arg: str, scene: Scene, hand: Hand) -> Place | Rejection:
         return target
     grips = place_grips(held, target, scene, hand)
     if isinstance(grips, NoRoom):
-        near, leave = _in_the_way(grips)
         return Rejection(
             Code.NO_CLEARANCE,
-            f'{held.name} cannot be placed at {target.label} because '
-            f'{near} {leave} no room for the fingers.',
+            f'{held.name} cannot be placed at {target.label} because {_in_the_way(grips)}',
         )
     return _put_down(held, target, grips)
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from bbllm.core.skill_calls import PoseLiteral, format_pose, looks_like_pose, parse_pose
 from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Code, Kind, Pose, Scene, SceneObject
-from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import (
     ROUND_YAWS,
     Grip,
@@ -21,8 +20,10 @@ from bbllm.skills.grasps import (
     NoRoom,
     fit_fingers,
     in_tool_frame,
+    no_room,
     tool_yaw,
 )
+from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import (
     Point,
     Vector,
@@ -295,7 +296,7 @@ def place_grips(
     yaw_now = tool_yaw(hand.tcp)
     neighbours = [item for item in scene.objects if item.name != held.name and is_solid(item)]
     found: list[Grip] = []
-    blockers: list[str] = []
+    blocked: list[NoRoom] = []
     for turn in _turns(held, target, yaw_now):
         yaw = math.remainder(yaw_now + turn, 2 * math.pi)
         offset = from_tcp(centre, yaw)
@@ -304,9 +305,9 @@ def place_grips(
         if isinstance(fit, Grip):
             found.append(fit)
         else:
-            blockers += fit.neighbours
+            blocked.append(fit)
     if not found:
-        return NoRoom(tuple(dict.fromkeys(blockers)))
+        return no_room(blocked)
     if target.hand_yaw_rad is not None:
         as_asked = [grip for grip in found if _same_fingers(grip.yaw_rad, target.hand_yaw_rad)]
         found = as_asked or found
@@ -389,10 +390,21 @@ def _occupied(
             Code.OCCUPIED,
             f'nothing can be placed on {target.label} because {names} {stands} on it.',
         )
+    around = [item.name for item in blockers if _is_around(item, target.centre_m)]
+    if around:
+        return Rejection(
+            Code.OCCUPIED,
+            f'{target.label} is occupied by {around[0]}: place takes a container by its name '
+            f'alone, {around[0]}, and chooses the free spot in it.',
+        )
     lacks_m = max(-polygon_gap(outline(ghost), outline(item)) for item in blockers)
     room = f'{held.name} needs {math.ceil(lacks_m * 1000 - 1e-6)} mm more room.'
     hint = _nearby(arg, ghost, others, 'it would fit')
     return Rejection(Code.OCCUPIED, f'{target.label} is occupied by {names}: {room}{hint}')
+
+
+def _is_around(item: SceneObject, centre_m: Vector) -> bool:
+    return item.kind is Kind.CONTAINER and contains(outline(item), centre_m[:2])
 
 
 def _blockers(

@@ -26,7 +26,6 @@ from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
-from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import MAX_WIDTH_M, in_tool_frame, shifted
 from bbllm.skills.motions import (
     GRIP_FORCE_N,
@@ -37,6 +36,7 @@ from bbllm.skills.motions import (
     Place,
     plan_motions,
 )
+from bbllm.skills.rejection import Rejection
 from bbllm.skills.risk import moves
 from bbllm.skills.shapes import Vector, rotation_of
 

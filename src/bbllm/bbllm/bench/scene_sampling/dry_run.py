@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from bbllm.core.types import Pose, Scene, SceneObject
 from bbllm.sim.scene_file import SceneFile
-from bbllm.skills.catalog import Rejection
 from bbllm.skills.grasps import Grip, Hand, grips_for
 from bbllm.skills.placing import place_grips, place_target
+from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import bottom_z, outline, polygon_gap, top_z, yaw_pose
 
 LEVEL_M = 0.003

@@ -136,7 +136,8 @@ class Prompts:
         skills = house_skills(scene) if in_house else scene.skills
         common: dict[str, object] = {
             'examples': found.get_template(f'{scene.domain}/{name}_examples.md').render(
-                reach=self.reach
+                reach=self.reach,
+                putin=any(skill.name == 'grab_and_putin' for skill in skills),
             ),
             'objects': classes(scene) if in_house else scene.names,
             'actions': [describe_skill(skill) for skill in skills],

@@ -1,0 +1,14 @@
+"""A call that geometry rules out, before anything moves."""
+
+from dataclasses import dataclass
+
+from bbllm.core.types import Code
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A precondition that is not met; nothing moved."""
+
+    code: Code
+    message: str
+    """One plain sentence, for the Brain."""
