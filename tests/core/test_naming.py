@@ -77,6 +77,11 @@ def test_a_name_gives_back_its_class_and_number(class_name: str, number: int) ->
     assert (class_of(name), id_of(name)) == (class_name, number)
 
 
+@pytest.mark.parametrize('class_name', ['shoe-shine_kit', 'garbage can'])
+def test_a_class_of_other_characters_makes_a_valid_name(class_name: str) -> None:
+    assert name_fault(instance_name(class_name, 7)) == ''
+
+
 @pytest.mark.parametrize('name', ['red_cube', 'location_A', '_7', '7', 'mug_', 'mug_7_', ''])
 def test_a_name_without_a_number_is_its_own_class(name: str) -> None:
     assert (class_of(name), id_of(name)) == (name, None)

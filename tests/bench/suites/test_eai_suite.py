@@ -13,6 +13,12 @@ from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.errors import ConfigError
+from bbllm.core.types import SkillCall
+from bbllm.planners.common.low_level_plan import low_level_actions
+from bbllm.planners.common.scene_graph import house_skills, shown_to_body
+from bbllm.planners.common.step_grammar import call_of
+from bbllm.planners.fltrnn.memory_graph import MemoryGraph
+from bbllm.planners.prog_prompt import prompting as prog_prompt
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.vocabulary import Action, Relation
 from bbllm.worlds.household.world import HouseholdWorld
@@ -37,6 +43,31 @@ def test_each_program_with_a_goal_that_can_be_reached_is_a_task(eai: Suite) -> N
         'Read book. At the end: character_65 holds in the right hand book_1001; character_65 is '
         'inside study_11. Among the actions: grab, then read or lookat.'
     )
+
+
+def test_planners_offer_every_action_and_read_the_names_of_single_objects(eai: Suite) -> None:
+    case = make_case(eai, 'read_book_3_2', seed=0, trial=0)
+    worlds = {
+        mode: HouseholdWorld(case.house.build(), mode=mode, visibility=case.house.sight)
+        for mode in (Mode.EAI, Mode.FRESH)
+    }
+    offered = {
+        mode: [
+            {skill.name for skill in house_skills(scene)},
+            {skill.name for skill in low_level_actions(scene)},
+            {skill.name for skill in prog_prompt.offered(scene)},
+            set(MemoryGraph(scene).arity),
+        ]
+        for mode, scene in ((mode, world.observe()) for mode, world in worlds.items())
+    }
+    step = 'read the book_1001'
+
+    assert all({'read', 'lookat', 'type', 'lie'} <= each for each in offered[Mode.EAI])
+    assert not any({'read', 'type', 'lie'} & each for each in offered[Mode.FRESH])
+    assert call_of(step, shown_to_body(worlds[Mode.EAI].observe())) == SkillCall(
+        'read', ('book_1001',)
+    )
+    assert call_of(step, shown_to_body(worlds[Mode.FRESH].observe())) is None
 
 
 def test_a_planner_is_shown_what_the_program_changes_or_names_and_the_rooms(eai: Suite) -> None:

@@ -24,6 +24,7 @@ NAME_RULE = f'letters a-z, digits and _, a letter first, at most {MAX_NAME} char
 COLOR_RULE = f'small letters a-z, spaces, - and _, at most {MAX_COLOR} characters'
 WORDS_RULE = f"letters a-z, digits, spaces and _.,:'%+/-, at most {MAX_WORDS} characters"
 
+_NO_NAME = re.compile(r'[^A-Za-z0-9_]+')
 _NAME = re.compile(rf'[A-Za-z][A-Za-z0-9_]{{0,{MAX_NAME - 1}}}')
 _COLOR = re.compile(rf'[a-z][a-z _-]{{0,{MAX_COLOR - 1}}}')
 _WORDS = re.compile(rf"[A-Za-z0-9_ .,:'%+/-]{{1,{MAX_WORDS}}}")
@@ -92,8 +93,8 @@ _NUMBERED = re.compile(r'(.+)_([0-9]+)\Z')
 
 
 def instance_name(class_name: str, id: int) -> str:
-    """Return the name of one object, for example `salmon_328`; it never has a space."""
-    return f'{"_".join(class_name.split())}_{id}'
+    """Return the name of one object, for example `salmon_328`, of characters of a name."""
+    return f'{_NO_NAME.sub("_", class_name)}_{id}'
 
 
 def class_of(name: str) -> str:

@@ -195,6 +195,8 @@ class Scene:
     """What kind of world it is: `tabletop` or `household`."""
     whole: bool = True
     """Whether it contains all objects; where not, more may be out of sight."""
+    offers_all: bool = False
+    """Whether a planner of houses offers every skill, and not only those of its own paper."""
 
     @property
     def names(self) -> tuple[str, ...]:

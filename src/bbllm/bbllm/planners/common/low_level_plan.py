@@ -32,7 +32,7 @@ from bbllm.planners.common.reply_diagnostics import (
     reason_of,
     says_done,
 )
-from bbllm.planners.common.scene_graph import HOUSEHOLD, scene_graph
+from bbllm.planners.common.scene_graph import HOUSEHOLD, further_skills, scene_graph
 
 WAIT = 'wait'
 HOUSE_ACTIONS: Mapping[str, str] = {
@@ -98,7 +98,8 @@ def low_level_actions(scene: Scene) -> tuple[Skill, ...]:
         for action, word in HOUSE_ACTIONS.items()
         if word in there
     ]
-    return (*known, Skill(WAIT, (), 'Do nothing for a moment.'))
+    further = further_skills(scene, [*HOUSE_ACTIONS.values()])
+    return (*known, *further, Skill(WAIT, (), 'Do nothing for a moment.'))
 
 
 def action_forms(actions: Sequence[Skill]) -> list[str]:

@@ -1,7 +1,7 @@
 """The surroundings of the robot, by the facts of a scene, and its actions in a household."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeVar
@@ -163,13 +163,21 @@ def classes(scene: Scene) -> list[str]:
 
 
 def class_scene(scene: Scene) -> Scene:
-    """Return a scene of classes in place of objects, whose only facts are about hands."""
+    """
+    Return a scene of classes in place of objects, whose only facts are about hands.
+
+    Where all is offered, tasks name single objects, and calls may do so too.
+    """
     kinds = {class_of(item.name): item for item in reversed(scene.objects)}
     held = [fact for fact in scene.facts if fact.predicate == 'held_by']
+    single = [x for x in scene.objects if scene.offers_all and class_of(x.name) != x.name]
     return replace(
         scene,
-        objects=tuple(replace(kinds[name], name=name) for name in classes(scene)),
-        facts=tuple(replace(fact, subject=class_of(fact.subject)) for fact in held),
+        objects=(*(replace(kinds[name], name=name) for name in classes(scene)), *single),
+        facts=(
+            *(replace(fact, subject=class_of(fact.subject)) for fact in held),
+            *(held if single else ()),
+        ),
     )
 
 
@@ -212,8 +220,13 @@ PHRASES: Mapping[str, str] = {
 """Phrases for actions whose name and objects in a row are no sentence."""
 
 
+def further_skills(scene: Scene, own: Collection[str]) -> tuple[Skill, ...]:
+    """Return what a scene wants offered beside a planner's own actions, which name skills."""
+    return tuple(s for s in scene.skills if scene.offers_all and s.name not in own)
+
+
 def house_skills(scene: Scene) -> tuple[Skill, ...]:
-    """Return the paper's actions that the world supports."""
+    """Return the paper's actions that the world supports, and those that the scene adds."""
     there = {skill.name: skill for skill in scene.skills}
     offered = []
     for word in ACTIONS:
@@ -222,7 +235,8 @@ def house_skills(scene: Scene) -> tuple[Skill, ...]:
             offered.append(Skill(word, (), MOVES[word]))
         elif skill is not None:
             offered.append(replace(skill, name=word))
-    return tuple(offered)
+    own = {WORLD_WORDS.get(word, word) for word in ACTIONS}
+    return (*offered, *further_skills(scene, own))
 
 
 def shown_to_body(scene: Scene) -> Scene:

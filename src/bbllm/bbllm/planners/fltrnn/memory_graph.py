@@ -12,7 +12,7 @@ from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import nearest_first
 from bbllm.core.types import Code, Kind, Scene, SkillCall
 from bbllm.planners.common.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation
-from bbllm.planners.common.scene_graph import CHARACTER, reached, scene_graph
+from bbllm.planners.common.scene_graph import CHARACTER, further_skills, reached, scene_graph
 
 GOING = frozenset({'walk', 'find'})
 ARITY = {
@@ -58,6 +58,8 @@ class MemoryGraph:
 
     def __init__(self, scene: Scene, *, published: bool = False):
         self._published = published
+        self.arity = {**ARITY, **{s.name: len(s.params) for s in further_skills(scene, ARITY)}}
+        """The actions that a plan may have, and how many objects each takes."""
         self._names: dict[str, None] = {}
         self._rooms: set[str] = set()
         self._room_of: dict[str, str] = {}
@@ -166,8 +168,8 @@ class MemoryGraph:
         return LineDiscarded(str(call), why, refused=True, code=code, rules=tuple(rules))
 
     def _objections(self, call: SkillCall) -> Iterator[_Objection]:
-        if (arity := ARITY.get(call.skill)) is None:
-            near = nearest_first(call.skill, ARITY)[0]
+        if (arity := self.arity.get(call.skill)) is None:
+            near = nearest_first(call.skill, self.arity)[0]
             why = f'there is no action {call.skill[:40]!r}; the nearest is {near}'
             yield _Objection(why, 'unknown_action', Code.UNKNOWN_SKILL)
         elif arity != len(call.args):
@@ -237,13 +239,15 @@ class MemoryGraph:
         match call.skill, *call.args:
             case ('walk' | 'find', name):
                 self.here = self.room_of(name) or self.here
-            case ('sit', name):
+            case ('sit' | 'lie', name):
                 self.seat = name
             case ('standup',):
                 self.seat = None
             case ('grab', name):
                 self._places[name] = ()
                 self.held = (*self.held, name)
+            case ('drop' | 'release' | 'putobjback' | 'puton', name):
+                self.held = tuple(held for held in self.held if held != name)
             case ('putin' | 'putback', thing, place):
                 if not self._published:
                     self.held = tuple(name for name in self.held if name != thing)

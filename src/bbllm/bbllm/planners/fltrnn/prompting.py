@@ -32,7 +32,7 @@ from bbllm.planners.common.goal_predicates import (
 )
 from bbllm.planners.common.matching import Similarity
 from bbllm.planners.common.prompting import declared, one_line, render
-from bbllm.planners.common.scene_graph import classes
+from bbllm.planners.common.scene_graph import classes, further_skills
 from bbllm.planners.fltrnn.context_selection import is_useful, memory_text
 from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing
 from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph
@@ -307,9 +307,8 @@ def nameable(scene: Scene) -> list[str]:
 
 def imports(scene: Scene) -> str:
     there = {skill.name: skill for skill in scene.skills}
-    return 'from actions import ' + ', '.join(
-        declared(there[name]) for name in ARITY if name in there
-    )
+    own = [there[name] for name in ARITY if name in there]
+    return 'from actions import ' + ', '.join(map(declared, [*own, *further_skills(scene, ARITY)]))
 
 
 def _head(memory: str, goal: str, *, delimited: bool = False) -> str:

@@ -25,6 +25,7 @@ from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
     classes,
+    further_skills,
     meant_by,
     scene_graph,
     squeezed,
@@ -226,6 +227,7 @@ def offered(scene: Scene) -> list[Skill]:
     if moves_to_containers(scene):
         return [by_name[GRAB_AND_PUTIN]]
     chosen = [by_name[name] for name in HOUSEHOLD_SKILLS if name in by_name]
+    chosen += further_skills(scene, HOUSEHOLD_SKILLS)
     return chosen if scene.domain == HOUSEHOLD and chosen else list(scene.skills)
 
 

@@ -49,6 +49,7 @@ def build_scene(
     *,
     whole: bool = True,
     unseen: Collection[str] = (),
+    offers_all: bool = False,
 ) -> Scene:
     """
     Return the known nodes of a graph as objects and facts.
@@ -56,6 +57,7 @@ def build_scene(
     `close_to` is what actions take for close (`checks.close_to`), and only of characters.
 
     *whole* is whether nothing can be out of sight, *unseen* are derived states that are left out.
+    *offers_all* is whether tasks ask for any action.
     """
     names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
     objects = tuple(_object(name, _kind(graph.nodes[node_id])) for node_id, name in names.items())
@@ -67,7 +69,15 @@ def build_scene(
         for character in characters:
             if node_id in close[character]:
                 facts.append(Fact(names[node_id], 'close_to', names[character]))
-    return Scene(objects, tuple(skills), tuple(facts), stamp_s, domain=DOMAIN, whole=whole)
+    return Scene(
+        objects,
+        tuple(skills),
+        tuple(facts),
+        stamp_s,
+        domain=DOMAIN,
+        whole=whole,
+        offers_all=offers_all,
+    )
 
 
 def _kind(node: Node) -> Kind:
@@ -208,6 +218,7 @@ class HouseholdWorld:
                 self.time_s,
                 whole=whole,
                 unseen=self._unseen,
+                offers_all=self.household.mode is Mode.EAI,  # its goals name actions, too
             )
         return self._scene
 

@@ -36,9 +36,13 @@ STEPS: Mapping[Action, str] = {
 """The words of a step for each action."""
 
 
-def plan_line(line: ScriptLine, *, putback: str = PUTBACK) -> PlanLine:
-    """Return a line in classes, as most planners write it."""
-    classes = tuple(name for name, _ in line.objects)
+def plan_line(
+    line: ScriptLine, *, putback: str = PUTBACK, single: Set[str] = frozenset()
+) -> PlanLine:
+    """Return a line in classes, as most planners write it; objects of *single* by their names."""
+    classes = tuple(
+        instance_name(name, number) if name in single else name for name, number in line.objects
+    )
     skill = putback if line.action is Action.PUTBACK else line.action.skill
     return PlanLine(skill, classes, STEPS[line.action].format(*classes))
 
