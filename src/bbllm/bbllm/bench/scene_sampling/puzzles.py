@@ -61,8 +61,8 @@ def draw_puzzle(recipe: PuzzleRecipe, name: str, dice: Dice) -> Puzzle:
     KINDS[recipe.kind](draft)
     if len(draft.moves) < recipe.least:
         raise NoRoomError('it can be done in too few moves')
-    table.scatter(recipe.others, far=False)
-    table.scatter(recipe.far, far=True)
+    table.scatter(draft.recipe.others, far=False)
+    table.scatter(draft.recipe.far, far=True)
     draft.goal.setdefault('moves', len(draft.moves))
     draft.words['moves'] = str(draft.goal['moves'])
     return Puzzle(
@@ -431,6 +431,232 @@ def packing(draft: Draft) -> None:
     }
 
 
+# --- sentences to be worked out ------------------------------------------------------------------
+
+
+def partly(draft: Draft) -> None:
+    """Towers to rebuild, of which some name a cube out of reach."""
+    dice, recipe, table = draft.dice, draft.recipe, draft.table
+    colors = table.colors('cube')
+    near, far = dice.shuffled(colors[: recipe.n]), colors[recipe.n : recipe.n + 2]
+    start = _dealt(dice, near, recipe.places, recipe.tallest)
+    order = dice.shuffled(near)
+    locations = _piles(draft, start, lambda color: 0.04)
+    # Two piles name a cube that is out of reach; what is above it goes to the last location.
+    sizes = [4, 4, *([2] * recipe.n)]
+    told: list[list[str]] = []
+    for size in sizes[: recipe.places - 1]:
+        told.append(order[:size])
+        del order[:size]
+    if order or any(not pile for pile in told):
+        raise NoRoomError('the cubes do not make the piles')
+    goal: list[list[str]] = []
+    rest: list[str] = []
+    for pile, color in itertools.zip_longest(told, far):
+        cut = dice.number((1, 3)) if color else len(pile)
+        goal.append(pile[:cut])
+        rest += pile[cut:]
+        if color:
+            pile.insert(cut, color)
+    if len(rest) > recipe.tallest:
+        raise NoRoomError('the last pile is too high')
+    for color in far:
+        table.add('cube', color, table.spot(far=True), far=True)
+    wanted = tuple(map(tuple, [*goal, rest]))
+    _solve(draft, start, wanted, lambda _, pile: len(pile) < recipe.tallest, locations)
+    draft.goal |= {'tallest': recipe.tallest}
+    draft.words |= {
+        'piles': _told(locations[:-1], tuple(map(tuple, told))),
+        'last': locations[-1],
+        'places': listed(locations),
+        'tallest': str(recipe.tallest),
+    }
+
+
+def errands(draft: Draft) -> None:
+    """Errands one after the other, of which only the outcome counts: what stands where by then?"""
+    dice, n = draft.dice, draft.recipe.n
+    colors = draft.table.colors('cube')[:n]
+    start: Piles = tuple(dice.shuffled([*((color,) for color in colors), ()]))
+    locations = _piles(draft, start, lambda color: 0.04)
+    at = [pile[0] if pile else '' for pile in start]
+    said = []
+    for verb in dice.shuffled(['swap', 'swap', 'turn', 'turn', 'if', 'flip', 'empty']):
+        said.append(ERRANDS[verb](dice, at, locations))
+    goal = tuple((color,) if color else () for color in at)
+    _solve(draft, start, goal, lambda _, pile: not pile, locations)
+    draft.goal |= {'tallest': 1}
+    draft.words |= {'errands': ' '.join(f'{i}) {text}' for i, text in enumerate(said, 1))}
+
+
+def _swap(at: list[str], i: int, j: int) -> None:
+    at[i], at[j] = at[j], at[i]
+
+
+def _filled(dice: Dice, at: Sequence[str], n: int) -> list[int]:
+    """Return so many places that have a cube."""
+    return dice.shuffled([i for i, color in enumerate(at) if color])[:n]
+
+
+def _errand_swap(dice: Dice, at: list[str], locations: Sequence[str]) -> str:
+    i, j = _filled(dice, at, 2)
+    text = f'Exchange {at[i]}_cube and what then stands on {locations[j]}.'
+    _swap(at, i, j)
+    return text
+
+
+def _errand_turn(dice: Dice, at: list[str], locations: Sequence[str]) -> str:
+    i, j, k = _filled(dice, at, 3)
+    at[i], at[j], at[k] = at[k], at[i], at[j]
+    a, b, c = (locations[each] for each in (i, j, k))
+    return f'Move what stands on {a} to {b}, what stood there to {c}, and what stood there to {a}.'
+
+
+def _errand_if(dice: Dice, at: list[str], locations: Sequence[str]) -> str:
+    i, j, k, m = _filled(dice, at, 4)
+    text = (
+        f'If the cube on {locations[i]} then comes before that on {locations[j]} in the '
+        f'alphabet, exchange {at[i]}_cube and {at[k]}_cube, else exchange {at[j]}_cube and '
+        f'{at[m]}_cube.'
+    )
+    _swap(at, *((i, k) if at[i] < at[j] else (j, m)))
+    return text
+
+
+def _errand_flip(dice: Dice, at: list[str], locations: Sequence[str]) -> str:
+    chosen = _filled(dice, at, 4)
+    colors = [at[i] for i in chosen]
+    for i, color in zip(chosen, reversed(colors), strict=True):
+        at[i] = color
+    names = listed([locations[i] for i in chosen])
+    return f'Reverse the order of the cubes on {names}, in this order.'
+
+
+def _errand_empty(dice: Dice, at: list[str], locations: Sequence[str]) -> str:
+    (i,) = _filled(dice, at, 1)
+    _swap(at, i, at.index(''))
+    return f'Move what stands on {locations[i]} to the location that is free then.'
+
+
+ERRANDS: Mapping[str, Callable[[Dice, list[str], Sequence[str]], str]] = {
+    'swap': _errand_swap,
+    'turn': _errand_turn,
+    'if': _errand_if,
+    'flip': _errand_flip,
+    'empty': _errand_empty,
+}
+"""Each does an errand to the colours on the locations, and returns its sentence."""
+MARGIN_M = 0.006
+"""By how much a description fits one object better than all others [m]."""
+AROUND_M = 0.2
+"""How far a neighbour may be in the description that counts neighbours [m]."""
+
+
+def riddles(draft: Draft) -> None:
+    """A tower of objects that are described by where they stand."""
+    table, dice, recipe = draft.table, draft.dice, draft.recipe
+    place = table.location(table.spot(apart_m=0.12, box=(0.3, 0.6, -0.4, 0.4)))
+    table.scatter(recipe.n, far=False)  # before the rest is: descriptions are about all of it
+    table.scatter(recipe.far, far=True)
+    draft.recipe = recipe.model_copy(update={'far': 0})
+    tower: list[str] = []
+    said = []
+    for describe in dice.shuffled([*RIDDLES]):
+        text, name = describe(table)
+        if name in table.far or name in tower:
+            raise NoRoomError('a description is of what will not do')
+        tower.append(name)
+        said.append(text)
+    draft.moves += zip(tower, (place, *tower), strict=False)
+    others = {spec.name for spec in table.specs} - {*tower, *table.far}
+    draft.goal |= {
+        'on': dict(draft.moves),
+        'bare': (tower[-1],),
+        'still': tuple(sorted(others)),
+    }
+    draft.words |= {
+        'place': place,
+        'riddles': '; '.join(f'{i}) {text}' for i, text in enumerate(said, 1)),
+    }
+
+
+def _single(scores: Mapping[str, float], margin: float = MARGIN_M) -> str:
+    """Return the name with the highest score, if by far enough."""
+    first, second, *_ = sorted(scores, key=lambda name: -scores[name])
+    if scores[first] - scores[second] < margin:
+        raise NoRoomError('a description fits two objects')
+    return first
+
+
+def _names(table: PuzzleTable, kind: str = '') -> list[str]:
+    return [spec.name for spec in table.specs if kind in ('', spec.kind)]
+
+
+def _apart(table: PuzzleTable, one: str, other: str) -> float:
+    return math.dist(table.xy(one), table.xy(other))
+
+
+def _most_alone(table: PuzzleTable) -> tuple[str, str]:
+    ways = {
+        name: min(_apart(table, name, other) for other in _names(table) if other != name)
+        for name in _names(table)
+        if name not in table.far
+    }
+    return 'the object within reach whose nearest other object is farthest away', _single(ways)
+
+
+def _most_neighbours(table: PuzzleTable) -> tuple[str, str]:
+    counts = {}
+    for name in _names(table):
+        ways = [_apart(table, name, other) for other in _names(table) if other != name]
+        if any(abs(way - AROUND_M) < 0.003 for way in ways):
+            raise NoRoomError('a neighbour is about as far as the limit')
+        counts[name] = float(sum(way < AROUND_M for way in ways))
+    text = f'the object with the most others within {AROUND_M * 100:.0f} cm of it'
+    return text, _single(counts, 1.0)
+
+
+def _between(table: PuzzleTable) -> tuple[str, str]:
+    one, other = table.dice.shuffled(_names(table))[:2]
+    (ax, ay), (bx, by) = table.xy(one), table.xy(other)
+    middle = (ax + bx) / 2, (ay + by) / 2
+    ways = {n: -math.dist(table.xy(n), middle) for n in _names(table) if n not in (one, other)}
+    return f'the object that is nearest to the middle between {one} and {other}', _single(ways)
+
+
+def _mirrored(table: PuzzleTable) -> tuple[str, str]:
+    one = table.dice.one_of(table.far)
+    x, y = table.xy(one)
+    centre = (x / 2, -y / 2)
+    ways = {name: -math.dist(table.xy(name), centre) for name in _names(table) if name != one}
+    text = (
+        f'the object that is nearest to the middle between the origin (x = y = 0) and the mirror '
+        f'image of {one} in the line y = 0'
+    )
+    return text, _single(ways)
+
+
+def _same_way(table: PuzzleTable) -> tuple[str, str]:
+    near = [name for name in _names(table) if name not in table.far]
+    pairs = {
+        (a, b): _apart(table, a, b)
+        for a, b in itertools.combinations(near, 2)
+        if {table.spec(a).kind, table.spec(b).kind} == {'cube', 'cylinder'}
+    }
+    (first, way), (_, second) = sorted(pairs.items(), key=lambda item: -item[1])[:2]
+    if way - second < MARGIN_M:
+        raise NoRoomError('a description fits two objects')
+    name = next(name for name in first if table.spec(name).kind == 'cylinder')
+    text = (
+        'the cylinder of that pair of a cube and a cylinder, both within reach, that are farthest '
+        'from each other'
+    )
+    return text, name
+
+
+RIDDLES = (_most_alone, _most_neighbours, _between, _mirrored, _same_way)
+
+
 KINDS: Mapping[str, Callable[[Draft], None]] = {
     'hanoi': hanoi,
     'towers': towers,
@@ -440,4 +666,7 @@ KINDS: Mapping[str, Callable[[Draft], None]] = {
     'exact_height': exact_height,
     'gaps': gaps,
     'packing': packing,
+    'partly': partly,
+    'errands': errands,
+    'riddles': riddles,
 }
