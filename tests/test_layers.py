@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / 'src' / 'bbllm' / 'bbllm'
 ROOMS = (
     'core',
     'files',
+    'telemetry',
     'llm',
     'llm/openai',
     'llm/recording',

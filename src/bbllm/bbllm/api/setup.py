@@ -16,6 +16,7 @@ from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
 from bbllm.planners.common.methods import MappingMethod
+from bbllm.telemetry.export import span_sinks
 
 if TYPE_CHECKING:
     from bbllm.llm.models.factory import Models
@@ -57,7 +58,7 @@ class EpisodeSetup:
             brain=self.models.brain.name,
             body=body_name(self.options.mapping, self.models),
             limits=self.options.limits,
-            sinks=sinks,
+            sinks=[*sinks, *span_sinks()],
             settings=self.settings,
             keep_prompts=self.models.keep_prompts,
         )

@@ -17,6 +17,7 @@ from bbllm.core.tasks import make_task
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner, heard_by
 from bbllm.planners.body.mapping import MappingMethod, body_name
+from bbllm.telemetry.export import span_sinks
 
 
 class Alone:
@@ -95,7 +96,7 @@ def make_run(
         brain=models.brain.name,
         body=body_name(MappingMethod(job.config.mapping), models),
         limits=job.case.limits(job.config.limits),
-        sinks=[sink],
+        sinks=[sink, *span_sinks()],
         settings=settings,
         keep_prompts=job.config.llm.keep_prompts,
     )

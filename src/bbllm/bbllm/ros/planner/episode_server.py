@@ -23,6 +23,7 @@ from bbllm.ros.parameters.model_params import planner_and_models
 from bbllm.ros.planner.ros_world import RosBody, RosWorld, body_client
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.telemetry.export import span_sinks
 from bbllm.worlds.scene.goal_keeper import check_wanted, goal_keeper
 
 
@@ -153,7 +154,7 @@ class EpisodeDesk:
                 tokens=params.token_limit or None,
                 wall_s=params.wall_limit_s or None,
             ),
-            sinks=sinks,
+            sinks=[*sinks, *span_sinks()],
             settings={'feedback_loops': k, 'goal': goal, 'world': 'ros'},
             keep_prompts=self._models.keep_prompts,
         )
