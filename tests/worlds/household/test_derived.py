@@ -137,7 +137,7 @@ def test_it_is_remembered_which_device_did_it_also_after_another_did() -> None:
         (Id.SALMON, 'heated', 'microwave', True),
         (Id.SALMON, 'heated', 'toaster', False),
         (Id.SALMON, 'heated', 'oven', False),  # there is none
-        (Id.MUG, 'washed', 'faucet', False),
+        (Id.MUG, 'washed', 'faucet', True),  # in the sink beside it
         (Id.MUG, 'washed', None, True),  # by hand
         (Id.MUG, 'washed', 'microwave', False),
     ],
