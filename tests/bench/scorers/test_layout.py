@@ -78,7 +78,7 @@ def test_moves_are_judged_one_by_one_whatever_the_end_is(pose: str) -> None:
     )
     beside = (('small', '0.5 -0.3 0.015'), *good[1:])
     assert fault(PILE, *beside, start=APART, **rules) == (
-        'move 1 put small down beside all locations and objects.'
+        'move 1 put small neither on a location nor on its like.'
     )
     larger = (('big', 'small'), ('small', 'C'), *good[1:])
     assert fault(PILE, *larger, start=APART, **{**rules, 'moves': 4}) == (

@@ -1,6 +1,7 @@
 """A table that a puzzle is drawn on: objects and locations, where there is room for them."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bbllm.bench.scene_sampling.placement import Dice, NoRoomError, Point
@@ -98,10 +99,10 @@ class PuzzleTable:
         palette = CUBE_COLORS if kind == 'cube' else CYLINDER_COLORS
         return [color for color in self.dice.shuffled(palette) if color not in used]
 
-    def scatter(self, n: int, *, far: bool) -> None:
+    def scatter(self, n: int, *, far: bool, kinds: Sequence[str] = KINDS) -> None:
         """Add so many objects of 4 cm anywhere."""
         for _ in range(n):
-            kind = self.dice.one_of([kind for kind in KINDS if self.colors(kind)])
+            kind = self.dice.one_of([kind for kind in kinds if self.colors(kind)])
             self.add(kind, self.colors(kind)[0], self.spot(far=far), far=far)
 
     def size(self, name: str) -> tuple[float, float, float]:

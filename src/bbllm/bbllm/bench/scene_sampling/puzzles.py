@@ -61,7 +61,8 @@ def draw_puzzle(recipe: PuzzleRecipe, name: str, dice: Dice) -> Puzzle:
     KINDS[recipe.kind](draft)
     if len(draft.moves) < recipe.least:
         raise NoRoomError('it can be done in too few moves')
-    table.scatter(draft.recipe.others, far=False)
+    # No cubes, which would be more places to put cubes on.
+    table.scatter(draft.recipe.others, far=False, kinds=('cylinder',))
     table.scatter(draft.recipe.far, far=True)
     draft.goal.setdefault('moves', len(draft.moves))
     draft.words['moves'] = str(draft.goal['moves'])
@@ -620,8 +621,11 @@ def _between(table: PuzzleTable) -> tuple[str, str]:
     one, other = table.dice.shuffled(_names(table))[:2]
     (ax, ay), (bx, by) = table.xy(one), table.xy(other)
     middle = (ax + bx) / 2, (ay + by) / 2
-    ways = {n: -math.dist(table.xy(n), middle) for n in _names(table) if n not in (one, other)}
-    return f'the object that is nearest to the middle between {one} and {other}', _single(ways)
+    ways = {name: -math.dist(table.xy(name), middle) for name in _names(table)}
+    name = _single(ways)
+    if name in (one, other):
+        raise NoRoomError('nothing is between two objects')
+    return f'the object that is nearest to the middle between {one} and {other}', name
 
 
 def _mirrored(table: PuzzleTable) -> tuple[str, str]:

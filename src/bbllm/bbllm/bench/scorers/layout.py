@@ -97,11 +97,12 @@ def _by_rules(goal: Layout, table: Table) -> Iterator[Condition]:
         yield Condition(f'{name} never moved', fault)
     if goal.on_places:
         faults = (
-            f'move {i} put {move.name} down beside all locations and objects.'
+            f'move {i} put {move.name} neither on a location nor on its like.'
             for i, move in enumerate(moves, 1)
-            if move.below == ANYWHERE and move.name != table.held
+            if move.name != table.held
+            and _kind(table, move.below) not in (_kind(table, move.name), Kind.LOCATION.value)
         )
-        yield Condition('everything put on a location or an object', next(faults, ''))
+        yield Condition('everything put on a location or on its like', next(faults, ''))
     if goal.tallest is not None:
         faults = (
             f'move {i} made a tower of {move.level} objects; {goal.tallest} are allowed.'
@@ -116,6 +117,10 @@ def _by_rules(goal: Layout, table: Table) -> Iterator[Condition]:
             if _wider(table, move.name, move.below)
         )
         yield Condition('nothing put on something smaller', next(faults, ''))
+
+
+def _kind(table: Table, name: str) -> str:
+    return table.known(name).kind.value if name in table.names else ''
 
 
 def _wider(table: Table, above: str, below: str) -> bool:
@@ -169,7 +174,7 @@ def _at_pose(table: Table, under: dict[str, str], at: Points,
         and math.dist(where, (x, y)) <= near_m
     ]
     piles = [other for other in near if other in under and other not in under.values()]
-    if piles and z > table.known(name).size_m[2]:
+    if piles and z - table.known(name).size_m[2] / 2 > table.level_m:
         return piles[0]
     return next((other for other in near if table.known(other).kind is Kind.LOCATION), ANYWHERE)
 

@@ -266,7 +266,7 @@ class Layout(GoalRecord):
     untouched: tuple[str, ...] = ()
     """What no move may be of."""
     on_places: bool = False
-    """Whether everything has to be put down on a location or on another object."""
+    """Whether everything has to be put down on a location or on another object of its kind."""
     tallest: Annotated[int, Field(ge=1, le=9)] | None = None
     """How many objects may stand on each other, at any moment."""
     shrinking: bool = False
