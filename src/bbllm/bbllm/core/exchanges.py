@@ -8,7 +8,7 @@ from pathlib import Path
 from bbllm.core.events import Episode, ModelCall, ModelReplied
 from bbllm.core.prompt_store import prompts_path, read_prompts
 
-NOT_KEPT = 'The prompts of this episode were not kept.'
+NOT_KEPT = 'The prompt of this call was not kept.'
 EMBEDDING = 'An embedder is sent names and steps, which are not kept.'
 
 
