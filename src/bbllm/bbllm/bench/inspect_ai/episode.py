@@ -10,9 +10,8 @@ from anyio import from_thread
 from bbllm.bench.inspect_ai.model import STOPPED
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.runner import play_household, play_tabletop
 from bbllm.bench.runner.episode_setup import Alone
-from bbllm.bench.suites.case import HouseStart
+from bbllm.bench.runner.play_here import play_with
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import CancelledError
 from bbllm.core.events import (
@@ -58,9 +57,7 @@ def play_sample(job: EpisodeSpec, models: Models, sink: EventSink) -> EpisodeRes
 
     Where its sample is stopped, the arm stops within 20 ms of simulated time.
     """
-    in_house = isinstance(job.case.scene, HouseStart)
-    play = play_household.play_with if in_house else play_tabletop.play_with
-    return play(job, models, sink, _AmongSamples())
+    return play_with(job, models, sink, _AmongSamples())
 
 
 class _AmongSamples(Alone):

@@ -1,9 +1,13 @@
 """Where the cases of a suite are played: on a simulated table, in a household, by the nodes."""
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.runner.episode_setup import Alone, play_alone
 from bbllm.bench.suites.case import HouseStart
 from bbllm.bench.suites.suite import Suite
 from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import EventSink
+from bbllm.llm.models.factory import Models
 
 HOUSEHOLD = 'household'
 TABLETOP = 'tabletop'
@@ -11,14 +15,17 @@ TABLETOP = 'tabletop'
 
 def play(job: EpisodeSpec) -> EpisodeRecord:
     """Play an episode in this process, in the world of its case; see `log.episodes.Play`."""
+    return play_alone(job, play_with)
+
+
+def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
+    """Play an episode to its end and judge it; see `play_tabletop.play_with`."""
     # Neither needs what the other one imports, which takes a second.
     if isinstance(job.case.scene, HouseStart):
-        from bbllm.bench.runner.play_household import play as play_household
-
-        return play_household(job)
-    from bbllm.bench.runner.play_tabletop import play as play_tabletop
-
-    return play_tabletop(job)
+        from bbllm.bench.runner.play_household import play_with
+    else:
+        from bbllm.bench.runner.play_tabletop import play_with
+    return play_with(job, models, sink, around)
 
 
 def domain_of(suite: Suite) -> str:

@@ -23,6 +23,8 @@ from bbllm.cli.support.session import Ran, finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
+from bbllm.core.paths import config_dir
+from bbllm.core.registry import find_provider
 from bbllm.core.tasks import make_task
 
 if TYPE_CHECKING:
@@ -30,8 +32,16 @@ if TYPE_CHECKING:
 
 TASK = 'create a plus sign in the working space using the cubes'
 SCENE = 'plus_sign'
+LIST, RECORDED = 'list', 'recordings'
 WATCHED_SPEED = 2.0
 """Where a person watches: slow enough to follow, fast enough to be over in ten seconds."""
+
+
+def recorded_names() -> tuple[str, ...]:
+    """Return the names of recorded tasks, `run/task`."""
+    from bbllm.cli.support.recorded_demo import recorded_tasks
+
+    return tuple(recorded_tasks())
 
 
 def demo(
@@ -43,6 +53,12 @@ def demo(
         'Scene to start with (see `bbllm scenes`).',
         default=SCENE,
         autocompletion=beginning(scenes),
+    ),
+    recorded: str | None = option(
+        'A task that a language model did while it was recorded, played again from its replies: '
+        'run/task, or list, which prints them.',
+        metavar='NAME',
+        autocompletion=beginning(recorded_names),
     ),
     speed: SpeedOptions,
     ros: bool = ros_option(),
@@ -56,7 +72,8 @@ def demo(
 
     Needs no ROS, no GPU, no display and no API key: without a key, a
     deterministic stand-in called `offline` plans. Two cubes lie out of
-    reach, and the planner has to find out.
+    reach, and the planner has to find out. --recorded NAME plays what a
+    language model replied to a task of the bench.
 
     [bold]Examples[/bold]
 
@@ -64,8 +81,14 @@ def demo(
       bbllm demo --speed 1 --viewer
       bbllm demo --video demo.gif
       bbllm demo 'put the red cube on the blue cube'
+      bbllm demo --recorded list
     """
     output, pace = Output(json), speed.speed
+    if recorded is not None:
+        if ros or task != TASK:
+            raise ConfigError('--recorded NAME has a task of its own: leave TASK and --ros out.')
+        _show_recorded(recorded, output)
+        return
     if pace is None and output.live and not speed.viewer:
         pace = WATCHED_SPEED
     if ros:
@@ -74,10 +97,35 @@ def demo(
         ran = _run_on_nodes(task, scene, pace or 0.0, k, goal, output)
     else:
         options = fill(EpisodeOptions, speed, method, scene=scene, k=k, goal=goal, speed=pace)
-        ran = run_here(make_task(task), make_setup(options, options.domain), output)
+        setup = make_setup(options, options.domain)
+        if find_provider(setup.models.brain.name) and any((config_dir() / RECORDED).glob('*.xz')):
+            output.print(
+                'No language model plans here. Tasks that one did are recorded: bbllm demo '
+                '--recorded list.',
+                style='yellow',
+            )
+        ran = run_here(make_task(task), setup, output)
     asked = task == TASK and ran.episode.ending is Ending.FINISHED
     passed, finding = check(ran) if asked else (True, '')
     finish(ran, output, finding=finding, passed=passed)
+
+
+def _show_recorded(name: str, output: Output) -> None:
+    """Play a recorded task again, or list them all."""
+    from bbllm.cli.support.recorded_demo import play_recorded, recorded_tasks
+
+    if name == LIST:
+        tasks = recorded_tasks()
+        for known, item in tasks.items():
+            output.print_item(f'{known}: {item.instruction}')
+        if not tasks:
+            output.print('There are no recordings.')
+        output.result({'recorded': [*tasks]})
+        return
+    ran, result = play_recorded(name, output)
+    words = f'Check of the bench: {result.verdict}'
+    finding = f'{words}; {result.reason}' if result.reason else f'{words}.'
+    finish(ran, output, finding=finding, passed=result.passed)
 
 
 def check(ran: Ran) -> tuple[bool, str]:

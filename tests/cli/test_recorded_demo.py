@@ -1,0 +1,40 @@
+"""`bbllm demo --recorded`: a recorded task is played again, without a model."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bbllm.cli.support import recorded_demo
+from benchmarks.recorded.command import app
+
+INDEX = """runs:
+  - {name: toast, suite: household, planner: prog_prompt, ks: [0], trials: 1, seed: 3,
+     tasks: [make_toast], stand_in: expert}
+  - {name: later, suite: tabletop, planner: brain_body, trials: 1, seed: 3, stand_in: offline}
+"""
+
+
+def test_a_recorded_task_is_played_again_and_said_to_be_recorded(
+    bbllm: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / 'index.yaml').write_text(INDEX)
+    (tmp_path / 'llm.yaml').write_text('brain: {provider: expert}\nbody: {provider: expert}\n')
+    words = ['--recordings', str(tmp_path), '--only', 'toast', '--record', '--jobs', '1']
+    words += ['--llm-config', str(tmp_path / 'llm.yaml'), '--out', str(tmp_path / 'out')]
+    made = CliRunner().invoke(app, words)
+    assert made.exit_code == 0, made.output
+    monkeypatch.setattr(recorded_demo, 'shipped', lambda: tmp_path)
+
+    listed = bbllm('demo', '--recorded', 'list')
+    played = bbllm('demo', '--recorded', 'toast/make_toast', '--json')
+    data = json.loads(played.stdout)
+    wrong = bbllm('demo', '--recorded', 'toast/make_toasts')
+
+    assert listed.stdout.split() == ['toast/make_toast:', 'make', 'toast']
+    assert 'A recording: expert gave these replies on 20' in played.stderr
+    assert (played.exit_code, data['ending'], data['check']['passed']) == (0, 'FINISHED', True)
+    assert wrong.exit_code == 2 and "Did you mean 'toast/make_toast'" in wrong.stderr
+    assert bbllm('demo', 'stack all', '--recorded', 'list').exit_code == 2
