@@ -25,7 +25,11 @@ def house(name: str) -> Scene:
     """Return a small house with a thing of that class, in the kitchen and in a hand."""
     scene = SmallHouse().observe()
     thing = SceneObject(name=name, kind=Kind.OTHER, pose=Pose(position_m=(0.0, 0.0, 0.0)))
-    facts = (Fact(name, 'on', 'table_30'), Fact(name, 'held_by', 'character_40'))
+    facts = (
+        Fact(name, 'on', 'table_30'),
+        Fact(name, 'held_by', 'character_40'),
+        Fact(name, 'affords', 'grabbable'),
+    )
     return replace(scene, objects=(*scene.objects, thing), facts=(*scene.facts, *facts))
 
 
