@@ -84,6 +84,21 @@ def test_a_journal_of_a_bench_is_shown_by_its_path(
     assert 'folder episodes' in ' '.join(missing.stderr.split())
 
 
+def test_an_episode_is_written_as_a_page_and_no_other_file_is_overwritten(
+    bbllm: Command, journal: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / 'new' / 'page.html'
+
+    shown = json.loads(bbllm('show', '--html', str(page), '--json').stdout)
+
+    assert shown == {'page': str(page), 'journal': str(journal)}
+    assert '<h4>reply</h4>' in page.read_text()
+    before = journal.read_text()
+    refused = bbllm('show', '--html', str(journal))
+    assert (refused.exit_code, 'does not end in .html' in refused.stderr) == (2, True)
+    assert journal.read_text() == before
+
+
 def test_list_names_every_episode_with_its_ending(bbllm: Command, journal: Path) -> None:
     other = journal.with_name('cut.jsonl')
     other.write_text(journal.read_text().splitlines(keepends=True)[0])

@@ -42,20 +42,30 @@ def scenes_of(episode: Episode) -> dict[str, Scene]:
     return {data.moment: escape_texts(data.scene) for data in recorded}
 
 
-def draw_episode(episode: Episode, check: str = '') -> Page:
+def drawable_scenes(episode: Episode) -> tuple[Scene, Scene | None]:
     """
-    Return the picture of an episode, without an end of its start; *check* is what a check found.
+    Return the scene before, and the one after where the episode came so far.
 
     Raises:
         ConfigError: There is no scene, or one that cannot be drawn.
     """
     scenes = scenes_of(episode)
-    before, after = scenes.get('before'), scenes.get('after')
-    if before is None:
+    if 'before' not in scenes:
         raise ConfigError('the record holds no scene')
     for item in (item for scene in scenes.values() for item in scene.objects):
         if any(abs(value) > FAR_M for value in (*item.pose.position_m, *item.size_m)):
             raise ConfigError(f'{item.name} lies or reaches beyond {FAR_M:g} m')
+    return scenes['before'], scenes.get('after')
+
+
+def draw_episode(episode: Episode, check: str = '') -> Page:
+    """
+    Return the picture of an episode, without an end of its start; *check* is what a check found.
+
+    Raises:
+        ConfigError: As `drawable_scenes`.
+    """
+    before, after = drawable_scenes(episode)
     if before.domain == 'household':
         return _draw_house(episode, check, before, after)
     return _draw_table(episode, check, [before] if after is None else [before, after])

@@ -5,6 +5,7 @@ The folder of one run: what is in it survives the death of the process that fill
     results.jsonl         one EpisodeResult a line, each key once
     episodes/<key>.jsonl  journals, each written before its result; see `EpisodeRecord.files`
     episodes/<key>.prompts  what was sent to models, see core.prompt_store
+    episodes/<key>.html   their pages, written with the report
     sessions.jsonl        one line for each time that the program worked on it
     summary.json, report.html
 """
@@ -158,6 +159,10 @@ class SavedRun:
         """Return where an episode's journal is, None where it is gone."""
         path = self.path / EPISODES / f'{key.name}.jsonl'
         return path if path.is_file() else None
+
+    def page(self, key: EpisodeKey) -> Path:
+        """Return where the page of an episode is, or would be."""
+        return self.path / EPISODES / f'{key.name}.html'
 
 
 def read_run(path: Path) -> SavedRun:

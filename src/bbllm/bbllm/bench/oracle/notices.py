@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.bench.log.run_settings import RunSettings
 from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.events import Episode
 from bbllm.core.registry import find_provider, load_planner, needs_goal, plain_name, provider_names
 
 NOT_MODELS: Mapping[str, str] = {
@@ -24,9 +25,11 @@ def handed_the_goal() -> tuple[str, ...]:
     return tuple(filter(needs_goal, provider_names()))
 
 
-def roles_of(name: str, settings: RunSettings, served: Mapping[str, Sequence[str]]) -> list[str]:
+def roles_of(
+    name: str, settings: RunSettings | Episode, served: Mapping[str, Sequence[str]]
+) -> list[str]:
     """
-    Return the roles that something of that name, or family of names, plays in a run.
+    Return the roles that something of that name, or family of names, plays in a run or episode.
 
     `served` has the names that servers gave themselves. A Body that is never asked plays no role.
     """
@@ -42,9 +45,11 @@ def roles_of(name: str, settings: RunSettings, served: Mapping[str, Sequence[str
 
 
 def notices_about(
-    names: Iterable[str], settings: RunSettings, served: Mapping[str, Sequence[str]]
+    names: Iterable[str],
+    settings: RunSettings | Episode,
+    served: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """Return a sentence for each of some stand-ins that a run was made with."""
+    """Return a sentence for each of some stand-ins that a run or an episode was made with."""
     remarks = stand_ins()
     return [
         f'{" and ".join(roles)}: {name} {remarks[name]}.'

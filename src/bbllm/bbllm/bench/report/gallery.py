@@ -26,6 +26,8 @@ WIDTH_PX = 420.0
 HOUSE_PX = 340.0
 """The same of a house."""
 HOUSE_COLUMNS = 2
+WHOLE_HOUSE_PX = 1000.0
+"""The same of a house with all that is in it."""
 AWAY_M = 1.3
 """What lies further from the robot than this would make the rest too small [m]."""
 MOVED_M = 0.01
@@ -65,11 +67,16 @@ class Drawings:
         return tuple(self._by_markup.values())
 
     def draw_house(self, scene: Scene, before: Scene | None) -> Drawing:
-        """Draw the last scene of a household; what changed since the first one stands out."""
+        """Draw what changed in the last scene of a household, in its rooms."""
         panel = draw_floor_plan(
             scene, HOUSE_PX, before=before, columns=HOUSE_COLUMNS, changes_only=True
         )
         return self._kept(panel.shapes, HOUSE_PX, panel.height)
+
+    def draw_whole_house(self, scene: Scene, before: Scene | None) -> Drawing:
+        """Draw a household with all that is in it; what changed stands out."""
+        panel = draw_floor_plan(scene, WHOLE_HOUSE_PX, before=before)
+        return self._kept(panel.shapes, WHOLE_HOUSE_PX, panel.height)
 
     def draw_table(self, scene: Scene, before: Scene | None, view: View) -> Drawing:
         """Draw a table as it came to rest; objects that moved since *before* get a trace."""
@@ -149,8 +156,8 @@ class Card:
     """What the gallery shows of one episode, beside its result."""
 
     result: EpisodeResult
-    journal: str
-    """Relative address of its journal, '' where that is gone."""
+    page: str
+    """Relative address of its page, or of a journal that none could be made of; '' without one."""
     drawing: Drawing | None
     away: tuple[str, ...] = ()
     """Names of objects that came to rest outside of the picture."""
@@ -195,7 +202,7 @@ def _houses(run: SavedRun, results: list[EpisodeResult], drawings: Drawings) -> 
         scenes = read_scenes(run.journal(result.key))
         after, before = scenes.get('after'), scenes.get('before')
         drawing = drawings.draw_house(after, before) if after else None
-        cards.append(Card(result=result, journal=_address(run, result), drawing=drawing))
+        cards.append(Card(result=result, page=_address(run, result), drawing=drawing))
     return cards
 
 
@@ -208,7 +215,7 @@ def _tables(run: SavedRun, results: list[EpisodeResult], drawings: Drawings) -> 
     view = table_view([scene for both in shown.values() for scene in both if scene])
     cards = []
     for result in results:
-        card = Card(result=result, journal=_address(run, result), drawing=None)
+        card = Card(result=result, page=_address(run, result), drawing=None)
         if result.key in shown:
             final, before = shown[result.key]
             away = tuple(item.name for item in final.objects if is_far(item))
@@ -218,7 +225,11 @@ def _tables(run: SavedRun, results: list[EpisodeResult], drawings: Drawings) -> 
 
 
 def _address(run: SavedRun, result: EpisodeResult) -> str:
-    return f'{EPISODES}/{quote(result.key.name)}.jsonl' if run.journal(result.key) else ''
+    journal = run.journal(result.key)
+    if journal is None:
+        return ''
+    page = run.page(result.key)
+    return f'{EPISODES}/{quote((page if page.is_file() else journal).name)}'
 
 
 def information_of(result: EpisodeResult) -> str:

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-
 from bbllm.bench.log.files import write_atomically
 from bbllm.bench.log.run_settings import RunSettings, flat, show
 from bbllm.bench.log.store import SUMMARY, RunFolder, SavedRun, Session, read_run
 from bbllm.bench.metrics.metrics import METRICS, PAIRED
 from bbllm.bench.oracle.notices import notices_about, roles_of, stand_ins
 from bbllm.bench.report import plots, tables, words
+from bbllm.bench.report.episode_page import write_pages
 from bbllm.bench.report.gallery import figures_of, information_of, make_gallery
+from bbllm.bench.report.pages import render_page
 from bbllm.bench.report.summary import RunSummary, read_summary, summarize_run, summary_text
 from bbllm.core.errors import BbllmError
 
@@ -55,13 +55,18 @@ def finish(folder: RunFolder, *, report: bool = True) -> Finished:
 
 def write_report(folder: Path) -> Path:
     """
-    Write the report of the run in a folder, as a whole or not at all; return its path.
+    Write the report of the run in a folder, with a page for each episode; return its path.
+
+    Each file is written as a whole or not at all.
 
     Raises:
         ConfigError: Something is missing or unreadable, or the folder cannot be written to.
     """
     path = folder / REPORT
-    write_atomically(path, render(read_run(folder), read_summary(folder / SUMMARY)))
+    run = read_run(folder)
+    summary = read_summary(folder / SUMMARY)
+    write_pages(run)
+    write_atomically(path, render(run, summary))
     return path
 
 
@@ -72,8 +77,16 @@ def render(run: SavedRun, summary: RunSummary) -> str:
     labels = {task.name: task.label for task in settings.tasks}
     pairs = [pair for pair in summary.paired if pair.pairs]
     shown = {key for pair in pairs for key in pair.shown()}
-    template = _environment().get_template('report.html.j2')
-    return template.render(
+    return render_page(
+        'report.html.j2',
+        head_of=head_of,
+        notices_of=notices_of,
+        settings_of=settings_of,
+        tables=tables,
+        plots=plots,
+        METRICS=METRICS,
+        information_of=information_of,
+        figures_of=figures_of,
         run=run,
         settings=settings,
         summary=summary,
@@ -91,30 +104,6 @@ def render(run: SavedRun, summary: RunSummary) -> str:
         compared=[METRICS[key] for key in PAIRED if key in shown],
         gallery=make_gallery(run),
     )
-
-
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader('bbllm.bench.report', 'templates'),
-        # Always on: texts of models and of people come through here.
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=words.finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(
-        head_of=head_of,
-        notices_of=notices_of,
-        settings_of=settings_of,
-        tables=tables,
-        plots=plots,
-        words=words,
-        METRICS=METRICS,
-        information_of=information_of,
-        figures_of=figures_of,
-    )
-    return environment
 
 
 def _no_cost(settings: RunSettings, summary: RunSummary) -> str:

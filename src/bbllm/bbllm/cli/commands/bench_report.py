@@ -26,7 +26,7 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """
-    Write summary.json and report.html of a run again, from its results.
+    Write summary.json, report.html and the pages of episodes again.
 
     Runs with several values of K also get their charts as feedback.png.
     Works while the run still goes on, and for one that was killed.

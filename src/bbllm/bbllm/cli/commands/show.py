@@ -11,7 +11,7 @@ from bbllm.cli.support.options import JsonOption, beginning
 from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.picture_files import Pictures, drawn_before, write_pictures
+from bbllm.cli.views.picture_files import Pictures, drawn_before, write_page, write_pictures
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.progress import progress_of
 from bbllm.cli.views.prompt_view import chosen, exchange_data, print_exchanges
@@ -47,6 +47,15 @@ def show(
     ),
     call: int | None = option('Print one of these calls alone, and in full.', min=1),
     json: JsonOption = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            '--html',
+            metavar='FILE',
+            help='Write the episode as one HTML page: pictures, plans, steps, and the prompt and '
+            'reply behind each.',
+        ),
+    ] = None,
     draw: bool | None = option(
         'Draw the pictures anew, or not at all; by default, where they are missing.',
         '--draw/--no-draw',
@@ -66,6 +75,7 @@ def show(
       bbllm show --events | grep repair
       bbllm show --prompts | less
       bbllm show --call 3
+      bbllm show --html episode.html
       bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
     """
     output = Output(json)
@@ -78,6 +88,11 @@ def show(
         sys.stdout.write(escape_json(path.read_text(encoding='utf-8', errors='replace')))
         return
     record, faults = read_damaged(path)
+    if html is not None:
+        write_page(path, html)
+        output.print_path('page', html.resolve())
+        output.result({'page': str(html.resolve()), 'journal': str(path)})
+        raise typer.Exit(BAD_INPUT if faults else 0)
     if prompts or call:
         _print_prompts(record, path, call, output)
         raise typer.Exit(BAD_INPUT if faults else 0)

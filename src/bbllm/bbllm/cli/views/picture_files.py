@@ -1,4 +1,4 @@
-"""Writes the pictures of an episode beside its journal."""
+"""Writes the pictures of an episode beside its journal, and its page anywhere."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,3 +60,18 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
             return Pictures((), (text,))
     rendering = rendering_of(journal)
     return Pictures((*drawn, *((rendering,) if rendering.exists() else ())))
+
+
+def write_page(journal: Path, page: Path) -> None:
+    """Write an episode as one HTML page; raises ConfigError where that cannot be done."""
+    from bbllm.bench.report.episode_page import render_journal
+
+    if page.suffix not in ('.html', '.htm'):
+        raise ConfigError(f'--html writes a page, and {page} does not end in .html.')
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(page, render_journal(journal).encode(errors='replace'))
+    except OSError as error:
+        raise ConfigError(
+            f'The page {page} cannot be written ({error.strerror or error}); name another file.'
+        ) from error

@@ -1,0 +1,153 @@
+"""The page of one episode: how it ended, pictures, plans, steps, and what models were asked."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from bbllm.bench.log.files import write_atomically
+from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.run_settings import flat, show
+from bbllm.bench.log.store import SavedRun
+from bbllm.bench.oracle.notices import notices_about, stand_ins
+from bbllm.bench.report import words
+from bbllm.bench.report.episode_pictures import pictures_of
+from bbllm.bench.report.gallery import Drawings
+from bbllm.bench.report.pages import render_page
+from bbllm.bench.report.timeline import PlanEntry, parts_of
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Ending, Episode, EpisodeStarted, ModelCall
+from bbllm.core.exchanges import ModelExchange, read_exchanges
+from bbllm.core.journal import read_damaged, summarize
+from bbllm.core.records import to_json
+
+TONES = {Ending.FINISHED: 'passed', Ending.PARTLY_DONE: 'lost', Ending.CANCELLED: 'lost'}
+"""Colours of endings, by the verdict that has the same; all others are those of `failed`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleCosts:
+    """What one role of model took in an episode."""
+
+    role: str
+    models: tuple[str, ...]
+    """Names that servers gave, those of its calls."""
+    calls: int
+    prompt_tokens: int
+    is_estimate: bool
+    """Whether a server did not count tokens of prompts, so that they are estimated."""
+    cached_tokens: int
+    completion_tokens: int
+    reasoning_tokens: int
+    model_s: float
+    retries: int
+
+    @classmethod
+    def of(cls, role: str, calls: Sequence[ModelCall]) -> 'RoleCosts':
+        """Return the sums over calls of one role."""
+        return cls(
+            role=role,
+            models=tuple(dict.fromkeys(call.model for call in calls)),
+            calls=len(calls),
+            prompt_tokens=sum(call.size_tokens for call in calls),
+            is_estimate=any(call.sent_tokens and not call.prompt_tokens for call in calls),
+            cached_tokens=sum(call.cached_tokens for call in calls),
+            completion_tokens=sum(call.completion_tokens for call in calls),
+            reasoning_tokens=sum(call.reasoning_tokens for call in calls),
+            model_s=sum(call.duration_s for call in calls),
+            retries=sum(call.retries for call in calls),
+        )
+
+
+def write_pages(run: SavedRun) -> None:
+    """
+    Write the page of each episode of a run beside its journal.
+
+    A journal that cannot be read gets none. Raises ConfigError where the disk takes no more.
+    """
+    for result in run.results:
+        journal, page = run.journal(result.key), run.page(result.key)
+        if journal is None:
+            continue
+        try:
+            text = render_journal(journal, result)
+        except ConfigError:
+            page.unlink(missing_ok=True)
+            continue
+        write_atomically(page, text, durable=False)
+
+
+def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
+    """
+    Return the page of an episode, with the verdict of the bench where it has one.
+
+    Raises:
+        ConfigError: No line of the journal can be read.
+    """
+    episode, faults = read_damaged(journal)
+    exchanges = read_exchanges(episode, journal)
+    drawings = Drawings()
+    pictures, problem = pictures_of(episode, drawings)
+    is_house = any(picture.is_wide for picture in pictures)
+    start = next(e.data for e in episode.events if isinstance(e.data, EpisodeStarted))
+    return render_page(
+        'episode.html.j2',
+        episode=episode,
+        start=start,
+        result=result,
+        summary=summarize(episode),
+        tone=TONES.get(episode.ending, 'failed') if episode.ending is not None else 'lost',
+        notices=(*_stand_ins_of(episode), *faults),
+        facts=_facts_of(episode, start, timed=not is_house),
+        settings=flat({'limits': to_json(start.limits), **start.settings}),
+        show=show,
+        roles=tuple(_roles_of(episode.model_calls)),
+        pictures=pictures,
+        picture_problem=problem,
+        is_house=is_house,
+        drawings=drawings,
+        parts=(parts := parts_of(episode, exchanges)),
+        plans=[item for part in parts for item in part.entries if isinstance(item, PlanEntry)],
+        unkept=_unkept(exchanges),
+        journal=journal.name,
+        journal_address=quote(journal.name),
+    )
+
+
+def _stand_ins_of(episode: Episode) -> list[str]:
+    served = {row.role: row.models for row in _roles_of(episode.model_calls)}
+    return notices_about(stand_ins(), episode, served)
+
+
+def _facts_of(episode: Episode, start: EpisodeStarted, *, timed: bool) -> dict[str, str]:
+    """Return what is said of an episode in a few words, by name."""
+    calls = episode.model_calls
+    tokens = words.count(sum(call.size_tokens + call.completion_tokens for call in calls))
+    is_estimate = any(row.is_estimate for row in _roles_of(calls))
+    facts = {
+        'Planner': episode.planner,
+        'Brain': episode.brain,
+        'Body': episode.body,
+        'Calls executed': words.count(episode.steps),
+        'Feedback loops': words.count(episode.feedback_loops),
+        'Model calls': words.count(len(calls)),
+        'Tokens': f'about {tokens}' if is_estimate else tokens,
+        # The clock of a house counts steps, which are the calls.
+        'Robot time': words.duration(episode.robot_s) if timed else '',
+        'On the clock': words.duration(episode.wall_s),
+        'Date': time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(episode.events[0].stamp_s)),
+        'Episode': episode.id,
+        'bbllm': start.version,
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _roles_of(calls: Sequence[ModelCall]) -> Iterator[RoleCosts]:
+    for role in dict.fromkeys(call.role for call in calls):
+        yield RoleCosts.of(role, [call for call in calls if call.role == role])
+
+
+def _unkept(exchanges: Sequence[ModelExchange]) -> tuple[str, ...]:
+    """Return why prompts are not on the page, each reason once."""
+    return tuple(dict.fromkeys(item.missing for item in exchanges if item.missing))
