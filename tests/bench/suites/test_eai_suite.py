@@ -13,8 +13,9 @@ from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.errors import ConfigError
-from bbllm.core.types import SkillCall
+from bbllm.core.types import SkillCall, Task
 from bbllm.planners.common.low_level_plan import low_level_actions
+from bbllm.planners.common.prompting import EXACT_END, HOUSE_END, Prompts
 from bbllm.planners.common.scene_graph import house_skills, shown_to_body
 from bbllm.planners.common.step_grammar import call_of
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
@@ -171,3 +172,16 @@ def test_the_published_data_give_337_tasks() -> None:
     home = Household(suite.houses['wash_clothes_27_2'][0].graph, mode=suite.mode)
     done = [line.action for line in script_of(goal) if home.step(line).succeeded]
     assert judge_household(goal, home.graph, frozenset(), done=done).passed
+
+
+def test_a_prompt_about_single_objects_says_how_the_task_names_them(eai: Suite) -> None:
+    case = make_case(eai, 'read_book_3_2', seed=0, trial=0)
+    texts = [
+        Prompts().planning(
+            Task('t', case.instruction), HouseholdWorld(case.house.build(), mode=mode).observe()
+        )
+        for mode in (Mode.EAI, Mode.FRESH)
+    ]
+
+    assert [EXACT_END in text for text in texts] == [True, False]
+    assert [HOUSE_END in text for text in texts] == [False, True]

@@ -71,6 +71,12 @@ HOUSE_END = (
     'it is on; what it made may stay in it.'
 )
 """What the end of a task in a household is, for every prompt that asks for its steps."""
+EXACT_END = (
+    'The task names all that has to be so at the end, and actions that have to be among the '
+    'steps. It names objects with their numbers, such as light_1002, and so may steps; the '
+    'environment lists them without. The character is you.'
+)
+"""The same where tasks name single objects and actions, see `Scene.offers_all`."""
 BELIEVED = 'Believed, not sensed:'
 """Heading of the open state of a scene."""
 REPLY_KEPT = 4000
@@ -143,6 +149,7 @@ class Prompts:
             'actions': [describe_skill(skill) for skill in skills],
             'syntax': HOUSE_SYNTAX if in_house else SYNTAX,
             'task': one_line(task.instruction) if task else '',
+            'house_end': EXACT_END if scene.offers_all else HOUSE_END,
         }
         return found.get_template(f'{folder}{name}.md.j2').render(common | values)
 
