@@ -1,11 +1,13 @@
 """The least number of steps is what trying everything finds; what cannot be proven is refused."""
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from itertools import permutations
 from typing import Any
 
 import pytest
 
+from bbllm.bench.optimal.device_bound import device_bound
 from bbllm.bench.optimal.least_bound import bound
 from bbllm.bench.optimal.least_steps import followers, least_steps, short_plan
 from bbllm.bench.optimal.relaxed_house import (
@@ -454,3 +456,18 @@ def test_after_each_step_of_a_long_plan_what_is_left_is_one_step_less() -> None:
 
     assert len(lines) >= 33
     assert holds(wanted, household)
+
+
+def test_what_is_counted_without_a_search_is_never_more_than_the_least() -> None:
+    suite = load_suite('household_goals')
+    total = Counter[str]()
+    for task in suite.tasks[::7]:
+        case = make_case(suite, task.name, seed=0, trial=0)
+        wanted = case.house_goal
+        assert isinstance(wanted, HouseholdGoal)
+        moved = [each.thing for each in wanted.all if each.place]
+        if len({*moved}) == len(moved):
+            counted, least = device_bound(case.house.household(), wanted), task.least_steps or 0
+            assert counted <= least, task.name
+            total += Counter(counted=counted, least=least)
+    assert total['counted'] > 0.7 * total['least']

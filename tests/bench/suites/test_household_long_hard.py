@@ -2,6 +2,7 @@
 
 import pytest
 
+from bbllm.bench.optimal.device_bound import device_bound
 from bbllm.bench.optimal.house_state import HouseState
 from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.scene_sampling.generator import make_case
@@ -30,6 +31,16 @@ def solved(case: Case) -> HouseState:
     return plan_for(start, goal, shortest=False)
 
 
+def bound_of(case: Case) -> int:
+    goal = case.house_goal
+    assert isinstance(goal, HouseholdGoal)
+    return device_bound(case.house.household(), goal)
+
+
+def test_breakfast_with_six_toasts_takes_eighty_steps_at_least() -> None:
+    assert bound_of(case_of('toast_for_six', seed=0)) >= 80
+
+
 @pytest.mark.parametrize('seed', [0, 1, 2])
 @pytest.mark.parametrize('task', TASKS)
 def test_each_case_is_solved_within_its_limit_as_told_in_classes(task: str, seed: int) -> None:
@@ -41,7 +52,9 @@ def test_each_case_is_solved_within_its_limit_as_told_in_classes(task: str, seed
     assert not judge_household(case.house_goal, before, derived(before)).passed
     judged = judge_household(case.house_goal, end.graph, end.derived)
     assert judged.passed, judged.reason
-    assert len(end.lines) <= (case.limit_steps or 0)
+    least = bound_of(case)
+    assert least <= len(end.lines) <= (case.limit_steps or 0)
+    assert 1.6 <= (case.limit_steps or 0) / least <= 2.1
 
 
 @pytest.mark.parametrize(

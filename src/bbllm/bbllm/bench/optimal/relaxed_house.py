@@ -86,7 +86,7 @@ class RelaxedHouse:
         classes = (*moved, *sorted(idle))
         self._graph = graph
         self.conditions = goal.all
-        self.zone_of = _zones(graph)
+        self.zone_of = zones(graph)
         self.spots: list[Spot] = []
         self.placing: list[tuple[int, int]] = []
         """Conditions on places: place in the goal, and of the class."""
@@ -120,8 +120,8 @@ class RelaxedHouse:
         self._add_doors()
         self.parks: dict[int, int] = {}
         """By zone: the spot that is anywhere in it."""
-        zones = [spot.zone for spot in self.spots]
-        for zone in (*zones, *(self.zone_of[n] for n in self.doors | self.switches)):
+        in_use = [spot.zone for spot in self.spots]
+        for zone in (*in_use, *(self.zone_of[n] for n in self.doors | self.switches)):
             if zone not in self.parks:
                 self.parks[zone] = len(self.spots)
                 self.spots.append(Spot(zone))
@@ -275,7 +275,7 @@ def _shut_by(graph: Graph, node_id: int) -> tuple[int, ...]:
     return tuple(sorted(n for n in around if Property.CAN_OPEN in graph.nodes[n].properties))
 
 
-def _zones(graph: Graph) -> dict[int, int]:
+def zones(graph: Graph) -> dict[int, int]:
     """Return for each object the lowest id of its zone: what is in, on or next to it."""
     # Rooms and the character make no zone.
     alone = {n for n, node in graph.nodes.items() if node.is_room} | {graph.character}
