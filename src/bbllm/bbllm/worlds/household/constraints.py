@@ -134,10 +134,11 @@ def _checks(constraint: Constraint, graph: Graph) -> list[tuple[Action, Check]]:
             'no_room_left', _room_left(limit.thing, limit.count or 0), 'no room left at {b}'
         )
     elif large := constraint.needs_both_hands:
-        both = Check(
-            'both_hands', _hands_for(large.thing), '{C} has no two hands free, which it takes'
+        alone = Check(
+            'both_hands', _alone(large.thing), '{a} takes both hands, and {C} holds something'
         )
-        return [(Action.GRAB, both)]
+        free = Check('both_hands', _no_large(large.thing), '{C} holds what takes both hands')
+        return [(Action.GRAB, alone), (Action.GRAB, free)]
     elif jammed := constraint.stuck:
         chosen = _first(jammed, graph)
         check = Check('stuck', lambda s: s.objects[0].id not in chosen, '{a} is stuck')
@@ -158,13 +159,18 @@ def _first(about: AboutThing, graph: Graph) -> frozenset[int]:
     return frozenset(ids[: about.count])
 
 
-def _hands_for(thing: str) -> Predicate:
-    def holds(s: ActionSituation) -> bool:
-        held = [n for hand in HANDS for n in s.graph.targets(s.character.id, hand)]
-        names = [s.graph.nodes[n].class_name for n in held]
-        return not held or thing not in (s.objects[0].class_name, *names)
+def _held(s: ActionSituation) -> list[str]:
+    graph = s.graph
+    held = (n for hand in HANDS for n in graph.targets(s.character.id, hand))
+    return [graph.nodes[n].class_name for n in held]
 
-    return holds
+
+def _alone(thing: str) -> Predicate:
+    return lambda s: s.objects[0].class_name != thing or not _held(s)
+
+
+def _no_large(thing: str) -> Predicate:
+    return lambda s: thing not in _held(s)
 
 
 def _room_left(thing: str, count: int) -> Predicate:
