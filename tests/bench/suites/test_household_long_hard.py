@@ -54,7 +54,7 @@ def test_each_case_is_solved_within_its_limit_as_told_in_classes(task: str, seed
     assert judged.passed, judged.reason
     least = bound_of(case)
     assert least <= len(end.lines) <= (case.limit_steps or 0)
-    assert 1.6 <= (case.limit_steps or 0) / least <= 2.1
+    assert 1.6 <= (case.limit_steps or 0) / least <= 2.2
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_seventh_plate_or_one_washed_by_something_else_fails() -> None:
 def test_the_seed_deals_the_hiding_places_anew_one_object_to_each() -> None:
     def hidden(seed: int) -> tuple[tuple[str, str], ...]:
         graph = case_of('find_what_was_hidden', seed).house.build()
-        places = SUITE.task('find_what_was_hidden').at_first[:7]
+        places = SUITE.task('find_what_was_hidden').at_first[:6]
         names = [str(each.thing) for each in places]
         return tuple(
             (node.class_name, graph.nodes[place].class_name)
@@ -147,4 +147,4 @@ def test_the_seed_deals_the_hiding_places_anew_one_object_to_each() -> None:
 
     assert hidden(0) == hidden(0)
     assert len({hidden(seed) for seed in range(4)}) > 1
-    assert len({place for _, place in hidden(0)}) == 7
+    assert len({place for _, place in hidden(0)}) == 6
