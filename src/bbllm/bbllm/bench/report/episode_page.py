@@ -18,7 +18,7 @@ from bbllm.bench.report.pages import render_page
 from bbllm.bench.report.timeline import PlanEntry, parts_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode, EpisodeStarted, ModelCall
-from bbllm.core.exchanges import ModelExchange, read_exchanges
+from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import read_damaged, summarize
 from bbllm.core.records import to_json
 
@@ -109,7 +109,6 @@ def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
         drawings=drawings,
         parts=(parts := parts_of(episode, exchanges)),
         plans=[item for part in parts for item in part.entries if isinstance(item, PlanEntry)],
-        unkept=_unkept(exchanges),
         journal=journal.name,
         journal_address=quote(journal.name),
     )
@@ -146,8 +145,3 @@ def _facts_of(episode: Episode, start: EpisodeStarted, *, timed: bool) -> dict[s
 def _roles_of(calls: Sequence[ModelCall]) -> Iterator[RoleCosts]:
     for role in dict.fromkeys(call.role for call in calls):
         yield RoleCosts.of(role, [call for call in calls if call.role == role])
-
-
-def _unkept(exchanges: Sequence[ModelExchange]) -> tuple[str, ...]:
-    """Return why prompts are not on the page, each reason once."""
-    return tuple(dict.fromkeys(item.missing for item in exchanges if item.missing))
