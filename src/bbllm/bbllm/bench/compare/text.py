@@ -44,6 +44,8 @@ RATES = ('sr', 'gcr', 'exec', 'faithful', 'faithful_strict', 'held_once')
 OUTCOMES = ('sr_judged', 'gcr', 'exec', 'faithful')
 EXPENSES = ('model_calls', 'tokens', 'robot_s')
 """The differences in the tables."""
+MOST_COLUMNS = 8
+"""More parts of a suite than this stand in rows; `eai` has 26 splits."""
 _VERDICTS = {
     'A': 'better',
     'B': 'worse',
@@ -159,10 +161,11 @@ def _p_values(found: Comparison) -> str:
 
 def _parts(by: str, parts: Mapping[str, Mapping[str, Estimate]]) -> Grid:
     planners = list(next(iter(parts.values())))
-    rows = [
-        {'planner': planner, **{name: _part_cell(rows[planner]) for name, rows in parts.items()}}
-        for planner in planners
-    ]
+    cells = {name: {p: _part_cell(rates[p]) for p in planners} for name, rates in parts.items()}
+    if len(parts) > max(MOST_COLUMNS, len(planners)):
+        rows = [{by: name, **row} for name, row in cells.items()]
+    else:
+        rows = [{'planner': p, **{name: row[p] for name, row in cells.items()}} for p in planners]
     return grid_of(f'SR by {by}', rows)
 
 
