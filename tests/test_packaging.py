@@ -204,7 +204,9 @@ def test_colcon_installs_executables_and_configuration(tmp_path: Path) -> None:
 
     prefix = tmp_path / 'install' / 'bbllm'
     executables = {path.name for path in (prefix / 'lib' / 'bbllm').iterdir()}
-    config = {path.relative_to(ROOT / 'config') for path in (ROOT / 'config').rglob('*.yaml')}
+    kinds = ('*.yaml', '*.xz')
+    files = [path for kind in kinds for path in (ROOT / 'config').rglob(kind)]
+    config = {path.relative_to(ROOT / 'config') for path in files}
     assert executables == {'bbllm', *NODES}
     assert {
         path for path in config if not (prefix / 'share/bbllm/config' / path).exists()
