@@ -24,7 +24,9 @@ from bbllm.worlds.scene.reaching import ReachCache
 
 SUITE = load_suite('tabletop_hard')
 NAMES = [task.name for task in SUITE.tasks]
-SEEDS = (0, 1, 2)
+SLOW = ('towers', 'few_places', 'partly_possible')
+"""Their searches take up to a minute."""
+CASES = [(name, seed) for name in NAMES for seed in ((0,) if name in SLOW else (0, 1, 2))]
 
 
 def start_of(case: Case) -> dict[str, SceneObject]:
@@ -50,13 +52,12 @@ def after(case: Case, moves: tuple[tuple[str, str], ...]) -> FinalState:
     )
 
 
-@pytest.mark.parametrize('name', NAMES)
-@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize(('name', 'seed'), CASES)
 def test_each_case_is_crowded_and_its_moves_reach_the_goal(name: str, seed: int) -> None:
     case = make_case(SUITE, name, seed=seed, trial=0)
     goal = case.table_goal
     assert isinstance(goal, Layout)
-    assert 12 <= len(case.table.objects) <= 17
+    assert 12 <= len(case.table.objects) <= 21
     assert len(set(case.out_of_reach) & {spec.name for spec in case.table.objects}) >= 5
     assert '{' not in case.instruction
     assert not [*faults_of(case.table, case.solution, ReachCache())]
@@ -65,13 +66,14 @@ def test_each_case_is_crowded_and_its_moves_reach_the_goal(name: str, seed: int)
     assert end.reason == ''
     # All but the last move are not enough, nor may there be a further one.
     assert not judge(goal, after(case, case.solution[:-1])).passed
-    back = (*case.solution, case.solution[-1])
+    assert goal.moves is not None
+    back = (*case.solution, *[case.solution[-1]] * (goal.moves + 1 - len(case.solution)))
     assert judge(goal, after(case, back)).reason == (
         f'{len(back)} moves were made; {goal.moves} are allowed.'
     )
 
 
-@pytest.mark.parametrize('name', ['towers', 'growing_gaps', 'packing'])
+@pytest.mark.parametrize('name', ['shortest_path', 'growing_gaps', 'packing'])
 def test_the_arm_solves_a_case_as_the_search_says(name: str) -> None:
     case = make_case(SUITE, name, seed=0, trial=0)
     expert = ModelConfig(provider='expert')

@@ -34,7 +34,7 @@ def fewest_moves(
     Raises:
         TooLargeError: None was found among `MOST_STATES` states.
     """
-    where = {name: (i, pile[:j]) for i, pile in enumerate(goal) for j, name in enumerate(pile)}
+    where = _where(goal)
     best = {start: 0}
     came: dict[Piles, tuple[Piles, tuple[str, int]]] = {}
     order = itertools.count()
@@ -61,6 +61,16 @@ def fewest_moves(
                     # Of equal costs, the deepest first: it is nearest to the goal.
                     heapq.heappush(queue, (cost, -(depth + 1), next(order), after))
     raise TooLargeError
+
+
+def lower_bound(start: Piles, goal: Piles) -> int:
+    """Return a number of moves that no sequence can do without."""
+    return _at_least(start, _where(goal))
+
+
+def _where(goal: Piles) -> dict[str, tuple[int, tuple[str, ...]]]:
+    """Return in which pile each object belongs, and on what."""
+    return {name: (i, pile[:j]) for i, pile in enumerate(goal) for j, name in enumerate(pile)}
 
 
 def _way(came: dict[Piles, tuple[Piles, tuple[str, int]]], piles: Piles) -> PlaceMoves:

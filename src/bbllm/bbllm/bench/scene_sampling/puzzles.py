@@ -10,10 +10,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bbllm.bench.scene_sampling.move_search import Piles, TooLargeError, fewest_moves
+from scipy.optimize import linear_sum_assignment
+
+from bbllm.bench.scene_sampling.move_search import Piles, TooLargeError, fewest_moves, lower_bound
 from bbllm.bench.scene_sampling.placement import Dice, NoRoomError, Point
 from bbllm.bench.scene_sampling.puzzle_table import NEAR_M, PuzzleTable
 from bbllm.bench.suites.puzzle_recipe import PuzzleRecipe
+from bbllm.bench.suites.scene_recipe import location_name
 from bbllm.core.text import listed
 from bbllm.sim.scene_file import SceneFile
 
@@ -21,6 +24,10 @@ Moves = tuple[tuple[str, str], ...]
 """What is picked, and the target of the call that puts it down."""
 
 
+FORBIDDEN_M = 100.0
+"""Way between two objects that an assignment shall not pair [m]."""
+DEALS = 2000
+"""How often piles are drawn."""
 MIRROR_DRAWS = 60
 """How often a point is drawn whose image has to be free too."""
 
@@ -100,6 +107,8 @@ def _solve(
         found = fewest_moves(start, goal, allowed)
     except TooLargeError as error:
         raise NoRoomError('its search is too large') from error
+    if len(found) < draft.recipe.least:
+        raise NoRoomError('it can be done in too few moves')
     piles = [[*pile] for pile in start]
     for color, j in found:
         target = f'{piles[j][-1]}_cube' if piles[j] else locations[j]
@@ -133,33 +142,49 @@ def _dealt(dice: Dice, items: Sequence[str], n: int, tallest: int) -> Piles:
 
 
 def hanoi(draft: Draft) -> None:
-    """Cubes of different sizes on three locations, none ever on a smaller one."""
+    """Cubes of different sizes on a few locations, none ever on a smaller one."""
     dice, n = draft.dice, draft.recipe.n
+    tallest = min(n, draft.recipe.tallest)
     colors = draft.table.colors('cube')[:n]
-    sizes = {color: 0.062 - 0.006 * i for i, color in enumerate(colors)}
-    start, goal = (_dealt(dice, colors, draft.recipe.places, n) for _ in range(2))
+    sizes = {color: 0.062 - min(0.006, 0.038 / n) * i for i, color in enumerate(colors)}
+    start, goal = (_dealt(dice, colors, draft.recipe.places, tallest) for _ in range(2))
     locations = _piles(draft, start, lambda color: round(sizes[color], 3))
 
     def allowed(color: str, pile: tuple[str, ...]) -> bool:
-        return not pile or sizes[color] < sizes[pile[-1]]
+        return len(pile) < tallest and (not pile or sizes[color] < sizes[pile[-1]])
 
     _solve(draft, start, goal, allowed, locations)
-    draft.goal |= {'shrinking': True}
+    draft.goal |= {'shrinking': True, 'tallest': tallest}
     draft.words |= {'piles': _told(locations, goal), 'places': listed(locations)}
+    draft.words |= {'tallest': str(tallest)}
 
 
 def towers(draft: Draft) -> None:
     """Towers to rebuild with few free places."""
     dice, recipe = draft.dice, draft.recipe
     colors = draft.table.colors('cube')[: recipe.n]
-    start, goal = (
-        _dealt(dice, dice.shuffled(colors), recipe.places, recipe.tallest) for _ in range(2)
-    )
-    locations = _piles(draft, start, lambda color: 0.04)
+
+    def deal() -> Piles:
+        return _dealt(dice, dice.shuffled(colors), recipe.places, recipe.tallest)
+
+    start, goal = _far_apart(draft, deal, deal)
+    locations = [location_name(i) for i in range(recipe.places)]
     _solve(draft, start, goal, lambda _, pile: len(pile) < recipe.tallest, locations)
+    _piles(draft, start, lambda color: 0.04)
     draft.goal |= {'tallest': recipe.tallest}
     draft.words |= {'piles': _told(locations, goal), 'places': listed(locations)}
     draft.words |= {'tallest': str(recipe.tallest)}
+
+
+def _far_apart(
+    draft: Draft, start: Callable[[], Piles], goal: Callable[[], Piles]
+) -> tuple[Piles, Piles]:
+    """Draw piles until their lower bound is that of the recipe."""
+    for _ in range(DEALS):
+        piles = start(), goal()
+        if lower_bound(*piles) >= draft.recipe.bound:
+            return piles
+    raise NoRoomError('it can be done in too few moves')
 
 
 def order(draft: Draft) -> None:
@@ -255,18 +280,26 @@ def assignment(draft: Draft) -> None:
     colors = table.colors('cylinder')[:n]
     cylinders = [table.add('cylinder', color, table.spot()) for color in colors]
     ways = {(c, d): math.dist(table.xy(c), table.xy(d)) for c in cubes for d in cylinders}
-    sums = sorted(
-        (sum(ways[pair] for pair in zip(cubes, chosen, strict=True)), chosen)
-        for chosen in itertools.permutations(cylinders)
+    best = _least_assignment(ways, cubes, cylinders)
+    others = (
+        _least_assignment({**ways, pair: FORBIDDEN_M}, cubes, cylinders) for pair in best.items()
     )
-    best = dict(zip(cubes, sums[0][1], strict=True))
-    if sums[1][0] - sums[0][0] < 0.012:
-        raise NoRoomError('two assignments are almost as short')
+    second = min(sum(ways[pair] for pair in other.items()) for other in others)
+    if not 0.003 <= second - sum(ways[pair] for pair in best.items()) <= 0.012:
+        raise NoRoomError('the second best is too near, or too far')
     for by_turns in (_nearest_pairs(ways), _each_its_nearest(cubes, cylinders, ways)):
         if by_turns == best:
             raise NoRoomError('greed finds it')
     draft.moves += best.items()
     draft.goal |= {'on': best, 'still': tuple(cylinders)}
+
+
+def _least_assignment(
+    ways: Mapping[tuple[str, str], float], cubes: Sequence[str], cylinders: Sequence[str]
+) -> dict[str, str]:
+    costs = [[ways[cube, cylinder] for cylinder in cylinders] for cube in cubes]
+    rows, columns = linear_sum_assignment(costs)
+    return {cubes[i]: cylinders[j] for i, j in zip(rows, columns, strict=True)}
 
 
 def _nearest_pairs(ways: Mapping[tuple[str, str], float]) -> dict[str, str]:
@@ -287,52 +320,84 @@ def _each_its_nearest(
     return pairs
 
 
-def exact_height(draft: Draft) -> None:
-    """The only cubes whose heights make a given sum, in a tower on an occupied location."""
-    table, dice, recipe = draft.table, draft.dice, draft.recipe
-    sizes = dice.shuffled(range(23, 60))[: recipe.n + 2]
-    for i, a in enumerate(sizes):
-        if any(abs(a - b) < 2 for b in sizes[i + 1 :]):
-            raise NoRoomError('two cubes are almost as high')
-    colors = table.colors('cube')
-    near, far = sizes[: recipe.n], sizes[recipe.n :]
-    k = dice.number((4, 5))
-    total = sum(near[:k])
-    sums = [
-        chosen
-        for size in range(2, recipe.n + 1)
-        for chosen in itertools.combinations(near, size)
-        if sum(chosen) == total
-    ]
-    if len(sums) != 1 or total > 200:
+def two_heights(draft: Draft) -> None:
+    """The only two groups of cubes whose heights make two given sums, in two towers."""
+    table, dice, n = draft.table, draft.dice, draft.recipe.n
+    # In tenths of a millimetre, so that few sums are alike.
+    sizes = dice.shuffled(range(230, 560))[:n]
+    one, other = sizes[:4], sizes[4:8]
+    wanted = sum(one), sum(other)
+    groups = [group for size in range(1, 7) for group in itertools.combinations(sizes, size)]
+    first, second = ([{*group} for group in groups if sum(group) == h] for h in wanted)
+    if sum(a.isdisjoint(c) for a in first for c in second) != 1 or max(wanted) > 1900:
         raise NoRoomError('no single choice of cubes, or too high a tower')
-    close = [
-        chosen for chosen in itertools.combinations(near + far, k) if abs(sum(chosen) - total) <= 1
-    ]
-    if len(close) < 4:
-        raise NoRoomError('nothing comes close')
-    base = table.spot(box=(0.3, 0.6, -0.4, 0.4))
-    place = table.location(base)
-    occupant = table.add('cylinder', table.colors('cylinder')[0], base)
-    other = table.location(table.spot())
-    names = {}
-    for i, size in enumerate(near):
-        names[size] = table.add('cube', colors[i], table.spot(), size=size / 1000)
-    for i, size in enumerate(far):
-        at = table.spot(far=True)
-        table.add('cube', colors[recipe.n + i], at, size=size / 1000, far=True)
-    tower = [names[size] for size in sorted(near[:k], reverse=True)]
-    draft.moves += [(occupant, other), *zip(tower, (place, *tower), strict=False)]
-    draft.goal |= {
-        'on': {**dict(zip(tower, (place, *tower), strict=False)), occupant: other},
-        'bare': (tower[-1],),
+    spots = [table.spot(apart_m=0.12, box=(0.3, 0.6, -0.4, 0.4)) for _ in wanted]
+    places = [table.location(at) for at in spots]
+    occupant = table.add('cylinder', table.colors('cylinder')[0], spots[0])
+    other_place = table.location(table.spot())
+    draft.moves.append((occupant, other_place))
+    on = {occupant: other_place}
+    colors = table.colors('cube')
+    names = {
+        size: table.add('cube', color, table.spot(), size=size / 10_000)
+        for size, color in zip(sizes, colors, strict=False)
     }
+    tops = []
+    for place, group in zip(places, (one, other), strict=True):
+        tower = [names[size] for size in sorted(group, reverse=True)]
+        draft.moves += zip(tower, (place, *tower), strict=False)
+        on |= dict(zip(tower, (place, *tower), strict=False))
+        tops.append(tower[-1])
+    draft.goal |= {'on': on, 'bare': tuple(tops)}
     draft.words |= {
-        'total': str(total),
-        'place': place,
         'occupant': occupant,
-        'other': other,
+        'other': other_place,
+        'one': f'{wanted[0] / 10} mm high on {places[0]}',
+        'two': f'{wanted[1] / 10} mm high on {places[1]}',
     }
+
+
+def shortest_path(draft: Draft) -> None:
+    """Two towers in the order of the shortest way through all cubes, from a given one on."""
+    table, n = draft.table, draft.recipe.n
+    names = [
+        table.add('cube', color, table.spot(), size=0.03) for color in table.colors('cube')[:n]
+    ]
+    ways = [[_apart(table, a, c) for c in names] for a in names]
+    (least, order), (second, _) = _shortest_paths(ways)
+    if not 0.003 <= second - least <= 0.02:
+        raise NoRoomError('the second best is too near, or too far')
+    greedy = [0]
+    while len(greedy) < n:
+        left = [i for i in range(n) if i not in greedy]
+        greedy.append(min(left, key=ways[greedy[-1]].__getitem__))
+    if tuple(greedy) == order:
+        raise NoRoomError('greed finds it')
+    path = [names[i] for i in order]
+    tops = []
+    for tower in (path[: n // 2], path[n // 2 :]):
+        place = table.location(table.spot(apart_m=0.11, box=(0.3, 0.6, -0.4, 0.4)))
+        draft.moves += zip(tower, (place, *tower), strict=False)
+        tops.append(tower[-1])
+    draft.goal |= {'on': dict(draft.moves), 'bare': tuple(tops)}
+    draft.words |= {'first': names[0], 'half': str(n // 2)}
+
+
+def _shortest_paths(ways: Sequence[Sequence[float]]) -> list[tuple[float, tuple[int, ...]]]:
+    """Return the two shortest paths from the first of some points through all others."""
+    n = len(ways)
+    # By what was visited, and where that ends: the two shortest ways there (Held and Karp, 1962).
+    now: dict[tuple[int, int], list[tuple[float, tuple[int, ...]]]] = {(1, 0): [(0.0, (0,))]}
+    for _ in range(n - 1):
+        after: dict[tuple[int, int], list[tuple[float, tuple[int, ...]]]] = {}
+        for (visited, last), paths in now.items():
+            for i in range(n):
+                if not visited >> i & 1:
+                    after.setdefault((visited | 1 << i, i), []).extend(
+                        (way + ways[last][i], (*path, i)) for way, path in paths
+                    )
+        now = {state: sorted(paths)[:2] for state, paths in after.items()}
+    return sorted(path for paths in now.values() for path in paths)[:2]
 
 
 def gaps(draft: Draft) -> None:
@@ -426,6 +491,7 @@ def packing(draft: Draft) -> None:
         y += longs[i] / 1000 + 0.002
     inside = tuple(names[i] for i in chosen)
     draft.goal |= {
+        'moves': 6,  # which does not give away how many there are to be
         'within': inside,
         'region': region,
         'still': tuple(name for name in names if name not in inside),
@@ -440,34 +506,34 @@ def partly(draft: Draft) -> None:
     dice, recipe, table = draft.dice, draft.recipe, draft.table
     colors = table.colors('cube')
     near, far = dice.shuffled(colors[: recipe.n]), colors[recipe.n : recipe.n + 2]
-    start = _dealt(dice, near, recipe.places, recipe.tallest)
-    order = dice.shuffled(near)
-    locations = _piles(draft, start, lambda color: 0.04)
-    # Two piles name a cube that is out of reach; what is above it goes to the last location.
-    sizes = [4, 4, *([2] * recipe.n)]
-    told: list[list[str]] = []
-    for size in sizes[: recipe.places - 1]:
-        told.append(order[:size])
-        del order[:size]
-    if order or any(not pile for pile in told):
-        raise NoRoomError('the cubes do not make the piles')
-    goal: list[list[str]] = []
-    rest: list[str] = []
-    for pile, color in itertools.zip_longest(told, far):
-        cut = dice.number((1, 3)) if color else len(pile)
-        goal.append(pile[:cut])
-        rest += pile[cut:]
-        if color:
-            pile.insert(cut, color)
-    if len(rest) > recipe.tallest:
+    told: list[tuple[str, ...]] = []
+
+    def wanted() -> Piles:
+        """Draw the towers that are named; what is above a far cube goes to the last location."""
+        order, rest = dice.shuffled(near), list[str]()
+        goal: list[tuple[str, ...]] = []
+        told.clear()
+        for size, color in zip((4, 4, recipe.n - 8), (*far, '')):
+            pile, order = order[:size], order[size:]
+            cut = dice.number((1, 3)) if color else size
+            goal.append(tuple(pile[:cut]))
+            rest += pile[cut:]
+            told.append((*pile[:cut], *([color] if color else []), *pile[cut:]))
+        return (*goal, tuple(rest))
+
+    start, goal = _far_apart(
+        draft, lambda: _dealt(dice, near, recipe.places, recipe.tallest), wanted
+    )
+    if max(map(len, goal)) > recipe.tallest:
         raise NoRoomError('the last pile is too high')
+    locations = [location_name(i) for i in range(recipe.places)]
+    _solve(draft, start, goal, lambda _, pile: len(pile) < recipe.tallest, locations)
+    _piles(draft, start, lambda color: 0.04)
     for color in far:
         table.add('cube', color, table.spot(far=True), far=True)
-    wanted = tuple(map(tuple, [*goal, rest]))
-    _solve(draft, start, wanted, lambda _, pile: len(pile) < recipe.tallest, locations)
     draft.goal |= {'tallest': recipe.tallest}
     draft.words |= {
-        'piles': _told(locations[:-1], tuple(map(tuple, told))),
+        'piles': _told(locations[:-1], tuple(told)),
         'last': locations[-1],
         'places': listed(locations),
         'tallest': str(recipe.tallest),
@@ -482,7 +548,8 @@ def errands(draft: Draft) -> None:
     locations = _piles(draft, start, lambda color: 0.04)
     at = [pile[0] if pile else '' for pile in start]
     said = []
-    for verb in dice.shuffled(['swap', 'swap', 'turn', 'turn', 'if', 'flip', 'empty']):
+    verbs = ['swap', 'turn', 'if', 'flip']
+    for verb in dice.shuffled([*verbs * (draft.recipe.n // 3), 'empty', 'if']):
         said.append(ERRANDS[verb](dice, at, locations))
     goal = tuple((color,) if color else () for color in at)
     _solve(draft, start, goal, lambda _, pile: not pile, locations)
@@ -647,6 +714,8 @@ def _same_way(table: PuzzleTable) -> tuple[str, str]:
         for a, b in itertools.combinations(near, 2)
         if {table.spec(a).kind, table.spec(b).kind} == {'cube', 'cylinder'}
     }
+    if len(pairs) < 2:
+        raise NoRoomError('there are too few cubes or cylinders')
     (first, way), (_, second) = sorted(pairs.items(), key=lambda item: -item[1])[:2]
     if way - second < MARGIN_M:
         raise NoRoomError('a description fits two objects')
@@ -658,7 +727,41 @@ def _same_way(table: PuzzleTable) -> tuple[str, str]:
     return text, name
 
 
-RIDDLES = (_most_alone, _most_neighbours, _between, _mirrored, _same_way)
+def _closest_pair(table: PuzzleTable) -> tuple[str, str]:
+    near = [name for name in _names(table, 'cube') if name not in table.far]
+    pairs = {(a, b): -_apart(table, a, b) for a, b in itertools.combinations(near, 2)}
+    if len(near) < 3:
+        raise NoRoomError('there are too few cubes')
+    (first, way), (_, second) = sorted(pairs.items(), key=lambda item: -item[1])[:2]
+    arm = {name: -math.hypot(*table.xy(name)) for name in first}
+    if way - second < MARGIN_M or abs(arm[first[0]] - arm[first[1]]) < MARGIN_M:
+        raise NoRoomError('a description fits two objects')
+    text = (
+        'of the two cubes within reach that are closest to each other, the one that is nearer to '
+        'the origin'
+    )
+    return text, max(first, key=arm.__getitem__)
+
+
+def _near_centroid(table: PuzzleTable) -> tuple[str, str]:
+    points = [table.xy(name) for name in _names(table, 'cylinder')]
+    if not points or len(_names(table, 'cube')) < 2:
+        raise NoRoomError('there are too few cubes or cylinders')
+    x, y = (sum(axis) / len(points) for axis in zip(*points, strict=True))
+    ways = {name: -math.dist(table.xy(name), (x, y)) for name in _names(table, 'cube')}
+    text = 'the cube that is nearest to the mean of the positions of all cylinders'
+    return text, _single(ways)
+
+
+RIDDLES = (
+    _closest_pair,
+    _near_centroid,
+    _most_alone,
+    _most_neighbours,
+    _between,
+    _mirrored,
+    _same_way,
+)
 
 
 KINDS: Mapping[str, Callable[[Draft], None]] = {
@@ -667,7 +770,8 @@ KINDS: Mapping[str, Callable[[Draft], None]] = {
     'order': order,
     'mirror': mirror,
     'assignment': assignment,
-    'exact_height': exact_height,
+    'two_heights': two_heights,
+    'shortest_path': shortest_path,
     'gaps': gaps,
     'packing': packing,
     'partly': partly,

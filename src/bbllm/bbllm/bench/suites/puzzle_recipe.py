@@ -12,7 +12,8 @@ PuzzleKind = Literal[
     'order',
     'mirror',
     'assignment',
-    'exact_height',
+    'two_heights',
+    'shortest_path',
     'gaps',
     'packing',
     'partly',
@@ -39,6 +40,8 @@ class PuzzleRecipe(FileRecord):
     """How many locations it has, where that is a choice."""
     least: Annotated[int, Field(ge=0, le=60)] = 0
     """No trial can be done in fewer moves."""
+    bound: Annotated[int, Field(ge=0, le=60)] = 0
+    """A lower bound that each trial shows before it is searched, which saves searches."""
     tallest: Annotated[int, Field(ge=1, le=9)] = 4
     """How many objects may stand on each other, where that is a rule."""
     far: Annotated[int, Field(ge=0, le=10)] = 5
