@@ -82,7 +82,7 @@ RENAMED: Mapping[tuple[type, str], str] = {
     (SubGoalBegun, 'of'): 'count',
 }
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
-    Scene: ('domain', 'whole'),
+    Scene: ('domain', 'whole', 'offers_all'),
     ModelCall: ('prompt', 'error'),
     EpisodeStarted: ('episode_id', 'limits', 'settings'),
     RepairBegun: ('index', 'text'),
