@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from bbllm.core.events import ModelCall
+from bbllm.core.events import ModelCall, PromptText
 from bbllm.core.types import (
     Code,
     Fact,
@@ -51,6 +51,8 @@ model_calls = st.builds(
     prompt_chars=counts,
     stable_chars=counts,
     sent_tokens=counts,
+    prompt=st.lists(st.builds(PromptText, texts, texts, texts), max_size=3).map(tuple),
+    error=texts,
 )
 outcomes = st.builds(
     Outcome,

@@ -20,6 +20,7 @@ from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import EventKind, Limits
+from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import read_episode
 from bbllm.core.protocols import PASS
 from bbllm.core.types import PlanStep, SkillCall
@@ -125,6 +126,7 @@ def test_same_case_and_replies_give_the_same_verdict_in_both_worlds(
     declines: int | None,
     verdict: str,
     loops: int,
+    tmp_path: Path,
 ) -> None:
     job = job_of(task, k, asking(server))
     script = script_of(job)
@@ -142,6 +144,16 @@ def test_same_case_and_replies_give_the_same_verdict_in_both_worlds(
     assert over_ros.robot_s > 0
     assert [process_alive(pid) for stack in stacks for pid in stack.pids] == [False] * 5
     assert not stacks[0].log_folder.exists()
+    for record in played:
+        for name, text in record.files.items():
+            (tmp_path / name).write_text(text)
+        journal = tmp_path / f'{job.key.name}.jsonl'
+        calls = read_exchanges(read_episode(journal), journal)
+        # Also the prompts of the Body, which another node has asked.
+        assert {call.call.role for call in calls} == {'brain', 'body'}
+        assert all(call.messages and not call.missing for call in calls)
+        # A call that failed says why.
+        assert [bool(call.reply) for call in calls] == [not call.call.error for call in calls]
 
 
 @pytest.mark.slow

@@ -47,6 +47,7 @@ from bbllm.core.events import (
     ModelCall,
     ModelReplied,
     PlanMade,
+    PromptText,
     RepairBegun,
     SceneRecorded,
     StepBegun,
@@ -326,6 +327,16 @@ def test_every_kind_survives_the_round_trip(
     kind: EventKind, data: st.DataObject, stamp_s: float
 ) -> None:
     assert_survives(Event(stamp_s, data.draw(DATA[kind])))
+
+
+def test_events_have_only_the_hashes_of_prompts_and_replies_to_map_step_have_the_texts() -> None:
+    call = ModelCall(role='body', model='m', prompt=(PromptText.of('user', 'pick it up'),))
+
+    (in_event,) = sent(Event(0.0, call)).model_call
+    in_reply = convert.to_msg(call)
+
+    assert [(text.hash, text.text) for text in in_event.prompt] == [(call.prompt[0].hash, '')]
+    assert convert.from_msg(ModelCall, in_reply).prompt[0].text == 'pick it up'
 
 
 def test_a_stamp_of_today_survives_to_the_last_bit() -> None:

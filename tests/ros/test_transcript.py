@@ -26,3 +26,12 @@ def test_every_call_has_its_text_also_one_that_fails_and_one_for_vectors() -> No
     assert transcript.texts == ['', '', reply.text]
     assert reply.text.startswith('pick(red')
     assert '\x1b' not in reply.text
+
+
+@pytest.mark.parametrize('kept', [True, False])
+def test_prompts_are_passed_on_only_where_they_are_to_be_kept(kept: bool) -> None:
+    transcript = Transcript(keep_prompts=kept)
+
+    GuardedModel(transcript, ScriptedModel(['pick(red_cube)']), 'body').complete(ASK)
+
+    assert [text.text for text in transcript.calls[0].prompt] == ['which call?'] * kept

@@ -7,7 +7,7 @@ converted by name; the rest is listed in PAYLOADS.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bbllm_interfaces import msg as msgs
@@ -20,6 +20,7 @@ from bbllm.core.events import (
     Event,
     EventKind,
     Limits,
+    ModelCall,
     PlanMade,
     RepairBegun,
     StepFailed,
@@ -101,6 +102,11 @@ def feedback_event(msg: msgs.EpisodeEvent) -> msgs.EpisodeEvent:
 def _by_name(kind: EventKind, field: str, message: type) -> Payload:
     record = kind.record
     return Payload(field, lambda data: to_msg(data, message), lambda msg: from_msg(record, msg))
+
+
+def _model_call_to_msg(data: ModelCall) -> msgs.ModelCall:
+    """Write a call without the texts of its prompt, which are kept where the journal is."""
+    return to_msg(replace(data, prompt=tuple(replace(item, text='') for item in data.prompt)))
 
 
 def _start_to_msg(data: EpisodeStarted) -> msgs.EpisodeStart:
@@ -198,6 +204,9 @@ LIMITS = {
 """By field of Limits, the field of EpisodeStart, and what stands there for no limit."""
 PAYLOADS: Mapping[EventKind, Payload] = {
     EventKind.STARTED: Payload('started', _start_to_msg, _start_from_msg),
+    EventKind.MODEL_CALL: Payload(
+        'model_call', _model_call_to_msg, lambda msg: from_msg(ModelCall, msg)
+    ),
     EventKind.PLAN: Payload('plan', _plan_to_msg, _plan_from_msg),
     EventKind.ESTIMATED: Payload('estimated', _estimate_to_msg, _estimate_from_msg),
     EventKind.SENSED: Payload('sensed', _observation_to_msg, _observation_from_msg),
@@ -217,7 +226,6 @@ PAYLOADS: Mapping[EventKind, Payload] = {
             (EventKind.DISCARDED, 'discarded', msgs.DiscardedLine),
             (EventKind.OUTCOME, 'outcome', msgs.Outcome),
             (EventKind.MODEL_TEXT, 'model_text', msgs.ModelText),
-            (EventKind.MODEL_CALL, 'model_call', msgs.ModelCall),
             (EventKind.APPROVAL, 'approval', msgs.ApprovalAnswer),
             (EventKind.ENDED, 'ended', msgs.EpisodeEnd),
         )

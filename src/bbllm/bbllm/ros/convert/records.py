@@ -33,6 +33,7 @@ from bbllm.core.events import (
     EpisodeStarted,
     LineDiscarded,
     ModelCall,
+    PromptText,
     RepairBegun,
     StepFailed,
     SubGoalBegun,
@@ -69,6 +70,7 @@ MESSAGES: Mapping[type, type] = {
     ModelCall: msgs.ModelCall,
     Outcome: msgs.Outcome,
     PlanStep: msgs.PlanStep,
+    PromptText: msgs.PromptText,
     Scene: msgs.Scene,
     SceneObject: msgs.SceneObject,
     Skill: msgs.Skill,
@@ -83,7 +85,6 @@ RENAMED: Mapping[tuple[type, str], str] = {
 }
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     Scene: ('domain', 'whole', 'offers_all'),
-    ModelCall: ('prompt', 'error'),
     EpisodeStarted: ('episode_id', 'limits', 'settings'),
     RepairBegun: ('index', 'text'),
     StepFailed: ('index', 'text'),
