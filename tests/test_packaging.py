@@ -27,7 +27,7 @@ INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
 COMPAT = sorted(path.parent for path in (ROOT / 'compat').glob('*/package.xml'))
 DIRECT_LIBRARIES = ('pylibfranka', 'panda_py', 'panda-python', 'frankx', 'franky', 'fr3py')
 SOURCES = sorted([*(PACKAGE / 'bbllm').rglob('*.py'), *(ROOT / 'launch').glob('*.py')])
-LIBRARIES = {'PIL': 'pillow', 'yaml': 'pyyaml'}
+LIBRARIES = {'PIL': 'pillow', 'opentelemetry': 'opentelemetry-sdk', 'yaml': 'pyyaml'}
 """Modules that are called other than their library."""
 COMES_WITH = {
     'anyio': 'openai',
