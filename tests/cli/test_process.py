@@ -170,7 +170,7 @@ def on_full_disk(tmp_path: Path, disk: Path, own_environment: Env) -> Bbllm:
 def test_a_finished_episode_keeps_its_result_where_its_files_cannot_be_written(
     on_full_disk: Bbllm, disk: Path
 ) -> None:
-    done = on_full_disk(24, 'run', TASK, '--world', 'tabletop', '--json', XDG_STATE_HOME=str(disk))
+    done = on_full_disk(36, 'run', TASK, '--world', 'tabletop', '--json', XDG_STATE_HOME=str(disk))
 
     data = json.loads(done.stdout)
     assert (done.returncode, data['ending'], data['pictures']) == (0, 'FINISHED', [])

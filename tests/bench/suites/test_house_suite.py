@@ -101,7 +101,7 @@ def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph()
          "tag 'houshold'"),
         ({'houses': ['studioo']}, "no house named 'studioo'. Did you mean 'studio'?"),
         ({'houses': ['no/such.yaml']}, 'no/such.yaml'),
-        ({'scene': 'tabletop'}, 'give one of houses, scene (a fixed one) and generate'),
+        ({'scene': 'tabletop'}, 'give one of houses, scene (a fixed one), generate and puzzle'),
         ({'houses': None, 'scene': 'tabletop'}, 'household cannot be that of a task on a table'),
         ({'goal': SIDES}, 'segregated cannot be that of a task in houses'),
         ({'at_first': [{'thing': 'salmon', 'is': 'heated'}]}, 'only things in or on others'),

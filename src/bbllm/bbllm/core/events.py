@@ -9,7 +9,6 @@ from enum import Enum
 from typing import NoReturn, TypeVar
 
 from bbllm.core.observation import Observed
-from bbllm.core.records import NOT_KEPT
 from bbllm.core.redaction import Redactor
 from bbllm.core.text import cut
 from bbllm.core.types import (
@@ -75,7 +74,7 @@ class PromptText:
     """`system`, `user`, `assistant` or `schema`."""
     hash: str
     """Of the text; journals contain nothing else of it (core.prompt_store)."""
-    text: str = field(default='', compare=False, repr=False, metadata=NOT_KEPT)
+    text: str = field(default='', compare=False, repr=False, metadata={'json': False})
     """Without anything that looks like a key; '' where it was read from a journal."""
 
     @classmethod

@@ -5,14 +5,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, IntEnum
 from functools import cache
-from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 T = TypeVar('T')
-NOT_KEPT: Mapping[str, bool] = MappingProxyType({'json': False})
-"""Metadata of a field of a record that has no place in its JSON form."""
 DECIMALS = 4
 """Of numbers in `canonical`: lengths count to a tenth of a millimetre."""
 
