@@ -26,7 +26,11 @@ SUITE = load_suite('tabletop_hard')
 NAMES = [task.name for task in SUITE.tasks]
 SLOW = ('towers', 'few_places', 'partly_possible')
 """Their searches take up to a minute."""
-CASES = [(name, seed) for name in NAMES for seed in ((0,) if name in SLOW else (0, 1, 2))]
+CASES = [
+    pytest.param(name, seed, marks=[pytest.mark.slow] if seed or name in SLOW else [])
+    for name in NAMES
+    for seed in ((0,) if name in SLOW else (0, 1, 2))
+]
 
 
 def start_of(case: Case) -> dict[str, SceneObject]:
@@ -73,7 +77,10 @@ def test_each_case_is_crowded_and_its_moves_reach_the_goal(name: str, seed: int)
     )
 
 
-@pytest.mark.parametrize('name', ['shortest_path', 'growing_gaps', 'packing'])
+@pytest.mark.parametrize(
+    'name',
+    ['growing_gaps', *(pytest.param(n, marks=pytest.mark.slow) for n in ('packing', 'riddles'))],
+)
 def test_the_arm_solves_a_case_as_the_search_says(name: str) -> None:
     case = make_case(SUITE, name, seed=0, trial=0)
     expert = ModelConfig(provider='expert')
