@@ -131,7 +131,7 @@ def _short_grid(played: Sequence[Played]) -> Grid:
 def _chart(played: Sequence[Played]) -> Iterator[Figure]:
     models = sorted({name for item in played for name in item.origin.models})
     dates = sorted({date for item in played for date in item.origin.dates})
-    subtitle = f'{", ".join(models)}; recorded {", ".join(dates)}; intervals of 95 %'
+    subtitle = f'{", ".join(models)}, {", ".join(dates)}; 95 % intervals'
     with new_chart('Success of a recorded language model', subtitle) as (figure, axes):
         figure.set_size_inches(6.0, 1.4 + 0.3 * sum(len(item.model.by_k) for item in played))
         _draw(axes, played)
