@@ -11,7 +11,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import PromptText, hash_of_text
 from bbllm.core.exchanges import NOT_KEPT, KeptMessage, ModelExchange, read_exchanges
-from bbllm.core.journal import JournalWriter, read_episode
+from bbllm.core.journal import JournalWriter, prompts_text, read_episode
 from bbllm.core.prompt_store import PromptEncoder, decode_prompts, prompts_path
 from bbllm.core.protocols import EpisodeContext, Message, World
 from bbllm.llm.scripted import ScriptedModel
@@ -60,8 +60,9 @@ def test_each_call_is_read_back_with_its_prompt_schema_and_reply(tmp_path: Path)
 
 
 def test_a_key_in_a_task_is_in_no_file(tmp_path: Path) -> None:
-    asked(tmp_path)
+    journal = asked(tmp_path)
 
+    assert 'Tidy up with [hidden]' in prompts_text(journal)
     assert all(KEY not in path.read_text() for path in tmp_path.iterdir())
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -70,6 +71,7 @@ def test_where_prompts_are_not_to_be_kept_there_is_no_trace_of_them(tmp_path: Pa
     found = exchanges(journal := asked(tmp_path, keep_prompts=False))
 
     assert list(tmp_path.iterdir()) == [journal]
+    assert prompts_text(journal) == ''
     assert 'Tidy' not in journal.read_text()
     assert {(call.messages, call.missing) for call in found} == {((), NOT_KEPT)}
     assert [call.reply for call in found] == ['', 'pick(red_cube)', '0: pick']

@@ -1,6 +1,7 @@
 """Parameters: declared once, and files that hold nothing else."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import rclpy
@@ -14,10 +15,16 @@ from stacks import until
 from std_msgs.msg import String
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.paths import config_dir
+from bbllm.core.paths import config_dir, episodes_dir
+from bbllm.ros.parameters.model_params import journal_folder
 from bbllm.ros.rclpy_support.diagnostics import PlainLogger
 from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat
-from bbllm.ros.rclpy_support.params import NODE_PARAMS, MujocoSimParams, Parameters
+from bbllm.ros.rclpy_support.params import (
+    NODE_PARAMS,
+    BrainPlannerParams,
+    MujocoSimParams,
+    Parameters,
+)
 from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, node_arguments, params_file
 
 pytestmark = pytest.mark.ros
@@ -35,6 +42,14 @@ def node(ros_domain: int, request: pytest.FixtureRequest) -> Iterator[Node]:
 
 def never_refused(name: str, dynamic: bool) -> str:
     return ''
+
+
+@pytest.mark.parametrize(
+    ('given', 'found'),
+    [('', episodes_dir), ('/a/b', lambda: Path('/a/b')), ('~/a', lambda: Path.home() / 'a')],
+)
+def test_journals_go_where_the_parameter_says(given: str, found: Callable[[], Path]) -> None:
+    assert journal_folder(BrainPlannerParams(episodes_folder=given)) == found()
 
 
 def test_every_node_has_a_record_and_a_file() -> None:

@@ -128,6 +128,12 @@ class JournalWriter:
             self._prompts.flush()
 
 
+def prompts_text(journal: Path) -> str:
+    """Return the lines of prompts that are kept beside a journal; '' where none are."""
+    path = prompts_path(journal)
+    return path.read_text('utf-8', errors='replace') if path.exists() else ''
+
+
 def end_journal(path: Path, ending: Ending, message: str) -> bool:
     """
     Add the end to a journal that breaks off because its writer has died.

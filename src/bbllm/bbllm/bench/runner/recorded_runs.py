@@ -8,7 +8,7 @@ is `config/recordings`, which is installed with the rest of the configuration.
 
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.runner.run_setup import BenchRequest, prepare
 from bbllm.bench.suites.house_goals import GraphGoal
 from bbllm.bench.suites.suite import load_suite
-from bbllm.bench.suites.task_spec import TaskSpec
+from bbllm.bench.suites.task_spec import SuiteFileError, TaskSpec
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.files.yaml_files import FileRecord, UniqueKeysLoader, YamlFiles, explain
@@ -111,6 +111,15 @@ class Index(FileRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedTask:
+    """A task of the bench that a language model has been asked to do."""
+
+    run: RecordedRun
+    name: str
+    instruction: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where the replies of a recording come from, as it says itself."""
 
@@ -126,6 +135,30 @@ class Origin:
 def shipped() -> Path:
     """Return bbllm's own folder of recordings; raises ConfigError without a configuration."""
     return config_dir() / 'recordings'
+
+
+def recorded_tasks(folder: Path | None = None) -> Mapping[str, RecordedTask]:
+    """
+    Return what was recorded, by `run/task`; nothing where there are no recordings.
+
+    Args:
+        folder: Where recordings and their index lie; bbllm's own without one.
+    """
+    place = folder or shipped()
+    return {f'{item.run.name}/{item.name}': item for item in _tasks(place)}
+
+
+def _tasks(place: Path) -> Iterator[RecordedTask]:
+    for run in read_index(place).runs:
+        if not (place / run.file).exists():
+            continue
+        try:
+            chosen, tasks = run.chosen_tasks(), load_suite(run.suite).tasks
+        except SuiteFileError:  # it needs a package that is not installed
+            continue
+        for task in tasks:
+            if not chosen or task.name in chosen:
+                yield RecordedTask(run, task.name, task.instruction)
 
 
 def read_index(folder: Path) -> Index:

@@ -15,6 +15,7 @@ from bbllm.cli.support.options import (
     beginning,
     goal_option,
     loops_option,
+    recorded_tasks,
     ros_option,
     scenes,
 )
@@ -22,7 +23,6 @@ from bbllm.cli.support.requests import fill, option
 from bbllm.cli.support.session import Ran, finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Ending
 from bbllm.core.paths import config_dir
 from bbllm.core.registry import find_provider
 from bbllm.core.tasks import make_task
@@ -32,16 +32,8 @@ if TYPE_CHECKING:
 
 TASK = 'create a plus sign in the working space using the cubes'
 SCENE = 'plus_sign'
-LIST, RECORDED = 'list', 'recordings'
 WATCHED_SPEED = 2.0
 """Where a person watches: slow enough to follow, fast enough to be over in ten seconds."""
-
-
-def recorded_names() -> tuple[str, ...]:
-    """Return the names of recorded tasks, `run/task`."""
-    from bbllm.cli.support.recorded_demo import recorded_tasks
-
-    return tuple(recorded_tasks())
 
 
 def demo(
@@ -58,7 +50,7 @@ def demo(
         'A task that a language model did while it was recorded, played again from its replies: '
         'run/task, or list, which prints them.',
         metavar='NAME',
-        autocompletion=beginning(recorded_names),
+        autocompletion=beginning(recorded_tasks),
     ),
     speed: SpeedOptions,
     ros: bool = ros_option(),
@@ -87,7 +79,9 @@ def demo(
     if recorded is not None:
         if ros or task != TASK:
             raise ConfigError('--recorded NAME has a task of its own: leave TASK and --ros out.')
-        _show_recorded(recorded, output)
+        from bbllm.cli.support.recorded_demo import show_recorded
+
+        show_recorded(recorded, output)
         return
     if pace is None and output.live and not speed.viewer:
         pace = WATCHED_SPEED
@@ -98,56 +92,21 @@ def demo(
     else:
         options = fill(EpisodeOptions, speed, method, scene=scene, k=k, goal=goal, speed=pace)
         setup = make_setup(options, options.domain)
-        if find_provider(setup.models.brain.name) and any((config_dir() / RECORDED).glob('*.xz')):
+        # Not by bench.runner.recorded_runs, whose import takes a second.
+        recordings = (config_dir() / 'recordings').glob('*.xz')
+        if find_provider(setup.models.brain.name) and any(recordings):
             output.print(
                 'No language model plans here. Tasks that one did are recorded: bbllm demo '
                 '--recorded list.',
                 style='yellow',
             )
         ran = run_here(make_task(task), setup, output)
-    asked = task == TASK and ran.episode.ending is Ending.FINISHED
-    passed, finding = check(ran) if asked else (True, '')
+    if task != TASK:
+        finish(ran, output)
+    from bbllm.cli.support.plus_check import check_plus_sign
+
+    passed, finding = check_plus_sign(ran)
     finish(ran, output, finding=finding, passed=passed)
-
-
-def _show_recorded(name: str, output: Output) -> None:
-    """Play a recorded task again, or list them all."""
-    from bbllm.cli.support.recorded_demo import play_recorded, recorded_tasks
-
-    if name == LIST:
-        tasks = recorded_tasks()
-        for known, item in tasks.items():
-            output.print_item(f'{known}: {item.instruction}')
-        if not tasks:
-            output.print('There are no recordings.')
-        output.result({'recorded': [*tasks]})
-        return
-    ran, result = play_recorded(name, output)
-    words = f'Check of the bench: {result.verdict}'
-    finding = f'{words}; {result.reason}' if result.reason else f'{words}.'
-    finish(ran, output, finding=finding, passed=result.passed)
-
-
-def check(ran: Ran) -> tuple[bool, str]:
-    """Measure the settled cubes: whether they form a plus sign, and how well."""
-    from bbllm.bench.scorers.patterns import check_plus
-    from bbllm.core.types import Kind
-    from bbllm.viz.sheet import scenes_of
-
-    scene = ran.settled or scenes_of(ran.episode).get('after')
-    if scene is None:
-        return False, 'Check: the scene at the end is not on record.'
-    cubes = [item for item in scene.objects if item.kind is Kind.CUBE]
-    if not cubes:
-        return False, 'Check: there are no cubes in the scene.'
-    reason, fit = check_plus({item.name: item.pose for item in cubes}, cubes[0].size_m[0])
-    if reason or fit is None:
-        return False, f'Check of the settled poses: no plus sign; {reason}'
-    return True, (
-        f'Check of the settled poses: a plus sign of {len(fit.names)} cubes around '
-        f'{fit.names[0]}, arms {fit.pitch_m * 100:.1f} cm, '
-        f'no cube more than {fit.residual_m * 1000:.1f} mm off.'
-    )
 
 
 def _run_on_nodes(

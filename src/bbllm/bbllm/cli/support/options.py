@@ -42,6 +42,7 @@ def _listed(module: str, name: str) -> Callable[[], Iterable[str]]:
 
 planners = _listed('core.registry', 'planner_names')
 scenes = _listed('sim.scene_file', 'list_scenes')
+recorded_tasks = _listed('bench.runner.recorded_runs', 'recorded_tasks')
 _houses = _listed('worlds.household.houses', 'list_houses')
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_models import open_models
 from bbllm.bench.runner.episode_setup import Alone
 from bbllm.bench.runner.play_here import play_with
-from bbllm.bench.runner.recorded_runs import RecordedRun, origin_of, read_index, shipped
-from bbllm.bench.suites.suite import load_suite
-from bbllm.bench.suites.task_spec import SuiteFileError
-from bbllm.cli.support.session import Ran
+from bbllm.bench.runner.recorded_runs import RecordedTask, origin_of, recorded_tasks, shipped
+from bbllm.cli.support.session import Ran, finish
 from bbllm.cli.support.supervision import REASON, watch
 from bbllm.cli.views.output import Output
 from bbllm.core.episode import EpisodeRun
@@ -23,61 +19,41 @@ from bbllm.core.events import Event
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
-from bbllm.planners.assembly import heard_by
+
+LIST = 'list'
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedTask:
-    """A task of the bench that a language model has been asked to do."""
-
-    run: RecordedRun
-    name: str
-    instruction: str
-
-
-def recorded_tasks(folder: Path | None = None) -> Mapping[str, RecordedTask]:
+def show_recorded(name: str, output: Output) -> None:
     """
-    Return what was recorded, by `run/task`; nothing where there are no recordings.
-
-    Args:
-        folder: Where recordings and their index lie; bbllm's own without one.
-    """
-    place = folder or shipped()
-    return {f'{item.run.name}/{item.name}': item for item in _tasks(place)}
-
-
-def _tasks(place: Path) -> Iterator[RecordedTask]:
-    for run in read_index(place).runs:
-        if not (place / run.file).exists():
-            continue
-        try:
-            chosen, tasks = run.chosen_tasks(), load_suite(run.suite).tasks
-        except SuiteFileError:  # it needs a package that is not installed
-            continue
-        for task in tasks:
-            if not chosen or task.name in chosen:
-                yield RecordedTask(run, task.name, task.instruction)
-
-
-def play_recorded(
-    name: str, output: Output, folder: Path | None = None
-) -> tuple[Ran, EpisodeResult]:
-    """
-    Play the first episode of a recorded task again, shown while it runs, and judge it.
+    Play the first episode of a recorded task again, judge it and exit; `list` prints all names.
 
     Raises:
         UnknownNameError: No such task is recorded.
         ReplayError: Its recording cannot be read.
     """
-    place = folder or shipped()
-    known = recorded_tasks(place)
+    known = recorded_tasks(place := shipped())
+    if name == LIST:
+        for each, task in known.items():
+            output.print_item(f'{each}: {task.instruction}')
+        if not known:
+            output.print('There are no recordings.')
+        output.result({'recorded': [*known]})
+        return
     if not known:
         raise ConfigError(f'There are no recordings in {place}; leave --recorded out.')
     if name not in known:
         raise UnknownNameError('recorded task', name, known)
-    run = known[name].run
-    job = run.job(place, known[name].name)
-    origin = origin_of(place / run.file)
+    ran, result = _play(known[name], place, output)
+    words = f'Check of the bench: {result.verdict}'
+    finding = f'{words}; {result.reason}' if result.reason else f'{words}.'
+    finish(ran, output, finding=finding, passed=result.passed)
+
+
+def _play(task: RecordedTask, folder: Path, output: Output) -> tuple[Ran, EpisodeResult]:
+    """Play the first episode of a task from the recordings in a folder, shown while it runs."""
+    run = task.run
+    job = run.job(folder, task.name)
+    origin = origin_of(folder / run.file)
     output.print(
         f'A recording: {", ".join(origin.models)} gave these replies on '
         f'{", ".join(origin.dates)} to {run.planner}; no model is asked now.',
@@ -120,4 +96,4 @@ class _Shown(Alone):
 
     def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
         self._run = run
-        return heard_by(run)
+        return super().hearing(run)

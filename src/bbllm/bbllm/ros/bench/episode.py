@@ -20,8 +20,7 @@ from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.events import Episode, Limits
-from bbllm.core.journal import read_episode
-from bbllm.core.prompt_store import prompts_path
+from bbllm.core.journal import prompts_text, read_episode
 from bbllm.core.registry import load_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
 from bbllm.llm.config import GOAL_SUFFIX
@@ -189,9 +188,7 @@ class _Files:
             result=with_earlier(result, self._job, earlier),
             journal=text,
             earlier=tuple(_text(path) for path in self._journals_before()),
-            prompts=tuple(
-                _text(prompts_path(path)) for path in (journal, *self._journals_before())
-            ),
+            prompts=tuple(map(prompts_text, (journal, *self._journals_before()))),
             recording=self._said(),
         )
 

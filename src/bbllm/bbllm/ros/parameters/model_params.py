@@ -1,8 +1,9 @@
-"""From a node's parameters to its language models."""
+"""From a node's parameters to its language models, and the folder of what they planned."""
 
 from pathlib import Path
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.paths import episodes_dir
 from bbllm.core.protocols import ChatModel
 from bbllm.core.registry import PlannerSpec, find_provider, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
@@ -36,6 +37,10 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
     return spec, models
 
 
+def journal_folder(params: BrainPlannerParams) -> Path:
+    return _path(params.episodes_folder) or episodes_dir()
+
+
 def mapping_of(name: str) -> MappingMethod:
     try:
         return MappingMethod(name)
@@ -58,9 +63,8 @@ def models_of_body(params: ModelParams, mapping: MappingMethod) -> Models:
 
 def model_of_open_state(params: StateEstimatorParams) -> ChatModel:
     """Return the model that estimates; ConfigError for a stand-in."""
-    path = Path(params.llm_config).expanduser() if params.llm_config else None
     overrides = {'brain': params.model} if params.model else {}
-    model = make_models(load_config(path), overrides=overrides).brain
+    model = make_models(load_config(_path(params.llm_config)), overrides=overrides).brain
     if find_provider(model.name) is not None:
         raise ConfigError(
             f'open_state:=model needs a language model, and {model.name} is none. Name one '

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 from bbllm_interfaces.msg import EpisodeEvent
 from std_msgs.msg import String
@@ -13,13 +12,12 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.journal import JournalWriter
-from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.planners.assembly import heard_by
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.records import EVENTS, LATCHED
-from bbllm.ros.parameters.model_params import planner_and_models
+from bbllm.ros.parameters.model_params import journal_folder, planner_and_models
 from bbllm.ros.planner.ros_world import RosBody, RosWorld, body_client
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
@@ -55,7 +53,7 @@ class EpisodeDesk:
         node.create_subscription(
             EpisodeEvent, 'approval_events', self._hear_approval, EVENTS, callback_group=node.group
         )
-        self._folder = Path(params.episodes_folder) if params.episodes_folder else episodes_dir()
+        self._folder = journal_folder(params)
         self._lock = threading.Lock()
         self._task: Task | None = None
         self._owner = b''

@@ -7,7 +7,7 @@ from bbllm.bench.optimal.house_state import GOING, HouseState
 from bbllm.bench.oracle.household.subplan import lying_at
 from bbllm.bench.suites.case import HouseStart
 from bbllm.core.events import Event
-from bbllm.core.naming import id_of
+from bbllm.core.naming import class_of, id_of
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.worlds.household.checks import ActionSituation, Check, above
 from bbllm.worlds.household.constraints import AboutThing, Constraint
@@ -61,6 +61,11 @@ class HouseCopy:
 
     def observe(self) -> Scene:
         return self._world.observe()
+
+    def shared_classes(self) -> set[str]:
+        """Return the classes that several objects in sight have, so that a class is ambiguous."""
+        found = Counter(map(class_of, self.observe().names))
+        return {name for name, count in found.items() if count > 1}
 
     def catch_up(self) -> None:
         """Repeat what was done since the last time."""

@@ -8,7 +8,6 @@ no scene shows it learns from the outcomes of failed actions. It names what the 
 goal that comes with an annotated program it plans nothing, and repeats that program.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from bbllm.bench.optimal.house_state import NoPlanError
@@ -22,7 +21,6 @@ from bbllm.bench.suites.case import HouseStart
 from bbllm.bench.suites.eai_suite import script_of, walked_script_of
 from bbllm.bench.suites.house_goals import GraphGoal, HouseholdGoal
 from bbllm.bench.suites.house_predicates import goal_of
-from bbllm.core.naming import class_of
 from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
 from bbllm.planners.common.observation_text import ShortNames
@@ -102,14 +100,9 @@ class _Replies:
 
     def _write(self, request: PromptRequest, lines: Sequence[ScriptLine]) -> str:
         putback = write.PUT if request.kind == 'calls' else write.PUTBACK
-        single = self._twins() if isinstance(self._goal, GraphGoal) else set[str]()
+        single = self._house.shared_classes() if isinstance(self._goal, GraphGoal) else set[str]()
         plan = [write.plan_line(line, putback=putback, single=single) for line in lines]
         return plan_reply(request, plan, 'char0')
-
-    def _twins(self) -> set[str]:
-        """Return the classes that several objects in sight have; the goal means one of them."""
-        found = Counter(map(class_of, self._house.observe().names))
-        return {name for name, count in found.items() if count > 1}
 
     def _by_class(self) -> tuple[ScriptLine, ...]:
         """
