@@ -13,6 +13,7 @@ from bbllm.bench.runner.recorded_runs import (
     RecordedRun,
     origin_of,
     read_index,
+    recorded_tasks,
     shipped,
     stratified,
 )
@@ -113,6 +114,14 @@ def test_a_sample_is_fixed_by_its_seed_and_has_each_kind_of_goal() -> None:
     kinds = {task.name: task.goal.kind for task in tasks}
     assert {kinds[name] for name in some} == {*kinds.values()}
     assert stratified(tasks, 99, 7) == tuple(kinds)
+
+
+def test_tasks_are_listed_without_the_braces_that_a_trial_fills() -> None:
+    texts = {name: task.instruction for name, task in recorded_tasks().items()}
+    if not (shipped() / 'tabletop_hard.jsonl.xz').exists():
+        pytest.skip('not recorded: tabletop_hard')
+    assert 'from the bottom up: …. No tower' in texts['tabletop_hard/towers']
+    assert not [text for text in texts.values() if '{' in text]
 
 
 @pytest.mark.parametrize('item', read_index(shipped()).runs, ids=lambda item: item.name)

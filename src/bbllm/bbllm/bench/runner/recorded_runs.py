@@ -7,6 +7,7 @@ is `config/recordings`, which is installed with the rest of the configuration.
 """
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -117,6 +118,7 @@ class RecordedTask:
     run: RecordedRun
     name: str
     instruction: str
+    """With … in place of what each trial of a puzzle fills in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,9 @@ def _tasks(place: Path) -> Iterator[RecordedTask]:
             continue
         for task in tasks:
             if not chosen or task.name in chosen:
-                yield RecordedTask(run, task.name, task.instruction)
+                # The words of a trial would have to be drawn, which takes seconds.
+                text = re.sub(r'{\w+}', '…', task.instruction)
+                yield RecordedTask(run, task.name, text)
 
 
 def read_index(folder: Path) -> Index:
