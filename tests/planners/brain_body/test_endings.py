@@ -7,11 +7,19 @@ from box_table import BoxTable
 from chosen import built
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import CancelledError, ModelUnavailableError
-from bbllm.core.events import Ending, Episode, EventKind, GoalStated, Limits
+from bbllm.core.errors import (
+    BbllmError,
+    CancelledError,
+    LostNodeError,
+    ModelUnavailableError,
+    NeedsPersonError,
+    SceneError,
+)
+from bbllm.core.events import Ending, Episode, EpisodeEnded, EventKind, GoalStated, Limits
+from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.journal import line_of, read_line, summarize
 from bbllm.core.tasks import make_task
-from bbllm.core.types import PlanStep, Scene, SkillCall
+from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.goal_request import goal_prompt
@@ -203,6 +211,57 @@ def test_what_a_failed_step_left_in_the_hand_is_set_down_too_but_not_in_a_bench(
     assert episode.message.startswith('Step 1 stayed failed')
     assert (person.held, person.calls[-1]) == ('', 'place(table)')
     assert bench.held == 'red_cube'
+
+
+@pytest.mark.parametrize(
+    ('error', 'ending', 'message'),
+    [
+        (
+            SceneError('The scene is stale.'),
+            Ending.GAVE_UP,
+            'it is glued red_cube is still in the hand: The scene is stale.',
+        ),
+        (LostNodeError('fr3_executor has gone.'), Ending.WORLD_FAILED, 'fr3_executor has gone.'),
+        (NeedsPersonError('Stopped.'), Ending.WORLD_FAILED, 'Stopped.'),
+        (CancelledError('stop'), Ending.CANCELLED, 'stop'),
+    ],
+)
+def test_what_cannot_be_set_down_is_added_to_the_reason_for_giving_up(
+    error: BbllmError, ending: Ending, message: str
+) -> None:
+    class Broken(BoxTable):
+        def execute(self, call: SkillCall) -> Outcome:
+            if call.skill == 'place':
+                raise error
+            return super().execute(call)
+
+    episode, _, _ = do(
+        'none', '0: pick(red_cube)\n1: pick(moon)', 'cannot: it is glued', world=Broken(PLACES)
+    )
+    spent, _, _ = do(
+        *('none', '0: pick(red_cube)\n1: pick(moon)', 'cannot: it is glued'),
+        limits=Limits(steps=2),
+    )
+
+    assert (episode.ending, episode.message) == (ending, message)
+    assert spent.ending is Ending.GAVE_UP
+    assert spent.message.startswith('it is glued red_cube is still in the hand: The limit of 2')
+
+
+def test_a_fault_while_the_goal_is_checked_does_not_keep_the_end_off_the_record() -> None:
+    class Faulty(SceneGoals):
+        def check(self, goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
+            raise KeyError('plate')
+
+    run = EpisodeRun(make_task('x', 'r'), planner='p', brain='b', body='c')
+    planner = BrainBody(ScriptedModel([STACK]), CallBody(), k=0)
+
+    with pytest.raises(KeyError):
+        run.execute(planner, BoxTable(PLACES), Faulty(ScriptedModel([]), GOAL))
+
+    ended = run.events[-1].data
+    assert isinstance(ended, EpisodeEnded)
+    assert (ended.ending, ended.goal) == (Ending.WORLD_FAILED, 'not checked')
 
 
 def test_nothing_is_set_down_where_nothing_was_taken() -> None:

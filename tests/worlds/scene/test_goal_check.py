@@ -11,6 +11,7 @@ from bbllm.core.goals import TABLE_KINDS, parse_goal, parse_goal_reply
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm.worlds.scene import goal_check
 from bbllm.worlds.scene.goal_check import check_goal, undecided
 from bbllm.worlds.scene.relations import build_scene
 
@@ -87,6 +88,11 @@ def unmet(goal: str, moved: Places | None = None, held: str = '') -> tuple[str, 
         ('moved(red_cube)', {'red_cube': (0.42, 0.10)}, {'red_cube': (0.41, 0.10)}),
         ('not moved(red_cube)', {}, {'red_cube': (0.5, 0.0)}),
         ('at_place_of(red_cube, blue_cube)', {'red_cube': (0.5, 0.18), 'blue_cube': (0, 0)}, {}),
+        (
+            'at_place_of(red_cube, blue_cube)',
+            {'red_cube': (0.5, 0.2), 'blue_cube': (0.3, 0.3)},
+            {'red_cube': (0.5, 0.2, ON_RED)},
+        ),
         ('shifted(red_cube, left)', {'red_cube': (0.4, 0.12)}, {'red_cube': (0.4, 0.11)}),
         ('shifted(red_cube, near)', {'red_cube': (0.38, 0.10)}, {'red_cube': (0.5, 0.10)}),
         (
@@ -160,6 +166,10 @@ def test_what_is_in_the_hand_is_held_and_nowhere_else() -> None:
     assert unmet('held(red_cube)') == ('red_cube is not in the hand',)
     assert unmet('on(red_cube, blue_cube)', up, 'red_cube') == ('red_cube is in the hand',)
     assert 'red_cube is in the hand' in unmet('tower(blue_cube, red_cube)', up, 'red_cube')[0]
+    for goal in ('on(blue_cube, red_cube)', 'farther(blue_cube, red_cube)'):
+        met = {'red_cube': (0.40, 0.20, 0.30), 'blue_cube': (0.5, 0.2, 0.34)}
+        assert unmet(goal, met, 'red_cube') == ('red_cube is in the hand',)
+    assert unmet('at_place_of(blue_cube, red_cube)', {'blue_cube': (0.4, 0.1)}, 'red_cube') == ()
 
 
 def test_a_fault_has_the_figure_and_where_the_object_is() -> None:
@@ -190,6 +200,7 @@ def test_a_fault_has_the_figure_and_where_the_object_is() -> None:
         ('side(red_cube, up)', 'none of left, right, near, far'),
         ('tower(red_cube)', 'two or more'),
         ('tower(red_cube, red_cube)', 'each once'),
+        ('tower(2 of white_container|red_cube|blue_cube)', 'comes second, as b in in(a, b).'),
         ('plus(red_cube, blue_cube)', '5 objects'),
         ('on(3 of red_cube|blue_cube, table)', 'any number from 1 to 2'),
         ('on(red_cube, table) please on(blue_cube, table)', 'is no condition'),
@@ -227,8 +238,7 @@ def test_every_kind_of_condition_is_read_from_its_own_form_and_written_back() ->
     [
         'on(red_cube, blue_cube)\nside(blue_cube, left)',
         '```\n1. on(Red cube, blue_cube)\n2. side(blue_cube, left)\n```',
-        '<think>on(green_cube, table)? no</think>The conditions:\n- on(red_cube, blue_cube); '
-        'side(blue_cube, left).',
+        'The conditions:\n- on(red_cube, blue_cube); side(blue_cube, left).',
         'on(red_cube, blue_cube)\nside(blue_cube, left)\non(red_cube, blue_cube)',
     ],
 )
@@ -244,6 +254,49 @@ def test_a_reply_is_read_through_what_models_put_around_it(reply: str) -> None:
 )
 def test_none_is_no_goal_whatever_stands_beside_it(reply: str) -> None:
     assert parse_goal_reply(reply, scene(START)) is None
+
+
+def test_a_line_of_chatter_that_begins_with_none_leaves_the_goal() -> None:
+    reply = 'None of the cubes moves before that.\non(red_cube, blue_cube)'
+
+    assert str(parse_goal_reply(reply, scene(START))) == 'on(red_cube, blue_cube)'
+
+
+def test_conditions_are_counted_without_duplicates() -> None:
+    cubes = [name for name in START if name.endswith('cube')]
+    pairs = [f'{a}, {b}' for a in cubes for b in (*cubes, 'table') if a != b]
+    texts = [f'{kind}({pair})' for kind in ('on', 'beside', 'nearer') for pair in pairs][:40]
+    table = scene(START)
+
+    assert len(parse_goal('; '.join([*texts, texts[0]]), table).conditions) == 40
+    with pytest.raises(ParseError, match=r'has 41 conditions; write 40 at most, with all of'):
+        parse_goal('; '.join([*texts, texts[0], 'moved(red_cube)']), table)
+
+
+def test_a_shape_that_has_too_many_choices_is_not_decided_and_its_best_fault_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stacked = {'red_cube': (0.50, 0.20, ON_RED)}
+    tower = 'tower(3 of green_cube|pink_cube|red_cube|blue_cube)'
+    line = 'line(2 of red_cube|pink_cube|green_cube|blue_cube)'
+
+    assert '2 of 3 objects (blue_cube, red_cube)' in unmet(tower, stacked)[0]
+    assert 'blue_cube and red_cube are 14.1 cm apart' in unmet(line)[0]
+    monkeypatch.setattr(goal_check, 'MOST_SUBSETS', 3)
+    start = scene(START)
+    for goal in (tower, f'not {tower}'):
+        found = check_goal(parse_goal(goal, start), start, start)
+        assert (found.unmet, found.met) == ((), False)
+        assert 'has too many choices' in found.unseen
+
+
+def test_the_words_of_a_fault_follow_the_order_of_the_objects() -> None:
+    level = scene({**START, 'green_cube': (0.50, 0.20, ON_RED), 'pink_cube': (0.4, 0.1, ON_RED)})
+    goal = parse_goal('tower(all of {})'.format('|'.join(n for n in START if 'cube' in n)), level)
+
+    (fault,) = check_goal(goal, level, level).unmet
+
+    assert fault.endswith('2 of 4 objects (red_cube, pink_cube)')
 
 
 def test_what_conditions_do_not_express_keeps_a_goal_from_being_met_but_not_from_being_unmet() -> (
@@ -291,6 +344,8 @@ def test_a_goal_of_a_house_is_checked_by_its_facts_at_any_depth() -> None:
     assert shown('in(salmon, kitchen); in(salmon, fridge); state(fridge, closed)') == ()
     assert shown('in(character, kitchen); not held(salmon); in(4 of breadslice, kitchen)') == ()
     assert 'salmon_110 is not in microwave' in shown('in(salmon, microwave)')[0]
+    assert 'plate_174 is not in kitchentable' in shown('in(plate_174, kitchentable)')[0]
+    assert shown('in(plate_174, kitchen); on(plate_174, kitchentable)') == ()
     assert shown('state(fridge, open)') == ('fridge_109 is not open',)
     with pytest.raises(ParseError, match='is no condition'):
         parse_goal('tower(plate, bowl)', house)
@@ -307,3 +362,12 @@ def test_what_is_out_of_sight_is_not_decided() -> None:
 
     assert (finding.unmet, finding.met) == ((), False)
     assert 'salmon_110 is not in sight' in finding.unseen
+    for text, fault in (
+        ('not on(milk_111|apple_170, kitchentable)', 'apple_170 is on kitchentable_169'),
+        ('on(all of milk_111|apple_170, sink_141)', 'apple_170 is not on sink'),
+        ('on(milk_111|apple_170, sink_141)', ''),
+        ('not on(milk_111|apple_170, sink_141)', ''),
+    ):
+        found = check_goal(parse_goal(text, start), seen, start)
+        assert fault in ''.join(found.unmet), text
+        assert bool(found.unseen) is not bool(fault), text

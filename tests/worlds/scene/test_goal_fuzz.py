@@ -111,13 +111,9 @@ def single(kind: str, a: str, b: str, now: Where, start: Where, held: str) -> bo
         shift = sum((now[a][i] - start[a][i]) * way[i] for i in range(2))
         return a != held and shift >= H
     if a == held or (b == held and kind != 'at_place_of'):
-        return (
-            a != held
-            and kind in ('left_of', 'right_of', 'nearer', 'farther')
-            and ahead(kind, a, b, now)
-        )
+        return False
     if kind == 'at_place_of':
-        return math.dist((x, y), start[b][:2]) <= H
+        return math.dist((x, y), start[b][:2]) <= H and abs(z - start[b][2]) <= 0.01
     if kind == 'on':
         if b == 'table':
             return abs(z - H) <= 0.01

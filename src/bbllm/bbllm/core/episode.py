@@ -30,6 +30,7 @@ from bbllm.core.errors import (
     NoGoalError,
     ParseError,
     SceneError,
+    WorldError,
 )
 from bbllm.core.events import (
     Ending,
@@ -175,6 +176,7 @@ class EpisodeRun:
         self._world, self._goals = world, goals
         self.emit(self._start)
         ending, message, error_type = Ending.WORLD_FAILED, '', ''
+        status = self._goal_status(None)
         try:
             self._before = self._show_scene('before', world.observe())
             self.token.raise_if_cancelled()
@@ -186,8 +188,10 @@ class EpisodeRun:
                 raise GaveUpError(f'{error}{self._set_down(guarded)}') from error
             still_held = self._set_down(guarded) if self._is_stuck(guarded) else ''
             self.token.raise_if_cancelled()
-            ending, message = self._judge(self._show_scene('after', self._settled()))
+            after = self._show_scene('after', self._settled())
+            ending, message = self._judge(after)
             message += still_held
+            status = self._goal_status(after)
         except KeyboardInterrupt:
             world.stop()
             ending, message = Ending.CANCELLED, 'Interrupted from the keyboard.'
@@ -196,7 +200,7 @@ class EpisodeRun:
             message = str(error)
             error_type = type(error).__name__
             with suppress(BbllmError):  # the picture is not worth a second error
-                self._show_scene('after', world.observe())
+                status = self._goal_status(self._show_scene('after', world.observe()))
         except BaseException as error:
             world.stop()
             error_type = type(error).__name__
@@ -205,7 +209,7 @@ class EpisodeRun:
         finally:
             for text in self.take_human_feedback():
                 self.warn(f'The episode ended before this was read: {text!r}')
-            self.emit(EpisodeEnded(ending, message, error_type, self._goal_status()))
+            self.emit(EpisodeEnded(ending, message, error_type, status))
         return episode_of(self.events)
 
     def model(
@@ -417,21 +421,21 @@ class EpisodeRun:
             return ''
         return f'{name} is still in the hand: a step after it was taken was not carried out.'
 
-    def _goal_status(self) -> str:
-        """Return what the last scene on record shows of the goal; '' where none was asked for."""
+    def _goal_status(self, after: Scene | None) -> str:
+        """Return what the scene at the end shows of the goal; '' where none was asked for."""
         if self._goals is None:
             return ''
-        last = [each for each in self._all(SceneRecorded) if each.moment == 'after']
-        if self._goal is None or self._before is None or not last:
+        if self._goal is None or self._before is None or after is None:
             return NOT_CHECKED
-        finding = self._goals.check(self._goal, last[-1].scene, self._before)
+        finding = self._goals.check(self._goal, after, self._before)
         return 'met' if finding.met else 'unmet' if finding.unmet else NOT_CHECKED
 
     def _is_stuck(self, world: World) -> bool:
         """
         Return whether a step of a person's task stayed failed and left an object in the hand.
 
-        A bench asks for no goal, and scores what the planner itself left.
+        A bench asks for no goal, and scores what the planner itself left after its last loop; only
+        where a planner gives up is what it took set down there too.
         """
         if self._goals is None or not steps_left(self.events, StepFailed):
             return False
@@ -444,19 +448,26 @@ class EpisodeRun:
 
         Only what was taken in this episode, and where the hand can place it on furniture.
         """
-        scene = world.observe()
-        taken = [name for name in held_names(scene) if name not in held_names(self._before)]
-        tables = [item.name for item in scene.objects if item.kind is Kind.FIXTURE]
-        places = [skill for skill in scene.skills if (skill.name, skill.params) == PLACE]
-        if not (taken and tables and places):
-            return ''
-        plans, begun = self._all(PlanMade), self._all(StepBegun)
-        done = plans[-1].steps[: begun[-1].index + 1] if plans and begun else ()
-        step = PlanStep(len(done), f'place {taken[0]} on {tables[0]}')
-        self.emit(PlanMade((*done, step.text), len(done)))
-        self.emit(StepBegun.of(step))
-        outcome = world.execute(SkillCall(places[0].name, (tables[0],)))
-        return '' if outcome.succeeded else f' {taken[0]} is still in the hand: {outcome.message}'
+        held = 'Whatever was taken'
+        try:
+            scene = world.observe()
+            taken = [name for name in held_names(scene) if name not in held_names(self._before)]
+            tables = [item.name for item in scene.objects if item.kind is Kind.FIXTURE]
+            places = [skill for skill in scene.skills if (skill.name, skill.params) == PLACE]
+            if not (taken and tables and places):
+                return ''
+            held = taken[0]
+            plans, begun = self._all(PlanMade), self._all(StepBegun)
+            done = plans[-1].steps[: begun[-1].index + 1] if plans and begun else ()
+            step = PlanStep(len(done), f'place {taken[0]} on {tables[0]}')
+            self.emit(PlanMade((*done, step.text), len(done)))
+            self.emit(StepBegun.of(step))
+            outcome = world.execute(SkillCall(places[0].name, (tables[0],)))
+        except (LostNodeError, NeedsPersonError):
+            raise
+        except (BudgetError, WorldError) as error:  # the reason why it ends is another
+            return f' {held} is still in the hand: {error}'
+        return '' if outcome.succeeded else f' {held} is still in the hand: {outcome.message}'
 
     def _show_scene(self, moment: str, scene: Scene) -> Scene:
         self.emit(SceneRecorded(moment, scene))

@@ -26,7 +26,7 @@ from bbllm.core.errors import ParseError, UnknownNameError
 from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import plain
 from bbllm.core.text import listed
-from bbllm.core.types import Kind, Scene
+from bbllm.core.types import MOVABLE, Kind, Scene
 
 MAX_CONDITIONS = 40
 """Longer goals come from models that repeat themselves."""
@@ -240,7 +240,6 @@ def goal_form(domain: str) -> str:
     )
 
 
-_THINK = re.compile(r'<think>.*?(?:</think>|\Z)', re.DOTALL)
 _MARKS = ' \t\r>*_#`~-•.;"'
 _NUMBERED = re.compile(r'\d{1,3}[.:)]\s+')
 _CONDITION = re.compile(r'(not\s+)?([A-Za-z]\w{0,40})\s*\(([^()]*)\)')
@@ -255,10 +254,10 @@ def parse_goal_reply(text: str, scene: Scene) -> TaskGoal | None:
     Lines without a bracket are chatter and are ignored; every other line must be conditions.
     Raises ParseError for a line that is not, or names what the scene does not have.
     """
-    lines = [_bare(line) for line in _THINK.sub('', text).split('\n')]
+    lines = [_bare(line) for line in text.split('\n')]
     rest = [line for line in lines if line.lower().startswith(f'{NOT_CHECKED}:')]
     lines = [line for line in lines if line not in rest]
-    if any(re.match(rf'{NONE}\b', line, re.IGNORECASE) for line in lines):
+    if any(line.lower() == NONE for line in lines):
         return None
     wanted = [line for line in lines if '(' in line]
     if rest and not wanted:
@@ -307,7 +306,10 @@ def parse_goal(text: str, scene: Scene) -> TaskGoal:
         raise _unreadable(text[at:], scene)
     conditions = tuple(dict.fromkeys(found))
     if len(conditions) > MAX_CONDITIONS:
-        raise ParseError(f'The goal has {len(found)} conditions, of at most {MAX_CONDITIONS}.')
+        raise ParseError(
+            f'The goal has {len(conditions)} conditions; write {MAX_CONDITIONS} at most, with '
+            'all of a|b|c for several objects.'
+        )
     return TaskGoal(conditions)
 
 
@@ -379,6 +381,12 @@ def _parts_of_shape(
     in_order = len(chosen) > 1
     singles = all(len(item.names) == 1 for item in chosen)
     members = [name for item in chosen for name in item.names]
+    if fixed := [name for name in members if scene.object(name).kind not in MOVABLE]:
+        raise ParseError(
+            f'{fixed[0]} is a {scene.object(fixed[0]).kind.value}, which cannot be part of a '
+            f'{kind.value}: it takes cubes and other objects that can be stacked, and a container '
+            'comes second, as b in in(a, b).'
+        )
     if in_order and (not singles or len(set(members)) < len(members)):
         raise ParseError(
             f'{kind.value} takes objects in their order, each once, as in {K.TOWER.form}, or so '

@@ -12,9 +12,12 @@ a turn of 15 degrees at most.
 import cmath
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 
+from bbllm.core.errors import NoGoalError
 from bbllm.core.goals import (
     HOUSEHOLD,
     PLUS_SIZE,
@@ -25,7 +28,7 @@ from bbllm.core.goals import (
     TaskGoal,
 )
 from bbllm.core.text import listed
-from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
+from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject
 from bbllm.skills.containers import lies_in
 from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, top_z
 from bbllm.worlds.scene.relations import LOCATION_RADIUS_M, REST_GAP_M, stands_on
@@ -48,6 +51,10 @@ WAY_WORDS = {
     'near': 'nearer',
     'far': 'farther away',
 }
+UNSEEN = 'is not in sight'
+Fault = tuple[int, float, str]
+"""How bad a choice of objects for a shape is: which check fails, by how much, and in words."""
+GOOD: Fault = (0, 0.0, '')
 Relate = Callable[[SceneObject, SceneObject], str]
 """Returns why an object is not so related to another, '' if it is."""
 SLACK_M = 1e-6
@@ -67,8 +74,14 @@ def check_goal(goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
     unmet: list[str] = []
     unseen = f'no condition expresses {goal.rest!r}' if goal.rest else ''
     for condition in goal.conditions:
-        fault = check.fault(condition)
-        hidden = _hidden(condition, scene) if fault or condition.negated else ''
+        try:
+            fault = check.fault(condition)
+        except NoGoalError as error:
+            unseen = unseen or str(error)
+            continue
+        # What is in sight can break a condition with `not`, and can meet any other.
+        open_ = bool(fault) != condition.negated
+        hidden = _hidden(condition, scene, check.fault) if open_ else ''
         if hidden:
             unseen = unseen or hidden
         elif fault:
@@ -94,28 +107,33 @@ def undecided(goal: TaskGoal, start: Scene) -> str:
     return ''
 
 
-def _hidden(condition: GoalCondition, scene: Scene) -> str:
-    """Return that an object of a condition is not in sight, where more may be out of sight."""
+def _hidden(
+    condition: GoalCondition, scene: Scene, fault_of: Callable[[GoalCondition], str]
+) -> str:
+    """Return that an object that could decide a condition is not in sight, '' if none could."""
     if scene.whole:
         return ''
-    names = [name for item in condition.things for name in item.names]
-    names += condition.place.names if condition.place else ()
-    gone = next((name for name in names if name not in scene.names), '')
-    return f'{gone} is not in sight at the end' if gone else ''
+    (chosen,) = condition.things  # only houses are seen in part, and they have no shapes
+    gone = [name for name in chosen.names if name not in scene.names]
+    places = condition.place.names if condition.place else ()
+    far = [name for name in places if name not in scene.names]
+    good = [n for n in chosen.names if n not in gone and not fault_of(_alone(condition, n))]
+    enough = condition.negated or len(good) + len(gone) >= chosen.count
+    deciding = [*(gone if enough else ()), *far]
+    return f'{deciding[0]} {UNSEEN} at the end' if deciding else ''
 
 
-def _chosen(
-    condition: GoalCondition, fault_of: Callable[[str], str], positive: Callable[[str], str]
-) -> str:
+def _chosen(condition: GoalCondition, fault_of: Callable[[str], str]) -> str:
     """Return the fault of a condition that each of some objects meets or does not."""
     selection = condition.things[0]
     faults = {name: fault_of(name) for name in selection.names}
     good = [name for name, fault in faults.items() if not fault]
     if condition.negated:
-        return positive(good[0]) if good else ''
+        return _alone(condition, good[0]).in_words if good else ''
     if len(good) >= selection.count:
         return ''
-    bad = [fault for fault in faults.values() if fault]
+    # What is in sight and wrong comes first: it decides.
+    bad = sorted(filter(None, faults.values()), key=lambda fault: fault.endswith(UNSEEN))
     if selection.count == len(selection.names):
         more = f' (and {len(bad) - 1} more)' if len(bad) > 1 else ''
         return f'{bad[0]}{more}'
@@ -125,10 +143,9 @@ def _chosen(
     return f'of {selection}, {holds} {"is" if len(good) < 2 else "are"} so: {bad[0]}'
 
 
-def _positive(condition: GoalCondition, name: str) -> str:
-    """Return, in words, that an object is what it must not be."""
-    alone = Selection((name,), 1, name)
-    return GoalCondition(condition.kind, (alone,), condition.place, condition.word).in_words
+def _alone(condition: GoalCondition, name: str) -> GoalCondition:
+    """Return that one object is so, without `not`."""
+    return replace(condition, things=(Selection((name,), 1, name),), negated=False)
 
 
 def _cm(length_m: float) -> str:
@@ -166,7 +183,7 @@ class _Table:
             case K.PLUS:
                 return self._shape(condition, self._plus)
         single = partial(self._single, condition)
-        fault = _chosen(condition, single, partial(_positive, condition))
+        fault = _chosen(condition, single)
         return self._with_reach(fault, condition) if fault else ''
 
     def _with_reach(self, fault: str, condition: GoalCondition) -> str:
@@ -212,8 +229,10 @@ class _Table:
             if other == name:
                 continue
             fault = f'{other} is no longer in the scene' if place is None else ''
-            if name in self._held:
-                fault = f'{name} is in the hand'
+            # What b is now is of no account to at_place_of.
+            moving = (name,) if condition.kind is K.AT_PLACE_OF else (name, other)
+            if up := [each for each in moving if each in self._held]:
+                fault = f'{up[0]} is in the hand'
             if place is not None and not fault:
                 fault = relations[condition.kind](item, place)
             if not fault:
@@ -341,7 +360,10 @@ class _Table:
 
     def _at_place_of(self, item: SceneObject, place: SceneObject) -> str:
         was = self._start.get(place.name, place)
-        way = abs(_point(item) - _point(was))
+        way, rise = abs(_point(item) - _point(was)), bottom_z(item) - bottom_z(was)
+        if abs(rise) > REST_GAP_M + SLACK_M:
+            side = 'higher' if rise > 0 else 'lower'
+            return f'{item.name} is {_cm(abs(rise))} {side} than {place.name} was'
         if way <= _width(item) / 2 + SLACK_M:
             return ''
         allowed = f'{_cm(_width(item) / 2)} are allowed'
@@ -350,7 +372,7 @@ class _Table:
     # --- several objects ------------------------------------------------------------------------
 
     def _shape(
-        self, condition: GoalCondition, fault_of: Callable[[Sequence[SceneObject], bool], str]
+        self, condition: GoalCondition, fault_of: Callable[[Sequence[SceneObject], bool], Fault]
     ) -> str:
         """Return the fault of a shape: of its members in order, or of the best choice of them."""
         ordered = len(condition.things) > 1
@@ -364,57 +386,64 @@ class _Table:
             where = 'is in the hand' if held else 'is no longer in the scene'
             fault = f'{missing[0]} {where}'
         else:
-            subsets = itertools.islice(itertools.combinations(there, size), MOST_SUBSETS)
-            for members in subsets:
-                found = fault_of(members, ordered)
-                fault = fault or found or ' '
-                if not found:
-                    fault = ''
+            best: Fault = (sys.maxsize, 0.0, '')
+            for tried, members in enumerate(itertools.combinations(there, size)):
+                if tried == MOST_SUBSETS:
+                    raise NoGoalError(f'{condition} has too many choices to try: name fewer.')
+                best = min(best, fault_of(members, ordered))
+                if best == GOOD:
                     break
+            fault = best[2]
         if condition.negated:
             return '' if fault else GoalCondition(condition.kind, condition.things).in_words
         if fault:
             fault = self._with_reach(fault, condition)
         return fault and f'{_noun(condition)}: {fault}'
 
-    def _tower(self, members: Sequence[SceneObject], ordered: bool) -> str:
-        names = {item.name for item in members}
-        under = {
+    @cached_property
+    def _under(self) -> Mapping[str, Sequence[str]]:
+        """What each object stands on."""
+        return {
             item.name: [low.name for low in self._loose if stands_on(item, low)]
             for item in self._loose
             if item.name not in self._held
         }
+
+    def _tower(self, members: Sequence[SceneObject], ordered: bool) -> Fault:
+        names = [item.name for item in members]
         if ordered:
             for low, high in itertools.pairwise(members):
                 if not stands_on(high, low):
-                    return self._not('on', high, low)
-        bottoms = [n for n in names if not names.intersection(under[n])]
+                    return 2, 0.0, self._not('on', high, low)
+        bottoms = [n for n in names if not set(names).intersection(self._under[n])]
         if len(bottoms) > 1:
-            best = max((self._pile(n, under) for n in names), key=len)
-            return (
+            best = max(map(self._pile, names), key=len)
+            why = (
                 f'the highest tower of these has {len(best)} of {len(names)} objects '
                 f'({", ".join(best)})'
             )
+            return 2, -len(best), why
         for name in sorted(names):
-            above = [n for n, lows in under.items() if name in lows]
-            foreign = [n for n in (*above, *under[name]) if n not in names]
+            above = [n for n, lows in self._under.items() if name in lows]
+            foreign = [n for n in (*above, *self._under[name]) if n not in names]
             if foreign:
-                return f'{foreign[0]} is part of it too'
+                return 1, 0.0, f'{foreign[0]} is part of it too'
             if len(above) > 1:
-                return f'{listed(above)} are both on {name}'
-        return ''
+                return 1, 0.0, f'{listed(above)} are both on {name}'
+        return GOOD
 
-    def _pile(self, name: str, under: Mapping[str, Sequence[str]]) -> list[str]:
+    def _pile(self, name: str) -> list[str]:
         pile = [name]
-        while above := [n for n, lows in under.items() if pile[-1] in lows and n not in pile]:
+        while above := [n for n, lows in self._under.items() if pile[-1] in lows]:
             pile.append(above[0])
         return pile
 
-    def _line(self, members: Sequence[SceneObject], ordered: bool) -> str:
+    def _line(self, members: Sequence[SceneObject], ordered: bool) -> Fault:
         low = min(map(bottom_z, members))
         for item in members:
-            if bottom_z(item) - low > REST_GAP_M + SLACK_M:
-                return f'{item.name} is {_cm(bottom_z(item) - low)} higher than the others'
+            rise = bottom_z(item) - low
+            if rise > REST_GAP_M + SLACK_M:
+                return 4, rise, f'{item.name} is {_cm(rise)} higher than the others'
         points = {item.name: _point(item) for item in members}
         ends = max(
             itertools.combinations(points.values(), 2), key=lambda two: abs(two[1] - two[0])
@@ -424,27 +453,29 @@ class _Table:
         if (-way.imag if abs(way.imag) >= abs(way.real) else way.real) < 0:
             ends, way = (ends[1], ends[0]), -way
         if abs(way) < SLACK_M:
-            return 'they are at one place'
+            return 4, 0.0, 'they are at one place'
         along = {name: (point - ends[0]) / (way / abs(way)) for name, point in points.items()}
         width = min(map(_width, members))
         name, off = max(along.items(), key=lambda item: abs(item[1].imag))
         if abs(off.imag) > LINE_WIDTHS * width + SLACK_M:
             allowed = f'{_cm(LINE_WIDTHS * width)} are allowed'
-            return f'{name} is {_cm(abs(off.imag))} off the line, and {allowed}'
+            why = f'{name} is {_cm(abs(off.imag))} off the line, and {allowed}'
+            return 3, abs(off.imag), why
         order = sorted(along, key=lambda n: along[n].real)
         most = GAP_WIDTHS * max(map(_width, members))
         for one, other in itertools.pairwise(order):
             gap = (along[other] - along[one]).real
             if gap > most + SLACK_M:
-                return (
+                why = (
                     f'{one} and {other} are {_cm(gap)} apart, where the line has a gap from '
                     f'{_cm(most)} on'
                 )
+                return 2, gap, why
         if ordered and order != [item.name for item in members]:
-            return f'the order is {", ".join(order)}'
-        return ''
+            return 1, 0.0, f'the order is {", ".join(order)}'
+        return GOOD
 
-    def _plus(self, members: Sequence[SceneObject], ordered: bool) -> str:
+    def _plus(self, members: Sequence[SceneObject], ordered: bool) -> Fault:
         width = min(map(_width, members))
         points = [_point(item) for item in members]
         middle = sum(points) / PLUS_SIZE
@@ -462,19 +493,21 @@ class _Table:
         )
         heights = [bottom_z(item) for item in members]
         if max(heights) - min(heights) > REST_GAP_M + SLACK_M:
-            return 'they do not all stand at one height'
+            return 5, max(heights) - min(heights), 'they do not all stand at one height'
         if residual > PLUS_RESIDUAL * width + SLACK_M:
-            return f'the best one has an object {_cm(residual)} from its place'
+            return 4, residual, f'the best one has an object {_cm(residual)} from its place'
         if not width - SLACK_M <= abs(step) <= GAP_WIDTHS * width + SLACK_M:
-            return f'its arms are {_cm(abs(step))} long, not {_cm(width)} to {_cm(2.5 * width)}'
-        if abs(math.degrees(cmath.phase(step))) > PLUS_TURN_DEG:
-            return f'it is turned by {abs(math.degrees(cmath.phase(step))):.0f} degrees'
+            long = f'{_cm(abs(step))} long, not {_cm(width)} to {_cm(2.5 * width)}'
+            return 3, abs(step), f'its arms are {long}'
+        turn_deg = abs(math.degrees(cmath.phase(step)))
+        if turn_deg > PLUS_TURN_DEG:
+            return 2, turn_deg, f'it is turned by {turn_deg:.0f} degrees'
         names = {item.name for item in members}
         for other in self._loose:
             near = min(abs(_point(other) - point) for point in points)
             if other.name not in names | self._held and near < abs(step) + PLUS_RESIDUAL * width:
-                return f'{other.name} stands next to it'
-        return ''
+                return 1, 0.0, f'{other.name} stands next to it'
+        return GOOD
 
 
 def _noun(condition: GoalCondition) -> str:
@@ -499,20 +532,20 @@ class _House:
 
     def __init__(self, scene: Scene):
         self._scene = scene
-        self._around: dict[str, list[str]] = {}
+        self._around: dict[str, list[Fact]] = {}
         for fact in scene.facts:
             if fact.predicate in ('on', 'in', 'inside', 'in_room'):
-                self._around.setdefault(fact.subject, []).append(fact.object)
+                self._around.setdefault(fact.subject, []).append(fact)
 
     def fault(self, condition: GoalCondition) -> str:
         """Return why a condition does not hold, as a sentence without full stop; '' if it does."""
         single = partial(self._single, condition)
-        return _chosen(condition, single, partial(_positive, condition))
+        return _chosen(condition, single)
 
     def _single(self, condition: GoalCondition, name: str) -> str:
         has = self._scene.has
         if name not in self._scene.names:
-            return f'{name} is not in sight'
+            return f'{name} {UNSEEN}'
         match condition.kind:
             case K.HELD:
                 return '' if has(name, 'held_by') else f'{name} is in no hand'
@@ -520,21 +553,22 @@ class _House:
                 return '' if has(name, 'is', condition.word) else f'{name} is not {condition.word}'
         assert condition.place is not None  # of both other kinds, by the grammar
         place = condition.place
-        inside = condition.kind is K.IN
-        there = self._places(name) if inside else self._around.get(name, [])
-        relation = has if not inside else (lambda *_: True)
-        if any(other in there and relation(name, 'on', other) for other in place.names):
+        inside = self._insides(name) if condition.kind is K.IN else ()
+        met = (n in inside if condition.kind is K.IN else has(name, 'on', n) for n in place.names)
+        if any(met):
             return ''
         now = next((f': it is {f.predicate} {f.object}' for f in self._scene.facts
                     if f.subject == name and f.predicate in ('on', 'inside')), '')  # fmt: skip
         return f'{name} is not {condition.kind.value} {place.in_words}{now}'
 
-    def _places(self, name: str) -> set[str]:
-        """Return all that an object is in or on, at any depth, its room included."""
+    def _insides(self, name: str) -> set[str]:
+        """Return all that an object is in, at any depth, its room included."""
         found: set[str] = set()
-        waiting = [name]
-        while waiting:
-            new = set(self._around.get(waiting.pop(), ())) - found
-            found |= new
-            waiting += new
+        passed = [name]
+        for each in passed:
+            for fact in self._around.get(each, ()):
+                if fact.predicate != 'on':
+                    found.add(fact.object)
+                if fact.object not in passed:
+                    passed.append(fact.object)
         return found
