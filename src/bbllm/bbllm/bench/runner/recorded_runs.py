@@ -37,7 +37,7 @@ class RecordedRun(FileRecord):
     suite: str
     planner: str
     ks: tuple[int, ...] = Field((3,), min_length=1)
-    """The largest is recorded; its recording answers the others too."""
+    """The largest is recorded; it answers the others where they send the same requests."""
     trials: int
     seed: int
     tasks: tuple[str, ...] = ()
