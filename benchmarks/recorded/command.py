@@ -2,6 +2,7 @@
 
 import lzma
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ import typer
 from bbllm.bench.compare.choice import Contender, folder_name
 from bbllm.bench.compare.run import claim, play_all
 from bbllm.bench.log.files import write_atomically
-from bbllm.bench.log.store import SUMMARY
+from bbllm.bench.log.store import SUMMARY, RunFolder
 from bbllm.bench.report.summary import read_summary
 from bbllm.bench.runner.conversations import check_recording
 from bbllm.bench.runner.play_here import play
@@ -25,6 +26,7 @@ from bbllm.bench.runner.recorded_runs import (
     shipped,
 )
 from bbllm.bench.runner.run_setup import BenchRequest, prepare
+from bbllm.bench.runner.runner import begin
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.bench.suites.suite import load_suite
 from bbllm.bench.suites.task_spec import SuiteFileError
@@ -102,8 +104,12 @@ def recorded(
             output.print(f'{run.name} is recorded; to record it anew, delete {place / run.file}.')
         runs = [run for run in runs if run not in done]
     make = partial(_to_record, llm_config=llm_config) if record else _to_replay
+    row = _recording_row if record else _model_row
     contenders = [item for run in runs for item in make(run, place, target)]
     claim(target)
+    if not record:
+        for mine in contenders:
+            _make_room(mine, target)
     output.print_path('results', target)
     workers = partial(LocalWorkers, play, jobs or len(os.sched_getaffinity(0)))
     with interrupts() as counter, output.bar() as bar:
@@ -119,16 +125,17 @@ def recorded(
         raise typer.Exit(INTERRUPTED)
     lost = [item.planner for item in ran if item.end.reason or item.end.progress.lost]
     for run in runs:
-        if _model_row(run) in lost:
+        if row(run) in lost:
             output.print(_lost_text(run, place, record), style='bold red')
     if record:
-        for run in runs:
-            if _model_row(run) not in lost:
-                output.print_path('recording', _compress(place / f'{run.name}.jsonl'))
-        output.result({'recorded': [run.name for run in runs], 'lost': lost})
+        whole = [run for run in runs if row(run) not in lost]
+        for run in whole:
+            output.print_path('recording', _compress(place / f'{run.name}.jsonl'))
+            shutil.rmtree(target / folder_name(row(run)))  # its recording has all of it
+        output.result({'recorded': [run.name for run in whole], 'lost': lost})
     else:
         # Figures of a run that lost episodes would say nothing of the model.
-        whole = [run for run in runs if not {_model_row(run), _stand_in_row(run)} & {*lost}]
+        whole = [run for run in runs if not {row(run), _stand_in_row(run)} & {*lost}]
         played = [_played(run, place, target) for run in whole]
         if played:
             write_figures(played, target, output)
@@ -156,6 +163,10 @@ def _playable(runs: Sequence[RecordedRun], named: bool, output: Output) -> list[
 
 def _model_row(run: RecordedRun) -> str:
     return f'{run.name} recorded'
+
+
+def _recording_row(run: RecordedRun) -> str:
+    return f'{run.name} being recorded'
 
 
 def _stand_in_row(run: RecordedRun) -> str:
@@ -186,14 +197,23 @@ def _to_record(
     request = replace(
         run.request(), ks=(max(run.ks),), record=talk, llm_config=llm_config, retry_lost=True
     )
-    path = target / folder_name(_model_row(run))
-    mine = _contender(_model_row(run), request, target)
+    path = target / folder_name(_recording_row(run))
+    mine = _contender(_recording_row(run), request, target)
     check_recording(talk, mine.prepared.plan.settings, path)
     yield mine
 
 
 def _contender(row: str, request: BenchRequest, target: Path) -> Contender:
     return Contender(row, prepare(request, target / folder_name(row)))
+
+
+def _make_room(mine: Contender, target: Path) -> None:
+    """Remove a run with other settings from the folder of one that needs no key."""
+    with RunFolder(target / mine.folder) as run:  # raises where another process works in it
+        try:
+            begin(mine.prepared.plan, run)
+        except ConfigError:
+            shutil.rmtree(run.path)
 
 
 def _compress(talk: Path) -> Path:

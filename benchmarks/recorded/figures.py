@@ -60,22 +60,28 @@ def write_into_docs(played: Sequence[Played], root: Path) -> Iterator[Path]:
     """
     Write the chart to `docs/recorded.png`, and the tables of `README.md` and `docs/bench.md`.
 
-    Yields what was written. Raises ConfigError where a document has no place for its table.
+    Yields what was written. Raises ConfigError where a document has no place for its table;
+    nothing was written then.
     """
-    whole, short = _grid(played), _short_grid(played)
-    for path, grid in ((root / 'README.md', short), (root / 'docs' / 'bench.md', whole)):
-        head, begin, rest = path.read_text('utf-8').partition(f'{BEGIN}\n')
-        _, end, tail = rest.partition(f'{END}\n')
-        if not begin or not end:
-            raise ConfigError(
-                f'{path} has no place for the table: a line {BEGIN}, and after it a line {END}.'
-            )
-        table = '\n'.join([*markdown_of(grid)[2:], ''])
-        write_atomically(path, f'{head}{begin}{table}{end}{tail}')
+    grids = {root / 'README.md': _short_grid(played), root / 'docs' / 'bench.md': _grid(played)}
+    texts = {path: _with_table(path, grid) for path, grid in grids.items()}
+    for path, text in texts.items():
+        write_atomically(path, text)
         yield path
     with _chart(played) as figure:
         write_atomically(root / 'docs' / f'{CHART}.png', to_png(figure))
     yield root / 'docs' / f'{CHART}.png'
+
+
+def _with_table(path: Path, grid: Grid) -> str:
+    head, begin, rest = path.read_text('utf-8').partition(f'{BEGIN}\n')
+    _, end, tail = rest.partition(f'{END}\n')
+    if not begin or not end:
+        raise ConfigError(
+            f'{path} has no place for the table: a line {BEGIN}, and after it a line {END}.'
+        )
+    table = '\n'.join([*markdown_of(grid)[2:], ''])
+    return f'{head}{begin}{table}{end}{tail}'
 
 
 def _rows(played: Sequence[Played]) -> Iterator[tuple[Played, KFigures, KFigures]]:

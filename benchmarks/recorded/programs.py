@@ -94,7 +94,7 @@ def programs(
 
 
 def _programs(path: Path) -> Mapping[str, str]:
-    """Return the program of each task, in the order recorded; raises ConfigError without any."""
+    """Return the program of each task, by name; raises ConfigError without any."""
     by_episode: dict[str, str] = {}
     for exchange in read_recording(path):
         if exchange.reply is not None and _is_program(exchange.reply.text):

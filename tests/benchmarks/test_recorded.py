@@ -47,28 +47,36 @@ def run(folder: Path, out: str, *more: str) -> tuple[int, str]:
 
 def test_what_was_recorded_is_replayed_beside_the_stand_in(folder: Path) -> None:
     config = str(folder.parent / 'llm.yaml')
-    code, _ = run(folder, 'made', '--record', '--llm-config', config)
+    record = ('--record', '--llm-config', config)
+    code, _ = run(folder, 'out', *record)
     assert code == 0
     assert [path.name for path in folder.glob('toast*')] == ['toast.jsonl.xz']
 
-    code, text = run(folder, 'played', '--json')
+    code, text = run(folder, 'out', '--json')
     assert code == 0
     (found,) = json.loads(text.splitlines()[-1])['runs']
     assert found['origin']['models'] == ['expert']
     assert found['origin']['requests'] == 1
     rows = [found[row]['by_k'][0] for row in ('recorded', 'stand_in')]
     assert [(row['n'], row['passed']) for row in rows] == [(1, 1), (1, 1)]
-    table = (folder / 'played' / 'recorded.md').read_text()
+    table = (folder / 'out' / 'recorded.md').read_text()
     (day,), (code,) = found['origin']['dates'], found['origin']['code']
     assert f'| household, prog_prompt | 0 | expert | {day} | {code} | 3 | 1 |' in table
-    again, text = run(folder, 'again', '--record', '--llm-config', config)
+    again, text = run(folder, 'out', *record)
     assert (again, 'toast is recorded; to record it anew, delete' in text) == (0, True)
-    assert (folder / 'played' / 'recorded.png').stat().st_size > 1000
+    assert (folder / 'out' / 'recorded.png').stat().st_size > 1000
 
     path = folder / 'toast.jsonl.xz'
+    path.unlink()
+    (folder / 'index.yaml').write_text(INDEX.replace('seed: 3', 'seed: 4'))
+    for more in (record, ()):
+        code, text = run(folder, 'out', *more)
+        assert code == 0, text
+    assert len([*(folder / 'out').glob('*/settings.json')]) == 2
+
     lines = lzma.decompress(path.read_bytes()).decode()
     path.write_bytes(lzma.compress(lines.replace('from actions', 'from acts').encode()))
-    code, text = run(folder, 'changed')
+    code, text = run(folder, 'out')
     assert code == 1
     assert 'The prompt `program` of the brain is not the recorded one: exchange 1 of 1' in text
     assert 'differs in message 1' in text
@@ -77,6 +85,16 @@ def test_what_was_recorded_is_replayed_beside_the_stand_in(folder: Path) -> None
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(ReplayError, match=r'toast.jsonl.xz: it is cut or damaged'):
         CliRunner().invoke(app, ['--recordings', str(folder)], catch_exceptions=False)
+
+
+def test_a_run_that_is_lost_is_not_listed_as_recorded(folder: Path) -> None:
+    config = folder.parent / 'nobody.yaml'
+    nobody = '{provider: openai, base_url: "http://127.0.0.1:9/v1", model: nobody, retries: 0}'
+    config.write_text(f'brain: {nobody}\nbody: {nobody}\n')
+    code, text = run(folder, 'out', '--record', '--llm-config', str(config), '--json')
+    found = json.loads(text.splitlines()[-1])
+    assert (code, found) == (1, {'recorded': [], 'lost': ['toast being recorded']})
+    assert 'Episodes of toast are lost. The same command asks again' in text
 
 
 def test_a_recording_without_its_last_episodes_is_refused(folder: Path) -> None:
@@ -88,6 +106,7 @@ def test_a_recording_without_its_last_episodes_is_refused(folder: Path) -> None:
 
 def test_table_and_chart_get_into_readme_and_docs(folder: Path, tmp_path: Path) -> None:
     run(folder, 'made', '--record', '--llm-config', str(tmp_path / 'llm.yaml'))
+    run(folder, 'made')
     (item,) = read_index(folder).runs
     made = read_summary(next((folder / 'made').glob('*/summary.json')))
     played = [Played(item, origin_of(folder / item.file), made, made)]
@@ -105,6 +124,11 @@ def test_table_and_chart_get_into_readme_and_docs(folder: Path, tmp_path: Path) 
     (tmp_path / 'README.md').write_text('# Title\n')
     with pytest.raises(ConfigError, match=r'README.md has no place for the table'):
         list(write_into_docs(played, tmp_path))
+    (tmp_path / 'README.md').write_text(text.replace('| expert, ', '| other, '))
+    (tmp_path / 'docs' / 'bench.md').write_text('# Title\n')
+    with pytest.raises(ConfigError, match=r'bench.md has no place for the table'):
+        list(write_into_docs(played, tmp_path))
+    assert '| other, ' in (tmp_path / 'README.md').read_text()
 
 
 def test_a_sample_is_fixed_by_its_seed_and_has_each_kind_of_goal() -> None:
@@ -118,16 +142,14 @@ def test_a_sample_is_fixed_by_its_seed_and_has_each_kind_of_goal() -> None:
 
 def test_tasks_are_listed_without_the_braces_that_a_trial_fills() -> None:
     texts = {name: task.instruction for name, task in recorded_tasks().items()}
-    if not (shipped() / 'tabletop_hard.jsonl.xz').exists():
-        pytest.skip('not recorded: tabletop_hard')
     assert 'from the bottom up: …. No tower' in texts['tabletop_hard/towers']
     assert not [text for text in texts.values() if '{' in text]
 
 
 @pytest.mark.parametrize('item', read_index(shipped()).runs, ids=lambda item: item.name)
 def test_the_first_episode_of_each_shipped_recording_still_fits(item: RecordedRun) -> None:
-    if not (shipped() / item.file).exists():
-        pytest.skip(f'not recorded: bbllm bench recorded --only {item.name} --record')
+    again = f'bbllm bench recorded --only {item.name} --record --llm-config FILE'
+    assert (shipped() / item.file).exists(), f'not recorded: {again}'
     try:
         task = (item.chosen_tasks() or [each.name for each in load_suite(item.suite).tasks])[0]
     except SuiteFileError as error:
@@ -135,8 +157,7 @@ def test_the_first_episode_of_each_shipped_recording_still_fits(item: RecordedRu
     result = play(item.job(shipped(), task)).result
     assert not result.lost, (
         f'{result.reason}\nWhere the change is meant, delete config/recordings/{item.file} and '
-        f'record it again: bbllm bench recorded --only {item.name} --record --llm-config FILE; '
-        'then make bench-recorded.'
+        f'record it again: {again}; then make bench-recorded.'
     )
 
 
