@@ -45,6 +45,9 @@ def play(job: EpisodeSpec) -> EpisodeRecord:
         changes |= {'error': task, 'ending': 'MODEL_FAILED', 'message': 'It gave an empty reply.'}
     verdict = 'lost' if task == 'lost' else 'passed' if job.key.trial % 2 == 0 else 'failed'
     result = make_result(task, job.key.trial, job.key.k, verdict, **changes)
+    if job.talk is not None:
+        job.talk.parent.mkdir(exist_ok=True)
+        job.talk.touch()
     recording = f'{{"episode": "{job.key.name}", "n": {job.key.k}}}\n' if job.config.record else ''
     return EpisodeRecord(
         result=result, journal=f'{{"of": "{job.key.name}"}}\n', recording=recording

@@ -66,6 +66,29 @@ def test_tolerances_of_a_goal_are_not_read() -> None:
     assert "'whisker'" in plan(f'{asked} Give or take a whisker.')
 
 
+@pytest.mark.parametrize(
+    ('instruction', 'conditions'),
+    [
+        ('put the red cube on location_A, then put the red cube on location_B', 'none'),
+        ('put the red cube on the blue cube, then put the blue cube on location_A', 'none'),
+        ('put all cubes on the left side, then put the red cube on location_A', 'none'),
+        ('put the red cube on location_A, then pick the red cube', 'none'),
+        (
+            'put the red cube on location_A, then put the blue cube on the red cube',
+            'on(red_cube, location_A)\non(blue_cube, red_cube)',
+        ),
+        (
+            'put the red cube on location_A, then put the blue cube on location_B',
+            'on(red_cube, location_A)\non(blue_cube, location_B)',
+        ),
+    ],
+)
+def test_a_goal_of_several_parts_has_conditions_unless_one_part_moves_what_another_arranged(
+    instruction: str, conditions: str
+) -> None:
+    assert reply(instruction, PromptRequest(kind='goal', scene=SCENE)) == conditions
+
+
 def test_where_all_is_so_already_only_the_way_home_is_left() -> None:
     there = thing('red_cube', Kind.CUBE, 0.5, -0.2)
     scene = Scene((there, *SCENE.objects[1:]), SKILLS, (), 0.0)

@@ -225,6 +225,16 @@ def test_an_episode_of_which_something_is_missing_has_a_page_that_says_so(
     assert words in page_of(written(tmp_path, events)).text
 
 
+def test_robot_time_is_left_out_where_no_picture_shows_whether_the_clock_counts_steps(
+    tmp_path: Path,
+) -> None:
+    took = replace(outcome('pick', 'a')[1], duration_s=3.0)
+    with_table = (*REPAIRED[:2], took, REPAIRED[-1])
+
+    assert 'Robot time' in page_of(written(tmp_path / 'a', with_table)).text
+    assert 'Robot time' not in page_of(written(tmp_path / 'b', (started(), *with_table[2:]))).text
+
+
 def test_cards_of_a_report_link_the_page_of_each_episode(tmp_path: Path) -> None:
     settings = made_up.make_settings(ks=[0], trials=2, tasks=[{'name': 'right_side'}])
     results = [made_up.make_result('right_side', trial, 0, verdict='failed') for trial in (0, 1)]

@@ -100,6 +100,10 @@ def test_lost_episodes_are_repeated_only_where_that_is_asked_and_are_recorded_on
 ) -> None:
     options: dict[str, Any] = {'ks': (0,), 'trials': 2, 'record': tmp_path / 'talk.jsonl'}
     run_fake(path, 'lost', 'fine', **options)
+    assert sorted(item.stem for item in (path / 'talk').iterdir()) == [
+        'lost-t000-k0',
+        'lost-t001-k0',
+    ]
     plain, retried = Notes(), Notes()
 
     run_fake(path, 'lost', 'fine', notes=plain, **options)
@@ -110,6 +114,12 @@ def test_lost_episodes_are_repeated_only_where_that_is_asked_and_are_recorded_on
     assert len(results_of(path)) == 4
     names = [f'{task}-t00{trial}-k0' for task in ('fine', 'lost') for trial in (0, 1)]
     assert sorted(recorded(options['record'])) == names
+
+
+def test_nothing_is_left_of_the_exchanges_of_episodes_that_have_results(path: Path) -> None:
+    run_fake(path, 'fine', ks=(0,), trials=2, record=path.with_suffix('.jsonl'))
+
+    assert not (path / 'talk').exists()
 
 
 def test_whoever_looks_on_can_end_the_run_and_all_so_far_is_kept(path: Path) -> None:

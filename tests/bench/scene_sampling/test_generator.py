@@ -263,6 +263,15 @@ def test_the_fingerprint_is_of_instruction_scene_and_goal() -> None:
         assert (fingerprint(changed) == plain) is same, changes
 
 
+def test_a_misspelt_word_of_a_puzzle_is_told_with_those_there_are() -> None:
+    layout = {'kind': 'layout', 'near_m': 0.02, 'still_m': 0.01, **STANDING}
+    puzzle = {'kind': 'order', 'n': 4, 'least': 1}
+    made = suite(task(instruction='At most {movs}.', scene=None, goal=layout, puzzle=puzzle))
+
+    with pytest.raises(CaseError, match=r"task a of mine .* has 'movs' in braces.* \{moves\}"):
+        make_case(made, 'a', seed=0, trial=0)
+
+
 def test_a_recipe_whose_things_cannot_stand_is_told_with_task_and_trial() -> None:
     twins = [{'kind': 'cube', 'count': 2, 'colors': ['dark red', 'dark-red']}]
 

@@ -11,6 +11,8 @@ LINES = ('row', 'column')
 
 def conditions_text(goals: Sequence[TableGoal], things: Mapping[str, TableObject]) -> str:
     """Return the reply: a condition a line, or `none` if some goal is no condition."""
+    if any(_named(a) & _moved(b) for a, b in itertools.combinations(goals, 2)):
+        return NONE  # what one part of the sentence arranges is moved by a later one
     lines: list[str] = []
     for i, goal in enumerate(goals):
         last = i == len(goals) - 1
@@ -22,6 +24,22 @@ def conditions_text(goals: Sequence[TableGoal], things: Mapping[str, TableObject
             return NONE
         lines += found
     return '\n'.join(dict.fromkeys(lines)) or NONE
+
+
+def _named(goal: TableGoal) -> set[str]:
+    """Return the objects that a goal is about, without those that it may choose from."""
+    return _all_of(goal.items)
+
+
+def _moved(goal: TableGoal) -> set[str]:
+    """Return the objects of a goal without the bottom of a tower, which may stay where it is."""
+    if isinstance(goal, Arrange) and goal.shape == 'tower' and len(goal.items) > 1:
+        return _all_of(goal.items if goal.spots or goal.side else goal.items[1:])
+    return _all_of(goal.items)
+
+
+def _all_of(items: Sequence[Select]) -> set[str]:
+    return {name for item in items if item.count in (None, len(item.names)) for name in item.names}
 
 
 def _arranged(goal: Arrange, things: Mapping[str, TableObject]) -> Iterator[str]:

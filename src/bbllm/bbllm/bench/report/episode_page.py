@@ -99,7 +99,7 @@ def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
         summary=summarize(episode),
         tone=TONES.get(episode.ending, 'failed') if episode.ending is not None else 'lost',
         notices=(*_stand_ins_of(episode), *faults),
-        facts=_facts_of(episode, start, timed=not is_house),
+        facts=_facts_of(episode, start, timed=bool(pictures) and not is_house),
         settings=flat({'limits': to_json(start.limits), **start.settings}),
         show=show,
         roles=tuple(_roles_of(episode.model_calls)),
@@ -132,7 +132,7 @@ def _facts_of(episode: Episode, start: EpisodeStarted, *, timed: bool) -> dict[s
         'Feedback loops': words.count(episode.feedback_loops),
         'Model calls': words.count(len(calls)),
         'Tokens': f'about {tokens}' if is_estimate else tokens,
-        # The clock of a house counts steps, which are the calls.
+        # The clock of a house counts steps, which are the calls; a picture shows which it is.
         'Robot time': words.duration(episode.robot_s) if timed else '',
         'On the clock': words.duration(episode.wall_s),
         'Date': time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(episode.events[0].stamp_s)),

@@ -4,6 +4,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -148,6 +149,8 @@ class _Session:
                 self._take(self.under_way.pop(future), future.result())
             if self.watch.wants_end():
                 raise _SessionEndError('Stopped from the keyboard.', interrupted=True)
+        with suppress(OSError):  # there is none, or it has what lost episodes have asked
+            (self.folder.path / TALK).rmdir()
 
     def _job(self, key: EpisodeKey) -> EpisodeSpec | None:
         """Return the job of an episode; None where there is none, which is on record then."""

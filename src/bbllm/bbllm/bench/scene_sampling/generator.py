@@ -53,7 +53,14 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
     elif spec.puzzle is not None:
         puzzle, out_of_reach = _puzzle(of, spec, spec.puzzle, dice)
         scene, solution = puzzle.scene, puzzle.solution
-        instruction = spec.instruction.format_map(puzzle.words)
+        try:
+            instruction = spec.instruction.format_map(puzzle.words)
+        except KeyError as error:
+            known = ', '.join(f'{{{word}}}' for word in puzzle.words)
+            raise CaseError(
+                f'The instruction of {of} has {error} in braces, which this puzzle does not fill '
+                f'in; there are {known}.'
+            ) from error
         goal = spec.goal.model_copy(update=puzzle.goal)
     elif spec.generate is not None:
         scene, out_of_reach = _generated(of, spec, spec.generate, dice)

@@ -14,7 +14,6 @@ for parsing.
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 
 from bbllm.bench.suites.case import HouseStart
 from bbllm.core.events import Episode
@@ -61,11 +60,13 @@ def error_classes(start: HouseStart, episode: Episode) -> Counter[str]:
     home, found = start.household(), Counter[str]()
     states = [home.copy()]
     for outcome in (e.data for e in episode.events if isinstance(e.data, Outcome)):
-        with suppress(KeyError):  # the episode was played in another house
+        try:
             line = line_of(outcome.call, home.graph)
-            if outcome.succeeded:
-                home.step(line)
-                states.append(home.copy())
-            elif outcome.code is Code.PRECONDITION:
-                found[error_class(states, line, outcome.raw)] += 1
+        except KeyError:  # the episode was played in another house
+            continue
+        if outcome.succeeded:
+            home.step(line)
+            states.append(home.copy())
+        elif outcome.code is Code.PRECONDITION:
+            found[error_class(states, line, outcome.raw)] += 1
     return found
