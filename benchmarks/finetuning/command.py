@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.runner.play_here import play
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.cli.support.bench_options import MAX_JOBS
 from bbllm.cli.support.options import JsonOption, LlmConfigOption

@@ -8,7 +8,7 @@ import pytest
 from made_collections import TASKS, Here, gather, played
 
 from bbllm.bench.log.episodes import EpisodeSpec
-from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.runner.play_here import play
 from bbllm.bench.runner.worker_result import Answer, Refused
 from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.suites.case import Case

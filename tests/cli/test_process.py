@@ -27,6 +27,7 @@ from bbllm.core.types import Task
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
 Env = dict[str, str]
+PAGE = os.sysconf('SC_PAGE_SIZE')
 
 
 def bash(environment: dict[str, str], command: str) -> subprocess.CompletedProcess[str]:
@@ -167,10 +168,21 @@ def on_full_disk(tmp_path: Path, disk: Path, own_environment: Env) -> Bbllm:
     return run
 
 
+def full_in_the_last_scene(state: Path) -> int:
+    """Return the size of a disk that is full when all but the end of this journal is written."""
+    (journal,) = state.glob('*.jsonl')
+    prompts = journal.with_suffix('.prompts').stat().st_size
+    pages = (journal.stat().st_size - 1000) // PAGE - (-prompts // PAGE)
+    return pages * PAGE // 1024
+
+
 def test_a_finished_episode_keeps_its_result_where_its_files_cannot_be_written(
-    on_full_disk: Bbllm, disk: Path
+    on_full_disk: Bbllm, disk: Path, own_environment: Env, state: Path
 ) -> None:
-    done = on_full_disk(36, 'run', TASK, '--world', 'tabletop', '--json', XDG_STATE_HOME=str(disk))
+    words = ('run', TASK, '--world', 'tabletop', '--json')
+    assert bbllm(own_environment, *words).returncode == 0
+    size_kb = full_in_the_last_scene(state)
+    done = on_full_disk(size_kb, *words, XDG_STATE_HOME=str(disk))
 
     data = json.loads(done.stdout)
     assert (done.returncode, data['ending'], data['pictures']) == (0, 'FINISHED', [])

@@ -15,7 +15,7 @@ from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.oracle.case_goals import brief_of
 from bbllm.bench.oracle.goal_brief import GoalBrief
-from bbllm.bench.runner.play_tabletop import play as play_here
+from bbllm.bench.runner.play_here import play as play_here
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError

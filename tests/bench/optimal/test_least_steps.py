@@ -6,8 +6,8 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from device_bound import device_bound
 
-from bbllm.bench.optimal.device_bound import device_bound
 from bbllm.bench.optimal.least_bound import bound
 from bbllm.bench.optimal.least_steps import followers, least_steps, short_plan
 from bbllm.bench.optimal.relaxed_house import (

@@ -8,7 +8,7 @@ from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.oracle.case_goals import brief_of
 from bbllm.bench.oracle.model import expert
-from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.runner.play_here import play
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite

@@ -8,7 +8,7 @@ import pytest
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.runner.play_here import play
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError

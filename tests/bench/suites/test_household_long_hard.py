@@ -1,8 +1,8 @@
 """The suite `household_long_hard`: solvable cases, and verdicts that refuse near misses."""
 
 import pytest
+from device_bound import device_bound
 
-from bbllm.bench.optimal.device_bound import device_bound
 from bbllm.bench.optimal.house_state import HouseState
 from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.scene_sampling.generator import make_case

@@ -11,7 +11,7 @@ from solved_cases import start_of
 from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.oracle.case_goals import MOST_WEIGHED, SAMPLES, readings_for
-from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.runner.play_here import play
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.judging import judge
 from bbllm.bench.suites.case import Case

@@ -8,7 +8,7 @@ import pytest
 from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.oracle.case_goals import with_goal
-from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.runner.play_here import play
 from bbllm.bench.scene_sampling.dry_run import faults_of
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.scorers.judging import judge

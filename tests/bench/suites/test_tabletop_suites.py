@@ -9,7 +9,7 @@ import yaml
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.runner.play_tabletop import play
+from bbllm.bench.runner.play_here import play
 from bbllm.bench.scene_sampling.generator import fingerprint, make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite

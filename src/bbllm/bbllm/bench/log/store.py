@@ -6,6 +6,8 @@ The folder of one run: what is in it survives the death of the process that fill
     episodes/<key>.jsonl  journals, each written before its result; see `EpisodeRecord.files`
     episodes/<key>.prompts  what was sent to models, see core.prompt_store
     episodes/<key>.html   their pages, written with the report
+    talk/<key>.jsonl      exchanges of an episode under way or lost, with --record
+    faults/<key>.txt      traceback of an episode that was lost to a fault of the program
     sessions.jsonl        one line for each time that the program worked on it
     summary.json, report.html
 """

@@ -16,9 +16,10 @@ from bbllm.core.protocols import SituatedModel
 from bbllm.core.registry import needs_goal
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
+from bbllm.worlds.scene.hand_force import PERIOD_S, WINDOW_S
 
-SAMPLES = 21
-"""How many samples of the sensor one reading is the mean of (worlds.scene.hand_force)."""
+SAMPLES = round(WINDOW_S / PERIOD_S) + 1
+"""How many samples of the sensor one reading is the mean of."""
 CERTAIN_SDS = 2.8
 """So many deviations apart, two weights are in the wrong order once in 390 times."""
 ODD_SDS = 3.4

@@ -91,7 +91,6 @@ Entry: TypeAlias = ExchangeEntry | PlanEntry | LineEntry
 class Part:
     """What belongs together: the work on a plan, a step, a repair or a part of the task."""
 
-    id: str
     title: str
     text: str
     at_s: float
@@ -116,7 +115,7 @@ class _Timeline:
     def __init__(self, start_s: float):
         self._start_s = start_s
         self._plans = 0
-        self.parts = [Part('p0', 'Planning', '', 0.0)]
+        self.parts = [Part('Planning', '', 0.0)]
 
     def take(self, event: Event, asked: ExchangeEntry | None) -> None:
         """Take the next event in; *asked* is the exchange that it stands for."""
@@ -150,7 +149,7 @@ class _Timeline:
 
     def _begin(self, event: Event, title: str, text: str = '', *, is_step: bool = False) -> Part:
         at_s = event.stamp_s - self._start_s
-        self.parts.append(Part(f'p{len(self.parts)}', title, text, at_s, is_step))
+        self.parts.append(Part(title, text, at_s, is_step))
         return self.parts[-1]
 
     def _add_line(self, data: EventData) -> None:

@@ -1,8 +1,8 @@
 """Plays one episode in a household of symbols, in this process, and judges the household."""
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
+from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, play_alone
+from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run
 from bbllm.bench.scorers.scoring import score
 from bbllm.bench.suites.house_goals import FinalStateGoal, HouseGoal
 from bbllm.bench.suites.household import judge_household
@@ -12,11 +12,6 @@ from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
 from bbllm.worlds.household.derived import DerivedStates, add_published
 from bbllm.worlds.household.world import HouseholdWorld
-
-
-def play(job: EpisodeSpec) -> EpisodeRecord:
-    """Play an episode in a new household; see `log.episodes.Play`."""
-    return play_alone(job, play_with)
 
 
 def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
+from bbllm.bench.log.episodes import EpisodeSpec, name_before
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run, play_alone
+from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run
 from bbllm.bench.safety.safety import SafetyRecorder
 from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, WorldError
@@ -16,11 +16,6 @@ from bbllm.llm.models.factory import Models
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-
-
-def play(job: EpisodeSpec) -> EpisodeRecord:
-    """Play an episode on a new simulated table; see `log.episodes.Play`."""
-    return play_alone(job, play_with)
 
 
 def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:

@@ -68,7 +68,8 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     Find out whether a run into a folder can be made, and what it will be made of.
 
     Raises:
-        ConfigError: Something cannot be used, or a task has no case; nothing was written.
+        ConfigError: Something cannot be used, or a generated task has no case; nothing was
+            written. Puzzles are not tried, since their search takes seconds each.
         UnknownNameError: There is no such suite, task or planner.
         ReplayError: The recording cannot be used.
     """

@@ -133,8 +133,8 @@ def moves_of(table: Table, near_m: float) -> Iterator[Move]:
     """
     Yield the moves of an episode, as the targets of its calls say.
 
-    A pose is on an object or a location that it is near to, seen from above, and on the highest
-    object there whose top is below it.
+    A pose above the table is on the top of the pile that it is near to, seen from above, and any
+    other on the location there.
     """
     under = {name: _first_under(table, name, near_m) for name in table.movables}
     at: Points = {name: item.pose.position_m[:2] for name, item in table.start.items()}
