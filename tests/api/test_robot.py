@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 import threading
+import types
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from paper_world import PaperWorld
 
 import bbllm
 from bbllm import Robot, SkillCall, World, errors, events, run_episode
+from bbllm.api import backends
 from bbllm.core.approval import ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
@@ -184,6 +186,39 @@ def test_own_model_is_brain_and_body(world: PaperWorld) -> None:
 
     assert (episode.brain, episode.ending) == ('silent', events.Ending.GAVE_UP)
     assert episode.body.startswith('silent')
+
+
+@pytest.mark.parametrize(
+    ('given', 'sent'),
+    [({}, ['', 'no']), ({'goal': 'auto'}, ['auto', 'no'])],
+)
+def test_a_stack_is_sent_a_goal_only_where_one_was_given(
+    given: dict[str, str], sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goals: list[object] = []
+
+    class Client:
+        def __init__(self, namespace: str):
+            self.scene = self.execute = self.close = self.wait_ready = lambda *_: None
+
+        def run_task(self, *args: object, goal: str, **options: object) -> None:
+            goals.append(goal)
+            raise errors.TaskError('enough')
+
+    client = types.ModuleType('bbllm.ros.stack.client')
+    vars(client)['StackClient'] = Client
+    stack = types.ModuleType('bbllm.ros.stack.stack')
+    vars(stack)['REAL_NODES'] = ()
+    for module in (client, stack):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(backends, 'need_ros', lambda what: None)
+    robot = Robot('ros', **given)  # type: ignore[arg-type]
+
+    for goal in (None, 'no'):
+        with pytest.raises(errors.TaskError, match='enough'):
+            robot.do('tidy up', goal=goal)
+
+    assert goals == sent
 
 
 @pytest.mark.parametrize(

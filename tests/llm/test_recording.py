@@ -83,7 +83,11 @@ def test_an_interrupted_recording_asks_only_what_has_no_answer_yet(path: Path) -
     model.complete(ask('a'))
     with pytest.raises(ModelUnavailableError):
         model.complete(ask('b'))
-    kept = answered(path.read_text() + '{"torn')
+    path.write_text(path.read_text() + '{"torn')
+    kept = answered(path)
+    path.write_text(kept + f'{{"torn{kept}')
+    with pytest.raises(ReplayError, match=r'Line 2 of .* is no recorded exchange'):
+        answered(path)
     path.write_text(kept)
 
     live = ScriptedModel(['two'])

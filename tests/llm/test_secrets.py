@@ -174,6 +174,16 @@ def test_a_short_key_is_hidden_as_a_word_but_stays_in_replies() -> None:
     assert redactor.hide_known('none') == 'none'
 
 
+def test_words_after_basic_stay_and_logins_do_not() -> None:
+    redactor = Redactor()
+
+    for text in ('Use basic shapes', 'Basic geometric objects', 'basic A1'):
+        assert redactor.hide(text) == text
+        assert not looks_like_key(text)
+    assert redactor.hide('basic dXNlcjpwYXNz, b') == f'basic {HIDDEN}, b'
+    assert redactor.hide('Bearer of secrets') == f'Bearer {HIDDEN} secrets'
+
+
 @pytest.mark.parametrize('name', ['gpt-4o', 'Qwen/Qwen3-30B-A3B-Instruct-2507', 'qwen3:4b', '0.5'])
 def test_names_of_models_do_not_look_like_keys(name: str) -> None:
     assert not looks_like_key(name)

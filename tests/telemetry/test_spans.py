@@ -4,6 +4,8 @@ import json
 import logging
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 pytest.importorskip('opentelemetry.sdk', reason='the extra `otel` is not installed: make extras')
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from bbllm.core.events import (
@@ -28,7 +30,8 @@ from bbllm.core.events import (
     StepBegun,
 )
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.telemetry.export import COLLECTORS, CONTENT, EXPORTER, exporter_name, span_sinks
+from bbllm.telemetry import export
+from bbllm.telemetry.export import COLLECTORS, CONTENT, EXPORTER, exporter_names, span_sinks
 from bbllm.telemetry.spans import EpisodeSpans
 
 PICK = SkillCall('pick', ('red_cube',))
@@ -137,21 +140,22 @@ def test_what_people_and_models_wrote_is_in_spans_only_where_that_is_asked_for()
 
 
 @pytest.mark.parametrize(
-    ('environ', 'name'),
+    ('environ', 'names'),
     [
-        ({}, ''),
-        ({CONTENT: 'true'}, ''),
-        ({EXPORTER: 'none', COLLECTORS[1]: 'http://x'}, ''),
-        ({COLLECTORS[1]: 'http://x'}, 'otlp_proto_http'),
-        ({COLLECTORS[0]: 'http://x', 'OTEL_EXPORTER_OTLP_PROTOCOL': 'grpc'}, 'otlp_proto_grpc'),
-        ({EXPORTER: 'console'}, 'console'),
-        ({EXPORTER: 'console', 'OTEL_SDK_DISABLED': 'True'}, ''),
+        ({}, ()),
+        ({CONTENT: 'true'}, ()),
+        ({EXPORTER: 'none', COLLECTORS[1]: 'http://x'}, ()),
+        ({COLLECTORS[1]: 'http://x'}, ('otlp_proto_http',)),
+        ({COLLECTORS[0]: 'http://x', 'OTEL_EXPORTER_OTLP_PROTOCOL': 'grpc'}, ('otlp_proto_grpc',)),
+        ({EXPORTER: 'console'}, ('console',)),
+        ({EXPORTER: 'otlp, console'}, ('otlp_proto_http', 'console')),
+        ({EXPORTER: 'console', 'OTEL_SDK_DISABLED': 'True'}, ()),
     ],
 )
 def test_spans_are_asked_for_by_the_variables_of_opentelemetry(
-    environ: dict[str, str], name: str
+    environ: dict[str, str], names: tuple[str, ...]
 ) -> None:
-    assert exporter_name(environ) == name
+    assert exporter_names(environ) == names
 
 
 def test_an_exporter_that_is_not_installed_is_named_and_fails_no_episode(
@@ -162,6 +166,42 @@ def test_an_exporter_that_is_not_installed_is_named_and_fails_no_episode(
 
     assert "exporter 'zipkin'" in caplog.text
     assert 'console' in caplog.text
+
+
+@pytest.mark.parametrize('fault', [ValueError('no number'), RuntimeError('no file')])
+def test_an_exporter_that_cannot_be_made_is_logged_with_its_reason_and_fails_no_episode(
+    fault: Exception, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(ConsoleSpanExporter, '__init__', make)
+    export._provider.cache_clear()
+
+    with caplog.at_level(logging.WARNING):
+        assert span_sinks({EXPORTER: 'console'}) == []
+
+    export._provider.cache_clear()
+    assert f'{type(fault).__name__}: {fault}. Correct the variables OTEL_*' in caplog.text
+    assert 'pip install' not in caplog.text
+
+
+def test_a_collector_that_does_not_answer_delays_an_episode_for_a_moment_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    released = threading.Event()
+    monkeypatch.setattr(ConsoleSpanExporter, 'export', lambda *_: released.wait(20))
+    monkeypatch.setattr(export, 'FLUSH_S', 0.05)
+    export._provider.cache_clear()
+    (sink,) = span_sinks({EXPORTER: 'console,console'})
+
+    begun_s = time.monotonic()
+    for stamp_s, data in EPISODE:
+        sink(Event(stamp_s, data))
+
+    assert time.monotonic() - begun_s < 5
+    released.set()
+    export._provider.cache_clear()
 
 
 def test_nothing_of_it_is_imported_where_it_is_not_asked_for() -> None:

@@ -103,6 +103,8 @@ def test_whether_a_line_can_be_done_is_told_without_doing_it() -> None:
         {'not_graspable': {'thing': 'fork'}, 'puts_only_on': 'furniture'},
         {'holds_at_most': {'thing': 'toaster'}},
         {'holds_at_most': {'thing': 'toaster', 'count': 0}},
+        {'shut_while_on': {'thing': 'toaster', 'count': 1}},
+        {'needs_both_hands': {'thing': 'plate', 'count': 1}},
         {'puts_only_on': 'plates'},
         {'slippery': 'fork'},
     ],

@@ -81,7 +81,7 @@ class StackBackend:
         LostNodeError: No stack runs under the namespace, or not all of it.
     """
 
-    def __init__(self, namespace: str, feedback_loops: int | None, goal: str):
+    def __init__(self, namespace: str, feedback_loops: int | None, goal: str | None):
         need_ros("Robot('ros')")
         from bbllm.ros.stack.client import StackClient
         from bbllm.ros.stack.stack import REAL_NODES
@@ -113,7 +113,7 @@ class StackBackend:
             task,
             self._feedback_loops,
             on_event,
-            goal=goal or self._goal,
+            goal=goal or self._goal or '',
         )
         return execute, lambda reason: self._client.cancel()
 

@@ -78,8 +78,9 @@ class Robot:
         speed: Simulated seconds per second; 0 is as fast as the simulation runs.
         seed: Of the noise of the sensors.
         limits: What each episode may use; 200 calls by default.
-        goal: What is checked at the end of each task: `auto` (the default) lets the Brain read
-            it from the task, `no` checks nothing; see `do`.
+        goal: What is checked at the end of each task: `auto` lets the Brain read it from the task,
+            `no` checks nothing; see `do`. `auto` by default, in a stack what that was started
+            with.
         approve: Asked before a plan moves anything, with an `ApprovalRequest` (`title`, `lines`,
             `reason`); a plan that is denied does not move the robot. It is asked again for each
             repaired plan, and for a call that its step does not name. `execute` does not ask.
@@ -104,7 +105,7 @@ class Robot:
         speed: float | None = None,
         seed: int | None = None,
         limits: Limits | None = None,
-        goal: str = GOAL,
+        goal: str | None = None,
         approve: Approve | None = None,
         record: str | Path | None = None,
         replay: str | Path | None = None,
@@ -142,7 +143,7 @@ class Robot:
             seed=seed,
             speed=speed,
             limits=limits or Limits(steps=STEPS),
-            goal=goal,
+            goal=GOAL if goal is None else goal,
             record=None if record is None else Path(record),
             replay=None if replay is None else Path(replay),
         )

@@ -13,7 +13,11 @@ HIDDEN = '[hidden]'
 _KEY_SHAPES = re.compile(
     r'\b(?:(?:sk|pk|rk|hf|gsk|xai|nvapi|glpat|ghp)[-_]|AIza)[A-Za-z0-9*_\-.]{8,}'
 )
-_BEARER = re.compile(r'\b(Bearer|Basic)\s+[^\s\'",}]+', re.IGNORECASE)
+# Words may follow `Basic`, as in "Basic shapes"; base64 has digits, capitals or `=`.
+_BEARER = re.compile(
+    r'\b(Bearer|Basic(?=\s+[^\s\'",}]{8})(?=\s+(?-i:[^\s\'",}]*[A-Z\d=])))\s+[^\s\'",}]+',
+    re.IGNORECASE,
+)
 _LOGIN = re.compile(r'(://)[^/\s@]+@')
 _RANDOM_LOOKING = re.compile(r'[A-Za-z0-9_\-+=.]{32,}')
 _SHORT = 8

@@ -37,7 +37,7 @@ def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
         yield models, str
         return
     with _file_of(job) as path:
-        earlier = answered(path.read_text('utf-8')) if path.exists() else ''
+        earlier = answered(path) if path.exists() else ''
         write_atomically(path, earlier)
 
         def recording() -> str:

@@ -131,10 +131,9 @@ def check_place(path: Path) -> None:
         )
 
 
-def answered(text: str) -> str:
-    """Return those lines of a recording that have a reply: no errors, none that was torn."""
-    lines = text.split('\n')[:-1]
-    return ''.join(f'{line}\n' for line in lines if json.loads(line).get('reply') is not None)
+def answered(path: Path) -> str:
+    """Return the lines of a recording that have a reply: no errors; see `parse_recording`."""
+    return ''.join(line_of(each) for each in read_recording(path) if each.reply is not None)
 
 
 def read_recording(path: Path) -> list[Exchange]:

@@ -3,8 +3,8 @@ Additional constraints of a house: an object without a grip, a toaster for one s
 
 No scene shows a constraint. It is felt by a step that fails, with a message of its own:
 
-    {not_graspable: {object: fryingpan, count: 1}}   those with the lowest ids; all without count
-    {holds_at_most: {object: toaster, count: 1}}     each of them, of what is in or on it
+    {not_graspable: {thing: fryingpan, count: 1}}    those with the lowest ids; all without count
+    {holds_at_most: {thing: toaster, count: 1}}      each of them, of what is in or on it
     {puts_only_on: furniture}                       nothing is put in or on what can be carried
     {shut_while_on: {thing: toaster}}               nothing goes in or comes out while it is on
     {needs_both_hands: {thing: plate}}              nothing else is in the hands together with it
@@ -71,8 +71,10 @@ class Constraint(_Record):
     @model_validator(mode='after')
     def _says_one_thing(self) -> Constraint:
         said = [value for _, value in self if value is not None]
-        limit = self.holds_at_most
-        if len(self.model_fields_set) != 1 or not said or (limit and limit.count is None):
+        limit, whole_class = self.holds_at_most, self.shut_while_on or self.needs_both_hands
+        uncounted = limit and limit.count is None
+        miscounted = whole_class and whole_class.count is not None
+        if len(self.model_fields_set) != 1 or not said or uncounted or miscounted:
             raise ValueError(
                 'a constraint is one of {not_graspable: {thing: fryingpan}}, {holds_at_most: '
                 '{thing: toaster, count: 1}}, {puts_only_on: furniture}, {shut_while_on: '
