@@ -37,4 +37,25 @@ def test_a_recorded_task_is_played_again_and_said_to_be_recorded(
     assert 'A recording: expert gave these replies on 20' in played.stderr
     assert (played.exit_code, data['ending'], data['check']['passed']) == (0, 'FINISHED', True)
     assert wrong.exit_code == 2 and "Did you mean 'toast/make_toast'" in wrong.stderr
-    assert bbllm('demo', 'stack all', '--recorded', 'list').exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ('more', 'named'),
+    [
+        (['stack all'], 'leave out TASK.'),
+        (['--video', 'x.gif', '--speed', '2'], 'leave out --speed, --video.'),
+        (['--viewer', '--scene', 'plus_sign'], 'leave out --scene, --viewer.'),
+        (
+            ['--k', '0', '--goal', 'no', '--planner', 'brain_body'],
+            '--feedback-loops, --goal, --planner.',
+        ),
+        (['--ros', '--seed', '1', '--brain', 'offline'], '--ros, --seed, --brain.'),
+    ],
+)
+def test_what_a_recorded_task_cannot_follow_is_refused_by_name(
+    more: list[str], named: str, bbllm: Callable[..., Result]
+) -> None:
+    refused = bbllm('demo', *more, '--recorded', 'list')
+
+    assert refused.exit_code == 2
+    assert named in ' '.join(refused.stderr.split())

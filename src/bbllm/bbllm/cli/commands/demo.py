@@ -38,6 +38,7 @@ WATCHED_SPEED = 2.0
 
 def demo(
     *,
+    context: typer.Context,
     task: Annotated[
         str, typer.Argument(metavar='TASK', help='What to do, in plain words.')
     ] = TASK,
@@ -77,8 +78,10 @@ def demo(
     """
     output, pace = Output(json), speed.speed
     if recorded is not None:
-        if ros or task != TASK:
-            raise ConfigError('--recorded NAME has a task of its own: leave TASK and --ros out.')
+        if given := _given_beside_recorded(context):
+            raise ConfigError(
+                f'--recorded NAME plays a task as it was recorded: leave out {", ".join(given)}.'
+            )
         from bbllm.cli.support.recorded_demo import show_recorded
 
         show_recorded(recorded, output)
@@ -107,6 +110,16 @@ def demo(
 
     passed, finding = check_plus_sign(ran)
     finish(ran, output, finding=finding, passed=passed)
+
+
+def _given_beside_recorded(context: typer.Context) -> list[str]:
+    """Return what of the command line a recorded task cannot follow."""
+    return [
+        param.opts[0] if param.opts[0].startswith('-') else 'TASK'
+        for param in context.command.params
+        if (name := param.name) not in ('recorded', 'json')
+        and getattr(context.get_parameter_source(name or ''), 'name', '') == 'COMMANDLINE'
+    ]
 
 
 def _run_on_nodes(
