@@ -1,4 +1,4 @@
-"""Goals of puzzles: near misses of places, and moves that break a rule though the end is right."""
+"""Goals of puzzles: moves that break a rule though the end is right."""
 
 import pytest
 
@@ -47,28 +47,10 @@ APART = [A, B, C, cube('big', 0.4, 0.2, edge=0.05), cube('small', 0.4, 0.0, edge
 ON = {'big': 'A', 'small': 'big'}
 
 
-def test_places_are_measured_to_the_millimetre() -> None:
-    one = [cube('red', 0.5, 0.0), cube('blue', 0.5, -0.069)]
-
-    assert fault(one, beside={'blue': ('red', 0.0, -0.065)}, place_m=0.004) == ''
-    assert fault(one, beside={'blue': ('red', 0.0, -0.064)}, place_m=0.004) == (
-        'blue is 0.5 cm from x 0.500, y -0.064; 0.4 cm are allowed.'
-    )
-    assert fault(one, at={'red': (0.5, 0.011)}) == (
-        'red is 1.1 cm from x 0.500, y 0.011; 1.0 cm are allowed.'
-    )
-    region = {'within': ('red',), 'place_m': 0.001}
-    assert fault(one, **region, region=(0.48, 0.52, -0.019, 0.021)) == ''
-    assert fault(one, **region, region=(0.48, 0.52, -0.018, 0.022)) == (
-        'red reaches 0.2 cm out of the region; 0.1 cm are allowed.'
-    )
-    assert fault(PILE, bare=('big',)) == 'small is on big, which is to carry nothing.'
-
-
 @pytest.mark.parametrize('pose', ['0.4 0.0 0.025', '0.405 0.005 0.025'])
 def test_moves_are_judged_one_by_one_whatever_the_end_is(pose: str) -> None:
     good = (('small', 'C'), ('big', pose), ('small', '0.4 0.0 0.065'))
-    rules = {'on': ON, 'on_places': True, 'tallest': 2, 'shrinking': True, 'moves': 3}
+    rules = {'on': ON, 'on_places': True, 'tallest': 2, 'moves': 3}
 
     assert fault(PILE, *good, start=APART, **rules) == ''
     bad = (('small', '0.4 0.2 0.065'), ('small', 'C'), *good[1:])
@@ -79,10 +61,6 @@ def test_moves_are_judged_one_by_one_whatever_the_end_is(pose: str) -> None:
     beside = (('small', '0.5 -0.3 0.015'), *good[1:])
     assert fault(PILE, *beside, start=APART, **rules) == (
         'move 1 put small neither on a location nor on its like.'
-    )
-    larger = (('big', 'small'), ('small', 'C'), *good[1:])
-    assert fault(PILE, *larger, start=APART, **{**rules, 'moves': 4}) == (
-        'move 1 put big on small, which is smaller.'
     )
     there_and_back = (('big', 'C'), ('big', 'A'))
     assert fault(APART, *there_and_back, untouched=('big',)) == (

@@ -1,10 +1,9 @@
 """A table that a puzzle is drawn on: objects and locations, where there is room for them."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bbllm.bench.scene_sampling.placement import Dice, NoRoomError, Point
+from bbllm.bench.scene_sampling.placement import Dice, Point
 from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS, location_name
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile, TableSpec
 
@@ -56,18 +55,6 @@ class PuzzleTable:
     def is_free(self, at: Point, apart_m: float = APART_M) -> bool:
         return all(math.dist(at, other) >= apart_m for other in self.points)
 
-    def take(self, at: Point, apart_m: float = APART_M) -> Point:
-        """Take a point; raises NoRoomError where it is not free or not within reach."""
-        if not (
-            at[0] >= LEAST_X_M
-            and NEAR_M[0] <= math.hypot(*at) <= NEAR_M[1]
-            and self.is_free(at, apart_m)
-        ):
-            raise NoRoomError('no room for a place that the puzzle needs')
-        point = (round(at[0], 3) + 0.0, round(at[1], 3) + 0.0)
-        self.points.append(point)
-        return point
-
     def location(self, at: Point) -> str:
         self.places.append(at)
         return location_name(len(self.places) - 1)
@@ -99,10 +86,10 @@ class PuzzleTable:
         palette = CUBE_COLORS if kind == 'cube' else CYLINDER_COLORS
         return [color for color in self.dice.shuffled(palette) if color not in used]
 
-    def scatter(self, n: int, *, far: bool, kinds: Sequence[str] = KINDS) -> None:
+    def scatter(self, n: int, *, far: bool) -> None:
         """Add so many objects of 4 cm anywhere."""
         for _ in range(n):
-            kind = self.dice.one_of([kind for kind in kinds if self.colors(kind)])
+            kind = self.dice.one_of([kind for kind in KINDS if self.colors(kind)])
             self.add(kind, self.colors(kind)[0], self.spot(far=far), far=far)
 
     def size(self, name: str) -> tuple[float, float, float]:

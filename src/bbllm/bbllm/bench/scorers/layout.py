@@ -7,68 +7,24 @@ from dataclasses import dataclass
 from bbllm.bench.scorers.blocks import not_resting
 from bbllm.bench.scorers.table import Table
 from bbllm.bench.suites.goals import Layout
-from bbllm.bench.suites.scores import Condition, at_least, at_most, cm
+from bbllm.bench.suites.scores import Condition
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.text import count_of
 from bbllm.core.types import Kind
-from bbllm.skills.shapes import bottom_z, outline, polygon_gap, top_z
+from bbllm.skills.shapes import bottom_z, top_z
 
 Points = dict[str, tuple[float, float] | None]
 ANYWHERE = ''
 """What an object was put on that is neither on a location nor on another object."""
-WIDER_M = 0.0005
-"""Widths that differ by less are one width to the rule `shrinking` [m]."""
 
 
 def layout(goal: Layout, table: Table) -> Iterator[Condition]:
     """Measure each place, then go through the moves; a part of the goal is a condition each."""
     for above, below in goal.on.items():
         yield Condition(f'{above} on {below}', not_resting(goal, table, above, below))
-    for name in goal.bare:
-        yield Condition(f'nothing on {name}', _carrying(goal, table, name))
-    for name, point in goal.at.items():
-        yield Condition(f'{name} at its place', _away(goal, table, name, point))
-    for name, (other, forward, left) in goal.beside.items():
-        x, y = table.xy(other)
-        fault = _away(goal, table, name, (x + forward, y + left))
-        yield Condition(f'{name} beside {other}', fault)
-    for name in goal.within:
-        yield Condition(f'{name} in the region', _outside(goal, table, name))
     for name in goal.still:
         yield Condition(f'{name} where it was', table.moved(name, goal.still_m))
     yield from _by_rules(goal, table)
-
-
-def _carrying(goal: Layout, table: Table, name: str) -> str:
-    if name not in table.now:
-        return f'{name} is gone.'
-    item = table.now[name]
-    for other in table.movables:
-        if other != name and other in table.now:
-            above = table.now[other]
-            near = at_most(abs(bottom_z(above) - top_z(item)), goal.level_m)
-            if near and polygon_gap(outline(above), outline(item)) < 0:
-                return f'{other} is on {name}, which is to carry nothing.'
-    return ''
-
-
-def _away(goal: Layout, table: Table, name: str, point: tuple[float, float]) -> str:
-    if fall := table.fall(name):
-        return fall
-    x, y = point
-    way = math.dist(table.xy(name), point)
-    fault = f'{name} is {cm(way)} from x {x:.3f}, y {y:.3f}; {cm(goal.place_m)} are allowed.'
-    return '' if at_most(way, goal.place_m) else fault
-
-
-def _outside(goal: Layout, table: Table, name: str) -> str:
-    if fall := table.fall(name):
-        return fall
-    assert goal.region is not None  # a puzzle that fills in `within` has one
-    x0, x1, y0, y1 = goal.region
-    over = max(max(x0 - x, x - x1, y0 - y, y - y1) for x, y in outline(table.now[name]))
-    fault = f'{name} reaches {cm(over)} out of the region; {cm(goal.place_m)} are allowed.'
-    return '' if at_most(over, goal.place_m) else fault
 
 
 # --- rules of moves -----------------------------------------------------------------------------
@@ -110,23 +66,10 @@ def _by_rules(goal: Layout, table: Table) -> Iterator[Condition]:
             if move.level > goal.tallest
         )
         yield Condition(f'never more than {goal.tallest} on each other', next(faults, ''))
-    if goal.shrinking:
-        faults = (
-            f'move {i} put {move.name} on {move.below}, which is smaller.'
-            for i, move in enumerate(moves, 1)
-            if _wider(table, move.name, move.below)
-        )
-        yield Condition('nothing put on something smaller', next(faults, ''))
 
 
 def _kind(table: Table, name: str) -> str:
     return table.known(name).kind.value if name in table.names else ''
-
-
-def _wider(table: Table, above: str, below: str) -> bool:
-    if below not in table.movables:
-        return False
-    return at_least(table.known(above).size_m[0] - table.known(below).size_m[0], WIDER_M)
 
 
 def moves_of(table: Table, near_m: float) -> Iterator[Move]:

@@ -242,23 +242,10 @@ class Layout(GoalRecord):
     kind: Literal['layout']
     near_m: Positive
     """How far a centre may be from the middle of what it rests on [m]."""
-    place_m: Positive = 0.01
-    """How far a centre may be from a point that is asked for [m]."""
     still_m: Positive
     """How far what is to stay may be from where it was [m]."""
     on: Annotated[Mapping[str, str], AfterValidator(_without_circles)] = {}
     """What is to rest on what, by name."""
-    bare: tuple[str, ...] = ()
-    """What nothing may rest on."""
-    at: Mapping[str, tuple[float, float]] = {}
-    """Where on the table the centre of what is to be [m]."""
-    beside: Mapping[str, tuple[str, float, float]] = {}
-    """How far forward and how far left of which other object the centre of what is to be, on the
-    table [m]."""
-    within: tuple[str, ...] = ()
-    """What is to be on the table within `region`, whole."""
-    region: tuple[float, float, float, float] | None = None
-    """Least x, greatest x, least y, greatest y [m]."""
     still: tuple[str, ...] = ()
     """What is to be where it was."""
     moves: Annotated[int, Field(ge=1, le=99)] | None = None
@@ -269,8 +256,6 @@ class Layout(GoalRecord):
     """Whether everything has to be put down on a location or on another object of its kind."""
     tallest: Annotated[int, Field(ge=1, le=9)] | None = None
     """How many objects may stand on each other, at any moment."""
-    shrinking: bool = False
-    """Whether nothing may ever be put on something smaller, by its width."""
 
 
 PaperGoal = OneSide | LetterL | ColorLine | PairsASide | Triangle | PlusSign | Segregated

@@ -6,23 +6,7 @@ from pydantic import Field
 
 from bbllm.files.yaml_files import FileRecord
 
-PuzzleKind = Literal[
-    'hanoi',
-    'towers',
-    'order',
-    'mirror',
-    'assignment',
-    'two_heights',
-    'shortest_path',
-    'gaps',
-    'packing',
-    'partly',
-    'errands',
-    'riddles',
-    'riddles',
-    'partly',
-    'errands',
-]
+PuzzleKind = Literal['towers', 'partly', 'retrieve', 'insert']
 
 
 class PuzzleRecipe(FileRecord):
@@ -46,5 +30,3 @@ class PuzzleRecipe(FileRecord):
     """How many objects may stand on each other, where that is a rule."""
     far: Annotated[int, Field(ge=0, le=10)] = 5
     """How many objects are out of reach."""
-    others: Annotated[int, Field(ge=0, le=10)] = 0
-    """How many more are in reach that it is not about."""
