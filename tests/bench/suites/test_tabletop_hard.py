@@ -82,7 +82,7 @@ def test_each_case_is_crowded_and_its_moves_reach_the_goal(name: str, seed: int)
 
 @pytest.mark.parametrize(
     'name',
-    ['retrieve_one', 'insert_two', pytest.param('partly_possible', marks=pytest.mark.slow)],
+    ['retrieve_one', 'insert_three', pytest.param('partly_possible', marks=pytest.mark.slow)],
 )
 def test_the_arm_solves_a_case_as_the_search_says(name: str) -> None:
     case = make_case(SUITE, name, seed=0, trial=0)
@@ -108,14 +108,13 @@ def test_no_cuboid_that_leaves_the_heap_could_stay() -> None:
 
 
 def test_a_cube_fits_in_at_the_yaw_that_was_found_but_not_askew() -> None:
-    case = make_case(SUITE, 'insert_two', seed=0, trial=0)
+    case = make_case(SUITE, 'insert_three', seed=0, trial=0)
 
     for name, target in case.solution:
         x, y, z, yaw = target.split()
         others = [move for move in case.solution if move[0] != name]
-        for turn in (0, float(yaw) - 20, float(yaw) + 20):
-            askew = [*others, (name, f'{x} {y} {z} {turn:g}')]
-            assert [*faults_of(case.table, askew, ReachCache())] != []
+        askew = (name, f'{x} {y} {z} {float(yaw) + 45:g}')
+        assert [*faults_of(case.table, [*others, askew], ReachCache())] != []
 
 
 def test_every_process_draws_the_same_case() -> None:

@@ -41,7 +41,7 @@ ASIDE_M = 0.1
 PLACES_M = 0.26
 """Distance between two places with cuboids around [m]."""
 FITTING_DEG = (4, 12)
-"""How many of 90 yaws a cube may have where it is to be put, least and most."""
+"""How many of 90 yaws a cube may have where it is to be put, with a margin, least and most."""
 
 Removable = Callable[[str, frozenset[str]], bool]
 """Whether the hand has room at a cuboid when some others are gone."""
@@ -206,7 +206,7 @@ def _fitting(dice: Dice, at: Point, n: int) -> tuple[list[SceneObject], float]:
         wider = [with_margin(item) for item in around]
         fits = [_fits(at, float(yaw), wider) for yaw in range(90)]
         starts = [yaw for yaw in range(90) if fits[yaw] and not fits[yaw - 1]]
-        # With yaw 0, which a target without a yaw has, it would be no puzzle.
+        # Yaw 0 is what a target without a yaw has.
         if len(starts) == 1 and FITTING_DEG[0] <= sum(fits) <= FITTING_DEG[1] and not fits[0]:
             middle = starts[0] + sum(fits) // 2
             return around, float(middle if middle <= 45 else middle - 90)
