@@ -265,7 +265,7 @@ def test_the_fingerprint_is_of_instruction_scene_and_goal() -> None:
 
 def test_a_misspelt_word_of_a_puzzle_is_told_with_those_there_are() -> None:
     layout = {'kind': 'layout', 'near_m': 0.02, 'still_m': 0.01, **STANDING}
-    puzzle = {'kind': 'order', 'n': 4, 'least': 1}
+    puzzle = {'kind': 'towers', 'n': 4, 'places': 3, 'least': 1}
     made = suite(task(instruction='At most {movs}.', scene=None, goal=layout, puzzle=puzzle))
 
     with pytest.raises(CaseError, match=r"task a of mine .* has 'movs' in braces.* \{moves\}"):
