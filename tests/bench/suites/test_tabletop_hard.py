@@ -23,7 +23,6 @@ from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.types import Pose, SceneObject
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.skills.shapes import half_height, top_z, yaw_pose
-from bbllm.worlds.scene.reaching import ReachCache
 
 SUITE = load_suite('tabletop_hard')
 NAMES = [task.name for task in SUITE.tasks]
@@ -67,7 +66,7 @@ def test_each_case_is_crowded_and_its_moves_reach_the_goal(name: str, seed: int)
     assert 12 <= len(case.table.objects) <= 21
     assert len(set(case.out_of_reach) & {spec.name for spec in case.table.objects}) >= 5
     assert '{' not in case.instruction
-    assert not [*faults_of(case.table, case.solution, ReachCache())]
+    assert not [*faults_of(case.table, case.solution)]
 
     end = judge(goal, after(case, case.solution))
     assert end.reason == ''
@@ -103,7 +102,7 @@ def test_no_cuboid_that_leaves_the_heap_could_stay() -> None:
     assert len(aside) == len(case.solution) - 1 >= 3
     for move in aside:
         fewer = [other for other in case.solution if other != move]
-        (fault,) = faults_of(case.table, fewer, ReachCache())
+        (fault,) = faults_of(case.table, fewer)
         assert fault.startswith(('no room for the fingers', 'the arm has no way down'))
 
 
@@ -114,7 +113,7 @@ def test_a_cube_fits_in_at_the_yaw_that_was_found_but_not_askew() -> None:
         x, y, z, yaw = target.split()
         others = [move for move in case.solution if move[0] != name]
         askew = (name, f'{x} {y} {z} {float(yaw) + 45:g}')
-        assert [*faults_of(case.table, [*others, askew], ReachCache())] != []
+        assert [*faults_of(case.table, [*others, askew])] != []
 
 
 def test_every_process_draws_the_same_case() -> None:

@@ -1,7 +1,7 @@
 """Whether moves can be carried out: by geometry, reach and ways of the arm, without physics."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bbllm.arm.failures import SkillError
@@ -22,16 +22,13 @@ LEVEL_M = 0.003
 """How far above a top an underside still rests on it [m]."""
 
 
-def faults_of(
-    scene: SceneFile, moves: Sequence[tuple[str, str]], reach: Callable[[SceneObject], bool]
-) -> Iterator[str]:
+def faults_of(scene: SceneFile, moves: Sequence[tuple[str, str]]) -> Iterator[str]:
     """
     Yield the first fault that a skill would find in some moves; nothing where there is none.
 
     Args:
         scene: The table before them.
         moves: What is picked, and the target of the call that puts it down.
-        reach: Whether the hand can come down on an object.
     """
     planner = GraspPlanner()
     now = {item.name: item for item in (*scene.fixtures, *scene.movables, *scene.places)}
@@ -53,7 +50,6 @@ def faults_of(
         if isinstance(found, Rejection):
             yield f'{name} cannot be put at {target}: {found.message}'
             return
-        placed = replace(item, pose=yaw_pose(found.centre_m, found.yaw_rad))
         wider = [now[each.name] if each.name in found.supports else each for each in wider]
         for beside in (others, wider):
             held = replace(scene_of((item, *beside)), facts=(Fact('held_by', name, 'hand'),))
@@ -64,10 +60,7 @@ def faults_of(
             if not _can_come_down(planner, held, hand, grips, name, *found.supports):
                 yield f'the arm has no way down to where {name} is put'
                 return
-        if not reach(placed):
-            yield f'{name} is out of reach where it is put'
-            return
-        now[name] = placed
+        now[name] = replace(item, pose=yaw_pose(found.centre_m, found.yaw_rad))
 
 
 def with_margin(item: SceneObject) -> SceneObject:

@@ -171,7 +171,7 @@ def _puzzle(
             continue
         out_of_reach = _out_of_reach(puzzle.scene)
         faults = _fault_of_reach(puzzle.scene, puzzle.near, out_of_reach)
-        faults = faults or [*faults_of(puzzle.scene, puzzle.solution, _reach)][:1]
+        faults = faults or [*faults_of(puzzle.scene, puzzle.solution)][:1]
         if not faults:
             return puzzle, out_of_reach
         failed[faults[0]] += 1
