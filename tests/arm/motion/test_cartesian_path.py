@@ -52,7 +52,7 @@ def test_the_tool_keeps_to_the_speed_that_was_asked() -> None:
 
     tool = forward(sample(move, np.arange(0, move.duration_s, 0.01))[0])[:, :3, 3]
     speed = np.linalg.norm(np.diff(tool, axis=0), axis=1) / 0.01
-    assert speed.max() == pytest.approx(0.2, rel=0.01)
+    assert 0.195 < speed.max() < 0.2002
 
 
 def test_a_line_may_turn_the_tool_too_and_turns_it_evenly() -> None:

@@ -5,8 +5,7 @@ A line is a pose for every s in [0, 1]. Closed-form inverse kinematics gives joi
 that lie on it, for joint 7 kept still or drifting evenly by several amounts; the drift that
 moves the joints least is taken. Where none stays within limits, or all make the arm whirl (near
 a singularity of the other six joints), `mink` tracks the line with all seven. A cubic spline
-through these points is the joint path; its derivatives turn limits of joints into limits of
-ds/dt, for which ruckig has the fastest timing.
+through these points is the joint path, which `time_optimal` times.
 """
 
 from __future__ import annotations
@@ -23,17 +22,9 @@ from scipy.spatial.transform import Rotation
 
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.kinematics import forward, inverse_branches, jacobian
-from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_MAX, Q_MIN, velocity_limits, within_limits
+from bbllm.arm.limits import Q_MAX, Q_MIN, within_limits
 from bbllm.arm.model import TCP_SITE, arm_model
-from bbllm.arm.motion.trajectory import (
-    JERK_SHARE,
-    Knots,
-    NoPathError,
-    excess,
-    joint_move,
-    ruckig_profile,
-    slowed,
-)
+from bbllm.arm.motion.trajectory import NoPathError, joint_move, time_optimal
 
 _ITERATIONS = 8
 _TOLERANCE = 1e-5
@@ -128,14 +119,14 @@ class CartesianLine:
         return poses
 
 
-LINE_SPEED_M_S = 0.5
-"""Tool speed at scale 1; the robot allows 3 [m/s]."""
-LINE_ACCELERATION_M_S2 = 5.0
-"""Tool acceleration at scale 1; the robot allows 9 [m/s^2]."""
-TURN_SPEED_RAD_S = 1.5
-"""Turning speed at scale 1; the robot allows 2.5 [rad/s]."""
-TURN_ACCELERATION_RAD_S2 = 10.0
-"""Turning acceleration at scale 1; the robot allows 17 [rad/s^2]."""
+LINE_SPEED_M_S = 3.0
+"""Tool speed at scale 1, as the robot allows it; joints are slower on all but long ways [m/s]."""
+LINE_ACCELERATION_M_S2 = 9.0
+"""Tool acceleration at scale 1, as the robot allows it [m/s^2]."""
+TURN_SPEED_RAD_S = 2.5
+"""Turning speed at scale 1, as the robot allows it [rad/s]."""
+TURN_ACCELERATION_RAD_S2 = 17.0
+"""Turning acceleration at scale 1, as the robot allows it [rad/s^2]."""
 LINE_MARGIN_RAD = 0.01
 """What the way keeps from the position limits; less than at postures that are chosen [rad]."""
 WHIRL_RAD = 2.5
@@ -153,9 +144,6 @@ _STRAY_M = 5e-5
 """How far the tool may be off the line [m], or off its orientation [rad]."""
 _LONGEST_S = 5.0
 """A line that takes longer than at full speed by more than this is refused [s]."""
-_KNOT_S = 0.02
-_SAFE = 0.995
-"""Share of the joints' limits that is used: they are checked only at the points."""
 
 
 def line_path(q_start: Array, T_goal: Array) -> Array:
@@ -219,16 +207,10 @@ def path_move(
     acceleration = scale * _smaller(
         LINE_ACCELERATION_M_S2 / max(length, 1e-9), TURN_ACCELERATION_RAD_S2 / max(turn, 1e-9)
     )
-    spline = cubic(points)
-    knots = _dense(_timed(spline, speed, acceleration, scale))
-    q, first, second = (spline(knots.s, order) for order in range(3))
-    ds = knots.ds[:, None]
-    acceleration = first * knots.dds[:, None] + second * ds**2
-    move = JointTrajectory(knots.time_s, q, first * ds, acceleration)
-    factor = excess(move) / _SAFE  # for what happened between the points
-    if factor * move.duration_s > _LONGEST_S + length / (scale * speed_m_s):
+    move = time_optimal(cubic(points), scale=scale, speed=speed, acceleration=acceleration)
+    if move.duration_s > _LONGEST_S + length / (scale * speed_m_s):
         raise NoPathError('The tool cannot go straight there: a joint is too near to its limit.')
-    return slowed(move, factor)
+    return move
 
 
 def cubic(points: Array) -> PPoly:
@@ -303,46 +285,6 @@ def _pace(paths: Array) -> Array:
     with np.errstate(invalid='ignore'):
         steps = np.abs(np.diff(paths, axis=1)).max(axis=(1, 2))
     return np.asarray(np.nan_to_num(steps * (paths.shape[1] - 1), nan=np.inf))
-
-
-def _timed(spline: PPoly, speed: float, acceleration: float, scale: float) -> Knots:
-    """
-    Time a line so that no joint exceeds its limits.
-
-    With s(t) of velocity v, acceleration a and jerk j the joints have velocity q'v,
-    acceleration q'a + q''v^2 and jerk q'j + 3 q''va + q'''v^3. Half of the acceleration is
-    kept for the bend, whose share falls with v^2.
-    """
-    q, first, second = (spline(spline.x, order) for order in range(3))
-    steep, bend = np.maximum(np.abs(first), 1e-9), np.maximum(np.abs(second), 1e-9)
-    third = np.maximum(6 * np.abs(spline.c[0]), 1e-9).max(axis=0)
-    lower, upper = velocity_limits(q)
-    legal = np.maximum(np.where(first > 0, upper, -lower), 1e-3)
-    budget = _SAFE * scale * DDQ_MAX
-    speed = _smaller(speed, (_SAFE * legal / steep).min())
-    speed = _smaller(speed, np.sqrt((budget / 2 / bend).min()))
-    speed = _smaller(speed, np.cbrt((_SAFE * DDDQ_MAX / 4 / third).min()))
-    acceleration = _smaller(acceleration, ((budget - bend * speed**2) / steep).min())
-    acceleration = _smaller(acceleration, (_SAFE * DDDQ_MAX / 12 / (bend * speed)).min())
-    jerk = (JERK_SHARE * DDDQ_MAX / steep).min()
-    return ruckig_profile(1.0, speed, acceleration, float(jerk))
-
-
-def _dense(knots: Knots) -> Knots:
-    """Add knots, because the joints are no cubics of time where the tool's way is straight."""
-    parts = np.maximum(np.ceil(np.diff(knots.time_s) / _KNOT_S).astype(int), 1)
-    i = np.repeat(np.arange(len(parts)), parts)
-    within = np.concatenate([np.arange(n) / n for n in parts])
-    h = np.diff(knots.time_s)[i]
-    t = within * h
-    jerk = np.diff(knots.dds)[i] / h
-    s0, v0, a0 = knots.s[i], knots.ds[i], knots.dds[i]
-    return Knots(
-        np.append(knots.time_s[i] + t, knots.time_s[-1]),
-        np.append(s0 + t * (v0 + t * (a0 / 2 + t * jerk / 6)), knots.s[-1]),
-        np.append(v0 + t * (a0 + t * jerk / 2), knots.ds[-1]),
-        np.append(a0 + t * jerk, knots.dds[-1]),
-    )
 
 
 def _reason(line: CartesianLine, s: Array, q: Array) -> str:

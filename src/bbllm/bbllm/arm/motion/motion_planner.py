@@ -16,7 +16,13 @@ from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.envelope import KeepOut, Point, SafetyRule, kept_out, refusal
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
-from bbllm.arm.motion.cartesian_path import line_path, path_move, quiet_path, rising_path
+from bbllm.arm.motion.cartesian_path import (
+    LINE_SPEED_M_S,
+    line_path,
+    path_move,
+    quiet_path,
+    rising_path,
+)
 from bbllm.arm.motion.collision import CollisionChecker, Contact
 from bbllm.arm.motion.reachability import (
     Q7_GRIDS,
@@ -28,6 +34,7 @@ from bbllm.arm.motion.rrt_connect import find_way
 from bbllm.arm.motion.sweep import sweep
 from bbllm.arm.motion.trajectory import (
     NoPathError,
+    backwards,
     blend,
     concatenate,
     joint_move,
@@ -282,7 +289,7 @@ class GraspPlannerParams:
 
     scale: float = 0.8
     """Share of the joint limits to use, in (0, 1]."""
-    line_speed_m_s: float = 0.5
+    line_speed_m_s: float = LINE_SPEED_M_S
     tcp_speed_m_s: float = TCP_SPEED_M_S
     """Tool speed on any way; what would be faster is slowed down as a whole [m/s]."""
     joint_share: float = 1.0
@@ -408,7 +415,8 @@ class GraspPlanner:
         return GraspPlan(grip, transit, self._line(approach.path))
 
     def _line(self, path: Array) -> Line:
-        return Line(path, self.line_along(path), self.line_along(path[::-1]))
+        descent = self.line_along(path)
+        return Line(path, descent, backwards(descent, scale=self.params.scale))
 
     def line_along(self, path: Array) -> JointTrajectory:
         """Return the motion along what `line_path` found, shape (n, 7) [rad]."""

@@ -5,15 +5,17 @@ A motion that is straight in joint space is one function s(t) times a constant v
 is a problem of one dimension. Where the velocity limits are constant, ruckig's profile is the
 fastest there is.
 
-Near the position limits the legal velocity falls; `braking_profile` then times the motion. In the
-plane of position s and squared velocity, constant acceleration is a straight line. The bound on
-the velocity is replaced by a chain of such lines below it; the fastest motion under the chain
-speeds up, follows it, and brakes. Its acceleration jumps, so it is averaged over a short window:
-the jumps become ramps of limited jerk. The legal velocity is a concave function of the position,
-so by Jensen's inequality the average still obeys it.
+Near the position limits the legal velocity falls, and on a path that bends, such as a straight
+line of the tool, all limits of s(t) change on the way. `time_optimal` then times the motion, in
+the plane of s and its squared speed (TOPP-RA). The acceleration of the fastest motion jumps, so
+s(t) is averaged over a short window: the jumps become ramps of limited jerk, and the path stays
+what it was. On a straight line the legal velocity is a concave function of the position, so by
+Jensen's inequality the average still obeys it; on others the rest, if any, is taken up by playing
+the motion more slowly.
 
-Either way s(t) is a cubic between few knots. A quintic through position, velocity and acceleration
-of two knots is that cubic, so the controller repeats what was planned exactly.
+The controller interpolates by quintics. One through position, velocity and acceleration of two
+knots of ruckig's profile is its cubic, so the controller repeats it exactly; the knots on a path
+are so near to each other that the difference does not count.
 
 Jerk is kept to a fifth of what the robot allows: it costs 20 ms at each end of a motion, and keeps
 the feed-forward torque within 1000 Nm/s and the servos on the path.
@@ -21,22 +23,31 @@ the feed-forward torque within 1000 Nm/s and the servos on the path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 import ruckig
+from scipy.interpolate import PPoly
 
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, velocity_limits
 from bbllm.core.errors import BbllmError
 
-_LINES = 8
-_GRID = 24
-"""Points on each at which it is kept below the bound."""
-_SHORTEST_PHASE_S = 1e-4
-"""Corners of the chain nearer to each other than this are one [s]."""
+_GRID = 64
+"""Parts of a path over which the acceleration along it is constant."""
+_SLOWEST_RAD_S = 1e-3
+"""What a joint may do where its velocity limit is zero, so that a timing exists [rad/s]."""
+_STILL = 1e-12
+"""Least squared speed between the ends of a path [1/s^2]."""
+_BEND_SHARE = 0.2
+"""Share of the largest jump of the acceleration from which on a jump is worth a knot."""
+_KNOT_S = 0.02
+"""Longest time between two knots on a path, which is no polynomial of time [s]."""
+_DENSEST_S = 0.002
+"""Shortest time between them, where it is not the rest of a jump [s]."""
 _SHORTEST_S = 1e-5
 """Knots nearer to each other than this are one [s]."""
 
@@ -64,59 +75,81 @@ class Knots:
         return cls(time_s, s, ds, dds)
 
 
-def braking_profile(
-    speed_bound: Callable[[Array], Array], acceleration: float, jerk: float
-) -> Knots:
+def time_optimal(
+    path: PPoly, *, scale: float = 1.0, speed: float = math.inf, acceleration: float = math.inf
+) -> JointTrajectory:
     """
-    Travel from s = 0 to s = 1, from rest to rest, below a velocity that falls on the way.
+    Play a joint path over s in [0, 1] from rest to rest, as fast as the limits allow.
 
-    *speed_bound* is the legal ds/dt at s, positive, falling and concave, shape (n,) to (n,); the
-    other limits are constant and of both signs [1/s^2, 1/s^3].
+    Args:
+        path: Joint positions, twice differentiable, values of shape (7,) [rad].
+        scale: Share of the velocity (position dependent) and acceleration limits to use.
+        speed: Largest ds/dt [1/s].
+        acceleration: Largest d2s/dt2 [1/s^2].
+
+    Returns:
+        The motion on the path; knots are 20 ms apart or less. It is as slow as its slowest joint
+        where that is near a position limit.
     """
-    s, square = _chain(speed_bound, acceleration)
-    speed = np.sqrt(square)
-    duration = 2 * np.diff(s) / (speed[1:] + speed[:-1])
-    lasting = duration > _SHORTEST_PHASE_S
-    apart = np.concatenate([[True], lasting[:-1], [True]])
-    apart[-2] &= lasting[-1]
-    s, speed = s[apart], speed[apart]
-    duration = 2 * np.diff(s) / (speed[1:] + speed[:-1])
-    return _averaged(duration, s, speed, window_s=2 * acceleration / jerk)
+    s = np.linspace(0.0, 1.0, _GRID + 1)
+    q, first, second = (path(s, order) for order in range(3))
+    lower, upper = velocity_limits(q)
+    legal = np.maximum(np.where(first > 0, upper, -lower), _SLOWEST_RAD_S)
+    steep = np.maximum(np.abs(first), 1e-9)
+    highest = np.minimum((scale * _SAFE * legal / steep).min(axis=1), speed)
+    steepest = np.maximum(steep, np.append(steep[1:], steep[-1:], axis=0))  # up to the next point
+    most = np.column_stack([scale * _SAFE * DDQ_MAX / steepest, np.full(len(s), acceleration)])
+    bend = np.column_stack([second / np.where(first < 0, -steep, steep), np.zeros(len(s))])
+    speeds = np.sqrt(_fastest(highest**2, most, bend))
+    duration = 2.0 / _GRID / (speeds[1:] + speeds[:-1])
+    window_s = float(2 * scale * (DDQ_MAX / DDDQ_MAX).max() / JERK_SHARE)
+    knots = _averaged(duration, s, speeds, window_s)
+    move = _on_path(path, knots)
+    return slowed(move, excess(move, scale=scale) / _SAFE)
 
 
-def _chain(speed_bound: Callable[[Array], Array], acceleration: float) -> tuple[Array, Array]:
-    """Return corners (s, ds^2) of the fastest motion without a jerk limit."""
-    scan = np.linspace(0.0, 1.0, 65)
-    bound = speed_bound(scan)
-    falls = int(np.argmax(bound < bound[0] * (1 - 1e-9))) - 1  # last point of the plateau
-    first = scan[max(falls, 0)]
-    s = np.concatenate([[0.0], np.linspace(first, 1.0, _LINES + 1)[int(first == 0.0) :]])
-    share = np.linspace(0.0, 1.0, _GRID)
-    dense = s[:-1, None] + np.diff(s)[:, None] * share
-    square = speed_bound(s) ** 2
-    chord = square[:-1, None] + np.diff(square)[:, None] * share
-    above = (chord - speed_bound(dense.ravel()).reshape(dense.shape) ** 2).max(axis=1)
-    above = np.maximum(above, 0.0)
-    square = square - np.maximum(np.append(above, 0.0), np.append(0.0, above))
-    square = np.maximum(square, 1e-9)
+def _fastest(square: Array, most: Array, bend: Array) -> Array:
+    """
+    Return the largest squared speeds along a path from rest to rest, shape (n + 1,).
 
-    for i in range(len(s) - 2, -1, -1):  # never steeper than the brakes
-        square[i] = min(square[i], square[i + 1] + 2 * acceleration * (s[i + 1] - s[i]))
-    s, square = _below(s, square, 2 * acceleration, 0.0)
-    s, square = _below(s, square, -2 * acceleration, 2 * acceleration)
-    square[0] = square[-1] = 0.0
-    return s, square
+    The algorithm of Pham and Pham, "A new approach to time-optimal path parameterization based on
+    reachability analysis", IEEE Transactions on Robotics 34 (2018): with x the squared speed and u
+    the acceleration along the path, |q'u + q''x| <= a is -most - bend x <= u <= most - bend x. A
+    backward pass finds from which x the end can be reached, a forward pass takes the greatest u.
+
+    Args:
+        square: Upper bound of x at evenly spaced points of [0, 1], shape (n + 1,).
+        most: a / |q'| of each joint, shape (n + 1, m).
+        bend: q''/q' of each joint, in the same shape.
+    """
+    room = most[:, :, None] + most[:, None, :]
+    apart = np.maximum(np.abs(bend[:, :, None] - bend[:, None, :]), 1e-9)
+    bound: list[float] = np.minimum(square, (room / apart).min(axis=(1, 2))).tolist()
+    bound[0] = bound[-1] = 0.0
+    step = 2.0 / (len(bound) - 1)
+    scarce = 1.0 - step * bend
+    braking = scarce > 1e-6  # else the bend itself brakes
+    gain = np.where(braking, 1.0 / np.maximum(scarce, 1e-6), 0.0)
+    offset = np.where(braking, step * most * gain, np.inf)
+    # One point after the other, seven joints each: plain floats are faster than arrays.
+    rows = list(zip(gain.tolist(), offset.tolist()))
+    for i in range(len(bound) - 2, 0, -1):
+        x = bound[i + 1]
+        reachable = min([k * x + c for k, c in zip(*rows[i])])
+        bound[i] = min(bound[i], reachable)
+    rows = list(zip((step * bend).tolist(), (step * most).tolist()))
+    for i in range(len(bound) - 2):
+        x = bound[i]
+        reachable = x + min([c - k * x for k, c in zip(*rows[i])])
+        bound[i + 1] = max(min(bound[i + 1], reachable), _STILL)
+    return np.array(bound)
 
 
-def _below(s: Array, square: Array, slope: float, offset: float) -> tuple[Array, Array]:
-    """Cut a chain of lines by one more line, with a corner where they cross."""
-    gap = square - (slope * s + offset)
-    crossed = np.flatnonzero(gap[:-1] * gap[1:] < 0)
-    share = gap[crossed] / (gap[crossed] - gap[crossed + 1])
-    corner = s[crossed] + share * (s[crossed + 1] - s[crossed])
-    merged = np.sort(np.concatenate([s, corner]))
-    merged = merged[np.concatenate([[True], np.diff(merged) > 1e-12])]
-    return merged, np.minimum(np.interp(merged, s, square), slope * merged + offset)
+def _on_path(path: PPoly, knots: Knots) -> JointTrajectory:
+    q, first, second = (path(knots.s, order) for order in range(3))
+    ds = knots.ds[:, None]
+    acceleration = first * knots.dds[:, None] + second * ds**2
+    return JointTrajectory(knots.time_s, q, first * ds, acceleration)
 
 
 def _averaged(duration: Array, s: Array, speed: Array, window_s: float) -> Knots:
@@ -135,10 +168,23 @@ def _averaged(duration: Array, s: Array, speed: Array, window_s: float) -> Knots
         way = s[i] + t * (v + t * a / 2)
         return area[i] + t * (s[i] + t * (v / 2 + t * a / 6)), way, v + t * a
 
-    time_s = np.sort(np.concatenate([start, start + window_s]))
+    jumps = np.abs(np.diff(acceleration, prepend=0.0))
+    bends = start[jumps > _BEND_SHARE * jumps.max()]
+    time_s = _refined(np.concatenate([[0.0, start[-1] + window_s], bends, bends + window_s]))
     now, before = at(time_s), at(time_s - window_s)
     way, velocity, accel = ((a - b) / window_s for a, b in zip(now, before))
     return Knots.cleaned(time_s, way, velocity, accel, 1.0)
+
+
+def _refined(marks: Array) -> Array:
+    """Return times, some of *marks* left out where they are dense, and more where they are not."""
+    marks = np.sort(marks)
+    end, marks = marks[-1], marks[np.diff(marks, prepend=-1.0) > _DENSEST_S]
+    marks[-1] = end
+    parts = np.maximum(np.ceil(np.diff(marks) / _KNOT_S).astype(int), 1)
+    i = np.repeat(np.arange(len(parts)), parts)
+    within = np.arange(len(i)) - np.repeat(np.cumsum(parts) - parts, parts)
+    return np.append(marks[i] + within * (np.diff(marks) / parts)[i], marks[-1])
 
 
 _CHECKS = 96
@@ -263,6 +309,12 @@ class Spline:
         q[after], dq[after], ddq[after] = self.end_rad, 0.0, 0.0
         return q, dq, ddq
 
+    def jerks(self) -> Array:
+        """Return the largest jerk at ends and middle of each piece, shape (n, 7) [rad/s^3]."""
+        c, T = self.coefficients, np.diff(self.time_s)[:, None]
+        jerks = (6 * c[:, 3] + t * (24 * c[:, 4] + t * 60 * c[:, 5]) for t in (0 * T, T / 2, T))
+        return np.asarray(reduce(np.maximum, map(np.abs, jerks)))
+
     def effort_at(self, t: Array) -> Array | None:
         """Return the torque to add at times, shape (n, 7) [Nm]; None where there is none."""
         if self.effort_nm is None:
@@ -299,19 +351,22 @@ def spline_of(trajectory: JointTrajectory) -> Spline:
     return Spline.quintic(trajectory.time_s, trajectory.position_rad, *ends)
 
 
-def excess(move: JointTrajectory) -> float:
+def excess(move: JointTrajectory, *, scale: float = 1.0) -> float:
     """
     Return by what factor a motion would have to be slower to be legal; 1 or less where it is.
 
-    Checks velocities (position dependent) and accelerations at the knots and between them.
+    Checks velocities (position dependent), accelerations and jerks at the knots and between them;
+    *scale* is the share of the limits of velocity and acceleration that may be used.
     """
+    spline = spline_of(move)
     time_s = np.concatenate([move.time_s, np.linspace(0.0, move.duration_s, _CHECKS)])
-    position, velocity, acceleration = sample(move, time_s)
+    position, velocity, acceleration = spline.at(time_s)
     lower, upper = velocity_limits(position)
     legal = np.maximum(np.where(velocity > 0, upper, -lower), 1e-9)
     moving = np.abs(velocity) > 1e-9
-    too_fast = np.max(np.abs(velocity) / legal * moving)
-    return float(max(too_fast, np.sqrt(np.max(np.abs(acceleration) / DDQ_MAX))))
+    too_fast = np.max(np.abs(velocity) / legal * moving) / scale
+    too_hard = np.sqrt(np.max(np.abs(acceleration) / DDQ_MAX) / scale)
+    return float(max(too_fast, too_hard, np.cbrt(np.max(spline.jerks() / DDDQ_MAX))))
 
 
 def slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
@@ -343,8 +398,8 @@ _AT_REST_S = 0.02
 
 _OVERLAP_SHARE = 0.6
 """Share of a motion that may overlap with another; the rest stays just as it was planned."""
-_TRIES = 10
-_BISECTIONS = 4
+_OVERLAP_STEPS = 24
+"""Overlaps of two motions that are tried, evenly spaced up to the longest."""
 
 
 class NoPathError(BbllmError):
@@ -360,8 +415,7 @@ def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTra
     """
     Move in a straight line in joint space, shape (7,) [rad], from rest to rest.
 
-    *scale* is the share of the velocity and acceleration limits to use, in (0, 1]. The velocity
-    limit near a position limit is used in full where it is below that share.
+    *scale* is the share of the velocity and acceleration limits to use, in (0, 1].
 
     Raises:
         NoPathError: The goal is outside the position limits.
@@ -377,16 +431,10 @@ def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTra
     acceleration = float((scale * _SAFE * DDQ_MAX / reach).min())
     jerk = float((JERK_SHARE * DDDQ_MAX / reach).min())
     move = _on_line(q_start, q_goal, ruckig_profile(1.0, speed, acceleration, jerk))
-    if excess(move) <= 1.0:
+    if excess(move, scale=scale) <= 1.0:
         return on_nanoseconds(move)
-
-    def speed_bound(s: Array) -> Array:
-        lower, upper = velocity_limits(q_start + s[:, None] * span)
-        legal = np.where(span > 0, upper, -lower)
-        return np.asarray(np.minimum(speed, (_SAFE * legal / reach).min(axis=-1)))
-
-    move = _on_line(q_start, q_goal, braking_profile(speed_bound, acceleration, jerk))
-    return slowed(move, excess(move))
+    line = PPoly.construct_fast(np.stack([span, q_start])[:, None], np.array([0.0, 1.0]))
+    return time_optimal(line, scale=scale)
 
 
 def waypoint_move(waypoints: Sequence[Array], *, scale: float = 1.0) -> JointTrajectory:
@@ -408,25 +456,31 @@ def concatenate(*parts: JointTrajectory) -> JointTrajectory:
 
 
 def blend(
-    first: JointTrajectory, second: JointTrajectory, *, scale: float = 1.0
+    first: JointTrajectory,
+    second: JointTrajectory,
+    *,
+    scale: float = 1.0,
+    longest_s: float = math.inf,
 ) -> tuple[JointTrajectory, float]:
     """
     Start the second motion before the first, which ends where it starts, has ended.
 
-    As early as the limits allow. The two are added up while they overlap, so the corner between
-    them is rounded and nothing else of either changes. Also returns how much time was saved [s];
-    check the result for collisions, and fall back to `concatenate`.
+    As early as the limits allow, and at most *longest_s* early. The two are added up while they
+    overlap, so the corner between them is rounded and nothing else of either changes. Also returns
+    how much time was saved [s]; check the result for collisions, and fall back to `concatenate`.
     """
-    longest = _OVERLAP_SHARE * min(first.duration_s, second.duration_s)
-    step = longest / _TRIES
+    longest = min(longest_s, _OVERLAP_SHARE * min(first.duration_s, second.duration_s))
     a, b = spline_of(first), spline_of(second)
-    legal = (step * i for i in range(_TRIES, 0, -1) if _overlap_legal(a, b, step * i, scale))
-    low = next(legal, 0.0)
-    high = min(low + step, longest)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _overlap_legal(a, b, middle, scale) else (low, middle)
-    return _overlapped(first, second, low), low
+    legal = (t for t in _overlaps(a, b, longest, scale) if _overlap_legal(a, b, t, scale))
+    saved_s = next(legal, 0.0)
+    return _overlapped(first, second, saved_s), saved_s
+
+
+def backwards(move: JointTrajectory, *, scale: float = 1.0) -> JointTrajectory:
+    """Return a motion back the same way, slower where that direction has a lower limit."""
+    parts = (move.position_rad, -move.velocity_rad_s, move.acceleration_rad_s2)
+    back = JointTrajectory(move.duration_s - move.time_s[::-1], *(part[::-1] for part in parts))
+    return slowed(back, excess(back, scale=scale) / _SAFE)
 
 
 def ruckig_profile(distance: float, speed: float, acceleration: float, jerk: float) -> Knots:
@@ -465,6 +519,21 @@ def _on_line(q_start: Array, q_goal: Array, knots: Knots) -> JointTrajectory:
     return JointTrajectory(knots.time_s, position, velocity, acceleration)
 
 
+def _overlaps(first: Spline, second: Spline, longest_s: float, scale: float) -> list[float]:
+    """Return overlaps up to a longest one that are legal by a coarse look, longest first [s]."""
+    time_s = np.linspace(0.0, longest_s, _OVERLAP_STEPS + 1)
+    ending = first.at(time_s + (first.duration_s - longest_s))
+    beginning = second.at(time_s)
+    count = np.arange(1, _OVERLAP_STEPS + 1)[:, None]
+    late = np.minimum(np.arange(_OVERLAP_STEPS + 1), count)  # one row for each overlap
+    early = late + _OVERLAP_STEPS - count
+    legal = np.ones(_OVERLAP_STEPS, dtype=bool)
+    for order, most in ((1, DQ_MAX), (2, DDQ_MAX)):
+        total = np.abs(ending[order][early] + beginning[order][late])
+        legal &= (total <= scale * most).all(axis=(1, 2))
+    return [float(overlap_s) for overlap_s in time_s[1:][legal][::-1]]
+
+
 def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float) -> bool:
     """Whether the sum of both is legal while they overlap; outside, nothing changes."""
     start = first.duration_s - overlap_s
@@ -480,8 +549,8 @@ def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float
     return bool(
         (np.abs(acceleration) <= scale * _SAFE * DDQ_MAX + 1e-9).all()
         and (np.abs(velocity) <= scale * _SAFE * DQ_MAX + 1e-9).all()
-        and (velocity <= _SAFE * upper).all()
-        and (velocity >= _SAFE * lower).all()
+        and (velocity <= scale * _SAFE * upper).all()
+        and (velocity >= scale * _SAFE * lower).all()
         and (position >= Q_MIN).all()
         and (position <= Q_MAX).all()
     )
