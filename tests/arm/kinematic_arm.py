@@ -9,6 +9,7 @@ import numpy as np
 
 from bbllm.arm.driver import (
     Array,
+    FingerMove,
     FollowError,
     FollowResult,
     GoalStatus,
@@ -131,6 +132,14 @@ class KinematicArm:
         if self.slips_after is not None and len(self.sent) >= self.slips_after:
             self._let_go()
         return result
+
+    def move_both(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
+    ) -> tuple[FollowResult, GripperResult]:
+        followed = self.follow(trajectory, tolerances)
+        if followed.status is not GoalStatus.SUCCEEDED:
+            return followed, GripperResult(status=GoalStatus.CANCELED, begun=not self.down)
+        return followed, self.move_gripper(fingers.width_m, fingers.speed_m_s)
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         if self.lift_takes_n is None:

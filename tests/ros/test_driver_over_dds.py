@@ -12,6 +12,7 @@ from drivers import move, recover
 from stacks import Background, Running, inject, until
 
 from bbllm.arm.driver import (
+    FingerMove,
     FollowError,
     GoalStatus,
     GraspGoal,
@@ -160,6 +161,55 @@ def test_fingers_that_cross_a_user_stop_go_no_further(
     result = running.result()
     assert result.status is GoalStatus.CANCELED
     assert result.width_m > 0.01
+
+
+def test_fingers_move_while_the_arm_does(driver: RosDriver) -> None:
+    trajectory, begun_s = move(driver, SMALL_RAD, 1.2), driver.now_s()
+    fingers = FingerMove(width_m=0.03, speed_m_s=0.1)
+
+    followed, moved = driver.move_both(trajectory, Tolerances(), fingers)
+
+    assert (followed.status, moved.success) == (GoalStatus.SUCCEEDED, True)
+    assert moved.width_m == pytest.approx(0.03, abs=0.002)
+    assert 1.2 - 1e-6 <= driver.now_s() - begun_s < 1.7  # one after the other takes longer
+    np.testing.assert_allclose(
+        driver.joint_state().position_rad, trajectory.position_rad[-1], atol=0.01
+    )
+
+
+@pytest.mark.parametrize('fault', [None, 'reflex', 'user_stop'])
+def test_stop_of_either_kind_ends_both_motions(
+    sim: Running, driver: RosDriver, fault: str | None
+) -> None:
+    until(lambda: driver.joint_state().width_m > 0.078, 'open fingers')
+    fingers = FingerMove(width_m=0.0, speed_m_s=0.02)
+    motion = move(driver, 0.8, 4.0)
+    running = Background(lambda: driver.move_both(motion, Tolerances(), fingers))
+    until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
+
+    if fault is None:
+        driver.stop()
+    else:
+        inject(sim, fault)
+
+    followed, moved = running.result()
+    assert followed.status is (GoalStatus.CANCELED if fault is None else GoalStatus.ABORTED)
+    assert moved.status is GoalStatus.CANCELED
+    assert moved.width_m > 0.01
+
+
+def test_arm_is_stopped_where_the_fingers_fail_before_they_are_due(
+    sim: Running, driver: RosDriver
+) -> None:
+    inject(sim, 'gripper_fail')
+    fingers = FingerMove(width_m=0.03, speed_m_s=0.1, due_s=0.5)
+    motion = move(driver, 0.8, 4.0)
+
+    followed, moved = driver.move_both(motion, Tolerances(), fingers)
+
+    assert followed.status is GoalStatus.CANCELED
+    assert (moved.status, moved.success) == (GoalStatus.ABORTED, False)
+    assert abs(driver.joint_state().position_rad - motion.position_rad[-1]).max() > 0.1
 
 
 SILENCE_S = 0.5

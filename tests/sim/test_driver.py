@@ -9,6 +9,7 @@ import pytest
 from robot_trials import TURNED, Motion
 
 from bbllm.arm.driver import (
+    FingerMove,
     GoalStatus,
     GraspGoal,
     JointTrajectory,
@@ -284,6 +285,96 @@ def test_joint_states_freeze_while_the_driver_hangs(
     robot.advance(0.1)
     assert robot.joint_state().stamp_s == pytest.approx(robot.time_s)
     assert pending.done
+
+
+CLOSING = FingerMove(width_m=0.03, speed_m_s=0.1)
+
+
+def test_fingers_move_while_the_arm_does(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
+    driver = SimDriver(robot)
+    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+
+    followed, moved = driver.move_both(motion, Tolerances(), CLOSING)
+
+    assert (followed.status, moved.status) == (GoalStatus.SUCCEEDED, GoalStatus.SUCCEEDED)
+    assert driver.now_s() == pytest.approx(1.5, abs=0.05)
+    assert driver.joint_state().width_m == pytest.approx(0.03, abs=1e-3)
+
+
+def test_fingers_that_take_longer_than_the_arm_are_waited_for(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot)
+    slow = FingerMove(width_m=0.03, speed_m_s=0.02)
+
+    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), slow)
+
+    assert (followed.status, moved.success) == (GoalStatus.SUCCEEDED, True)
+    assert driver.now_s() == pytest.approx(2.5, abs=0.1)
+
+
+def test_stop_ends_both_motions(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
+    driver = SimDriver(robot, on_advance=lambda: driver.stop() if robot.time_s > 0.25 else None)
+
+    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), CLOSING)
+
+    assert (followed.status, moved.status) == (GoalStatus.CANCELED, GoalStatus.CANCELED)
+    assert 0.04 < driver.joint_state().width_m < 0.07
+
+
+def test_fingers_go_no_further_where_a_stop_of_the_robot_ends_the_arms_motion(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot, on_advance=lambda: stop_after(robot, 0.25))
+
+    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), CLOSING)
+
+    assert (followed.status, moved.status) == (GoalStatus.ABORTED, GoalStatus.CANCELED)
+    SimDriver(robot).wait(1.0)
+    assert 0.04 < driver.joint_state().width_m < 0.07
+
+
+def test_fingers_stay_where_the_arms_motion_is_rejected(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot)
+    robot.inject(Fault.REFLEX)
+
+    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), CLOSING)
+
+    assert (followed.status, moved.status) == (GoalStatus.REJECTED, GoalStatus.REJECTED)
+    assert not moved.begun
+    driver.wait(0.5)
+    assert driver.joint_state().width_m == pytest.approx(0.08, abs=1e-3)
+
+
+@pytest.mark.parametrize('fails', [False, True])
+def test_arm_is_stopped_where_the_fingers_have_not_arrived_in_time(
+    robot: SimulatedRobot, rest_to_rest: Motion, fails: bool
+) -> None:
+    driver = SimDriver(robot)
+    if fails:
+        robot.inject(Fault.GRIPPER_FAIL)
+    fingers = FingerMove(width_m=0.03, speed_m_s=0.02, due_s=1.0)
+
+    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), fingers)
+
+    assert followed.status is GoalStatus.CANCELED
+    assert moved.status is (GoalStatus.ABORTED if fails else GoalStatus.TIMED_OUT)
+    assert np.abs(driver.joint_state().velocity_rad_s).max() < 0.01
+    assert 1.0 <= driver.now_s() < 1.3
+
+
+def test_arm_goes_on_where_fingers_that_are_not_due_fail(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot)
+    robot.inject(Fault.GRIPPER_FAIL)
+
+    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), CLOSING)
+
+    assert followed.status is GoalStatus.SUCCEEDED
+    assert (moved.status, moved.success) == (GoalStatus.ABORTED, False)
 
 
 def test_stop_ends_a_command_of_the_hand(robot: SimulatedRobot) -> None:

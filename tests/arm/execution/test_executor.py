@@ -1,6 +1,7 @@
 """The skill executor: calls, failures, stops and their recovery, persons, lifts."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,13 +18,22 @@ from kinematic_arm import (
     run,
 )
 
-from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult, RobotMode
+from bbllm.arm.driver import (
+    FingerMove,
+    FollowError,
+    FollowResult,
+    GoalStatus,
+    GripperResult,
+    JointTrajectory,
+    RobotMode,
+    Tolerances,
+)
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
-from bbllm.core.types import Code, Scene, SkillCall, Status
+from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
 
 DONE = (Status.SUCCEEDED, Code.NONE, '')
 
@@ -500,6 +510,107 @@ def test_a_stop_in_a_wait_is_recovered_from_and_the_wait_goes_on_to_its_end(
 
     assert outcome.succeeded
     assert outcome.duration_s == pytest.approx(2.0)
+    assert arm.recoveries == 1
+
+
+def test_hand_opens_on_the_way_where_nothing_is_in_the_hand_and_above_the_grip_otherwise(
+    arm: KinematicArm,
+) -> None:
+    opened_at: list[tuple[int, bool]] = []
+    move_gripper = arm.move_gripper
+
+    def note(width_m: float, speed_m_s: float) -> GripperResult:
+        opened_at.append((len(arm.sent), arm.held is not None))
+        return move_gripper(width_m, speed_m_s)
+
+    arm.move_gripper = note  # type: ignore[method-assign]  # of this arm only
+    arm.objects['location_A'] = location('location_A', 0.5, -0.2)
+
+    assert run(arm, PICK_RED, place('location_A'), PICK_RED) == [DONE] * 3
+    # Over, down, up; over, down and release, up; the hand has the width for the next by now.
+    assert [held for _, held in opened_at] == [False, True]
+    assert [count for count, _ in opened_at] == [1, 5]
+
+
+@pytest.mark.parametrize('beside_m', [0.0, 0.005])
+def test_hand_opens_above_the_grip_where_its_fingers_would_touch_something_on_the_way(
+    beside_m: float,
+) -> None:
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15))
+    arm.width_m = 0.0
+    # A tall thing at the outer side of the closed fingers where the arm sets off.
+    tcp = forward(arm.q)[:3, 3]
+    y = float(tcp[1]) + 0.02 + 0.025 + beside_m
+    size_m = (0.02, 0.02, float(tcp[2]) + 0.02)
+    pose = Pose(position_m=(float(tcp[0]), y, size_m[2] / 2))
+    post = SceneObject(name='post', kind=Kind.CUBE, pose=pose, size_m=size_m)
+    arm.objects['post'] = post
+    both: list[float] = []
+    move_both = arm.move_both
+
+    def note(*asked: Any) -> Any:
+        both.append(asked[2].width_m)
+        return move_both(*asked)
+
+    arm.move_both = note  # type: ignore[method-assign]  # of this arm only
+
+    assert run(arm, PICK_RED) == [DONE]
+    assert (both, len(arm.openings)) == ([], 1)
+
+
+@pytest.mark.parametrize('arm_stopped', [False, True])
+def test_hand_that_fails_on_the_way_ends_the_call_as_one_that_fails_above_the_grip(
+    arm: KinematicArm, arm_stopped: bool
+) -> None:
+    def fail(
+        trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
+    ) -> tuple[FollowResult, GripperResult]:
+        failed = stuck(fingers.width_m, fingers.speed_m_s)
+        if arm_stopped:
+            return FollowResult(status=GoalStatus.CANCELED), failed
+        return arm.follow(trajectory, tolerances), failed
+
+    arm.move_both = fail  # type: ignore[method-assign]  # of this arm only
+
+    [(status, code, message)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.GRIPPER_FAILED)
+    assert message == 'the hand failed while opening the hand: it is stuck.'
+
+
+def test_who_stops_the_arm_while_the_hand_opens_is_heard_before_the_hand(
+    arm: KinematicArm,
+) -> None:
+    executor = executor_on(arm)
+
+    def stop(*asked: Any) -> tuple[FollowResult, GripperResult]:
+        executor.stop()
+        cut = GripperResult(status=GoalStatus.CANCELED, error='Command aborted!')
+        return FollowResult(status=GoalStatus.CANCELED), cut
+
+    arm.move_both = stop  # type: ignore[method-assign]  # of this arm only
+
+    outcome = executor.execute(PICK_RED)
+
+    assert (outcome.code, outcome.message) == (
+        Code.CANCELLED, 'the robot was stopped while moving above red_cube.',
+    )  # fmt: skip
+    assert arm.sent == []
+
+
+def test_hand_that_the_stop_of_the_robot_cut_after_the_arm_had_arrived_is_recovered_from(
+    arm: KinematicArm,
+) -> None:
+    def cut(trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove) -> Any:
+        followed = arm.follow(trajectory, tolerances)
+        arm.down = True
+        return followed, GripperResult(status=GoalStatus.CANCELED)
+
+    arm.move_both = cut  # type: ignore[method-assign]  # of this arm only
+
+    [(status, code, _)] = run(arm, PICK_RED)
+
+    assert (status, code) == (Status.FAILED, Code.REFLEX)
     assert arm.recoveries == 1
 
 

@@ -5,6 +5,7 @@ The protocol of an arm driver: the calls that the interfaces of franka_ros2 offe
 actions of the real driver or of `mujoco_sim`; `arm.execution.executor` depends on neither.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
@@ -136,6 +137,16 @@ class GraspGoal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FingerMove:
+    """A motion of the fingers to a width, without gripping, while the arm moves."""
+
+    width_m: float
+    speed_m_s: float
+    due_s: float = math.inf
+    """How long after the arm has begun they must have arrived; else the arm is stopped [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GripperResult:
     """How a goal of the hand ended."""
 
@@ -197,6 +208,16 @@ class ArmDriver(Protocol):
         Follow a trajectory to its end; gives up where the controller never ends.
 
         *stop_condition* is polled during the motion, and cancels the goal where it returns True.
+        """
+
+    def move_both(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
+    ) -> tuple[FollowResult, GripperResult]:
+        """
+        Follow a trajectory while the fingers move; both have ended when this returns.
+
+        The fingers begin once the arm's goal is accepted, and stop where it does not succeed. The
+        arm is cancelled where they have not arrived in time. `stop` stops both.
         """
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:

@@ -3,9 +3,11 @@
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from bbllm.arm.driver import (
     ContactLimits,
+    FingerMove,
     FollowResult,
     GoalStatus,
     GraspGoal,
@@ -82,15 +84,38 @@ class SimDriver:
     ) -> FollowResult:
         pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
         allowed_s = trajectory.duration_s + tolerances.goal_time_s + GIVE_UP_S
-        ended = self._run(
+        return self._follow_result(
             pending, allowed_s, self.robot.cancel_follow, stop_condition=stop_condition
         )
-        if ended and pending.result is not None:
-            return pending.result
-        return FollowResult(
-            status=self._give_up(pending, self.robot.cancel_follow),
-            error_string=f'The trajectory controller gave no result within {allowed_s:.1f} s.',
-        )
+
+    def move_both(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
+    ) -> tuple[FollowResult, GripperResult]:
+        arm = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
+        if arm.result is not None:  # it was refused
+            return arm.result, GripperResult(status=GoalStatus.REJECTED, begun=False)
+        hand = self.robot.move_gripper(fingers.width_m, fingers.speed_m_s)
+        due_s = self.robot.time_s + fingers.due_s
+        late = False
+
+        def cancel() -> None:
+            self.robot.cancel_follow()
+            self.robot.cancel_gripper()
+
+        def is_late() -> bool:
+            nonlocal late
+            arrived = hand.result is not None and hand.result.success
+            late = late or (self.robot.time_s >= due_s and not arrived)
+            return late
+
+        allowed_s = trajectory.duration_s + tolerances.goal_time_s + GIVE_UP_S
+        followed = self._follow_result(arm, allowed_s, cancel, is_late)
+        if followed.status is not GoalStatus.SUCCEEDED:
+            self.robot.cancel_gripper()
+        moved = self._gripper_result(hand, lambda: not self.condition().able)
+        if late and moved.status is GoalStatus.CANCELED:
+            moved = replace(moved, status=GoalStatus.TIMED_OUT)
+        return followed, moved
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         """Return the force of the world on the hand along z of the base [N]; always available."""
@@ -187,6 +212,27 @@ class SimDriver:
             now_m = self.robot.joint_state().width_m
             return not self.condition().able and may_be_cut(sent_m, now_m, grips=grips)
 
+        return self._gripper_result(pending, is_cut)
+
+    def _follow_result(
+        self,
+        pending: Pending[FollowResult],
+        allowed_s: float,
+        cancel: Callable[[], None],
+        is_cut: Callable[[], bool] = lambda: False,
+        stop_condition: Callable[[], bool] | None = None,
+    ) -> FollowResult:
+        ended = self._run(pending, allowed_s, cancel, is_cut, stop_condition)
+        if ended and pending.result is not None:
+            return pending.result
+        return FollowResult(
+            status=self._give_up(pending, cancel),
+            error_string=f'The trajectory controller gave no result within {allowed_s:.1f} s.',
+        )
+
+    def _gripper_result(
+        self, pending: GripperPending, is_cut: Callable[[], bool]
+    ) -> GripperResult:
         in_time = self._run(pending, GRIPPER_GIVE_UP_S, self.robot.cancel_gripper, is_cut)
         if in_time and pending.result is not None:
             return pending.result
@@ -207,7 +253,7 @@ class SimDriver:
         """
         Advance until a goal ends; False when it took longer than it may.
 
-        *is_cut* returns whether a stop of the robot is to end it, which does not by itself.
+        *is_cut* returns whether it is to be cancelled for what does not end it by itself.
         """
         step_s = CHUNK_S if stop_condition is None else FINE_S
         self._due_s = time.monotonic()

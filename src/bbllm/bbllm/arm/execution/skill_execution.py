@@ -5,8 +5,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
+from bbllm.arm.driver import FingerMove, JointTrajectory
+from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S, TrajectoryExecutor
 from bbllm.arm.failures import (
     HELD_BACK_CODES,
     SkillError,
@@ -157,7 +157,7 @@ class SkillRun:
     def _pick(self, pick: Pick) -> None:
         grips = tuple(shifted(grip, self._params.grip_offset_m) for grip in pick.above.grips)
         way = self._move_above(replace(pick.above, grips=grips))
-        if abs(self._executor.hand().width_m - way.grip.opening_m) >= SAME_WIDTH_M:
+        if not self._is_open_to(way.grip.opening_m):
             self._open(way.grip.opening_m)
         self._executor.follow(way.line.descent, self._lowering())
         self._close_on(pick)
@@ -244,7 +244,10 @@ class SkillRun:
         executor = self._executor
         self._target = motion.target
         way = self._planner.above(motion, executor.q_start())
-        executor.check_ahead(way.transit, f'moving above {motion.target}')
+        activity = f'moving above {motion.target}'
+        opens = self._opens_on(way, activity) if motion.hover_m > 0.0 else False
+        if not opens:
+            executor.check_ahead(way.transit, activity)
         if motion.hover_m > 0.0:
             opening_m = self._opening_m = way.grip.opening_m
             executor.check_ahead(
@@ -254,9 +257,34 @@ class SkillRun:
                 end = way.line.descent.position_rad[-1]
                 executor.check_hand(opening_m, self._opening(), at=end)
         self._touched = True
-        executor.follow(way.transit, f'moving above {motion.target}')
+        if opens:
+            fingers = FingerMove(width_m=way.grip.opening_m, speed_m_s=GRIPPER_SPEED_M_S)
+            executor.follow_opening(way.transit, activity, fingers, self._opening())
+        else:
+            executor.follow(way.transit, activity)
         self._check_carried(f'on the way to {motion.target}')
         return way
+
+    def _opens_on(self, way: GraspPlan, activity: str) -> bool:
+        """
+        Return whether the fingers may move to the grip's opening during the transit.
+
+        Nothing is released on the way. Where an object or a box is beside it, the hand opens above
+        the grip, at rest.
+        """
+        opening_m = way.grip.opening_m
+        if self._carried is not None or self._is_open_to(opening_m):
+            return False
+        if not self._planner.is_clear_opening(way.transit, opening_m):
+            return False
+        try:
+            self._executor.check_ahead(way.transit, activity, opening_m=opening_m)
+        except SkillError:
+            return False  # the way as it is is judged next
+        return True
+
+    def _is_open_to(self, width_m: float) -> bool:
+        return abs(self._executor.hand().width_m - width_m) < SAME_WIDTH_M
 
     def _lowering(self) -> str:
         what = f'{self._carried} onto {self._target}' if self._carried else 'the hand'

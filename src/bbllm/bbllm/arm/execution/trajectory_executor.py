@@ -9,6 +9,8 @@ import numpy as np
 from bbllm.arm.driver import (
     ArmDriver,
     Array,
+    FingerMove,
+    FollowResult,
     GoalStatus,
     GraspGoal,
     GripperResult,
@@ -140,11 +142,16 @@ class TrajectoryExecutor:
         return hand_at(state.position_rad, state.width_m)
 
     def check_ahead(
-        self, trajectory: JointTrajectory | None, activity: str, width_m: float | None = None
+        self,
+        trajectory: JointTrajectory | None,
+        activity: str,
+        width_m: float | None = None,
+        *,
+        opening_m: float | None = None,
     ) -> None:
         """Ask the guard before anything moves, so that a refusal leaves all as it was."""
         if self.guard is not None and trajectory is not None:
-            self.guard.check_motion(trajectory, activity, width_m=width_m)
+            self.guard.check_motion(trajectory, activity, width_m=width_m, opening_m=opening_m)
 
     def check_hand(self, width_m: float, activity: str, at: Array | None = None) -> None:
         if self.guard is not None:
@@ -200,21 +207,65 @@ class TrajectoryExecutor:
         Raises:
             SkillError: It does not; StuckError where the robot stopped and did not recover.
         """
+
+        def send() -> FollowResult:
+            return self.driver.follow(trajectory, TOLERANCES, stop_condition)
+
+        self._follow(trajectory, activity, send)
+
+    def follow_opening(
+        self, trajectory: JointTrajectory, activity: str, fingers: FingerMove, opening: str
+    ) -> None:
+        """
+        Follow a trajectory while the fingers move without gripping; see `follow` and `open_to`.
+
+        *opening* is the activity of the hand, for its failures.
+        """
+        moved = GripperResult(status=GoalStatus.REJECTED, begun=False)
+
+        def send() -> FollowResult:
+            nonlocal moved
+            followed, moved = self.driver.move_both(trajectory, TOLERANCES, fingers)
+            return followed
+
+        try:
+            self._follow(trajectory, activity, send, fingers.width_m)
+        except SkillError as failed:
+            self.check(activity)  # who stops the arm is heard first
+            stopped = failed.code is Code.CANCELLED
+            if stopped and moved.begun and moved.status is not GoalStatus.CANCELED:
+                failure = gripper_failure(moved, opening)  # for which the arm was stopped
+                raise failure or failed from None
+            raise
+        finally:
+            self._note(moved)
+        if not moved.begun:  # the robot had stopped, or the hand refused it
+            self.open_to(fingers.width_m, opening)
+        else:
+            self._check_opened(self._unless_cut(moved, opening), fingers.width_m, opening)
+
+    def _follow(
+        self,
+        trajectory: JointTrajectory,
+        activity: str,
+        send: Callable[[], FollowResult],
+        opening_m: float | None = None,
+    ) -> None:
         recovered = self.ready(activity)
         recovered = self.limit_contacts(activity) or recovered
         self._begin_to(activity)
         if self.guard is not None:
-            self.guard.check_motion(trajectory, activity)
+            self.guard.check_motion(trajectory, activity, opening_m=opening_m)
         goal = trajectory.position_rad[-1]
         self._commanded = None
-        failure = self._send(trajectory, activity, stop_condition, recovered=recovered)
+        failure = self._send(trajectory, activity, send, recovered=recovered)
         while failure is not None and failure.code is Code.GOAL_REJECTED:
             if self._recovery.able(STOP_S):
                 raise failure
             # It stopped after the look. Nothing was done yet, so the motion is sent again, but
             # whoever brought it back may have moved it, also where that was done by now.
             self.ready(activity)
-            failure = self._send(trajectory, activity, stop_condition, recovered=True)
+            failure = self._send(trajectory, activity, send, recovered=True)
         if failure is not None:
             raise self._cause_of(failure, activity)
         self.check(activity)
@@ -227,6 +278,9 @@ class TrajectoryExecutor:
         """Open or close the fingers without gripping; raises SkillError if they stop elsewhere."""
         asked = (width_m, GRIPPER_SPEED_M_S)
         result = self._send_hand(lambda: self.driver.move_gripper(*asked), width_m, activity)
+        self._check_opened(result, width_m, activity)
+
+    def _check_opened(self, result: GripperResult, width_m: float, activity: str) -> None:
         failure = gripper_failure(result, activity)
         if failure is not None:
             raise failure
@@ -275,7 +329,7 @@ class TrajectoryExecutor:
         self,
         trajectory: JointTrajectory,
         activity: str,
-        stop_condition: StopCondition,
+        send: Callable[[], FollowResult],
         *,
         recovered: bool,
     ) -> SkillError | None:
@@ -288,8 +342,7 @@ class TrajectoryExecutor:
                     Code.CONTROLLER_ABORTED,
                     f'the robot had stopped and has moved meanwhile, so {activity} was not begun.',
                 )
-        result = self.driver.follow(trajectory, TOLERANCES, stop_condition)
-        return follow_failure(result, activity)
+        return follow_failure(send(), activity)
 
     def _send_hand(
         self, send: Callable[[], GripperResult], width_m: float, activity: str
@@ -302,8 +355,15 @@ class TrajectoryExecutor:
             result = send()
             if result.status is not GoalStatus.REJECTED or self._recovery.able(STOP_S):
                 break
+        self._note(result)
+        return self._unless_cut(result, activity)
+
+    def _note(self, result: GripperResult) -> None:
         if result.begun:
             self.grip_interrupted = result.status in INTERRUPTED
+
+    def _unless_cut(self, result: GripperResult, activity: str) -> GripperResult:
+        """Return the end of a goal of the hand; recovers a robot whose stop has ended it."""
         cut = result.status is GoalStatus.CANCELED and not self._cancelled.is_set()
         if cut and not self._recovery.able(STOP_S):
             raise stop_failure(self._recover(activity), activity, result.error)

@@ -6,6 +6,7 @@ taken. The way to it is, in this order: the straight joint move; straight up, ov
 at several heights; by way of the ready posture turned towards either end; RRT-Connect.
 """
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -301,6 +302,9 @@ POSTURES = 3
 """How many postures to try a transit for."""
 SLOW_LINE_S = 1.5
 """Straight parts that take longer justify trying another posture [s]."""
+FINGER_SHIFT_M = 0.02
+"""Largest change of the width between two checks of a way: each finger is thicker than the half
+of it [m]."""
 ESCAPE_M = 0.1
 """How far to rise first where the arm starts in contact with something [m]."""
 
@@ -359,6 +363,19 @@ class GraspPlanner:
             except NoPathError as error:
                 problem = problem or error
         raise self._failure(motion, problem)
+
+    def is_clear_opening(self, way: JointTrajectory, width_m: float) -> bool:
+        """Return whether the fingers may move to another width anywhere on a way [m]."""
+        count = 1 + math.ceil(abs(width_m - self._width_m) / FINGER_SHIFT_M)
+        widths_m = np.linspace(self._width_m, width_m, count)[1:]  # the way is clear at the first
+        try:
+            return all(self._is_clear_at(float(between_m), way) for between_m in widths_m)
+        finally:
+            self._checker.open_to(self._width_m)
+
+    def _is_clear_at(self, width_m: float, way: JointTrajectory) -> bool:
+        self._checker.open_to(width_m)
+        return self._checker.path_clear(way) is None
 
     def shifted(self, way: GraspPlan, shift_m: Point) -> GraspPlan:
         """Come down beside the grip by a shift in the world frame [m]; raises NoPathError."""

@@ -52,6 +52,11 @@ def broken_at(depth: Array) -> int | None:
     return len(depth) - 1 if start > SLACK_M and not float(depth[-1]) < start else None
 
 
+def _widths_m(width_m: float, opening_m: float) -> Array:
+    """Return the widths to check between two, both included, shape (n,) [m]."""
+    return np.linspace(width_m, opening_m, 2 + int(abs(opening_m - width_m) / FINGER_STEP_M))
+
+
 def bounded(ways: GraspPlannerParams, envelope: SafetyEnvelope) -> GraspPlannerParams:
     """Return parameters with which the planner stays within the envelope wherever it can."""
     return replace(
@@ -92,7 +97,7 @@ class EnvelopeGuard:
         self._scene: Scene | None = None
         self._item: Obstacle | None = None
         self._held: Held | None = None
-        self._allowed: list[tuple[JointTrajectory, Held | None, float]] = []
+        self._allowed: list[tuple[JointTrajectory, Held | None, float, float]] = []
 
     def update(self, scene: Scene, hand: Hand) -> None:
         """Set the objects and the grasped one, before the motions of a call are planned."""
@@ -109,16 +114,23 @@ class EnvelopeGuard:
         self._item, self._held = obstacle_from_object(item), held_by(item, hand)
 
     def check_motion(
-        self, trajectory: JointTrajectory, activity: str, *, width_m: float | None = None
+        self,
+        trajectory: JointTrajectory,
+        activity: str,
+        *,
+        width_m: float | None = None,
+        opening_m: float | None = None,
     ) -> None:
         """
         Check a motion with the fingers open as now or to a width [m]; raises SkillError.
 
+        Where they move to *opening_m* meanwhile, all widths are checked all the way [m].
         *activity* is what the arm is about, for the sentence: `moving above red_cube`.
         """
         self._check_age(activity)
         width_m = self._width_m() if width_m is None else width_m
-        if self._was_allowed(trajectory, width_m):
+        opening_m = width_m if opening_m is None else opening_m
+        if self._was_allowed(trajectory, width_m, opening_m):
             return
         if not np.isfinite(trajectory.position_rad).all():
             raise unsafe(
@@ -132,7 +144,12 @@ class EnvelopeGuard:
         self._check_table(way, held_m, activity)
         self._check_speeds(way, activity)
         self._check_contacts(way, width_m, activity)
-        self._allowed.append((trajectory, self._held, width_m))
+        if abs(opening_m - width_m) >= SAME_WIDTH_M:
+            self.check_hand(trajectory.position_rad[0], opening_m, activity)
+            # Without boxes there is only the arm itself to touch, which the ends show.
+            for between_m in _widths_m(width_m, opening_m)[1 if self._boxes else -1 :]:
+                self._check_contacts(way, float(between_m), activity)
+        self._allowed.append((trajectory, self._held, width_m, opening_m))
 
     def check_hand(self, position_rad: Array, width_m: float, activity: str) -> None:
         """
@@ -144,9 +161,8 @@ class EnvelopeGuard:
         if not self._boxes or not np.isfinite(width_m):
             return
         now_m = self._width_m()
-        count = 2 + int(abs(width_m - now_m) / FINGER_STEP_M)
         contact = self._checker(now_m).first_deeper_fingers(
-            position_rad, np.linspace(now_m, width_m, count), (TABLE,)
+            position_rad, _widths_m(now_m, width_m), (TABLE,)
         )
         if contact is not None:
             raise self._touching(contact, activity)
@@ -162,11 +178,14 @@ class EnvelopeGuard:
                 f'of {most_n:g} N or less would do',
             )
 
-    def _was_allowed(self, trajectory: JointTrajectory, width_m: float) -> bool:
+    def _was_allowed(self, trajectory: JointTrajectory, width_m: float, opening_m: float) -> bool:
         """Return whether this very motion was checked ahead, with the same in the hand."""
         return any(
-            trajectory is one and held is self._held and abs(width - width_m) < SAME_WIDTH_M
-            for one, held, width in self._allowed
+            trajectory is one
+            and held is self._held
+            and abs(width - width_m) < SAME_WIDTH_M
+            and abs(opening - opening_m) < SAME_WIDTH_M
+            for one, held, width, opening in self._allowed
         )
 
     def _check_age(self, activity: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from bbllm.arm.driver import (
     ArmDriver,
+    FingerMove,
     FollowResult,
     GraspGoal,
     GripperResult,
@@ -36,6 +37,12 @@ class RecordingDriver:
     ) -> FollowResult:
         self.trajectories.append(trajectory)
         return self._driver.follow(trajectory, tolerances, stop_condition)
+
+    def move_both(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
+    ) -> tuple[FollowResult, GripperResult]:
+        self.trajectories.append(trajectory)
+        return self._driver.move_both(trajectory, tolerances, fingers)
 
     def move_gripper(self, width_m: float, speed_m_s: float) -> GripperResult:
         if self._closed:

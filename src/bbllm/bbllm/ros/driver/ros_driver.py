@@ -7,6 +7,8 @@ The arm behind the ROS interfaces of franka_ros2, or of `mujoco_sim`, which serv
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from control_msgs.action import FollowJointTrajectory
@@ -24,6 +26,7 @@ from rclpy.node import Node
 
 from bbllm.arm.driver import (
     ContactLimits,
+    FingerMove,
     FollowResult,
     GoalStatus,
     GraspGoal,
@@ -48,6 +51,7 @@ from bbllm.ros.rclpy_support.calls import (
     ActionCall,
     ServiceCall,
     need_server,
+    never,
     not_begun,
     nothing,
     wait_for,
@@ -139,11 +143,61 @@ class RosDriver:
         tolerances: Tolerances,
         stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
+        with self._pull.meter.heard_by(lambda: self._ended_where(stop_condition)):
+            try:
+                return self._follow_to_end(trajectory, tolerances)
+            finally:
+                self._stopped.clear()
+
+    def move_both(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
+    ) -> tuple[FollowResult, GripperResult]:
+        goal = Move.Goal(width=fingers.width_m, speed=fingers.speed_m_s)
+        sent: list[Future[GripperResult]] = []
+        given_up, due_s, late = threading.Event(), float('inf'), False
+
+        def begin() -> None:
+            nonlocal due_s
+            due_s = self.feed.newest_stamp_s + fingers.due_s
+            sent.append(pool.submit(self._move_fingers, self._move, goal, given_up.is_set))
+
+        def look() -> None:
+            nonlocal late
+            if not late and self.feed.newest_stamp_s >= due_s and not _arrived(sent[0]):
+                late = True
+                self._follow.cancel()
+
+        try:
+            with ThreadPoolExecutor(1, 'fingers') as pool:  # whose end waits for the fingers
+                followed = FollowResult(status=GoalStatus.ABORTED)
+                try:
+                    followed = self._follow_to_end(trajectory, tolerances, begin, look)
+                finally:
+                    if followed.status is not GoalStatus.SUCCEEDED:
+                        given_up.set()  # before it is sent, or by a cancel
+                        self._move.cancel()
+        finally:
+            self._stopped.clear()
+        if not sent:
+            return followed, GripperResult(status=GoalStatus.REJECTED, begun=False)
+        moved = sent[0].result()
+        if late and moved.status is GoalStatus.CANCELED:
+            moved = replace(moved, status=GoalStatus.TIMED_OUT)
+        return followed, moved
+
+    def _follow_to_end(
+        self,
+        trajectory: JointTrajectory,
+        tolerances: Tolerances,
+        on_accepted: Callable[[], None] = nothing,
+        look: Callable[[], None] = nothing,
+    ) -> FollowResult:
         limit_s = trajectory.duration_s + tolerances.goal_time_s + MARGIN_S
         goal = trajectory_to_goal(trajectory, tolerances)
         try:
-            with self._pull.meter.heard_by(lambda: self._ended_where(stop_condition)):
-                status, result = self._run(self._follow, goal, limit_s, self.now_s)
+            status, result = self._run(
+                self._follow, goal, limit_s, self.now_s, on_accepted=on_accepted, look=look
+            )
         finally:
             self.acted_s = self.feed.newest_stamp_s
         if status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
@@ -287,12 +341,22 @@ class RosDriver:
         return stop_condition is not None and stop_condition() and self._follow.cancel()
 
     def _gripper(self, action: ActionCall, goal: Any) -> GripperResult:
+        try:
+            return self._move_fingers(action, goal)
+        finally:
+            self._stopped.clear()
+
+    def _move_fingers(
+        self, action: ActionCall, goal: Any, should_abort: Callable[[], bool] = never
+    ) -> GripperResult:
         sent_m = self.feed.newest().width_m
 
         def may_cut() -> bool:
             return may_be_cut(sent_m, self.feed.newest().width_m, grips=action is self._grasp)
 
-        status, result = self._run(action, goal, GRIPPER_S, time.monotonic, may_cut)
+        status, result = self._run(
+            action, goal, GRIPPER_S, time.monotonic, may_cut, should_abort=should_abort
+        )
         if status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
             text = f'The hand gave no result within {GRIPPER_S:.0f} s.'
             return GripperResult(status=status, error=text, width_m=self.feed.newest().width_m)
@@ -312,25 +376,36 @@ class RosDriver:
         limit_s: float,
         clock: Callable[[], float],
         may_cut: Callable[[], bool] | None = None,
+        *,
+        should_abort: Callable[[], bool] = never,
+        on_accepted: Callable[[], None] = nothing,
+        look: Callable[[], None] = nothing,
     ) -> tuple[GoalStatus, Any]:
         """
         Send a goal and wait for its end; it is cancelled after *limit_s* of *clock* [s].
 
-        It is not sent where a stop was first (cancelled), nor where the robot has stopped
-        (rejected).
+        It is not sent where a stop or *should_abort* was first (cancelled), nor where the robot
+        has stopped (rejected). *look* is called every now and then while it runs.
         """
         self.may_send()
         if not self._is_able_for(action):
             return GoalStatus.REJECTED, None
         watch = GoalWatch(self.feed, action, limit_s, clock, may_cut=may_cut)
+
+        def check() -> None:
+            look()
+            watch()
+
         try:
             status, result = action.run(
-                goal, NEVER_S, cancel=CancelToken(watch), should_abort=self._stopped.is_set
+                goal,
+                NEVER_S,
+                cancel=CancelToken(check),
+                should_abort=lambda: self._stopped.is_set() or should_abort(),
+                on_accepted=on_accepted,
             )
         except TimeoutError:
             return GoalStatus.ENDLESS, None
-        finally:
-            self._stopped.clear()
         late = watch.late and status is not GoalStatus.SUCCEEDED
         return (GoalStatus.TIMED_OUT if late else status), result
 
@@ -418,6 +493,10 @@ class RosDriver:
         self._user_stopped = msg.robot_mode == FrankaRobotState.ROBOT_MODE_USER_STOPPED
         self.user_stops += self._user_stopped and not was
         return True
+
+
+def _arrived(fingers: Future[GripperResult]) -> bool:
+    return fingers.done() and fingers.exception() is None and fingers.result().success
 
 
 def errors_from_msg(msg: Errors) -> tuple[str, ...]:
