@@ -105,7 +105,7 @@ class FaultMonitor:
 
     @property
     def has_phases(self) -> bool:
-        return not np.array_equal(self.upper, self.upper_accelerating)
+        return bool(np.count_nonzero(self.upper != self.upper_accelerating))
 
     def mode(self, controlled: bool) -> RobotMode:
         """Return the robot's mode, by whether anything controls its motion."""
@@ -136,7 +136,7 @@ class FaultMonitor:
         weight = min(1.0, duration_s / FILTER_S)
         self._load += weight * (np.concatenate((torque_nm, force)) - self._load)
         over = np.abs(self._load) > (self.upper_accelerating if accelerating else self.upper)
-        if not (over.any() and moving and self.healthy):
+        if not (np.count_nonzero(over) and moving and self.healthy):
             return False
         names = ('joint_reflex', 'cartesian_reflex')
         where = (over[:N_JOINTS].any(), over[N_JOINTS:].any())

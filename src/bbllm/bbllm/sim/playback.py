@@ -19,7 +19,7 @@ from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
 from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
 from bbllm.sim.controllers.trajectory_goal import driver_constraints
 from bbllm.sim.robot_settings import Load, joined
-from bbllm.sim.simulation import Simulation
+from bbllm.sim.simulation import NO_SENSORS, Simulation
 
 SPACING = 4
 """Inverse dynamics is computed for every so many-th sample, and interpolated between them."""
@@ -35,6 +35,7 @@ class Servo:
     def __init__(self, stiffness: Array, damping: Array) -> None:
         self.stiffness, self.damping = stiffness, damping
         self._model = arm_model(shapes=False)
+        self._model.opt.disableflags |= NO_SENSORS
         self._data = mujoco.MjData(self._model)
         self._hand = int(self._model.body('fr3_hand').id)
         self._bare = _load_of(self._model, self._hand)
@@ -99,7 +100,8 @@ class Playback:
 
     def __init__(self, simulation: Simulation, servo: Servo, width_m: float) -> None:
         self._simulation, self._servo, self._width_m = simulation, servo, width_m
-        self._rows: Array = np.empty((0, N_JOINTS))
+        self._rows: Array = np.empty((0, N_JOINTS + 1))
+        """Commands of the steps from `_start` on; the fingers' set point comes with the step."""
         self._start = 0
         self._motion: Spline | None = None
         self._whole = True
@@ -115,15 +117,16 @@ class Playback:
         if self._motion is not motion or (not self._whole and first + n > len(self._rows)):
             self._plan(motion)
             first = 0
-        if first >= len(self._rows) and width_m == self._width_m:
-            simulation.hold(np.append(self._rows[-1], width_m))  # nothing moves
+        ctrl = self._rows[first : first + n]
+        if not len(ctrl) and width_m == self._width_m:  # nothing moves
+            self._rows[-1, N_JOINTS] = width_m
+            simulation.hold(self._rows[-1])
             simulation.step(n)
             return
-        ctrl = np.empty((n, N_JOINTS + 1))
-        moving = self._rows[first : first + n]
-        ctrl[: len(moving), :N_JOINTS] = moving
-        ctrl[len(moving) :, :N_JOINTS] = self._rows[-1]
-        ctrl[:, N_JOINTS] = self._width_m + (width_m - self._width_m) / n * np.arange(1, n + 1)
+        if len(ctrl) < n:
+            ctrl = np.concatenate([ctrl, np.tile(self._rows[-1], (n - len(ctrl), 1))])
+        share = np.arange(1, n + 1)
+        ctrl[:, N_JOINTS] = self._width_m + (width_m - self._width_m) / n * share
         self._width_m = width_m
         simulation.step_along(ctrl)
 
@@ -134,10 +137,12 @@ class Playback:
         # One more than needed: a step's damping acts on the velocity at its end.
         steps = np.arange(now, now + count + 1, dtype=np.float64)
         q, dq, ddq = motion.at(steps * dt)
-        self._rows = self._servo.set_points(q[:-1], dq[1:], ddq[:-1])
+        self._rows = np.empty((count, N_JOINTS + 1))
+        arm = self._rows[:, :N_JOINTS]
+        arm[:] = self._servo.set_points(q[:-1], dq[1:], ddq[:-1])
         effort = motion.effort_at(steps[:-1] * dt)
         if effort is not None:
-            self._rows += effort / self._servo.stiffness
+            arm += effort / self._servo.stiffness
         self._start, self._motion = now, motion
 
 
@@ -170,8 +175,8 @@ class MotionController:
 
     def measured(self) -> tuple[float, Array, Array]:
         """Return the time and copies of joint positions and velocities, shape (7,)."""
-        data = self._simulation.data
-        return self._simulation.time_s, data.qpos[:N_JOINTS].copy(), data.qvel[:N_JOINTS].copy()
+        state = self._simulation.joint_state()
+        return self._simulation.time_s, state.position_rad, state.velocity_rad_s
 
     def set_point(self) -> Setpoint:
         return Setpoint(*self._source.reference.at_one(self._simulation.time_s))

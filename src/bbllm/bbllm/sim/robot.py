@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bbllm.arm.driver import N_JOINTS, Array, GraspGoal, JointState, RobotMode
+from bbllm.arm.driver import Array, GraspGoal, JointState, RobotMode
 from bbllm.arm.limits import Q_MAX, Q_MIN
-from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M
+from bbllm.arm.model import MAX_WIDTH_M
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.controllers.gripper import Gripper, GripperPending
 from bbllm.sim.controllers.manager import (
@@ -161,8 +161,7 @@ class SimulatedRobot:
     def vertical_force_n(self) -> float:
         """Return the force of the world on the hand along z of the base [N]."""
         with self.paused() as simulation:
-            z_world = simulation.data.site(FLANGE_SITE).xmat[6:9]  # in the flange frame
-            return float(z_world @ simulation.flange_wrench()[:3])
+            return float(simulation.to_world(simulation.flange_wrench()[:3])[2])
 
     def objects(self) -> tuple[SceneObject, ...]:
         with self.paused() as simulation:
@@ -370,9 +369,8 @@ class SimulatedRobot:
         accelerating = self.monitor.has_phases and self._motion.accelerating()
         wrench = simulation.flange_wrench()
         if self.on_force is not None:
-            R_world_flange = simulation.data.site(FLANGE_SITE).xmat.reshape(3, 3)
-            fastest_rad_s = float(np.abs(simulation.data.qvel[:N_JOINTS]).max())
-            self.on_force(R_world_flange @ wrench[:3], self.time_s, fastest_rad_s)
+            force = simulation.to_world(wrench[:3])
+            self.on_force(force, self.time_s, simulation.fastest_rad_s)
         if self.monitor.watch(
             duration_s,
             simulation.external_torque(),

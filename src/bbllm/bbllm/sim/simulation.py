@@ -20,6 +20,8 @@ from bbllm.sim.build import build_model
 from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 
 MAX_ACCELERATION = 1e10
+NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
+"""In force for all steps of a call but the last: the sensors cost a tenth of a step."""
 
 
 class WrenchNoise:
@@ -73,11 +75,16 @@ class Simulation:
         # views of memory that stays: fetching them anew costs more than reading them
         data = self.data
         self._qpos, self._qvel, self._ctrl, self._qacc = data.qpos, data.qvel, data.ctrl, data.qacc
+        self._q, self._dq = data.qpos[:N_JOINTS], data.qvel[:N_JOINTS]
+        self._option = model.opt
+        self._flags = int(model.opt.disableflags)
         self._hand_actuator = int(model.actuator('fr3_hand').id)
-        self._hand_body = int(model.body('fr3_hand').id)
-        self._flange = int(model.site(FLANGE_SITE).id)
-        self._wrench = int(model.sensor('flange_force').adr[0])  # force, then torque
-        self._hand_mass_kg = float(model.body_subtreemass[self._hand_body])
+        flange, hand = int(model.site(FLANGE_SITE).id), int(model.body('fr3_hand').id)
+        self._R_world_flange = data.site_xmat[flange].reshape(3, 3)
+        self._flange_m, self._hand_com_m = data.site_xpos[flange], data.subtree_com[hand]
+        wrench = int(model.sensor('flange_force').adr[0])  # force, then torque
+        self._wrench = data.sensordata[wrench : wrench + 6]
+        self._hand_mass_kg = float(model.body_subtreemass[hand])
         self._noise = None if seed is None else WrenchNoise(scene.force_noise_n, seed)
         self.steps = 0
         self._grip_n = 0.0
@@ -118,15 +125,23 @@ class Simulation:
         mujoco.mj_forward(self.model, data)
 
     def step(self, n: int = 1) -> None:
-        mujoco.mj_step(self.model, self.data, nstep=n)
+        if n > 1:
+            self._option.disableflags = self._flags | NO_SENSORS
+            mujoco.mj_step(self.model, self.data, nstep=n - 1)
+            self._option.disableflags = self._flags
+        mujoco.mj_step(self.model, self.data)
         self._after(n)
 
     def step_along(self, ctrl: Array) -> None:
         """Advance by one step per row of commands, shape (n, 8): joint servos, width [rad, m]."""
         model, data, now, step = self.model, self.data, self._ctrl, mujoco.mj_step
-        for row in ctrl:
+        self._option.disableflags = self._flags | NO_SENSORS
+        for row in ctrl[:-1]:
             now[:] = row
             step(model, data)
+        self._option.disableflags = self._flags
+        now[:] = ctrl[-1]
+        step(model, data)
         self._after(len(ctrl))
 
     def hold(self, ctrl: Array) -> None:
@@ -140,8 +155,8 @@ class Simulation:
 
     def joint_state(self) -> JointState:
         return JointState(
-            position_rad=self._qpos[:N_JOINTS].copy(),
-            velocity_rad_s=self._qvel[:N_JOINTS].copy(),
+            position_rad=self._q.copy(),
+            velocity_rad_s=self._dq.copy(),
             width_m=self.width_m,
             stamp_s=self.time_s,
         )
@@ -196,18 +211,26 @@ class Simulation:
         the force points down and is 0.98 N. Includes the inertial force of the hand while it
         accelerates. Noisy where the simulation has a seed.
         """
-        data = self.data
         # rows of R_world_flange: the world's axes in the flange frame
-        x_axis, y_axis, z_axis = data.site_xmat[self._flange].reshape(3, 3)
-        x, y, _ = data.subtree_com[self._hand_body] - data.site_xpos[self._flange]
+        x_axis, y_axis, z_axis = self._R_world_flange
+        x, y, _ = self._hand_com_m - self._flange_m
         weight_n = self._hand_mass_kg * GRAVITY_M_S2
         # the sensor tells what the flange does to the hand
-        wrench = -data.sensordata[self._wrench : self._wrench + 6]
+        wrench = -self._wrench
         wrench[:3] += weight_n * z_axis
         wrench[3:] += (weight_n * y) * x_axis - (weight_n * x) * y_axis
         if self._noise is not None:
             wrench += self._noise.draw()
         return np.asarray(wrench)
+
+    def to_world(self, vector: Array) -> Array:
+        """Turn a vector of the flange frame into the axes of the world, shape (3,)."""
+        return np.asarray(self._R_world_flange @ vector)
+
+    @property
+    def fastest_rad_s(self) -> float:
+        """Speed of the fastest joint of the arm [rad/s]."""
+        return float(max(map(abs, self._dq.tolist())))
 
     def external_torque(self) -> Array:
         """Return what contacts do to the arm joints, friction left out, shape (7,) [Nm]."""

@@ -144,7 +144,7 @@ class TrajectoryController:
         limits = self._limits
         if _outside(error, limits.path_rad):
             return True
-        if not limits.path_rad_s.any():
+        if not np.count_nonzero(limits.path_rad_s):
             return False
         wanted = self.set_point(now_s).velocity_rad_s
         return _outside(np.abs(wanted - dq), limits.path_rad_s)
@@ -185,4 +185,4 @@ class TrajectoryController:
 
 
 def _outside(error: Array, tolerance: Array) -> bool:
-    return bool(((tolerance > 0) & (error > tolerance)).any())
+    return bool(np.count_nonzero((tolerance > 0) & (error > tolerance)))
