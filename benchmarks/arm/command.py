@@ -272,7 +272,15 @@ def _factor(world: TabletopWorld, run: Callable[[], None]) -> float:
 
 
 def time_reachability(count: int, seed: int) -> Timing:
-    """Ask whether random points, within reach and beyond, can be come down on from above."""
+    return _timed(reachability_queries(count, seed), count)
+
+
+def reachability_queries(count: int, seed: int) -> Callable[[int], object]:
+    """
+    Return so many questions by number.
+
+    Each is whether a random point, within reach or beyond, can be come down on from above.
+    """
     rng = np.random.default_rng(seed)
     checker = CollisionChecker()
     points = random_spots(rng, count, (0.2, 1.0), math.pi * 0.75, apart_m=0.0)
@@ -281,11 +289,20 @@ def time_reachability(count: int, seed: int) -> Timing:
     def ask(index: int) -> None:
         reachable_top_down((*points[index], 0.03), (yaws[index],), hover_m=0.08, checker=checker)
 
-    return _timed(ask, count)
+    return ask
 
 
 def time_pick_plan(count: int, seed: int) -> Timing:
-    """Plan picks on random tables: grips, postures, a free transit, down and up, all timed."""
+    return _timed(pick_plans(count, seed), count)
+
+
+def pick_plans(count: int, seed: int) -> Callable[[int], object]:
+    """
+    Return so many questions by number.
+
+    Each is the plan of a pick on a random table: grips, postures, a free transit, down and up,
+    all timed.
+    """
     rng = np.random.default_rng(seed)
     planner = GraspPlanner()
     tables = []
@@ -301,7 +318,7 @@ def time_pick_plan(count: int, seed: int) -> Timing:
             planner.update(scene, hand)
             planner.above(motions.above, Q_READY)
 
-    return _timed(plan, count)
+    return plan
 
 
 def _timed(question: Callable[[int], object], count: int) -> Timing:

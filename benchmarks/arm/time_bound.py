@@ -25,7 +25,9 @@ from bbllm.bench.safety.limit_audit import FIGURES, MAX_ACCELERATION, JointFigur
 _GRID = 200
 
 
-def time_optimal_bound(waypoints: Sequence[Array], stops: Collection[int] | None = None) -> float:
+def time_optimal_bound(
+    waypoints: Sequence[Array], stops: Collection[int] | None = None, *, share: float = 1.0
+) -> float:
     """
     Return a time that no legal motion through way-points can beat.
 
@@ -33,6 +35,7 @@ def time_optimal_bound(waypoints: Sequence[Array], stops: Collection[int] | None
         waypoints: Joint positions in order, at least two, each of shape (7,) [rad].
         stops: Indices of way-points at which the arm stands still, for example because the
             hand closes there; first and last always are. None: all of them.
+        share: Of the limits of velocity and acceleration, in (0, 1].
 
     Returns:
         The bound [s].
@@ -41,15 +44,15 @@ def time_optimal_bound(waypoints: Sequence[Array], stops: Collection[int] | None
     inner = range(last) if stops is None else stops
     borders = sorted({0, last, *inner})
     return sum(
-        _slowest_joint(np.stack(waypoints[start : end + 1]))
+        _slowest_joint(np.stack(waypoints[start : end + 1]), share)
         for start, end in zip(borders, borders[1:], strict=False)
     )
 
 
-def _slowest_joint(points: Array) -> float:
+def _slowest_joint(points: Array, share: float) -> float:
     """Return the bound for way-points that may be passed at speed, shape (n, 7) [rad]."""
     return max(
-        sum(_run_time(figures, a, b) for a, b in _runs(column))
+        sum(_run_time(figures, a, b, share) for a, b in _runs(column))
         for figures, column in zip(FIGURES, points.T, strict=True)
     )
 
@@ -67,13 +70,14 @@ def _runs(angles: Array) -> list[tuple[float, float]]:
     return runs
 
 
-def _run_time(figures: JointFigures, start: float, goal: float) -> float:
+def _run_time(figures: JointFigures, start: float, goal: float, share: float) -> float:
     """Return the shortest time from rest to rest of one joint alone [s]."""
     angles = np.linspace(start, goal, _GRID + 1)
     fastest = figures.fastest_up if goal > start else figures.fastest_down
-    gain = 2 * MAX_ACCELERATION * abs(goal - start) / _GRID  # of squared velocity, per step
+    # Of squared velocity, per step.
+    gain = 2 * share * MAX_ACCELERATION * abs(goal - start) / _GRID
     # Squared velocity, so that constant acceleration is a straight line.
-    square = np.maximum(fastest(angles) ** 2, 1e-6)
+    square = np.maximum((share * fastest(angles)) ** 2, 1e-6)
     square[[0, -1]] = 0.0
     for i in range(1, _GRID + 1):
         square[i] = min(square[i], square[i - 1] + gain)

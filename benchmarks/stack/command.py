@@ -117,11 +117,11 @@ def run_stack_bench(moves: int, trips: int, say: Callable[[str], None]) -> Stack
         say(f'{trips} round trips of a bare action')
         accepts, round_trips = _bare_action(client, stack.environ(), trips)
         say(f'{moves} tasks for the overhead per step')
-        overheads = _step_overheads(client, moves)
+        overheads = step_overheads(client, moves)
         pss_mb, rss_mb = memory_mb(pids, 'Pss'), memory_mb(pids, 'Rss')
     say(f'{FAST_TASK}, as fast as it can')
     with _started({'speed': 0.0, 'scene': FAST_SCENE}) as (_, client, _):
-        fast_factor, fast_motion_factor = _fast_factors(client)
+        fast_factor, fast_motion_factor = fast_factors(client)
     return StackReport(
         machine=describe_machine(),
         rmw=node_environ()['RMW_IMPLEMENTATION'],
@@ -217,7 +217,7 @@ def _append_now(times_s: list[float]) -> None:
     times_s.append(time.monotonic())
 
 
-def _step_overheads(client: Any, moves: int) -> list[float]:
+def step_overheads(client: Any, moves: int) -> list[float]:
     """Run tasks; for every step, seconds to its first trajectory without the Body's model [s]."""
     accepted: dict[bytes, float] = {}
     events: list[Event] = []
@@ -261,7 +261,8 @@ def _watch_goals(client: Any, accepted: dict[bytes, float]) -> None:
     client.node.create_subscription(GoalStatusArray, topic, hear, LATCHED)
 
 
-def _fast_factors(client: Any) -> tuple[float, float]:
+def fast_factors(client: Any) -> tuple[float, float]:
+    """Run a task; return simulated seconds per wall second: whole episode, during calls."""
     events: list[Event] = []
     result = client.run_task(FAST_TASK, on_event=events.append)
     if result.ending is not Ending.FINISHED:

@@ -11,7 +11,9 @@ from bbllm.cli.support import lazy
 from bbllm.core import paths
 
 
-@pytest.mark.parametrize('name', ['arm', 'weigh', 'household-speed', 'eai-check', 'sample-goals'])
+@pytest.mark.parametrize(
+    'name', ['arm', 'weigh', 'household-speed', 'eai-check', 'sample-goals', 'time']
+)
 def test_benchmark_of_a_checkout_answers_help(bbllm: Callable[..., Result], name: str) -> None:
     result = bbllm('bench', name, '--help')
 

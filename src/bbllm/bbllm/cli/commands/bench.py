@@ -95,6 +95,10 @@ BENCHMARKS = {
         'stack.command',
         'Start-up, memory, speed and overhead of the five nodes (needs ROS).',
     ),
+    'time': (
+        'time.command',
+        'What a person waits for: arm, models, stack; each figure beside a bound (ten minutes).',
+    ),
     'process-faults': (
         'faults.process',
         'Kill, stop and freeze processes in mid-task, and report how tasks end (needs ROS).',

@@ -1,0 +1,1 @@
+"""What a person waits for: arm, models and stack, each beside a reference of the same run."""

@@ -1,0 +1,83 @@
+"""
+Times an action that does nothing, with rclpy alone: `python bare_action.py COUNT`.
+
+A second process of this file serves it. Prints a JSON list of seconds from sending a goal to its
+acceptance. Nothing of bbllm's executors, callbacks or watching is in the way.
+"""
+
+import json
+import subprocess
+import sys
+import time
+
+import rclpy
+from bbllm_interfaces.action import ExecuteSkill
+from rclpy.action import ActionClient, ActionServer
+from rclpy.action.server import ServerGoalHandle
+from rclpy.executors import ExternalShutdownException
+
+ACTION = 'bare_action'
+WARM = 5
+WAIT_S = 20.0
+"""How long the server may take to start, and a goal to its end [s]."""
+
+
+def serve() -> None:
+    rclpy.init()
+    node = rclpy.create_node('bare_action_server')
+
+    def execute(goal: ServerGoalHandle) -> ExecuteSkill.Result:
+        goal.succeed()
+        return ExecuteSkill.Result()
+
+    server = ActionServer(node, ExecuteSkill, ACTION, execute)
+    try:
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        server.destroy()
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def ask(count: int) -> list[float]:
+    """Send goals one after the other; return seconds to their acceptance."""
+    rclpy.init()
+    node = rclpy.create_node('bare_action_client')
+    client = ActionClient(node, ExecuteSkill, ACTION)
+    try:
+        if not client.wait_for_server(WAIT_S):
+            raise TimeoutError(f'No server of {ACTION} within {WAIT_S:g} s.')
+        times = []
+        for _ in range(count + WARM):
+            begun_s = time.monotonic()
+            sent = client.send_goal_async(ExecuteSkill.Goal())
+            rclpy.spin_until_future_complete(node, sent, timeout_sec=WAIT_S)
+            times.append(time.monotonic() - begun_s)
+            goal = sent.result() if sent.done() else None
+            if goal is None or not goal.accepted:
+                raise TimeoutError(f'A goal of {ACTION} was not accepted within {WAIT_S:g} s.')
+            done = goal.get_result_async()
+            rclpy.spin_until_future_complete(node, done, timeout_sec=WAIT_S)
+        return times[WARM:]  # the first ones find each other
+    finally:
+        client.destroy()
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def main() -> None:
+    if sys.argv[1] == 'serve':
+        serve()
+        return
+    server = subprocess.Popen([sys.executable, __file__, 'serve'])
+    try:
+        print(json.dumps(ask(int(sys.argv[1]))))
+    finally:
+        server.terminate()
+        server.wait()
+
+
+if __name__ == '__main__':
+    main()

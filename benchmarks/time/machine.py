@@ -1,0 +1,61 @@
+"""Fixed pieces of work: how fast this machine is, and how busy, while something is measured."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import mujoco
+import numpy as np
+
+from bbllm.sim.scene_file import SceneFile
+from bbllm.sim.simulation import Simulation
+
+WARM = 16
+"""How many questions are asked before the clock runs: the first ones pay for caches."""
+_ROUNDS = 60
+_SETTLE_S, _RAW_S = 1.0, 2.0
+
+
+def fixed_work() -> object:
+    """Do what planners do most: small matrices, one after the other (0.2 to 0.4 ms)."""
+    turn, vector = np.eye(4), np.linspace(0.1, 0.7, 7)
+    for _ in range(_ROUNDS):
+        turn = turn @ np.diag([1.0, -1.0, 1.0, 1.0]) @ turn.T
+        vector = np.clip(np.sqrt(np.abs(vector)) * 0.5, 0.0, 1.0)
+    return turn, vector
+
+
+def wall_s(work: Callable[[], object]) -> float:
+    """Return how long something takes by the wall clock [s]."""
+    begun_s = time.perf_counter()
+    work()
+    return time.perf_counter() - begun_s
+
+
+def beside_fixed_work(
+    question: Callable[[int], object], count: int
+) -> tuple[list[float], list[float]]:
+    """Time questions by number, and the fixed work after each of them [ms]."""
+    for index in range(min(count, WARM)):
+        question(index)
+        fixed_work()
+    asked, works = [], []
+    for index in range(count):
+        asked.append(wall_s(partial(question, index)) * 1e3)
+        works.append(wall_s(fixed_work) * 1e3)
+    return asked, works
+
+
+def raw_factor(scene: SceneFile) -> float:
+    """
+    Return simulated seconds per processor second of MuJoCo alone, in a scene at rest.
+
+    `mj_step` is called once for all steps, of the simulator's own length, without control and
+    readings. What rests sleeps where this MuJoCo can do that (3.4 and later).
+    """
+    simulation = Simulation(scene)
+    model, data = simulation.model, simulation.data
+    mujoco.mj_step(model, data, nstep=round(_SETTLE_S / model.opt.timestep))
+    used_s = time.process_time()
+    mujoco.mj_step(model, data, nstep=round(_RAW_S / model.opt.timestep))
+    return _RAW_S / (time.process_time() - used_s)

@@ -1,0 +1,99 @@
+"""
+Rows of the five nodes: start, idle cost, overhead of a step, speed; each start by `bbllm up sim`.
+
+The idle cost is that of all processes of the stack, `bbllm up` itself among them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bbllm.ros.stack.stack import NODES, READY_S, node_environ
+from bbllm.sim.scene_file import load_scene
+from benchmarks.stack.command import FAST_SCENE, cores_used, fast_factors, step_overheads
+from benchmarks.time.figures import Measured
+from benchmarks.time.machine import raw_factor
+from benchmarks.time.processes import family_of, python, run_command, running
+
+if TYPE_CHECKING:
+    from bbllm.ros.stack.client import StackClient
+
+STARTS = 3
+"""How often the stack is started with speed 0; it is started once more in real time."""
+WINDOWS = 10
+WINDOW_S = 1.0
+"""In so many windows of this length the idle cost is read [s]."""
+TASKS = 6
+TRIPS = 200
+START_S = 60.0
+"""How long a start may take on a busy machine [s]."""
+READY = 'The stack is ready'
+ROS_AND_PHYSICS = 'import rclpy, mujoco; rclpy.init(); rclpy.create_node("bare"); rclpy.shutdown()'
+"""What the start of a stack cannot do without: it is the reference of the start."""
+MODELS = ('--brain', 'offline', '--body', 'offline')
+"""Whatever keys are set: this measures everything but models."""
+
+
+def measure_stack(
+    starts: int, seed: int, advance: Callable[[str], None]
+) -> Mapping[str, Measured]:
+    """Start the stack in real time once, and as fast as it can so many times."""
+    ready, imports = [], []
+    with _up() as (pid, client, ready_s):
+        ready.append(ready_s)
+        idle = [cores_used(family_of(pid), WINDOW_S) for _ in range(WINDOWS)]
+        advance('idle')
+        # Before and after, because others may be at work on this machine.
+        bare = _bare_accepts(TRIPS // 2)
+        overheads = step_overheads(client, TASKS)
+        bare += _bare_accepts(TRIPS // 2)
+        advance(f'{TASKS} tasks for the overhead of a step')
+    imports.append(_import_s())
+    fast, raw = [], []
+    for index in range(starts):
+        with _up('--speed', '0', '--scene', FAST_SCENE) as (_, client, ready_s):
+            ready.append(ready_s)
+            fast.append(fast_factors(client)[0])
+        imports.append(_import_s())
+        raw.append(raw_factor(load_scene(FAST_SCENE)))
+        advance(f'start {index + 1} of {starts}, as fast as it can')
+    return {
+        'overhead': Measured(
+            values=tuple(time_s * 1e3 for time_s in overheads),
+            references=tuple(time_s * 1e3 for time_s in bare),
+        ),
+        'idle': Measured(values=tuple(idle), references=(1.0,) * WINDOWS, paired=True),
+        'fast': Measured(values=tuple(fast), references=tuple(raw), paired=True),
+        'ready': Measured(values=tuple(ready), references=tuple(imports), paired=True),
+    }
+
+
+@contextmanager
+def _up(*options: str) -> Iterator[tuple[int, StackClient, float]]:
+    """Start the stack; yield its process, a client, and the seconds until it was ready."""
+    from bbllm.ros.stack.client import StackClient
+
+    environ = node_environ()
+    command = python('-m', 'bbllm', 'up', 'sim', *MODELS, *options)
+    with (
+        running(command, READY, START_S, environ) as (pid, ready_s),
+        StackClient(environ=environ) as client,
+    ):
+        client.wait_ready(NODES, READY_S)
+        yield pid, client, ready_s
+
+
+def _bare_accepts(count: int) -> list[float]:
+    script = Path(__file__).with_name('bare_action.py')
+    command = python(str(script), str(count))
+    printed, _, _ = run_command(command, START_S, node_environ())
+    times: list[float] = json.loads(printed.splitlines()[-1])
+    return times
+
+
+def _import_s() -> float:
+    return run_command(python('-c', ROS_AND_PHYSICS), START_S, node_environ())[1]

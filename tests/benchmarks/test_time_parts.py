@@ -1,0 +1,231 @@
+"""The measurements of `bbllm bench time`: way-points, waits, the paced server, processes."""
+
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bbllm.arm.driver import Array, JointTrajectory
+from bbllm.arm.kinematics import forward
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.motion.cartesian_path import rising_path
+from bbllm.arm.motion.trajectory import joint_move
+from bbllm.core.errors import ModelError, ParseError, WorldError
+from bbllm.core.events import Event, EventData, ModelCall, StepBegun
+from bbllm.core.protocols import Message
+from bbllm.core.types import Outcome, SkillCall, Status
+from bbllm.llm.config import ModelConfig
+from bbllm.llm.openai.chat import OpenAIChat
+from bbllm.llm.openai.settings import openai_settings
+from bbllm.skills.motions import HOVER_M
+from benchmarks.time.machine import beside_fixed_work
+from benchmarks.time.motion import waypoints_of
+from benchmarks.time.paced_server import Answered, Pace, PacedServer, TaskScript, paced_server
+from benchmarks.time.processes import family_of, run_command, running
+from benchmarks.time.task import first_step_s, motion_s, play, script_of, waits_of
+
+AT_ONCE = Pace(first_token_s=0.0, tokens_per_s=1e6)
+SCRIPT = TaskScript(
+    task='go', goal='held(a)', steps=(('take a', 'pick', 'a'), ('leave it', 'place', 'b'))
+)
+CALL = SkillCall('wait')
+
+
+def test_way_points_depend_on_grips_and_not_on_how_motions_are_cut() -> None:
+    grip, place = Q_READY + 0.1, Q_READY - 0.1
+    over, away = (rising_path(q, HOVER_M)[-1] for q in (grip, place))
+    cut = moves(Q_READY, over, grip, over, away, place, away)
+    whole = moves(Q_READY, grip, place, away)
+
+    points, stands = waypoints_of(cut, [2, 5])
+    same, stands_too = waypoints_of(whole, [1, 2])
+
+    assert stands == stands_too == [2, 5]
+    assert np.allclose(points, same)
+    assert np.allclose(points, [Q_READY, over, grip, over, away, place, away])
+    heights = [forward(q)[2, 3] for q in points]
+    assert heights[1] - heights[2] == pytest.approx(HOVER_M)
+
+
+def test_waits_are_those_that_nothing_overlaps_and_sum_to_the_whole() -> None:
+    events = [
+        at(0.0, StepBegun(0, 'a step')),
+        at(2.0, ModelCall(role='brain', model='m', duration_s=1.5)),
+        at(3.0, ModelCall(role='body', model='m', duration_s=1.0)),
+        at(3.2, CALL),
+        at(4.0, ModelCall(role='body', model='m', duration_s=0.7)),  # while the arm moves
+        at(6.2, Outcome(call=CALL, status=Status.SUCCEEDED, duration_s=2.5)),
+        at(6.5, StepBegun(1, 'the end')),
+    ]
+
+    waits = waits_of(events)
+
+    assert waits['Brain'] == pytest.approx(1.5)
+    assert waits['Body'] == pytest.approx(1.0)
+    assert waits['arm'] == pytest.approx(2.5)
+    assert waits['planning of motions'] == pytest.approx(0.5)
+    assert waits['all else'] == pytest.approx(0.5 + 0.2 + 0.3)
+    assert sum(waits.values()) == pytest.approx(6.5)
+
+
+def test_paced_server_answers_by_what_the_prompt_asks_for() -> None:
+    with served(AT_ONCE) as (model, server):
+        goal = model.complete([Message('user', 'Task: go\nConditions:')]).text
+        plan = model.complete([Message('user', 'Task: go\nStep-by-step plan:\n')]).text
+        calls = model.complete(
+            [Message('user', 'Steps to turn into calls: 0 and 1\nCalls:')], schema={}
+        ).text
+        with pytest.raises(ModelError, match='has no reply to a prompt that ends with'):
+            model.complete([Message('user', 'Who are you?')])
+
+    assert goal == 'held(a)'
+    assert plan == '0: take a\n1: leave it\n2: Done'
+    assert '"step": 1, "skill": "place", "args": ["b"]' in calls
+    assert [item.kind for item in server.answered[:3]] == ['goal', 'plan', 'calls']
+
+
+def test_calls_in_lines_where_no_json_is_asked_for() -> None:
+    prompt = 'Steps to turn into calls: 1\nCalls:'
+
+    assert SCRIPT.reply(prompt, in_json=False) == ('calls', '1: place(b)')
+    with pytest.raises(ParseError, match='it knows "Conditions:"'):
+        SCRIPT.reply('Hello', in_json=False)
+
+
+def test_tokens_come_no_earlier_than_their_pace() -> None:
+    pace = Pace(first_token_s=0.1, tokens_per_s=50.0)
+    with served(pace) as (model, server):
+        model.complete([Message('user', 'Step-by-step plan:')])
+
+    (answered,) = server.answered
+    first_line, whole = '0: take a\n', '0: take a\n1: leave it\n2: Done'
+    assert answered.first_line_s - answered.begun_s >= pace.due_s(-(-len(first_line) // 4) - 1)
+    assert answered.ended_s - answered.begun_s >= pace.due_s(-(-len(whole) // 4) - 1)
+
+
+def test_paced_server_ends_in_the_middle_of_a_reply() -> None:
+    failed: list[ModelError] = []
+    with served(Pace(first_token_s=3600.0)) as (model, server):
+
+        def ask() -> None:
+            try:
+                model.complete([Message('user', 'Conditions:')])
+            except ModelError as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        while not server.answered:
+            time.sleep(0.01)
+        port = int(server.base_url.rpartition(':')[2].removesuffix('/v1'))
+    thread.join(30.0)
+
+    assert failed
+    assert 'paced server' not in [thread.name for thread in threading.enumerate()]
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(('127.0.0.1', port), 1.0)
+
+
+@pytest.mark.parametrize('by_body', [False, True])
+def test_the_task_is_done_and_the_body_asked_where_it_is_meant_to_be(by_body: bool) -> None:
+    events, answered = play(script_of(by_body=by_body), AT_ONCE, speed=0.0)
+
+    kinds = [item.kind for item in answered]
+    outcomes = [event.data for event in events if isinstance(event.data, Outcome)]
+    assert len(outcomes) == 10
+    assert ('calls' in kinds) is by_body
+    assert 0 <= first_step_s(answered) < motion_s(events)
+
+
+def test_first_step_is_the_first_line_of_the_plan() -> None:
+    answered = [
+        Answered(kind='goal', begun_s=1.0, first_line_s=2.0, ended_s=2.0),
+        Answered(kind='plan', begun_s=2.0, first_line_s=2.7, ended_s=5.0),
+    ]
+
+    assert first_step_s(answered) == pytest.approx(0.7)
+
+
+def test_each_question_is_timed_once_with_work_beside_it() -> None:
+    asked: list[int] = []
+
+    values, works = beside_fixed_work(asked.append, 3)
+
+    assert asked == [0, 1, 2] * 2  # once before, for the caches
+    assert len(values) == len(works) == 3
+    assert min(works) > 0
+
+
+def test_a_command_that_fails_or_hangs_is_named() -> None:
+    printed, wall_s, used_s = run_command(python('print("done")'), 30.0)
+    assert printed == 'done\n'
+    assert used_s > 0
+    assert wall_s > 0
+
+    with pytest.raises(WorldError, match=r'ended with code 3: no luck'):
+        run_command(python('import sys; print("no luck"); sys.exit(3)'), 30.0)
+    with pytest.raises(WorldError, match=r'did not end within 0.5 s'):
+        run_command(python('import time; time.sleep(60)'), 0.5)
+
+
+def test_a_running_command_and_its_children_end_with_the_context() -> None:
+    child = (
+        'import subprocess, sys, time; '
+        'subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]); '
+        'print("it is up", flush=True); time.sleep(60)'
+    )
+    with running(python(child), 'is up', 30.0, {}) as (pid, ready_s):
+        family = family_of(pid)
+        assert len(family) == 2
+        assert ready_s > 0
+
+    deadline_s = time.monotonic() + 10.0
+    while any(map(is_alive, family)):
+        assert time.monotonic() < deadline_s, f'{family} are still alive'
+        time.sleep(0.01)
+
+
+def test_a_command_that_is_never_ready_is_named_with_what_it_printed() -> None:
+    silent = python('print("still at it", flush=True)')
+
+    with (
+        pytest.raises(WorldError, match=r"did not print 'is up' within 30 s: still at it"),
+        running(silent, 'is up', 30.0, {}),
+    ):
+        pass
+
+
+def moves(*points: Array) -> list[JointTrajectory]:
+    return [joint_move(a, b) for a, b in pairwise(points)]
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs; one that has ended may wait for someone to take note."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
+    except FileNotFoundError:
+        return False
+
+
+def at(stamp_s: float, data: EventData) -> Event:
+    return Event(stamp_s, data)
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, '-c', code]
+
+
+@contextmanager
+def served(pace: Pace) -> Iterator[tuple[OpenAIChat, PacedServer]]:
+    with paced_server(SCRIPT, pace) as server:
+        section = ModelConfig(
+            provider='openai', model='paced', base_url=server.base_url, retries=0
+        )
+        yield OpenAIChat(openai_settings(section, 'brain', {})), server
