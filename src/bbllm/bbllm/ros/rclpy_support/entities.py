@@ -110,8 +110,10 @@ def leave_graph(*nodes: Node) -> None:
 
     `Node.destroy_node` leaves out the clients and servers of actions. Each of them references its
     node, and so its participant stays in the graph: others go on counting it as a listener.
+    The node's handle goes first, by which `unless_destroyed` detects what a goal under way meets.
     """
     for node in nodes:
+        node.handle.destroy_when_not_in_use()
         for waitable in list(node.waitables):
             if isinstance(waitable, ActionClient | ActionServer):
                 waitable.destroy()
