@@ -1,17 +1,29 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from kinematic_arm import PICK_RED, KinematicArm, cube
 
-from bbllm.arm.kinematics import forward
+from bbllm.arm.kinematics import forward, hand_at
 from bbllm.arm.limits import Q_READY, within_limits
 from bbllm.arm.motion import motion_planner as ways
 from bbllm.arm.motion.cartesian_path import path_move
 from bbllm.arm.motion.collision import CollisionChecker, Contact
-from bbllm.arm.motion.motion_planner import choose_grasp_configuration, join, plan_transit
+from bbllm.arm.motion.motion_planner import (
+    GraspPlan,
+    GraspPlanner,
+    GraspPlannerParams,
+    choose_grasp_configuration,
+    join,
+    plan_transit,
+)
 from bbllm.arm.motion.reachability import raised, top_down
 from bbllm.arm.motion.rrt_connect import find_way
 from bbllm.arm.motion.trajectory import NoPathError, concatenate, joint_move, sample
-from bbllm.arm.obstacles import Obstacle, ObstacleShape
+from bbllm.arm.obstacles import Obstacle, ObstacleShape, obstacles_from_scene
 from bbllm.bench.safety.limit_audit import audit
+from bbllm.core.types import SceneObject
+from bbllm.skills.motions import Pick, plan_motions
 
 
 def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:
@@ -188,3 +200,40 @@ def test_motions_are_joined_with_a_stop_where_the_rounded_corner_is_not_free() -
     )
     stopping = join(first, second, RoundCornersTouch(middle))
     assert stopping.duration_s == pytest.approx(first.duration_s + second.duration_s)
+
+
+def pick_planned(*things: SceneObject, scale: float) -> tuple[GraspPlan, tuple[Obstacle, ...]]:
+    """Return the way to red_cube, and the obstacles around it."""
+    arm = KinematicArm(*things)
+    scene, hand = arm.observe(), hand_at(arm.q, 0.08)
+    motions = plan_motions(PICK_RED, scene, hand)
+    assert isinstance(motions, Pick)
+    planner = GraspPlanner(GraspPlannerParams(scale=scale))
+    planner.update(scene, hand)
+    return planner.above(motions.above, arm.q), tuple(obstacles_from_scene(scene))
+
+
+@pytest.mark.parametrize('scale', [0.8, 1.0])
+def test_a_pick_comes_down_without_a_stop_and_straight_between_neighbours(scale: float) -> None:
+    random = np.random.default_rng(4)
+    saved = []
+    for _ in range(8):
+        radius, azimuth = random.uniform(0.35, 0.65), random.uniform(-1.2, 1.2)
+        x, y = float(radius * np.cos(azimuth)), float(radius * np.sin(azimuth))
+        red, post = cube('red_cube', x, y), cube('post', x + 0.07, y, 0.06)
+        post = replace(post, size_m=(0.04, 0.04, 0.12))
+        way, obstacles = pick_planned(red, post, scale=scale)
+        approach, stopping_s = way.approach, way.transit.duration_s + way.line.descent.duration_s
+        if approach is None:
+            continue
+        saved.append(stopping_s - approach.duration_s)
+        assert audit(approach).violations == 0
+        time_s = np.linspace(0.0, approach.duration_s, 400)
+        q = sample(approach, time_s)[0]
+        tool = forward(q)[:, :3, 3]
+        low = tool[:, 2] < tool[-1, 2] + ways.STRAIGHT_M
+        assert np.abs(tool[low, :2] - tool[-1, :2]).max() < 1e-4
+        checker = CollisionChecker(obstacles)
+        assert checker.path_clear(q[~low], clearance_m=0.001) is None
+    assert len(saved) >= 6
+    assert np.median(saved) > 0.1

@@ -249,7 +249,6 @@ class Commands(RecordingDriver):
 
 MOMENTS = {
     'moving above red_cube': 'pick red_cube',
-    'lowering the hand': 'pick red_cube',
     'closing the hand on red_cube': 'pick red_cube',
     'lifting red_cube': 'pick red_cube',
     'moving above location_A': 'place location_A',

@@ -63,6 +63,9 @@ SAME_WIDTH_M = 0.001
 """Openings of the hand nearer to each other than this are the same [m]."""
 PLACED_M = 0.01
 """An object that rests further than this from its target is misplaced [m]."""
+FINGERS_LATE_S = 0.3
+"""How much earlier than due the fingers must be expected at their opening: what the hand takes to
+start, to come to rest and to report it [s]."""
 SETTLE_S = 0.1
 """How long an object may settle before it is observed [s]."""
 WEIGH_S = 0.25
@@ -156,10 +159,11 @@ class SkillRun:
 
     def _pick(self, pick: Pick) -> None:
         grips = tuple(shifted(grip, self._params.grip_offset_m) for grip in pick.above.grips)
-        way = self._move_above(replace(pick.above, grips=grips))
-        if not self._is_open_to(way.grip.opening_m):
-            self._open(way.grip.opening_m)
-        self._executor.follow(way.line.descent, self._lowering())
+        way, is_down = self._move_above(replace(pick.above, grips=grips), through=True)
+        if not is_down:
+            if not self._is_open_to(way.grip.opening_m):
+                self._open(way.grip.opening_m)
+            self._executor.follow(way.line.descent, self._lowering())
         self._close_on(pick)
         self._rise(self._lift_off(pick.name, way.line))
         if self._observed().held != pick.name:
@@ -167,7 +171,8 @@ class SkillRun:
             raise unheld(pick.name, self._executor.hand().width_m)
 
     def _place(self, place: Place) -> None:
-        way = self._without_slip(place.name, self._move_above(place.above))
+        above, _ = self._move_above(place.above)
+        way = self._without_slip(place.name, above)
         self._executor.follow(way.line.descent, self._lowering())
         self._open(way.grip.opening_m)
         self._rise(way.line.ascent)
@@ -240,45 +245,67 @@ class SkillRun:
         self._executor.follow(trajectory, 'moving back to base')
         self._check_carried('on the way back to base')
 
-    def _move_above(self, motion: MoveAbove) -> GraspPlan:
+    def _move_above(self, motion: MoveAbove, *, through: bool = False) -> tuple[GraspPlan, bool]:
+        """
+        Move above the target, and with *through* on to the grip where that takes no stop.
+
+        Returns the way, and whether the hand is at the grip.
+        """
         executor = self._executor
         self._target = motion.target
         way = self._planner.above(motion, executor.q_start())
         activity = f'moving above {motion.target}'
-        opens = self._opens_on(way, activity) if motion.hover_m > 0.0 else False
+        lowers = motion.hover_m > 0.0
+        move, opens = self._first_move(way, activity, through) if lowers else (way.transit, False)
         if not opens:
-            executor.check_ahead(way.transit, activity)
-        if motion.hover_m > 0.0:
+            executor.check_ahead(move, activity)
+        if lowers:
             opening_m = self._opening_m = way.grip.opening_m
-            executor.check_ahead(
-                way.line.descent, self._lowering(), None if self._carried else opening_m
-            )
+            if move is way.transit:
+                width_m = None if self._carried else opening_m
+                executor.check_ahead(way.line.descent, self._lowering(), width_m)
             if self._carried:
                 end = way.line.descent.position_rad[-1]
                 executor.check_hand(opening_m, self._opening(), at=end)
         self._touched = True
         if opens:
-            fingers = FingerMove(width_m=way.grip.opening_m, speed_m_s=GRIPPER_SPEED_M_S)
-            executor.follow_opening(way.transit, activity, fingers, self._opening())
+            fingers = self._fingers(way, move)
+            executor.follow_opening(move, activity, fingers, self._opening())
         else:
-            executor.follow(way.transit, activity)
+            executor.follow(move, activity)
         self._check_carried(f'on the way to {motion.target}')
-        return way
+        return way, move is way.approach
 
-    def _opens_on(self, way: GraspPlan, activity: str) -> bool:
+    def _first_move(
+        self, way: GraspPlan, activity: str, through: bool
+    ) -> tuple[JointTrajectory, bool]:
         """
-        Return whether the fingers may move to the grip's opening during the transit.
+        Return the first motion of a way, and whether the fingers move to the opening meanwhile.
 
         Nothing is released on the way. Where an object or a box is beside it, the hand opens above
         the grip, at rest.
         """
-        opening_m = way.grip.opening_m
+        opening_m, approach = way.grip.opening_m, way.approach if through else None
         if self._carried is not None or self._is_open_to(opening_m):
-            return False
-        if not self._planner.is_clear_opening(way.transit, opening_m):
-            return False
+            return approach or way.transit, False
+        if approach is not None:
+            fingers = self._fingers(way, approach)
+            takes_s = abs(self._executor.hand().width_m - opening_m) / fingers.speed_m_s
+            in_time = takes_s + FINGERS_LATE_S < fingers.due_s
+            if in_time and self._is_allowed_opening(approach, opening_m, activity):
+                return approach, True
+        clear = self._planner.is_clear_opening(way.transit, opening_m)
+        return way.transit, clear and self._is_allowed_opening(way.transit, opening_m, activity)
+
+    def _fingers(self, way: GraspPlan, move: JointTrajectory) -> FingerMove:
+        """Return how the fingers open on a motion: before it comes down, if it does."""
+        on_s = move.duration_s - way.line.descent.duration_s
+        due_s = on_s if move is way.approach else math.inf
+        return FingerMove(width_m=way.grip.opening_m, speed_m_s=GRIPPER_SPEED_M_S, due_s=due_s)
+
+    def _is_allowed_opening(self, move: JointTrajectory, opening_m: float, activity: str) -> bool:
         try:
-            self._executor.check_ahead(way.transit, activity, opening_m=opening_m)
+            self._executor.check_ahead(move, activity, opening_m=opening_m)
         except SkillError:
             return False  # the way as it is is judged next
         return True

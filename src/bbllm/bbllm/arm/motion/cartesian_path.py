@@ -213,6 +213,13 @@ def path_move(
     return move
 
 
+def time_before_end(move: JointTrajectory, left_m: float) -> float:
+    """Return when a straight motion has so much of its way left; 0 where it is shorter [s]."""
+    tool_m = forward(move.position_rad)[:, :3, 3]
+    distance_m = np.linalg.norm(tool_m - tool_m[-1], axis=1)
+    return float(np.interp(-left_m, -distance_m, move.time_s))
+
+
 def cubic(points: Array) -> PPoly:
     """Return the cubic spline over s in [0, 1] through evenly spaced points, shape (n, 7)."""
     basis = _basis(len(points))

@@ -23,6 +23,7 @@ from bbllm.arm.motion.cartesian_path import (
     path_move,
     quiet_path,
     rising_path,
+    time_before_end,
 )
 from bbllm.arm.motion.collision import CollisionChecker, Contact
 from bbllm.arm.motion.reachability import (
@@ -305,6 +306,12 @@ SLOW_LINE_S = 1.5
 FINGER_SHIFT_M = 0.02
 """Largest change of the width between two checks of a way: each finger is thicker than the half
 of it [m]."""
+_SAMPLE_S = 0.02
+_ROUNDINGS = ((True, 1.0), (False, 1.0), (False, 0.5))
+"""How a corner is rounded, in the order of what it saves: with the transit hastened or as it is,
+and the share of the longest overlap that leaves `STRAIGHT_M`."""
+STRAIGHT_M = 0.04
+"""The last part of a way down, on which a blend changes nothing [m]."""
 ESCAPE_M = 0.1
 """How far to rise first where the arm starts in contact with something [m]."""
 
@@ -331,6 +338,11 @@ class GraspPlan:
     transit: JointTrajectory
     line: Line
     """Of no length where hover and grip are one."""
+    approach: JointTrajectory | None = None
+    """Transit and descent in one, without a stop above the grip; the last `STRAIGHT_M` are those
+    of the descent, and the fingers may move to the grip's opening before. None where something is
+    in the hand, whose slip is observed above the grip, and where every such way touches
+    something."""
 
     @property
     def duration_s(self) -> float:
@@ -359,23 +371,17 @@ class GraspPlanner:
         problem: NoPathError | None = None
         for grips in _by_room(motion.grips):
             try:
-                return self._way(motion, grips, q_now)
+                way = self._way(motion, grips, q_now)
+                free = motion.hover_m > 0.0 and not self._holding
+                return self._without_stop(way) if free else way
             except NoPathError as error:
                 problem = problem or error
         raise self._failure(motion, problem)
 
     def is_clear_opening(self, way: JointTrajectory, width_m: float) -> bool:
         """Return whether the fingers may move to another width anywhere on a way [m]."""
-        count = 1 + math.ceil(abs(width_m - self._width_m) / FINGER_SHIFT_M)
-        widths_m = np.linspace(self._width_m, width_m, count)[1:]  # the way is clear at the first
-        try:
-            return all(self._is_clear_at(float(between_m), way) for between_m in widths_m)
-        finally:
-            self._checker.open_to(self._width_m)
-
-    def _is_clear_at(self, width_m: float, way: JointTrajectory) -> bool:
-        self._checker.open_to(width_m)
-        return self._checker.path_clear(way) is None
+        widths_m = self._widths_to(width_m)[1:]  # the way is clear at the first
+        return self._is_clear(sample(way, _evenly_timed(0.0, way.duration_s))[0], widths_m)
 
     def shifted(self, way: GraspPlan, shift_m: Point) -> GraspPlan:
         """Come down beside the grip by a shift in the world frame [m]; raises NoPathError."""
@@ -431,6 +437,41 @@ class GraspPlanner:
         transit = self._transit(q_now, approach.path[0])
         return GraspPlan(grip, transit, self._line(approach.path))
 
+    def _without_stop(self, way: GraspPlan) -> GraspPlan:
+        """Round the corner above the grip as far as nothing is touched, if it can be."""
+        transit, descent, scale = way.transit, way.line.descent, self.params.scale
+        longest_s = time_before_end(descent, STRAIGHT_M)
+        widths_m = self._widths_to(way.grip.opening_m)
+        for hasten, share in _ROUNDINGS:
+            joined, saved_s = blend(
+                transit, descent, scale=scale, longest_s=share * longest_s, hasten=hasten
+            )
+            if saved_s == 0.0:
+                continue
+            whole = _evenly_timed(0.0, transit.duration_s)
+            changed = whole if hasten else whole[whole > transit.duration_s - saved_s - _SAMPLE_S]
+            early, before = (sample(joined, time_s)[0] for time_s in (changed, whole))
+            # Where the fingers open on the way, they do so on all of it.
+            if self._is_clear(early, widths_m[:1]) and self._is_clear(before, widths_m[1:]):
+                return replace(way, approach=self._within_speed(joined))
+        return way
+
+    def _widths_to(self, width_m: float) -> Array:
+        """Return finger distances from now to another that leave no gap, shape (n,) [m]."""
+        count = 1 + math.ceil(abs(width_m - self._width_m) / FINGER_SHIFT_M)
+        return np.linspace(self._width_m, width_m, count)
+
+    def _is_clear(self, path: Array, widths_m: Array) -> bool:
+        """Return whether a path, shape (n, 7) [rad], touches nothing at any finger distance."""
+        try:
+            for between_m in widths_m.tolist():
+                self._checker.open_to(between_m)
+                if self._checker.path_clear(path) is not None:
+                    return False
+            return True
+        finally:
+            self._checker.open_to(self._width_m)
+
     def _line(self, path: Array) -> Line:
         descent = self.line_along(path)
         return Line(path, descent, backwards(descent, scale=self.params.scale))
@@ -476,6 +517,10 @@ class GraspPlanner:
             return _no_path(problem, f'going to {motion.target}', f'to {motion.target}')
         message = f'{motion.target} is out of the workspace of the robot.'
         return SkillError(Code.OUT_OF_WORKSPACE, message, str(problem or ''), moved=False)
+
+
+def _evenly_timed(start_s: float, end_s: float) -> Array:
+    return np.linspace(start_s, end_s, 2 + math.ceil((end_s - start_s) / _SAMPLE_S))
 
 
 def _by_room(grips: Sequence[Grip]) -> list[list[Grip]]:

@@ -24,12 +24,13 @@ the feed-forward torque within 1000 Nm/s and the servos on the path.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 import ruckig
+from numpy.typing import NDArray
 from scipy.interpolate import PPoly
 
 from bbllm.arm.driver import Array, JointTrajectory
@@ -40,8 +41,9 @@ _GRID = 64
 """Parts of a path over which the acceleration along it is constant."""
 _SLOWEST_RAD_S = 1e-3
 """What a joint may do where its velocity limit is zero, so that a timing exists [rad/s]."""
-_STILL = 1e-12
-"""Least squared speed between the ends of a path [1/s^2]."""
+_SHARPEST = 1e-6
+"""Where a bend alone changes the squared speed by more than all of it between two points, this
+stands for what is left of it: the bend is no limit."""
 _BEND_SHARE = 0.2
 """Share of the largest jump of the acceleration from which on a jump is worth a knot."""
 _KNOT_S = 0.02
@@ -96,11 +98,16 @@ def time_optimal(
     lower, upper = velocity_limits(q)
     legal = np.maximum(np.where(first > 0, upper, -lower), _SLOWEST_RAD_S)
     steep = np.maximum(np.abs(first), 1e-9)
-    highest = np.minimum((scale * _SAFE * legal / steep).min(axis=1), speed)
-    steepest = np.maximum(steep, np.append(steep[1:], steep[-1:], axis=0))  # up to the next point
-    most = np.column_stack([scale * _SAFE * DDQ_MAX / steepest, np.full(len(s), acceleration)])
-    bend = np.column_stack([second / np.where(first < 0, -steep, steep), np.zeros(len(s))])
-    speeds = np.sqrt(_fastest(highest**2, most, bend))
+    budget = scale * _SAFE * DDQ_MAX
+    most, bend = budget / steep, second / np.where(first < 0, -steep, steep)
+    apart = np.maximum(np.abs(bend[:, :, None] - bend[:, None, :]), 1e-9)
+    square = np.minimum((scale * _SAFE * legal / steep).min(axis=1), speed) ** 2
+    square = np.minimum(square, ((most[:, :, None] + most[:, None, :]) / apart).min(axis=(1, 2)))
+    # From point to point, with the acceleration along the path as one more joint.
+    steep, cap = np.maximum(steep[:-1], steep[1:]), np.full((_GRID, 1), acceleration)
+    curve = np.where(first < 0, -second, second)
+    bends = (np.hstack([part / steep, np.zeros((_GRID, 1))]) for part in (curve[:-1], curve[1:]))
+    speeds = np.sqrt(_fastest(square, np.hstack([budget / steep, cap]), *bends))
     duration = 2.0 / _GRID / (speeds[1:] + speeds[:-1])
     window_s = float(2 * scale * (DDQ_MAX / DDDQ_MAX).max() / JERK_SHARE)
     knots = _averaged(duration, s, speeds, window_s)
@@ -108,7 +115,7 @@ def time_optimal(
     return slowed(move, excess(move, scale=scale) / _SAFE)
 
 
-def _fastest(square: Array, most: Array, bend: Array) -> Array:
+def _fastest(square: Array, most: Array, bend: Array, bend_on: Array) -> Array:
     """
     Return the largest squared speeds along a path from rest to rest, shape (n + 1,).
 
@@ -116,32 +123,28 @@ def _fastest(square: Array, most: Array, bend: Array) -> Array:
     reachability analysis", IEEE Transactions on Robotics 34 (2018): with x the squared speed and u
     the acceleration along the path, |q'u + q''x| <= a is -most - bend x <= u <= most - bend x. A
     backward pass finds from which x the end can be reached, a forward pass takes the greatest u.
+    Both take x in the term of the bend at the far end of their step, which is stable where a path
+    bends sharply.
 
     Args:
         square: Upper bound of x at evenly spaced points of [0, 1], shape (n + 1,).
-        most: a / |q'| of each joint, shape (n + 1, m).
-        bend: q''/q' of each joint, in the same shape.
+        most: a / |q'| of each joint between two points, shape (n, m).
+        bend: q''/q' at the first of the two, in the same shape.
+        bend_on: q''/q' at the second of the two.
     """
-    room = most[:, :, None] + most[:, None, :]
-    apart = np.maximum(np.abs(bend[:, :, None] - bend[:, None, :]), 1e-9)
-    bound: list[float] = np.minimum(square, (room / apart).min(axis=(1, 2))).tolist()
+    bound: list[float] = square.tolist()
     bound[0] = bound[-1] = 0.0
-    step = 2.0 / (len(bound) - 1)
-    scarce = 1.0 - step * bend
-    braking = scarce > 1e-6  # else the bend itself brakes
-    gain = np.where(braking, 1.0 / np.maximum(scarce, 1e-6), 0.0)
-    offset = np.where(braking, step * most * gain, np.inf)
-    # One point after the other, seven joints each: plain floats are faster than arrays.
-    rows = list(zip(gain.tolist(), offset.tolist()))
-    for i in range(len(bound) - 2, 0, -1):
-        x = bound[i + 1]
-        reachable = min([k * x + c for k, c in zip(*rows[i])])
-        bound[i] = min(bound[i], reachable)
-    rows = list(zip((step * bend).tolist(), (step * most).tolist()))
-    for i in range(len(bound) - 2):
-        x = bound[i]
-        reachable = x + min([c - k * x for k, c in zip(*rows[i])])
-        bound[i + 1] = max(min(bound[i + 1], reachable), _STILL)
+    step = 2.0 / len(most)
+    points = range(len(bound))
+    # Backwards, a bend that slows down speeds up.
+    for way, curve in ((points[::-1], -bend), (points, bend_on)):
+        gain = 1.0 / np.maximum(1.0 + step * curve, _SHARPEST)
+        rows = list(zip(gain.tolist(), (step * most * gain).tolist()))
+        # One point after the other, seven joints each: plain floats are faster than arrays.
+        for (gains, offsets), i, j in zip(rows if way is points else rows[::-1], way, way[1:]):
+            x = bound[i]
+            reachable = min([k * x + c for k, c in zip(gains, offsets)])
+            bound[j] = min(bound[j], reachable)
     return np.array(bound)
 
 
@@ -187,7 +190,10 @@ def _refined(marks: Array) -> Array:
     return np.append(marks[i] + within * (np.diff(marks) / parts)[i], marks[-1])
 
 
-_CHECKS = 96
+_WITHIN: Array = np.arange(8) / 8
+"""Where each piece of a motion is checked."""
+_CHECKS = 32
+"""At how many more times, for pieces that are long."""
 BRAKING_RAD_S2: Array = np.array([20.0] * 4 + [40.0] * 3)
 """Deceleration of the joints when a motion is broken off; within their torque [rad/s^2]."""
 
@@ -359,7 +365,8 @@ def excess(move: JointTrajectory, *, scale: float = 1.0) -> float:
     *scale* is the share of the limits of velocity and acceleration that may be used.
     """
     spline = spline_of(move)
-    time_s = np.concatenate([move.time_s, np.linspace(0.0, move.duration_s, _CHECKS)])
+    within = move.time_s[:-1, None] + np.diff(move.time_s)[:, None] * _WITHIN
+    time_s = np.concatenate([within.ravel(), np.linspace(0.0, move.duration_s, _CHECKS)])
     position, velocity, acceleration = spline.at(time_s)
     lower, upper = velocity_limits(position)
     legal = np.maximum(np.where(velocity > 0, upper, -lower), 1e-9)
@@ -461,6 +468,7 @@ def blend(
     *,
     scale: float = 1.0,
     longest_s: float = math.inf,
+    hasten: bool = False,
 ) -> tuple[JointTrajectory, float]:
     """
     Start the second motion before the first, which ends where it starts, has ended.
@@ -468,12 +476,21 @@ def blend(
     As early as the limits allow, and at most *longest_s* early. The two are added up while they
     overlap, so the corner between them is rounded and nothing else of either changes. Also returns
     how much time was saved [s]; check the result for collisions, and fall back to `concatenate`.
+
+    With *hasten*, joints that both motions accelerate in the same direction there, beyond their
+    limit, go through the first one faster, as far as the limits allow: all of its way changes.
     """
     longest = min(longest_s, _OVERLAP_SHARE * min(first.duration_s, second.duration_s))
-    a, b = spline_of(first), spline_of(second)
-    legal = (t for t in _overlaps(a, b, longest, scale) if _overlap_legal(a, b, t, scale))
-    saved_s = next(legal, 0.0)
-    return _overlapped(first, second, saved_s), saved_s
+    last = spline_of(second)
+    for overlap_s, hard in _overlaps(first, last, longest, scale, hasten=hasten):
+        early = first
+        if hard.any():
+            early = _hastened(first, hard, first.duration_s / (first.duration_s - overlap_s))
+            if excess(early, scale=scale) > 1.0:
+                continue
+        if _overlap_legal(spline_of(early), last, overlap_s, scale):
+            return _overlapped(early, second, overlap_s), overlap_s
+    return _overlapped(first, second, 0.0), 0.0
 
 
 def backwards(move: JointTrajectory, *, scale: float = 1.0) -> JointTrajectory:
@@ -519,19 +536,39 @@ def _on_line(q_start: Array, q_goal: Array, knots: Knots) -> JointTrajectory:
     return JointTrajectory(knots.time_s, position, velocity, acceleration)
 
 
-def _overlaps(first: Spline, second: Spline, longest_s: float, scale: float) -> list[float]:
-    """Return overlaps up to a longest one that are legal by a coarse look, longest first [s]."""
+def _overlaps(
+    move: JointTrajectory, second: Spline, longest_s: float, scale: float, *, hasten: bool
+) -> Iterator[tuple[float, NDArray[np.bool_]]]:
+    """
+    Yield overlaps up to a longest one that are legal by a coarse look, longest first [s].
+
+    With each comes which joints have to be through the first motion before, shape (7,).
+    """
     time_s = np.linspace(0.0, longest_s, _OVERLAP_STEPS + 1)
-    ending = first.at(time_s + (first.duration_s - longest_s))
+    ending = spline_of(move).at(time_s + (move.duration_s - longest_s))
     beginning = second.at(time_s)
     count = np.arange(1, _OVERLAP_STEPS + 1)[:, None]
     late = np.minimum(np.arange(_OVERLAP_STEPS + 1), count)  # one row for each overlap
     early = late + _OVERLAP_STEPS - count
-    legal = np.ones(_OVERLAP_STEPS, dtype=bool)
-    for order, most in ((1, DQ_MAX), (2, DDQ_MAX)):
-        total = np.abs(ending[order][early] + beginning[order][late])
-        legal &= (total <= scale * most).all(axis=(1, 2))
-    return [float(overlap_s) for overlap_s in time_s[1:][legal][::-1]]
+    factor = (move.duration_s / (move.duration_s - time_s[1:]))[:, None]
+    fits = np.ones((_OVERLAP_STEPS, move.position_rad.shape[1]), dtype=bool)
+    able = fits & hasten
+    parts = (move.velocity_rad_s, move.acceleration_rad_s2)
+    for order, most, part in zip((1, 2), (scale * DQ_MAX, scale * DDQ_MAX), parts):
+        fits &= (np.abs(ending[order][early] + beginning[order][late]) <= most).all(axis=1)
+        able &= np.abs(part).max(axis=0) * factor**order <= most
+    for i in np.flatnonzero((fits | able).all(axis=1))[::-1]:
+        yield float(time_s[i + 1]), ~fits[i]
+
+
+def _hastened(move: JointTrajectory, joints: NDArray[np.bool_], factor: float) -> JointTrajectory:
+    """Play some joints faster by a factor; they rest until the others have arrived."""
+    time_s = np.unique(np.round(np.concatenate([move.time_s, move.time_s / factor]), 9))
+    time_s = time_s[np.diff(time_s, prepend=-1.0) > _SHORTEST_S]
+    time_s[-1] = move.duration_s
+    usual, fast = sample(move, time_s), sample(move, time_s * factor)
+    parts = (np.where(joints, b * factor**i, a) for i, (a, b) in enumerate(zip(usual, fast)))
+    return JointTrajectory(time_s, *parts)
 
 
 def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float) -> bool:
