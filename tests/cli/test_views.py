@@ -31,6 +31,7 @@ from bbllm.core.events import (
     Event,
     EventKind,
     ModelCall,
+    PlanGrown,
     PlanMade,
     RepairBegun,
     StepFailed,
@@ -50,6 +51,20 @@ def test_tokens_are_spoken_of_where_the_model_counts_them(tokens: int, said: boo
     assert ('120 tokens' in line) is said
     assert ('token' in line) is said
     assert ('token' in counts_text(after(asked).episode, 0.0, 0.0)) is said
+
+
+def test_lines_that_join_the_plan_leave_the_step_under_way_as_it_is() -> None:
+    grown = event(PlanGrown(('pick a', 'put it on b', 'pick c', 'put it on a'), 3))
+
+    progress = after(step(1), grown)
+
+    assert states(progress) == [
+        (0, StepState.PENDING),
+        (1, StepState.RUNNING),
+        (2, StepState.PENDING),
+        (3, StepState.PENDING),
+    ]
+    assert describe(grown.data) == [('plan', '  3: put it on a')]
 
 
 @pytest.mark.parametrize('kind', list(EventKind))

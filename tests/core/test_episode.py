@@ -22,6 +22,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
+    BudgetError,
     ConfigError,
     GaveUpError,
     LostNodeError,
@@ -40,15 +41,18 @@ from bbllm.core.events import (
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
+    ForeseeingWorld,
     Message,
     PromptRequest,
     Reply,
     Situation,
     World,
     in_episode,
+    streaming,
 )
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Code, Outcome, Plan, PlanStep, SkillCall, Status, Task
+from bbllm.llm.paced import PacedModel
 from bbllm.llm.recording.replay import RecordingModel, read_recording
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.prompting import ask
@@ -148,6 +152,52 @@ def test_no_model_is_asked_beyond_the_limit(limits: Limits) -> None:
 
     assert episode.ending is Ending.OUT_OF_BUDGET
     assert len(episode.model_calls) == 1
+
+
+def test_a_call_that_is_under_way_counts_towards_the_limit() -> None:
+    run = start(Limits(model_calls=2))
+
+    with run.asking(), run.asking(), pytest.raises(BudgetError, match='2 model calls'):
+        run.model(EchoModel(), 'body').complete([Message('user', 'hello')])
+
+    assert run.model(EchoModel(), 'body').complete([Message('user', 'hello')]).text
+
+
+def test_nothing_is_on_record_after_the_end() -> None:
+    run = start()
+
+    episode = play(PICK, run=run)
+    run.warn('A reply came late.')
+
+    assert tuple(run.events) == episode.events
+
+
+class ForeseeingCube(OneCubeWorld):
+    """Keeps what was announced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.expected: list[Sequence[SkillCall]] = []
+
+    def expect(self, calls: Sequence[SkillCall]) -> None:
+        self.expected.append(calls)
+
+
+@pytest.mark.parametrize('stream', [True, False])
+def test_models_stream_and_calls_are_announced_where_the_run_allows_it(stream: bool) -> None:
+    world, model = ForeseeingCube(), PacedModel(EchoModel(), first_token_s=0.0)
+    run = EpisodeRun(TASK, planner='p', brain='b', body='c', stream=stream)
+
+    def announce(world: World, context: EpisodeContext) -> None:
+        assert isinstance(world, ForeseeingWorld) is stream
+        if isinstance(world, ForeseeingWorld):
+            world.expect([PICK])
+
+    play(announce, run=run, world=world)
+
+    assert world.expected == ([[PICK]] if stream else [])
+    assert (streaming(run.model(model, 'brain')) is not None) is stream
+    assert streaming(run.model(EchoModel(), 'brain')) is None
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Conversations over HTTP: what is asked, and replies that are cut, empty, endless or none."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -37,6 +39,43 @@ def test_a_streamed_reply_comes_whole(server: FakeServer) -> None:
     assert reply.text == '0: pick the red cube\n1: Done'
     assert (reply.usage, reply.model, reply.retries) == (Usage(7, 3), 'fake-1', 0)
     assert reply.duration_s > 0.0
+
+
+def test_the_reply_so_far_is_passed_on_whenever_a_line_of_it_has_ended(
+    server: FakeServer,
+) -> None:
+    server.will(says('<think>0: sit', '\n</think>0: pick ', 'it\n', '1: put ', 'it\n2: D', 'one'))
+    heard: list[tuple[str, str]] = []
+
+    def on_text(text: str) -> None:
+        heard.append((text, threading.current_thread().name))
+
+    reply = Client(server).model.stream(ASK, on_text=on_text)
+
+    here = threading.current_thread().name
+    assert heard[-2:] == [('0: pick it\n', here), ('0: pick it\n1: put it\n2: D', here)]
+    assert not any('sit' in text for text, _ in heard)
+    assert reply.text == '0: pick it\n1: put it\n2: Done'
+
+
+def test_requests_beside_each_other_meet_one_refusal_each_and_are_sent_again(
+    server: FakeServer,
+) -> None:
+    taken = refuses('temperature', 'Unsupported parameter: temperature', says('ok'))
+    both = threading.Barrier(2, timeout=10.0)
+
+    def at_once(handler: Handler, body: dict[str, Any]) -> None:
+        if body.get('temperature') is not None:
+            both.wait()
+        taken(handler, body)
+
+    server.will(at_once)
+    client = Client(server, temperature=0.25)
+    with ThreadPoolExecutor() as threads:
+        replies = [threads.submit(client.ask) for _ in range(2)]
+
+    assert [reply.result() for reply in replies] == ['ok', 'ok']
+    assert len(client.reports) == 1
 
 
 @pytest.mark.parametrize('can_stream', [True, False])

@@ -25,6 +25,7 @@ from bbllm.core.events import (
     LineDiscarded,
     ModelCall,
     ModelReplied,
+    PlanGrown,
     PlanMade,
     PromptText,
     RepairBegun,
@@ -144,6 +145,22 @@ def test_page_shows_plans_steps_and_how_a_failure_led_to_another_plan(tmp_path: 
     assert brain[:5] == ['brain', 'm-1', '4', '400', '28']
     assert body[:5] == ['body', 'm-2', '1', '100', '7']
     assert len(page.all('svg', class_='table')) == 2
+
+
+def test_a_plan_that_grows_while_it_is_carried_out_is_one_plan(tmp_path: Path) -> None:
+    events = (
+        started(),
+        PlanMade(('take a',), 0),
+        StepBegun(0, 'take a'),
+        PlanGrown(('take a', 'take b'), 1),
+        *outcome('pick', 'a'),
+        EpisodeEnded(Ending.FINISHED, ''),
+    )
+
+    page = page_of(written(tmp_path, events))
+
+    assert titles_of(page) == ['Planning', 'Step 0 take a succeeded', 'End']
+    assert text_of(page.all('article')[0]).endswith('Plan 1 take atake b')
 
 
 def test_prompts_are_folded_and_what_earlier_ones_have_is_not_repeated(tmp_path: Path) -> None:

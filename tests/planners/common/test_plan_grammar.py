@@ -1,5 +1,8 @@
 """The grammar of plans: tolerant of what surrounds them, strict about their numbers."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,11 +11,14 @@ from symbolic_table import SymbolicTabletop, busy_table
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import PlanStep
+from bbllm.llm.recording.replay import read_recording
 from bbllm.planners.common.plan_grammar import (
     MAX_REPEATS,
     MAX_STEP_LENGTH,
     MAX_STEPS,
     PlanForm,
+    first_steps,
+    parse_partial_plan,
     parse_plan,
     plan_form,
     program_form,
@@ -172,3 +178,74 @@ def test_the_form_that_is_wanted_is_that_of_the_scene() -> None:
     assert program_form(table).example == '<rob0>[pick] <red_cube>'
     assert program_form(locations).example == '<rob0>[return_to_base]'
     assert program_form(house).example == '<char0>[walk] <fridge>'
+
+
+RECORDED = sorted((Path(__file__).parents[3] / 'config' / 'recordings').glob('*.xz'))
+
+
+@pytest.mark.parametrize('path', RECORDED, ids=lambda path: path.name.partition('.')[0])
+def test_the_first_steps_of_recorded_replies_are_those_of_the_whole_reply(path: Path) -> None:
+    for text in {each.reply.text for each in read_recording(path) if each.reply is not None}:
+        lines = text.splitlines(keepends=True)
+        found = _numbered(text)
+        start, headed = (found, found > 0 or 'New plan:' in text)
+        try:
+            whole = parse_partial_plan(text, start).steps
+        except (ParseError, GaveUpError):
+            continue
+        for n_lines in range(len(lines) + 1):
+            begin = first_steps(''.join(lines[:n_lines]), start, headed=headed)
+            assert begin == whole[: len(begin)]
+        assert first_steps(text + '\n', start, headed=headed) == whole
+
+
+def _numbered(text: str) -> int:
+    """Return the number of the first step after the last heading."""
+    found = re.search(r'^(\d+):', text.rpartition('New plan:')[2], re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+LINES = (
+    *('0: pick a', '1: put it', '2: pick b', '3: put it', '1: pick c', '2: Done', 'Done', ''),
+    *('```', 'Plan:', 'New plan:', '**New plan:** 0: pick d', 'cannot: b is gone', 'Task: x'),
+    *('2: cannot: b is gone', 'Explanation: 0: no', 'I think:', '0 - pick a', 'Step 1: put it'),
+)
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=8), st.sampled_from((0, 0, 1, 2)))
+def test_the_first_steps_stay_unless_the_reply_is_refused_or_has_a_later_heading(
+    lines: list[str], start: int
+) -> None:
+    for n_lines in range(len(lines) + 1):
+        begin = first_steps(''.join(f'{line}\n' for line in lines[:n_lines]), start)
+        later = any('New plan' in line for line in lines[n_lines:])
+        try:
+            whole = parse_partial_plan('\n'.join(lines), start).steps
+        except (ParseError, GaveUpError):
+            continue
+        assert begin == whole[: len(begin)] or later
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '0: pick a',  # the line may go on
+        'I shall pick it.\n0: pick a\n',
+        '1: pick a\n0: pick b\n',
+        '2: pick a\n',
+        'Explanation: 0: pick a\n0: pick b\n',
+        'cannot: it is gone\n',
+        '0: cannot: it is gone\n',
+        '0: Done\n',
+        '0: pick a\n2: pick b\n',
+    ],
+)
+def test_of_a_reply_that_may_come_to_something_else_no_step_is_first(text: str) -> None:
+    assert first_steps(text) == ()
+
+
+def test_after_a_repair_was_asked_for_a_plan_needs_its_heading() -> None:
+    assert first_steps('0: pick a\n', headed=True) == ()
+    assert first_steps('It slipped.\nNew plan:\n0: pick a\n', headed=True) == (
+        PlanStep(0, 'pick a'),
+    )

@@ -59,6 +59,8 @@ class ApprovedWorld:
         self._gate.settle(outcome)
         return outcome
 
+    approves_plans = True
+
     def stop(self) -> None:
         self._inner.stop()
 

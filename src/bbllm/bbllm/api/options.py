@@ -54,6 +54,9 @@ class EpisodeOptions:
     viewer: bool = False
     video: Path | None = None
     """Where to save a video of the arm."""
+    stream: bool = True
+    """Whether plans begin while they are written, and steps are mapped while the arm moves. What
+    models are asked then depends on time, so that it is left out of recordings."""
     record: Path | None = None
     replay: Path | None = None
     llm_config: Path | None = None

@@ -35,8 +35,8 @@ from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
 
 NAMES = ('sim', 'household', 'ros')
 OF_SIMULATIONS = (
-    *('scene', 'planner', 'brain', 'body', 'speed', 'seed', 'limits', 'approve', 'record'),
-    'replay',
+    *('scene', 'planner', 'brain', 'body', 'speed', 'seed', 'limits', 'approve', 'stream'),
+    *('record', 'replay'),
 )
 """What cannot be chosen for a running stack any more."""
 GRACE_S = 5.0
@@ -84,6 +84,8 @@ class Robot:
         approve: Asked before a plan moves anything, with an `ApprovalRequest` (`title`, `lines`,
             `reason`); a plan that is denied does not move the robot. It is asked again for each
             repaired plan, and for a call that its step does not name. `execute` does not ask.
+        stream: Whether a plan begins while its model still writes it, and steps are mapped while
+            the arm moves; True by default. Not while a person approves plans, nor in a recording.
         record: Record the conversation with the models in this new file.
         replay: Answer from such a file; no model is asked.
         journal: Whether episodes are recorded for `bbllm show`.
@@ -107,6 +109,7 @@ class Robot:
         limits: Limits | None = None,
         goal: str | None = None,
         approve: Approve | None = None,
+        stream: bool | None = None,
         record: str | Path | None = None,
         replay: str | Path | None = None,
         journal: bool = True,
@@ -116,8 +119,8 @@ class Robot:
         self._busy = threading.Lock()
         self._backend: StackBackend | LocalBackend
         if world == 'ros':
-            late = (scene, planner, brain, body, speed, seed, limits, approve, record, replay)
-            pairs = zip(OF_SIMULATIONS, late, strict=True)
+            early = (scene, planner, brain, body, speed, seed, limits, approve, stream)
+            pairs = zip(OF_SIMULATIONS, (*early, record, replay), strict=True)
             if names := [name for name, value in pairs if value is not None]:
                 raise ConfigError(
                     f'A running stack cannot take {", ".join(names)} any more: these are options '
@@ -143,6 +146,7 @@ class Robot:
             seed=seed,
             speed=speed,
             limits=limits or Limits(steps=STEPS),
+            stream=stream is not False,
             goal=GOAL if goal is None else goal,
             record=None if record is None else Path(record),
             replay=None if replay is None else Path(replay),

@@ -61,6 +61,7 @@ class EpisodeSetup:
             sinks=[*sinks, *span_sinks()],
             settings=self.settings,
             keep_prompts=self.models.keep_prompts,
+            stream=self.options.stream and moves,
         )
         loops = self.options.k if k is None else k
         planner = build_planner(run, self.spec, self.models, loops, self.options.mapping)

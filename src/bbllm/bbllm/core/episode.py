@@ -13,8 +13,9 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Protocol, TypeVar
 
 import bbllm
@@ -60,19 +61,24 @@ from bbllm.core.naming import scene_fault
 from bbllm.core.observation import held_names, observed
 from bbllm.core.prompt_size import SentPrompts, cut_of, prompt_limit
 from bbllm.core.protocols import (
+    ApprovedPlans,
     ChatModel,
     Embedder,
     Embeddings,
     EventSink,
+    ForeseeingWorld,
     GoalKeeper,
     JsonSchema,
     Message,
+    OnText,
     Planner,
     Reply,
     SettlingWorld,
     Situation,
+    StreamingModel,
     World,
     in_episode,
+    streaming,
 )
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.text import (
@@ -130,10 +136,14 @@ class EpisodeRun:
         sinks: Sequence[EventSink] = (),
         settings: Mapping[str, object] | None = None,
         keep_prompts: bool = True,
+        stream: bool = False,
     ):
         self.task = task
         self._keep_prompts = keep_prompts
         """Whether what is sent to models goes on record."""
+        self.stream = stream
+        """Whether models may be asked and calls announced while the arm moves. What is asked then
+        depends on how long it takes, so that a recording could not answer it."""
         self.events: list[Event] = []
         self._limits = limits or Limits()
         self._started_s = time.time()
@@ -145,6 +155,9 @@ class EpisodeRun:
         wall time is used up, ConfigError where the journal can no longer be written."""
         self._reported_done = False
         self._lock = threading.RLock()
+        self._asking = 0
+        """How many model calls are under way."""
+        self._ended = False
         self._feedback: list[str] = []
         self._world: World | None = None
         self._goals: GoalKeeper | None = None
@@ -182,6 +195,8 @@ class EpisodeRun:
             self.token.raise_if_cancelled()
             self._state_goal(self._before)
             guarded = GuardedWorld(self, world)
+            if self.stream and isinstance(world, ForeseeingWorld):
+                guarded = GuardedForesight(self, world)
             try:
                 planner.run(self.task, guarded, self)
             except GaveUpError as error:
@@ -257,20 +272,27 @@ class EpisodeRun:
                 self._feedback.append(text)
             self.emit(FeedbackReceived(text))
 
-    def add_model_call(self, call: ModelCall) -> None:
-        """Put a model call on the account and on record, also one made in another process."""
-        self.emit(call if self._keep_prompts else replace(call, prompt=()))
-
-    def add_model_text(self, role: str, text: str) -> None:
-        self.emit(ModelReplied(role, text))
+    def add_model_call(self, call: ModelCall, text: str | None = None) -> None:
+        """Put a model call and its reply on record, also one made in another process."""
+        with self._lock:  # the reply follows its call, whatever other threads record
+            self.emit(call if self._keep_prompts else replace(call, prompt=()))
+            if text is not None:
+                self.emit(ModelReplied(call.role, text))
 
     # --- EpisodeContext ---------------------------------------------------------------------
 
     def emit(self, data: EventData) -> None:
-        """Record an event and pass it to every sink; raises where a step may not begin."""
+        """
+        Record an event and pass it to every sink; raises where a step may not begin.
+
+        What comes after the end, from a request that ignored its cancel, is dropped.
+        """
         if isinstance(data, StepBegun):
             self.token.raise_if_cancelled()
         with self._lock:
+            if self._ended:
+                return
+            self._ended = isinstance(data, EpisodeEnded)
             if isinstance(data, PlanMade):
                 data = replace(data, revision=len(self._all(PlanMade)))
             elif isinstance(data, RepairBegun):
@@ -319,14 +341,27 @@ class EpisodeRun:
         self.token.raise_if_cancelled()
         _within('calls', len(self._all(SkillCall)), self._limits.steps)
 
-    def spend_model_call(self) -> None:
-        """Take one model call from the budget; raises BudgetError or CancelledError."""
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """
+        Mark that a model call is under way, and take it from the budget.
+
+        Raises:
+            BbllmError: The budget is used up, also by calls under way; the run was cancelled.
+        """
         self.token.raise_if_cancelled()
-        calls = self._all(ModelCall)
-        _within('model calls', len(calls), self._limits.model_calls)
-        # Where no server counts, the estimate does, so that a limit of tokens holds there too.
-        tokens = sum(call.size_tokens + call.completion_tokens for call in calls)
-        _within('tokens', tokens, self._limits.tokens)
+        with self._lock:
+            calls = self._all(ModelCall)
+            _within('model calls', len(calls) + self._asking, self._limits.model_calls)
+            # Where no server counts, the estimate does, so that a limit of tokens holds there too.
+            tokens = sum(call.size_tokens + call.completion_tokens for call in calls)
+            _within('tokens', tokens, self._limits.tokens)
+            self._asking += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._asking -= 1
 
     def _check(self) -> None:
         """Raise what a sink raised, or BudgetError where the wall time is used up."""
@@ -499,15 +534,18 @@ class Account(Protocol):
         """Ends calls that wait."""
         ...
 
-    def spend_model_call(self) -> None:
-        """Take one call from the budget; raises if none is left."""
+    @property
+    def stream(self) -> bool:
+        """Whether replies may be read while they are written."""
         ...
 
-    def add_model_call(self, call: ModelCall) -> None:
-        """Record a call that has ended, also one that failed, and what it cost."""
+    def asking(self) -> AbstractContextManager[None]:
+        """Take one call from the budget while it is under way; raises if none is left."""
         ...
 
-    def add_model_text(self, role: str, text: str) -> None: ...
+    def add_model_call(self, call: ModelCall, text: str | None = None) -> None:
+        """Record a call that has ended, with the text of its reply; also one that failed."""
+        ...
 
 
 class GuardedWorld:
@@ -547,8 +585,21 @@ class GuardedWorld:
             raise NeedsPersonError(outcome.message)
         return outcome
 
+    @property
+    def approves_plans(self) -> bool:
+        """Whether a person has to read all of a plan first; see `ApprovedPlans`."""
+        return isinstance(self._inner, ApprovedPlans) and self._inner.approves_plans
+
     def stop(self) -> None:
         self._inner.stop()
+
+
+class GuardedForesight(GuardedWorld):
+    """The same of a world that prepares calls before their turn."""
+
+    def __init__(self, run: EpisodeRun, inner: ForeseeingWorld):
+        super().__init__(run, inner)
+        self.expect = inner.expect
 
 
 class GuardedModel:
@@ -568,6 +619,7 @@ class GuardedModel:
         self._role = role
         self._warn = warn
         self._sent = SentPrompts()
+        self._lock = threading.Lock()
         self.name = inner.name
         self.prompt_limit_tokens = prompt_limit(inner)
 
@@ -575,6 +627,10 @@ class GuardedModel:
     def supports_schema(self) -> bool:
         # Asked anew each time: a client may learn that its server refuses schemas.
         return self._inner.supports_schema
+
+    @property
+    def streams(self) -> bool:
+        return self._account.stream and streaming(self._inner) is not None
 
     def complete(
         self,
@@ -584,15 +640,40 @@ class GuardedModel:
         schema: JsonSchema | None = None,
         cancel: CancelToken | None = None,
     ) -> Reply:
-        self._account.spend_model_call()
+        return self._answer(self._inner.complete, messages, stop, schema, cancel)
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        on_text: OnText,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Reply:
+        """Answer likewise; see `StreamingModel`."""
+        assert isinstance(self._inner, StreamingModel)
+        ask = partial(self._inner.stream, on_text=lambda text: on_text(_visible(text)))
+        return self._answer(ask, messages, stop, schema, cancel)
+
+    def _answer(
+        self,
+        ask: Callable[..., Reply],
+        messages: Sequence[Message],
+        stop: Sequence[str],
+        schema: JsonSchema | None,
+        cancel: CancelToken | None,
+    ) -> Reply:
         token = self._token.with_checks(cancel.raise_if_cancelled) if cancel else self._token
-        reply = _charged(
-            self._account,
-            lambda: self._inner.complete(messages, stop=stop, schema=schema, cancel=token),
-            self._sent.add(messages, self._call(messages, schema)),
-        )
-        reply = replace(reply, text=half_width(strip_hidden(reply.text)))
-        self._account.add_model_text(self._role, reply.text)
+
+        def answer() -> Reply:
+            reply = ask(messages, stop=stop, schema=schema, cancel=token)
+            return replace(reply, text=_visible(reply.text))
+
+        with self._account.asking():
+            with self._lock:
+                call = self._sent.add(messages, self._call(messages, schema))
+            reply = _charged(self._account, answer, call)
         self._warn_if_cut(messages, reply)
         token.raise_if_cancelled()
         return reply
@@ -627,11 +708,16 @@ class GuardedEmbedder:
         self.name = inner.name
 
     def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
-        self._account.spend_model_call()
         token = self._account.token
         token = token.with_checks(cancel.raise_if_cancelled) if cancel else token
         call = ModelCall(role=self._role, model=self.name)
-        return _charged(self._account, lambda: self._inner.embed(texts, cancel=token), call)
+        with self._account.asking():
+            return _charged(self._account, lambda: self._inner.embed(texts, cancel=token), call)
+
+
+def _visible(text: str) -> str:
+    """Return the text of a model in visible characters, full-width ones in ASCII."""
+    return half_width(strip_hidden(text))
 
 
 def _charged(account: Account, ask: Callable[[], Answer], call: ModelCall) -> Answer:
@@ -654,6 +740,7 @@ def _charged(account: Account, ask: Callable[[], Answer], call: ModelCall) -> An
             reasoning_tokens=answer.usage.reasoning_tokens,
             duration_s=answer.duration_s,
             retries=answer.retries,
-        )
+        ),
+        answer.text if isinstance(answer, Reply) else None,
     )
     return answer

@@ -65,6 +65,10 @@ class EndlessReplyError(ModelError):
     """The reply did not end within `max_tokens`."""
 
 
+class BrokenPlanError(ModelError):
+    """A reply went on otherwise than its steps that were already begun; names how."""
+
+
 class ReplayError(ModelError):
     """The recording does not contain the conversation."""
 

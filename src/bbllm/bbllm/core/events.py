@@ -160,9 +160,12 @@ class GoalStated:
     """Why the goal is not checked; empty where it is."""
 
 
+_Made = TypeVar('_Made', bound='PlanMade')
+
+
 @dataclass(frozen=True, slots=True)
 class PlanMade:
-    """The whole plan in force."""
+    """The plan in force: all of its steps that are known."""
 
     steps: tuple[str, ...]
     start: int
@@ -173,13 +176,18 @@ class PlanMade:
     """What of the task the plan leaves undone, and why, in the planner's words; '' for nothing."""
 
     @classmethod
-    def of(cls, plan: Plan, start: int, rest: str = '') -> PlanMade:
+    def of(cls: type[_Made], plan: Plan, start: int, rest: str = '') -> _Made:
         """Return the event of a plan whose steps from `start` on are new."""
         return cls(tuple(step.text for step in plan.steps), start, rest=rest)
 
     @property
     def plan(self) -> Plan:
         return Plan(tuple(PlanStep(index, text) for index, text in enumerate(self.steps)))
+
+
+@dataclass(frozen=True, slots=True)
+class PlanGrown(PlanMade):
+    """The plan in force with the steps that its model has written since; the others stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +409,8 @@ class EventKind(str, Enum):
     SCENE = 'scene', SceneRecorded
     GOAL = 'goal', GoalStated
     PLAN = 'plan', PlanMade
+    PLAN_GROWN = 'plan_grown', PlanGrown
+    """More steps of the plan in force were written, perhaps while one is carried out."""
     STEP = 'step', StepBegun
     CALL = 'call', SkillCall
     """A call of a skill begins."""
@@ -506,10 +516,10 @@ def describe(data: EventData) -> list[tuple[str, str]]:
         case GoalStated(conditions, why=why):
             return [('goal', text) for text in conditions or (f'not checked: {why}',)]
         case PlanMade(steps, start, rest=rest):
-            new = list(enumerate(steps))[start:]
-            lines = [f'{len(new)} steps from step {start} on']
-            lines += [f'  {index}: {text}' for index, text in new]
+            lines = [f'  {index}: {text}' for index, text in enumerate(steps) if index >= start]
             lines += [f'  left undone: {rest}'] if rest else []
+            if not (lines and isinstance(data, PlanGrown)):
+                lines.insert(0, f'{len(steps[start:])} steps from step {start} on')
             return [('plan', line) for line in lines]
         case StepBegun(index, text):
             return [('step', f'{index}: {text}')]

@@ -135,6 +135,41 @@ class ChatModel(Protocol):
         ...
 
 
+OnText = Callable[[str], None]
+
+
+@runtime_checkable
+class StreamingModel(ChatModel, Protocol):
+    """A model whose reply can be read while it is written."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether it may be read so now; if not, `complete` is asked."""
+        ...
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        on_text: OnText,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Reply:
+        """
+        Answer as `complete`, and pass on the reply so far whenever a line of it has ended.
+
+        `on_text` is called in the thread of the caller. A later text need not begin like an
+        earlier one: a request may be sent again, and reasoning is left out once it has ended.
+        """
+        ...
+
+
+def streaming(model: ChatModel) -> StreamingModel | None:
+    """Return the model if its replies can be read while they are written, else None."""
+    return model if isinstance(model, StreamingModel) and model.streams else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
     """The episode that a `SituatedModel` answers in."""
@@ -244,6 +279,30 @@ class SettlingWorld(World, Protocol):
         ...
 
 
+@runtime_checkable
+class ForeseeingWorld(World, Protocol):
+    """A world that can prepare calls before their turn, for example plan their motions."""
+
+    def expect(self, calls: Sequence[SkillCall]) -> None:
+        """
+        Announce the calls that will probably follow the next executed call, in their order.
+
+        Each announcement replaces the one before; an empty one discards it. Nothing moves for it,
+        and no outcome depends on it.
+        """
+        ...
+
+
+@runtime_checkable
+class ApprovedPlans(World, Protocol):
+    """A world in which a person may have to approve whole plans."""
+
+    @property
+    def approves_plans(self) -> bool:
+        """Whether no step of a plan is executed before a person has read all of the plan."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """The Body's answer when no skill fits a step."""
@@ -295,6 +354,22 @@ class PlanBody(Body, Protocol):
         Raises:
             ModelError: The model could not be reached.
         """
+        ...
+
+
+@runtime_checkable
+class OverlappingBody(PlanBody, Protocol):
+    """A Body that may be asked while the arm moves, by a thread beside that of the planner."""
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether it may be asked so now."""
+        ...
+
+    def map_ahead(
+        self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None
+    ) -> Sequence[MappedStep | None]:
+        """Map as a `PlanBody` does; `cancel` ends the request, with what it raises."""
         ...
 
 

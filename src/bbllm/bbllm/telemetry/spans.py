@@ -27,6 +27,7 @@ from bbllm.core.events import (
     Event,
     ModelCall,
     ModelReplied,
+    PlanGrown,
     PlanMade,
     RepairBegun,
     StepBegun,
@@ -75,8 +76,9 @@ class EpisodeSpans:
                 self._end_step(now)
                 self._step = self._start(f'step {index}', now, {'bbllm.step.index': index})
                 self._add(self._step, {'bbllm.step.text': text})
-            case PlanMade(steps=steps, start=first, revision=revision):
-                self._end_step(now)
+            case PlanMade(steps=steps, start=first, revision=revision) as made:
+                if not isinstance(made, PlanGrown):
+                    self._end_step(now)
                 if self._episode is not None:
                     counts = {'bbllm.plan.revision': revision, 'bbllm.plan.steps': len(steps)}
                     self._episode.add_event('plan', {**counts, 'bbllm.plan.start': first}, now)

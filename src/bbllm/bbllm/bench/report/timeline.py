@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import ClassVar, TypeAlias
 
@@ -16,6 +16,7 @@ from bbllm.core.events import (
     LineDiscarded,
     ModelCall,
     ModelReplied,
+    PlanGrown,
     PlanMade,
     RepairBegun,
     SceneRecorded,
@@ -132,6 +133,8 @@ class _Timeline:
                     part.state, part.is_bad = 'failed', True
                 self._begin(event, f'Repair {loop}', f'of step {index}')
                 self.parts[-1].entries.append(LineEntry('feedback', (cause,), is_bad=True))
+            case PlanGrown() as grown:
+                self._grow(grown)
             case PlanMade() as made:
                 self._plans += 1
                 part = self._begin(event, 'Planning') if part.is_step else part
@@ -146,6 +149,15 @@ class _Timeline:
                 self._add_line(event.data)
             case data:
                 self._add_line(data)
+
+    def _grow(self, grown: PlanGrown) -> None:
+        """Put the steps of a plan that was still being written where the plan stands."""
+        for entries in (part.entries for part in reversed(self.parts)):
+            for at in reversed(range(len(entries))):
+                if isinstance(entry := entries[at], PlanEntry):
+                    made = replace(entry.made, steps=grown.steps, rest=grown.rest)
+                    entries[at] = replace(entry, made=made)
+                    return
 
     def _begin(self, event: Event, title: str, text: str = '', *, is_step: bool = False) -> Part:
         at_s = event.stamp_s - self._start_s

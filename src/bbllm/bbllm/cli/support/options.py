@@ -183,6 +183,11 @@ class SpeedOptions:
         min=0.0,
         max=100.0,
     )
+    stream: bool | None = option(
+        'Begin a plan while its model writes it, and map steps while the arm moves (the default), '
+        'or wait for each reply, as always with --record and --replay.',
+        '--stream/--no-stream',
+    )
     viewer: bool = viewer_option()
     video: Path | None = option(
         'Save a video of the simulated arm, a .gif or .webp file as fast as the robot; needs no '

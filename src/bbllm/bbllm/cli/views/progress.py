@@ -11,6 +11,7 @@ from bbllm.core.events import (
     EpisodeEnded,
     EpisodeStarted,
     Event,
+    PlanGrown,
     PlanMade,
     RepairBegun,
     SceneRecorded,
@@ -96,6 +97,8 @@ class Progress:
             case SceneRecorded(moment):
                 if moment == 'before':
                     self.activity = 'the Brain plans'
+            case PlanGrown(steps, start):
+                self.rows += [StepRow(i, text) for i, text in enumerate(steps) if i >= start]
             case PlanMade(steps, start):
                 self._plan(steps, start)
             case StepBegun(index, text):

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Episode, PlanMade, StepBegun
+from bbllm.core.events import Episode, PlanGrown, PlanMade, StepBegun
 from bbllm.core.exchanges import ModelExchange
 from bbllm.core.records import to_json
 from bbllm.core.text import count_of, escape_line
@@ -89,6 +89,8 @@ def _step(episode: Episode, exchange: ModelExchange) -> str:
         match event.data:
             case StepBegun(index=index, text=text):
                 return f'; step {index}: {text}'
+            case PlanGrown():
+                pass  # the step under way goes on
             case PlanMade():
                 break
     return ''

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from queue import SimpleQueue
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
@@ -13,7 +15,7 @@ from bbllm.core.errors import (
     PromptTooLongError,
 )
 from bbllm.core.prompt_size import fewest_tokens
-from bbllm.core.protocols import Embeddings, JsonSchema, Message, Reply, Usage
+from bbllm.core.protocols import Embeddings, JsonSchema, Message, OnText, Reply, Usage
 from bbllm.llm.openai.client import ModelClient, attempt_limits
 from bbllm.llm.openai.dialect import Dialect
 from bbllm.llm.openai.failures import LONGER_CONTEXT, CutReplyError, Failure
@@ -47,6 +49,10 @@ class OpenAIChat:
     def supports_schema(self) -> bool:
         return self._dialect.supports_schema
 
+    @property
+    def streams(self) -> bool:
+        return self._dialect.streams
+
     def complete(
         self,
         messages: Sequence[Message],
@@ -56,6 +62,28 @@ class OpenAIChat:
         cancel: CancelToken | None = None,
     ) -> Reply:
         """Answer a conversation; see `ChatModel.complete`."""
+        return self._run(messages, stop, schema, cancel, None)
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        on_text: OnText,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Reply:
+        """Answer likewise, and pass on the reply so far; see `StreamingModel.stream`."""
+        return self._run(messages, stop, schema, cancel, on_text)
+
+    def _run(
+        self,
+        messages: Sequence[Message],
+        stop: Sequence[str],
+        schema: JsonSchema | None,
+        cancel: CancelToken | None,
+        on_text: OnText | None,
+    ) -> Reply:
         limit = self.prompt_limit_tokens
         fewest = sum(fewest_tokens(message.content) for message in messages)
         if limit is not None and fewest > limit:
@@ -65,10 +93,18 @@ class OpenAIChat:
                 f'context_tokens = {settings.context_tokens} leaves {limit} for it beside '
                 f'max_tokens = {settings.max_tokens}; it was not sent. {LONGER_CONTEXT}'
             )
-        return self._client.run(self._complete(messages, stop, schema), cancel)
+        calls = SimpleQueue[Callable[[], object]]()
+        pass_on = None if on_text is None else lambda text: calls.put(partial(on_text, text))
+        return self._client.run(
+            self._complete(messages, stop, schema, pass_on), cancel, calls=calls
+        )
 
     async def _complete(
-        self, messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
+        self,
+        messages: Sequence[Message],
+        stop: Sequence[str],
+        schema: JsonSchema | None,
+        on_text: OnText | None,
     ) -> Reply:
         client, settings, begun_s = self._client, self.settings, time.monotonic()
         n_failed = n_empty = n_adapted = 0
@@ -83,11 +119,15 @@ class OpenAIChat:
             while True:
                 asked, body = self._dialect.request(messages, stop, schema)
                 first_s = self._first_s(begun_s, again=n_failed > 0)
-                result = await client.attempt(self._ask(asked, stop, body, first_s, notice))
+                work = self._ask(asked, stop, body, first_s, notice, on_text)
+                result = await client.attempt(work)
                 if isinstance(result, Failure):
                     if change := self._dialect.adapt(result, body):
                         client.report(f'{client.label} {change}.')
                         n_adapted += 1
+                        continue
+                    if self._dialect.request(messages, stop, schema)[1] != body:
+                        n_adapted += 1  # a request beside this one has met the same refusal
                         continue
                     notice.cancel()
                     n_failed += 1
@@ -117,6 +157,7 @@ class OpenAIChat:
         body: Mapping[str, object],
         first_s: float,
         notice: asyncio.TimerHandle,
+        on_text: OnText | None,
     ) -> Reply:
         settings, client = self.settings, self._client
         # The arguments of a tool are one JSON object, which no stop string may cut.
@@ -132,6 +173,8 @@ class OpenAIChat:
                 finish = piece.finish or finish
                 refusal += piece.refusal
                 text.add(piece.text)
+                if on_text is not None and '\n' in piece.text:
+                    on_text(text.text)
                 call.add(piece.arguments)
                 n_reasoning += piece.n_reasoning
                 received = text.received + call.received + n_reasoning

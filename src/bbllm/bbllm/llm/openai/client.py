@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import concurrent.futures
 import json
 import logging
 import random
@@ -20,9 +19,10 @@ import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import anyio
@@ -108,14 +108,27 @@ class ModelClient:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._cleanup = AsyncExitStack()
 
-    def run(self, work: Coroutine[Any, Any, T], cancel: CancelToken | None = None) -> T:
-        """Return the result of a coroutine in the client's thread; cancel it if told to."""
+    def run(
+        self,
+        work: Coroutine[Any, Any, T],
+        cancel: CancelToken | None = None,
+        *,
+        calls: SimpleQueue[Callable[[], object]] | None = None,
+    ) -> T:
+        """
+        Return the result of a coroutine in the client's thread; cancel it if told to.
+
+        What the coroutine puts into *calls* is called meanwhile, in the thread of the caller.
+        """
+        calls = SimpleQueue() if calls is None else calls
         future = asyncio.run_coroutine_threadsafe(work, self._started_loop())
+        future.add_done_callback(lambda _: calls.put(lambda: None))
         try:
-            while not future.done():
+            while not (future.done() and calls.empty()):
                 if cancel is not None:
                     cancel.raise_if_cancelled()
-                concurrent.futures.wait((future,), POLL_S)
+                with suppress(Empty):
+                    calls.get(timeout=POLL_S)()
         except BaseException:  # Ctrl-C too
             future.cancel()
             raise

@@ -4,9 +4,18 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, ParseError
-from bbllm.core.protocols import Body, ChatModel, Embedder, MappedStep, Pass, PromptRequest
+from bbllm.core.protocols import (
+    Body,
+    ChatModel,
+    Embedder,
+    MappedStep,
+    Pass,
+    PromptRequest,
+    streaming,
+)
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.llm.models.factory import LlmConfig, Models, make_models
 from bbllm.planners.body.prompting import execution_prompt
@@ -40,18 +49,25 @@ class BodyLLM:
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         """Ask for one step, even if it already is a call; see `Body` and `map_ahead`."""
-        mapped = self._ask((step,), (step,), scene)[step.index]
+        mapped = self._ask((step,), (step,), scene, None)[step.index]
         if isinstance(mapped, ParseError):
             raise mapped
         return mapped if isinstance(mapped, Pass) else settled(mapped, answer_scene(scene))
 
-    def map_ahead(self, steps: Sequence[PlanStep], scene: Scene) -> Sequence[MappedStep | None]:
+    @property
+    def overlaps(self) -> bool:
+        """Whether the model may be asked while the arm moves: not one of a recording."""
+        return streaming(self._model) is not None
+
+    def map_ahead(
+        self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None
+    ) -> Sequence[MappedStep | None]:
         """
         Read the first step if it is a call, else ask for it and all later steps that are none.
 
         A model whose reply for several steps cannot be read, also when asked again, is asked for
         one step at a time from then on. Raises ConfigError if the server refuses a required
-        schema; see `PlanBody`.
+        schema; see `OverlappingBody`.
         """
         first = steps[0]
         try:
@@ -59,24 +75,32 @@ class BodyLLM:
                 return [call]
             later = () if self._singly else steps[1:]
             wanted = (first, *(step for step in later if not is_call(step.text, scene)))
-            mapped = self._ask_or_singly(steps, wanted, scene)
+            mapped = self._ask_or_singly(steps, wanted, scene, cancel)
         except ParseError as error:
             return [error]
         return [mapped.get(step.index) for step in steps]
 
     def _ask_or_singly(
-        self, steps: Sequence[PlanStep], wanted: Sequence[PlanStep], scene: Scene
+        self,
+        steps: Sequence[PlanStep],
+        wanted: Sequence[PlanStep],
+        scene: Scene,
+        cancel: CancelToken | None,
     ) -> Mapping[int, MappedStep]:
         try:
-            return self._ask(steps, wanted, scene)
+            return self._ask(steps, wanted, scene, cancel)
         except ParseError:
             if len(wanted) == 1:
                 raise
         self._singly = True
-        return self._ask(steps, wanted[:1], scene)
+        return self._ask(steps, wanted[:1], scene, cancel)
 
     def _ask(
-        self, steps: Sequence[PlanStep], wanted: Sequence[PlanStep], scene: Scene
+        self,
+        steps: Sequence[PlanStep],
+        wanted: Sequence[PlanStep],
+        scene: Scene,
+        cancel: CancelToken | None,
     ) -> Mapping[int, MappedStep]:
         """Return what some steps of a plan become; errors of single steps after a second reply."""
         in_json = self._method is not MappingMethod.TEXT and self._model.supports_schema
@@ -104,6 +128,7 @@ class BodyLLM:
                 kind='call', scene=scene, steps=tuple(wanted), text=wanted[0].text
             ),
             schema=None if self._method is MappingMethod.TEXT else body_schema(form),
+            cancel=cancel,
         )
         if self._method is MappingMethod.SCHEMA:
             need_schema(self._model)

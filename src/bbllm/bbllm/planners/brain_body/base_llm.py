@@ -1,19 +1,26 @@
 """Base-LLM: one model writes the program at once, without Body and without feedback."""
 
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import partial
 
-from bbllm.core.events import PlanMade, StepFailed
-from bbllm.core.protocols import EpisodeContext, Pass, PromptRequest, World
+from bbllm.core.events import StepFailed
+from bbllm.core.protocols import ChatModel, EpisodeContext, Pass, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
-from bbllm.planners.brain_body.planner import body_in
+from bbllm.core.types import PlanStep, Scene, SkillCall, Task
+from bbllm.planners.brain_body.house_body import body_in
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause, map_step
 from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.plan_grammar import parse_plan, program_form
+from bbllm.planners.common.plan_grammar import (
+    PartialPlan,
+    first_steps,
+    parse_plan,
+    program_form,
+)
 from bbllm.planners.common.prompting import Prompts
+from bbllm.planners.common.written_plan import Read, WrittenPlan, plan_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +45,26 @@ class BaseLLM(ModelPlanner):
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         prompts, scene = Prompts(reach=self.options.reach), world.observe()
         request = PromptRequest(kind='calls', scene=prompts.shown(scene))
-        read = partial(parse_plan, form=program_form(scene))
-        program = Plan(self.ask(prompts.direct(task, scene), read, request, context))
-        context.emit(PlanMade.of(program, 0))
-        reader = body_in(world, _Reader(), self.options.grounding, task, context)
-        for line in program.steps:
-            problem = 'This line is no call that there is.'
-            call = map_step(reader, line, world.observe(), context, problem)
-            if call is not None and not (outcome := world.execute(call)).succeeded:
-                context.emit(StepFailed.of(line, failure_cause(outcome, call)))
+        prompt, form = prompts.direct(task, scene), program_form(scene)
+
+        def ask(brain: ChatModel, read: Read) -> PartialPlan:
+            return replace(self, brain=brain).ask(prompt, read, request, context)
+
+        def read(text: str) -> PartialPlan:
+            return PartialPlan(parse_plan(text, form=form))
+
+        program = WrittenPlan(ask, read, partial(first_steps, form=form), context)
+        with closing(program):
+            program.begin(self.brain, plan_stream(self.brain, world))
+            reader = body_in(world, _Reader(), self.options.grounding, task, context)
+            i = 0
+            while program.has(i):
+                line = program.plan.steps[i]
+                problem = 'This line is no call that there is.'
+                call = map_step(reader, line, world.observe(), context, problem)
+                if call is not None and not (outcome := world.execute(call)).succeeded:
+                    context.emit(StepFailed.of(line, failure_cause(outcome, call)))
+                i += 1
 
 
 class _Reader:

@@ -1,68 +1,38 @@
 """BrainBody-LLM: one model plans, one acts, failures go back to the first (Algorithm 1)."""
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
-from random import Random
 
-from bbllm.core.errors import ParseError
-from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed
+from bbllm.core.errors import BrokenPlanError, ParseError
+from bbllm.core.events import RepairBegun, StepBegun, StepFailed
 from bbllm.core.protocols import (
     Body,
+    ChatModel,
     EpisodeContext,
+    ForeseeingWorld,
     Pass,
     PromptRequest,
     StepFailure,
     World,
 )
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.skill_calls import CallError, code_behind
-from bbllm.core.types import Plan, PlanStep, Scene, SkillCall, Task
+from bbllm.core.skill_calls import code_behind
+from bbllm.core.types import Plan, PlanStep, Scene, Task
+from bbllm.planners.brain_body.house_body import body_in
 from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause, leave_passed
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import (
     PartialPlan,
+    first_steps,
     parse_partial_plan,
     plan_form,
-    plan_on,
 )
 from bbllm.planners.common.plan_mapper import PlanMapper
-from bbllm.planners.common.program import Referents
 from bbllm.planners.common.prompting import Prompts
-from bbllm.planners.common.scene_graph import HOUSEHOLD, MOVES, WORLD_WORDS, shown_to_body
-
-
-class HouseBody:
-    """
-    Shows another Body classes in place of objects, and grounds its answers; for one episode.
-
-    An object to put somewhere is one in a hand, else the choice of the policy.
-    """
-
-    def __init__(self, body: Body, policy: Policy, task: Task, context: EpisodeContext):
-        self.name = body.name
-        self._body = body
-        # Seeded by the episode, so that a replay makes the same choices.
-        self._referents = Referents(policy, Random(task.id), context, put_unheld=True)
-
-    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        """Return a call on objects of the scene, or a pass; see `Body`."""
-        call = self._body.map(step, shown_to_body(scene))
-        if isinstance(call, Pass):
-            return call
-        if call.skill in MOVES:
-            return Pass(f'{call.skill} changes nothing in a household, which has no positions.')
-        try:
-            meant = SkillCall(WORLD_WORDS.get(call.skill, call.skill), call.args)
-            return self._referents.resolve(meant, scene)
-        except CallError as error:
-            raise ParseError(str(error)) from error
-
-
-def body_in(world: World, body: Body, policy: Policy, task: Task, context: EpisodeContext) -> Body:
-    in_house = world.observe().domain == HOUSEHOLD
-    return HouseBody(body, policy, task, context) if in_house else body
+from bbllm.planners.common.written_plan import Read, WrittenPlan, plan_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,48 +67,71 @@ class BrainBody(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Execute the plan to its end; raise ParseError without a first plan; see `Planner`."""
+        stream = plan_stream(self.brain, world)
         world = believing(world, self.options.open_state, self.brain, context)
         mapper = PlanMapper(self.body, ahead=self.options.map_ahead)
         body = body_in(world, mapper, self.options.grounding, task, context)
         prompts, scene = self._prompts, world.observe()
         request = PromptRequest(kind='plan', scene=prompts.shown(scene))
-        read = partial(parse_partial_plan, form=plan_form(scene))
-        first = self.ask(prompts.planning(task, scene), read, request, context)
-        plan, rest = Plan(first.steps), first.rest
-        mapper.take(plan)
-        context.emit(PlanMade.of(plan, 0, rest))
-        failures: list[StepFailure] = []
-        i = k = 0
-        while i != len(plan.steps) or (k != self.k and not rest):
-            if i == len(plan.steps):
-                step = PlanStep(i, 'Done')
-                failure = _unfinished(step, context)
-                if failure is None:
-                    return
-            else:
-                step = plan.steps[i]
-                failure = self._heard(step, k, context)
-                failure = failure or _attempt(step, body, mapper, world, context)
-            if failure is None:
-                i += 1
-            elif k != self.k:
-                k += 1
-                context.emit(RepairBegun.of(step, failure.cause, code=failure.code))
-                failures.append(failure)
-                new = self._repair(task, world, plan, failures, context)
-                if new is not None:
-                    ended = i == len(plan.steps) and not new.steps
-                    plan, rest = plan_on(plan, i, new.steps), new.rest
-                    mapper.take(plan)
-                    context.emit(PlanMade.of(plan, i, rest))
-                    if ended:
-                        return  # the Brain finds nothing left to do
-                elif failure.tried:
+        with ExitStack() as requests:
+            requests.callback(mapper.close)
+            plan = self._written(prompts.planning(task, scene), request, scene, context)
+            requests.callback(plan.close)
+            plan.begin(self.brain, stream)
+            mapper.follow(plan)
+            failures: list[StepFailure] = []
+            i = k = 0
+            while True:
+                failure: StepFailure | None
+                try:
+                    if plan.has(i):
+                        step = plan.plan.steps[i]
+                        failure = self._heard(step, k, context)
+                        failure = failure or _attempt(step, body, mapper, world, context)
+                        if failure is None:
+                            i += 1
+                            continue
+                    elif k == self.k or plan.rest:
+                        return
+                    else:
+                        failure = _unfinished(PlanStep(i, 'Done'), context)
+                        if failure is None:
+                            return
+                except BrokenPlanError as error:
+                    if k == self.k:
+                        raise
+                    human = context.take_human_feedback()
+                    step = PlanStep(i, 'the rest of the plan')
+                    failure = StepFailure(step, str(error), human=human, tried=False)
+                mapper.discard()
+                if isinstance(world, ForeseeingWorld):
+                    world.expect(())
+                if k == self.k:
                     _leave(failure, context)
                     i += 1
-            else:
-                _leave(failure, context)
-                i += 1
+                    continue
+                k += 1
+                context.emit(RepairBegun.of(failure.step, failure.cause, code=failure.code))
+                failures.append(failure)
+                new = self._repair(task, world, plan.whole(), failures, context)
+                if plan.fault and plan.fault != failure.cause:
+                    context.warn(plan.fault)
+                requests.callback(new.close)
+                try:
+                    new.begin(self.brain, stream)
+                except ParseError as error:
+                    context.warn(
+                        f'The Brain gave no plan from step {i} on that can be read: {error}'
+                    )
+                    if failure.tried:
+                        _leave(failure, context)
+                        i += 1
+                    continue
+                ended = i == len(plan.plan.steps) == len(new.plan.steps)
+                plan = new
+                mapper.follow(plan)
+                if ended:
+                    return  # the Brain finds nothing left to do
 
     def _heard(self, step: PlanStep, k: int, context: EpisodeContext) -> StepFailure | None:
         said = context.take_human_feedback()
@@ -161,8 +154,8 @@ class BrainBody(ModelPlanner):
         plan: Plan,
         failed: list[StepFailure],
         context: EpisodeContext,
-    ) -> PartialPlan | None:
-        """Ask for the plan from the failed step on; None if no reply parses."""
+    ) -> WrittenPlan:
+        """Return the request for the plan from the failed step on."""
         *earlier, failure = failed
         start = failure.step.index
         prompts, scene = self._prompts, world.observe()
@@ -174,12 +167,29 @@ class BrainBody(ModelPlanner):
             plan=tuple(step.text for step in plan.steps),
             failures=tuple(failed),
         )
-        try:
-            read = partial(parse_partial_plan, start=start, form=plan_form(scene))
-            return self.ask(prompt, read, request, context)
-        except ParseError as error:
-            context.warn(f'The Brain gave no plan from step {start} on that can be read: {error}')
-            return None
+        return self._written(prompt, request, scene, context, plan.steps[:start])
+
+    def _written(
+        self,
+        prompt: str,
+        request: PromptRequest,
+        scene: Scene,
+        context: EpisodeContext,
+        kept: tuple[PlanStep, ...] = (),
+    ) -> WrittenPlan:
+        """Return the request for a plan that goes on after other steps."""
+        form = plan_form(scene)
+
+        def ask(brain: ChatModel, read: Read) -> PartialPlan:
+            return replace(self, brain=brain).ask(prompt, read, request, context)
+
+        return WrittenPlan(
+            ask,
+            partial(parse_partial_plan, start=request.start, form=form),
+            partial(first_steps, start=request.start, form=form, headed=bool(request.failures)),
+            context,
+            kept,
+        )
 
 
 def _unfinished(end: PlanStep, context: EpisodeContext) -> StepFailure | None:
@@ -204,6 +214,9 @@ def _attempt(
         later = [f'Nor for {each}: {it.reason}' for each, it in mapper.passed_ahead()]
         cause = ' '.join([f'The Body found no action for this step: {call.reason}', *later])
         return StepFailure(step, cause, human=context.take_human_feedback(), passed=True)
+    if isinstance(world, ForeseeingWorld):
+        world.expect(mapper.foreseen(step))
+    mapper.look_ahead(step)
     outcome = world.execute(call)
     if outcome.succeeded:
         return None

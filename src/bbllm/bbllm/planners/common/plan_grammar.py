@@ -37,6 +37,10 @@ _NEW_PLAN = re.compile(
 _EXPLANATION = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:', re.IGNORECASE)
 _NEXT_EXAMPLE = re.compile(r'(?:task|environment)[*_` ]*:', re.IGNORECASE)
 """Begins what a model writes that goes on with examples of its own."""
+_OPENING = re.compile(
+    r'(?:te?xt|plain(?:text)?|markdown|md|(?:the )?plan[*_` ]*:?)?', re.IGNORECASE
+)
+"""What is left of a line that opens a block of code, and the heading of a plan."""
 _WAIT = re.compile(
     r'wait(?: for)? (\d+(?:\.\d+)?) ?(?:(h|hours?|m|min|minutes?)|s|secs?|seconds?)?\.?',
     re.IGNORECASE,
@@ -212,6 +216,38 @@ def parse_partial_plan(text: str, start: int = 0, *, form: PlanForm = PlanForm()
         if not steps:
             raise GaveUpError(numbered)
     return PartialPlan(steps, rests[-1] if rests else '')
+
+
+def first_steps(
+    text: str, start: int = 0, *, form: PlanForm = PlanForm(), headed: bool = False
+) -> tuple[PlanStep, ...]:
+    """
+    Return the steps that a reply begins with, as far as it is written; none where that is unsure.
+
+    `parse_partial_plan` finds the same steps first in the whole reply, unless that turns out to be
+    malformed, or to replace its plan under a heading. So only whole lines count, and the plan must
+    come first: nothing but a fence or `Plan:` may stand before it, or between it and `New plan:`.
+    A *headed* plan needs that heading, as a reply that begins with a plan may repeat the old one.
+    A last step that may be a refusal is left out.
+    """
+    head = text[: text.rfind('\n') + 1]
+    lines = _own_lines(head)
+    marks = [i for i, line in enumerate(lines) if _NEW_PLAN.match(line)]
+    for line in lines[marks[-1] if marks else 0 :]:
+        while heading := _NEW_PLAN.match(line):
+            line = _bare(heading[1])
+        if not _OPENING.fullmatch(line):
+            break
+    else:
+        return ()
+    if not _STEP.match(line) or (headed and not marks):
+        return ()
+    try:
+        steps = _read(head, start)
+        _check(steps, form)
+    except (ParseError, GaveUpError):
+        return ()
+    return steps[:-1] if steps and reason_of(steps[-1].text) else steps
 
 
 def plan_on(plan: Plan, start: int, steps: Sequence[PlanStep]) -> Plan:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import jinja2
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
@@ -291,18 +292,19 @@ def ask(
     request: PromptRequest | None = None,
     schema: JsonSchema | None = None,
     on_retry: Callable[[str], None] | None = None,
+    cancel: CancelToken | None = None,
 ) -> T:
     """
     Ask a model, and once more with the reason if `read` raises ParseError for its reply.
 
     `request` is the prompt as data, `schema` the JSON schema of the reply for a model that
-    supports that, and `on_retry` receives the reason for the second request. `read` gets replies
-    without reasoning. ParseError if the second reply cannot be read either.
+    supports that, and `on_retry` receives the reason for the second request. `cancel` ends both.
+    `read` gets replies without reasoning. ParseError if the second reply cannot be read either.
     """
     wanted = schema if model.supports_schema else None
     messages = [Message('user', prompt, request)]
     while True:
-        reply = without_reasoning(model.complete(messages, schema=wanted).text)
+        reply = without_reasoning(model.complete(messages, schema=wanted, cancel=cancel).text)
         try:
             return read(reply)
         except ParseError as error:

@@ -21,6 +21,7 @@ from bbllm.core.events import (
     EventKind,
     Limits,
     ModelCall,
+    PlanGrown,
     PlanMade,
     RepairBegun,
     StepFailed,
@@ -130,8 +131,10 @@ def _plan_to_msg(data: PlanMade) -> msgs.Plan:
     return plan_to_msg(data.plan, data.start, '', 0.0, data.revision, rest=data.rest)
 
 
-def _plan_from_msg(msg: msgs.Plan) -> PlanMade:
-    return PlanMade(tuple(step.text for step in msg.steps), msg.start, msg.revision, msg.rest)
+def _plan_reader(record: type[PlanMade]) -> Callable[[msgs.Plan], PlanMade]:
+    return lambda msg: record(
+        tuple(step.text for step in msg.steps), msg.start, msg.revision, msg.rest
+    )
 
 
 def _estimate_to_msg(data: BeliefsEstimated) -> msgs.Estimate:
@@ -207,7 +210,8 @@ PAYLOADS: Mapping[EventKind, Payload] = {
     EventKind.MODEL_CALL: Payload(
         'model_call', _model_call_to_msg, lambda msg: from_msg(ModelCall, msg)
     ),
-    EventKind.PLAN: Payload('plan', _plan_to_msg, _plan_from_msg),
+    EventKind.PLAN: Payload('plan', _plan_to_msg, _plan_reader(PlanMade)),
+    EventKind.PLAN_GROWN: Payload('plan', _plan_to_msg, _plan_reader(PlanGrown)),
     EventKind.ESTIMATED: Payload('estimated', _estimate_to_msg, _estimate_from_msg),
     EventKind.SENSED: Payload('sensed', _observation_to_msg, _observation_from_msg),
     EventKind.REPAIR: Payload('failure', _failure_to_msg, _failure_reader(RepairBegun)),

@@ -26,7 +26,15 @@ from bbllm.core.errors import (
     ParseError,
     WorldError,
 )
-from bbllm.core.events import EpisodeStarted, Event, GoalStated, ModelCall, PlanMade, StepBegun
+from bbllm.core.events import (
+    EpisodeStarted,
+    Event,
+    GoalStated,
+    ModelCall,
+    PlanGrown,
+    PlanMade,
+    StepBegun,
+)
 from bbllm.core.protocols import MappedStep, Pass
 from bbllm.core.types import (
     Code,
@@ -193,7 +201,9 @@ class RosWorld:
                 stamp_s = now_s(self._node)
                 plan = plan_to_msg(made.plan, start, self._episode_id, stamp_s, revision)
                 plan.goal, plan.rest = list(self._goal.conditions), made.rest
-                self._plan, self._step = plan, -1
+                self._plan = plan
+                if not isinstance(made, PlanGrown):  # that goes on with the step under way
+                    self._step = -1
             case GoalStated() as goal:
                 self._goal = goal
             case StepBegun(index):
@@ -272,13 +282,11 @@ class RosBody:
         return [first, *map(mapped_from_msg, reply.ahead)]
 
     def _ask(self, request: MapStep.Request) -> MapStep.Response:
-        self._run.spend_model_call()
         token = self._run.token.with_checks(self._world.check)
-        reply = self._call.run(request, self._timeout_s, cancel=token)
-        for msg in reply.model_calls:
-            self._run.add_model_call(from_msg(ModelCall, msg))
-            if msg.text:
-                self._run.add_model_text(msg.role, msg.text)
+        with self._run.asking():
+            reply = self._call.run(request, self._timeout_s, cancel=token)
+            for msg in reply.model_calls:
+                self._run.add_model_call(from_msg(ModelCall, msg), msg.text or None)
         if reply.error != MapStep.Response.NONE:
             raise MAP_ERRORS.get(reply.error, WorldError)(reply.message)
         return reply

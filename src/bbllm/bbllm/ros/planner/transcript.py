@@ -1,5 +1,6 @@
 """The model calls and replies for one request of a client."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from bbllm.core.cancel import CancelToken
@@ -9,6 +10,8 @@ from bbllm.core.events import ModelCall
 class Transcript:
     """The `Account` of one request; `calls` and `texts` belong together."""
 
+    stream = False
+
     def __init__(self, *, keep_prompts: bool = True) -> None:
         self._keep_prompts = keep_prompts
         """Whether calls are passed on with what was sent to the model."""
@@ -17,12 +20,10 @@ class Transcript:
         self.texts: list[str] = []
         """What was answered to each call; empty where nothing was, or an embedder was asked."""
 
-    def spend_model_call(self) -> None:
+    def asking(self) -> AbstractContextManager[None]:
         """The client that asks has a budget, and a request has none."""
+        return nullcontext()
 
-    def add_model_call(self, call: ModelCall) -> None:
+    def add_model_call(self, call: ModelCall, text: str | None = None) -> None:
         self.calls.append(call if self._keep_prompts else replace(call, prompt=()))
-        self.texts.append('')
-
-    def add_model_text(self, role: str, text: str) -> None:
-        self.texts[-1] = text
+        self.texts.append(text or '')

@@ -1,0 +1,242 @@
+"""Plans that begin while they are written, steps mapped while the arm moves: the same calls."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+from symbolic_table import SymbolicTabletop
+
+from bbllm.core.cancel import CancelToken
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ModelUnavailableError, ParseError, WorldError
+from bbllm.core.events import Episode, EpisodeEnded, PlanGrown, RepairBegun, StepBegun, StepPassed
+from bbllm.core.protocols import JsonSchema, MappedStep, Message, OnText, Pass, Reply
+from bbllm.core.types import Code, Outcome, PlanStep, Scene, SkillCall, Status, Task
+from bbllm.planners.brain_body.planner import BrainBody, BrainBodyOptions
+from bbllm.planners.common.call_grammar import settled
+from bbllm.planners.common.step_grammar import call_of, is_call
+
+N_EPISODES = 500
+CUBES = ('red_cube', 'green_cube', 'blue_cube', 'white_cube')
+PLACES = ('location_A', 'location_B', 'location_C')
+THINGS = {
+    name: (0.35 + 0.06 * (i % 4), -0.25 + 0.14 * i) for i, name in enumerate((*CUBES, *PLACES))
+}
+
+
+def random_step(random: Random, looks: bool) -> str:
+    # Whether `place it on blue_cube` is a call depends on what is held; one request for a whole
+    # plan reads it before that is known. And it knows more steps that are passed.
+    cube, place = random.choice(CUBES), random.choice((*PLACES, *CUBES) if looks else PLACES)
+    kinds = {
+        f'pick {cube}': 4,
+        f'place it on {place}': 3,
+        f'place {cube} on {place}': 2,
+        f'grasp the {cube} with care': 4,
+        f'lower it gently onto {place}': 4,
+        'take the leftmost one': 2,
+        f'set it down beside {cube}': 3,
+        'mumble' if looks else 'admire it': 1,
+        'mutter': 1,
+        'shout': 1,
+        'open the gripper': 1,
+    }
+    return random.choices([*kinds], [*kinds.values()])[0]
+
+
+class RandomBrain:
+    """Plans at random, the same with the same seed; passes on each line after a while."""
+
+    name = 'random'
+    supports_schema = False
+
+    def __init__(self, seed: int, *, streams: bool, looks: bool):
+        self.streams = streams
+        self._looks = looks
+        self.prompts: list[str] = []
+        self._seed = seed
+        self._pace = Random()
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Reply:
+        self.prompts.append('\n\n'.join(message.content for message in messages))
+        request = messages[0].request
+        assert request is not None
+        random = Random(f'{self._seed} {len(self.prompts)}')
+        start = request.start
+        n_steps = random.randrange(8)
+        lines = [f'{start + i}: {random_step(random, self._looks)}' for i in range(n_steps)]
+        lines += random.choice((['Done'], [f'{start + n_steps}: Done'], [], ['cannot: the rest']))
+        if request.kind == 'repair':
+            lines = ['Something was wrong.', random.choice(('New plan:', '**New plan:**')), *lines]
+        if random.random() < 0.05:
+            lines = ['eh?']
+        return Reply(text='\n'.join(lines), model=self.name)
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        on_text: OnText,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Reply:
+        reply = self.complete(messages)
+        ends = [at + 1 for at, char in enumerate(reply.text) if char == '\n']
+        for end in ends:
+            time.sleep(self._pace.choice((0.0, 0.0002, 0.001)))
+            if cancel is not None:
+                cancel.raise_if_cancelled()
+            on_text(reply.text[:end])
+        return reply
+
+
+@dataclass
+class RandomBody:
+    """Maps steps by their words, and what these leave open by the scene where it *looks*."""
+
+    looks: bool
+    overlaps: bool
+    fails_on: str = ''
+    name: str = 'random'
+    asked: list[str] = field(default_factory=list)
+
+    def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
+        call = call_of(step.text, scene)
+        found = call if call is not None else self._mapped(step, scene)
+        if isinstance(found, ParseError):
+            raise found
+        return found if isinstance(found, Pass) else settled(found, scene)
+
+    def map_ahead(
+        self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None
+    ) -> Sequence[MappedStep | None]:
+        try:
+            if (call := call_of(steps[0].text, scene)) is not None:
+                return [call]
+        except ParseError as error:
+            return [error]
+        if cancel is not None:
+            cancel.wait(Random().choice((0.0, 0.0005, 0.002)))
+        later = [None if is_call(s.text, scene) else self._mapped(s, scene) for s in steps[1:]]
+        return [self._mapped(steps[0], scene), *later]
+
+    def _mapped(self, step: PlanStep, scene: Scene) -> MappedStep:
+        self.asked.append(step.text)
+        words = step.text.split()
+        if self.fails_on and self.fails_on == words[0]:
+            raise ModelUnavailableError('The server has gone.')
+        match words:
+            case ['grasp', _, name, *_]:
+                return SkillCall('pick', (name,))
+            case ['lower' | 'place', *_, name]:
+                return SkillCall('place', (name,))
+            case ['take', *_]:
+                return SkillCall('pick', (leftmost(scene) if self.looks else 'green_cube',))
+            case ['set', *_, name]:
+                x, y, _ = next(i.pose.position_m for i in scene.objects if i.name == name)
+                return SkillCall('place', (f'{x:.3f} {y + 0.05:.3f} 0.02',))
+            case ['admire', *_]:
+                return Pass('no action admires.')
+        return ParseError(f'{step.text!r} is no action.')
+
+
+def leftmost(scene: Scene) -> str:
+    cubes = [item for item in scene.objects if item.name in CUBES and item.name != scene.held]
+    return max(cubes, key=lambda item: item.pose.position_m[1]).name
+
+
+class RandomWorld(SymbolicTabletop):
+    """A table on which calls fail, people speak and cancel, and the world breaks, by the seed."""
+
+    def __init__(self, seed: int):
+        super().__init__(THINGS)
+        self._random = Random(f'world {seed}')
+        self.expected: list[list[str]] = []
+        self.run: EpisodeRun
+
+    def expect(self, calls: Sequence[SkillCall]) -> None:
+        self.expected.append([str(call) for call in calls])
+
+    def execute(self, call: SkillCall) -> Outcome:
+        chance, spoken = self._random.random(), self._random.random()
+        time.sleep(Random().choice((0.0, 0.0005, 0.002)))
+        if spoken < 0.08:
+            self.run.add_feedback(f'Look out, {len(self.calls)}!')
+        if chance < 0.01:
+            self.calls.append(str(call))
+            raise WorldError('The table has fallen over.')
+        if chance < 0.02:
+            self.run.cancel('Enough.')
+        if chance < 0.12:
+            self.calls.append(str(call))
+            message = f'It slipped at call {len(self.calls)}.'
+            return Outcome(
+                call=call, status=Status.FAILED, code=Code.GRASP_FAILED, message=message
+            )
+        return super().execute(call)
+
+
+def play(
+    seed: int, *, overlap: bool, looks: bool, ahead: bool = True
+) -> tuple[Episode, RandomWorld, RandomBrain, RandomBody]:
+    random = Random(f'episode {seed}')
+    fails_on = 'shout' if looks and random.random() < 0.5 else ''
+    world, brain = RandomWorld(seed), RandomBrain(seed, streams=overlap, looks=looks)
+    body = RandomBody(looks, overlap, fails_on)
+    run = EpisodeRun(Task('e', 'tidy up'), planner='p', brain='b', body='c', stream=overlap)
+    world.run = run
+    options = BrainBodyOptions(map_ahead=ahead)
+    planner = BrainBody(run.model(brain, 'brain'), body, k=random.randrange(4), options=options)
+    return run.execute(planner, world), world, brain, body
+
+
+def course(episode: Episode, world: RandomWorld, brain: RandomBrain) -> dict[str, object]:
+    data = [event.data for event in episode.events]
+    end = data[-1]
+    assert isinstance(end, EpisodeEnded)
+    return {
+        'calls': world.calls,
+        'ending': (end.ending, end.message, end.error),
+        'steps': [(each.index, each.text) for each in data if isinstance(each, StepBegun)],
+        'repairs': [each.cause for each in data if isinstance(each, RepairBegun)],
+        'passed': [each.index for each in data if isinstance(each, StepPassed)],
+        'prompts': brain.prompts,
+    }
+
+
+@pytest.mark.parametrize(
+    ('looks', 'ahead'),
+    [
+        pytest.param(False, True, id='as one request for a plan'),
+        pytest.param(True, False, id='as one request at each turn'),
+    ],
+)
+def test_calls_prompts_and_endings_are_those_of_the_loop_that_waits(
+    looks: bool, ahead: bool
+) -> None:
+    n_early = n_ahead = 0
+    for seed in range(N_EPISODES):
+        one = play(seed, overlap=False, looks=looks, ahead=ahead)
+        other = play(seed, overlap=True, looks=looks)
+
+        assert course(*other[:3]) == course(*one[:3]), f'seed {seed}'
+        n_early += begun_early(other[0])
+        n_ahead += any(other[1].expected)
+
+    assert n_early and n_ahead
+
+
+def begun_early(episode: Episode) -> bool:
+    """Return whether a step began while its plan was still being written."""
+    kinds = [type(event.data) for event in episode.events]
+    return StepBegun in kinds and PlanGrown in kinds[kinds.index(StepBegun) :]
