@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from controller_manager_msgs.msg import (
@@ -94,6 +95,9 @@ class Topics:
 
     def subscribe(self, kind: Any, topic: str, hear: Callable[[Any], None], qos: Any) -> None:
         self.hear[topic] = hear
+
+    def hurrying(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def resolve_topic_name(self, topic: str) -> str:
         return topic

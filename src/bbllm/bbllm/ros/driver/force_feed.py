@@ -8,17 +8,19 @@ with an empty hand, so on a real arm weights are to be compared in one pose.
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from bbllm.arm.force_estimator import MEAN_S, ForceEstimator, SilentForceError
 from bbllm.ros.convert.arm import force_from_wrench
-from bbllm.ros.convert.records import BEST_EFFORT, stamp_from_msg
+from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.activity_feed import STATE_BROADCASTER
 from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
+from bbllm.ros.rclpy_support.fast_subscription import DEPTH, LatestMessage, Poller
 from bbllm.worlds.scene.hand_force import Force, ForceFilter
 
 TOPIC = f'{STATE_BROADCASTER}/external_wrench_in_base_frame'
 """`robot_state` has the same wrench, with a hundred other numbers."""
+QOS = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 LIVES_S = 1.0
 """A broadcaster that was silent for longer is not waited for, by the wall clock [s]."""
 SILENT_S = 2.0
@@ -31,9 +33,7 @@ class ForceFeed:
     def __init__(self, node: Node, poller: Poller, joints: JointFeed):
         self._joints = joints
         self._filter = ForceFilter()
-        self._latest = LatestMessage(
-            node, poller, WrenchStamped, TOPIC, BEST_EFFORT, take=self._take
-        )
+        self._latest = LatestMessage(node, poller, WrenchStamped, TOPIC, QOS, take=self._take)
 
     def force_n(self, now_s: float, wait_s: float = 0.0) -> Force | None:
         """
@@ -51,7 +51,7 @@ class ForceFeed:
         force_n = force_from_wrench(msg.wrench)
         if force_n is not None:
             stamp_s = stamp_from_msg(msg.header.stamp)
-            self._filter.add(force_n, stamp_s, self._joints.fastest_rad_s)
+            self._filter.add(force_n, stamp_s, self._joints.fastest_rad_s(stamp_s))
         return True
 
 
@@ -60,7 +60,8 @@ class PullFeed:
 
     def __init__(self, poller: Poller):
         self.meter = ForceEstimator()
-        poller.subscribe(WrenchStamped, TOPIC, self._hear, BEST_EFFORT)
+        self._poller = poller
+        poller.subscribe(WrenchStamped, TOPIC, self._hear, QOS)
 
     def settled_n(self, since_s: float) -> float | None:
         """
@@ -71,10 +72,11 @@ class PullFeed:
         """
         if not self.meter.known:
             return None
-        if not self.meter.wait_until(since_s, SILENT_S):
-            raise SilentForceError(f'{TOPIC} has told no force for {SILENT_S:g} s.')
-        # In a simulation that is very slow less has to do.
-        self.meter.wait_until(since_s + MEAN_S, SILENT_S)
+        with self._poller.hurrying():
+            if not self.meter.wait_until(since_s, SILENT_S):
+                raise SilentForceError(f'{TOPIC} has told no force for {SILENT_S:g} s.')
+            # In a simulation that is very slow less has to do.
+            self.meter.wait_until(since_s + MEAN_S, SILENT_S)
         return self.meter.mean_n(since_s)
 
     def _hear(self, msg: WrenchStamped) -> None:

@@ -24,7 +24,7 @@ from bbllm.core.errors import LostNodeError, SceneError
 from bbllm.ros.convert.arm import arm_from_msg, width_from_msg
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.activity_feed import ActivityFeed
-from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
+from bbllm.ros.rclpy_support.fast_subscription import DEPTH, LatestMessage, Poller
 from bbllm.skills.grasps import Hand
 
 ARM_TOPIC = 'franka/joint_states'
@@ -34,7 +34,7 @@ KEPT = 1024
 States of the arm that are kept: the driver publishes a thousand a second, and the pictures of a
 camera come some tenths of a second late.
 """
-QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+QOS = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 FIRST_S = 3.0
 """How long the first state may take [s]."""
 QUIET_S = 0.05
@@ -92,8 +92,7 @@ class JointFeed:
         Where the robot is stopped, it is the last one before. Raises LostNodeError where there is
         none, or it is too old.
         """
-        with self._news:
-            self._news.wait_for(lambda: self._states and self._width_m is not None, FIRST_S)
+        self._arm.wait_for(lambda: self._states and self._width_m is not None, FIRST_S)
         self.check()
         if not self._states:
             raise LostNodeError(self._silence(self._arm, FIRST_S))
@@ -131,10 +130,20 @@ class JointFeed:
         """When the newest state was measured, however old it is; 0 without any [s]."""
         return self._states[-1].stamp_s if self._states else 0.0
 
-    @property
-    def fastest_rad_s(self) -> float:
-        """Speed of the fastest joint in the newest state; infinite without any [rad/s]."""
-        speeds = self._states[-1].velocity_rad_s if self._states else None
+    def fastest_rad_s(self, stamp_s: float) -> float:
+        """
+        Return the speed of the fastest joint at a time on the world's clock [rad/s].
+
+        Infinite without any state.
+
+        To be called where messages are taken: it takes the state that was measured last until
+        then, or the first one after.
+        """
+        newest_first = reversed(self._states)
+        state = next((x for x in newest_first if x.stamp_s <= stamp_s + SAME_S), None)
+        if state is None:
+            state = self._states[0] if self._states else None
+        speeds = None if state is None else state.velocity_rad_s
         return math.inf if speeds is None else float(np.abs(speeds).max())
 
     def hand(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> Hand:
@@ -158,7 +167,7 @@ class JointFeed:
             )
         self.newest()
         with self._news:
-            self._news.wait_for(lambda: self.newest_stamp_s >= stamp_s - SAME_S, wait_s)
+            self._arm.wait_for(lambda: self.newest_stamp_s >= stamp_s - SAME_S, wait_s)
             return self._with_width(min(self._states, key=lambda s: abs(s.stamp_s - stamp_s)))
 
     def wait_for_width(self, timeout_s: float) -> float:

@@ -117,6 +117,7 @@ class RosDriver:
         topic = f'{STATE_BROADCASTER}/robot_state'
         self._state = LatestMessage(node, poller, FrankaRobotState, topic, take=self._take_state)
         self._pull = PullFeed(poller)
+        self._poller = poller
         self._follow = action(
             FollowJointTrajectory, f'{controller}/follow_joint_trajectory', controller
         )
@@ -397,13 +398,14 @@ class RosDriver:
             watch()
 
         try:
-            status, result = action.run(
-                goal,
-                NEVER_S,
-                cancel=CancelToken(check),
-                should_abort=lambda: self._stopped.is_set() or should_abort(),
-                on_accepted=on_accepted,
-            )
+            with self._poller.hurrying():
+                status, result = action.run(
+                    goal,
+                    NEVER_S,
+                    cancel=CancelToken(check),
+                    should_abort=lambda: self._stopped.is_set() or should_abort(),
+                    on_accepted=on_accepted,
+                )
         except TimeoutError:
             return GoalStatus.ENDLESS, None
         late = watch.late and status is not GoalStatus.SUCCEEDED

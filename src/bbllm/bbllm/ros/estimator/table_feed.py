@@ -68,6 +68,7 @@ class TableFeed:
         )
         self._heard_s: dict[str, float] = {}
         self._news = threading.Condition()
+        self._poller = poller
         self._inbox: deque[Callable[[], None]] = deque(maxlen=WAITING)
         self._arrived = threading.Semaphore(0)
         hand = f'{params.gripper}/joint_states'
@@ -103,7 +104,7 @@ class TableFeed:
                     return self._table.view()
         self._joints.at(not_before_s)  # raises where nobody knows where the arm is
         since_s = not_before_s - SAME_S
-        with self._news:
+        with self._poller.hurrying(), self._news:
             self._news.wait_for(lambda: self._fresh() and self._shows(since_s), wait_s)
             if not self._fresh():
                 raise SceneError(self._silence())

@@ -15,6 +15,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from bbllm.ros.rclpy_support.entities import steady_timer, take_all
+from bbllm.ros.rclpy_support.executor import UnspunGroup
 from bbllm.ros.rclpy_support.liveness import LEAVES, PERIOD_S, Liveness
 from bbllm.ros.rclpy_support.peer_process import PeerProcess
 
@@ -83,15 +84,14 @@ def listen(node: Node) -> Liveness:
         return True
 
     def turn() -> None:
-        # A round of an executor takes one beat only, so a listener whose rounds are long would
-        # fall behind, and blame those who sent them.
         if take_waiting():
             liveness.turn()
 
-    # One turn after the other: two that waited for a thread would count as two of listening.
-    group = MutuallyExclusiveCallbackGroup()
-    beats = node.create_subscription(String, TOPIC, hear, QOS, callback_group=group)
+    # A turn takes all beats that wait, so an executor need not wake up for each of them, nor can
+    # it fall behind and blame those who sent them.
+    beats = node.create_subscription(String, TOPIC, hear, QOS, callback_group=UnspunGroup())
     liveness.take_waiting = take_waiting
-    # By the executor that beats come through: where that is kept waiting, so are its turns.
-    steady_timer(node, PERIOD_S, turn, group)
+    # By the executor that answers come through: where that is kept waiting, so are its turns.
+    # One turn after the other: two that waited for a thread would count as two of listening.
+    steady_timer(node, PERIOD_S, turn, MutuallyExclusiveCallbackGroup())
     return liveness

@@ -108,6 +108,7 @@ class Liveness:
             self._turns += 1
 
     def alive(self, name: str) -> bool:
+        self.take_waiting()
         with self._lock:
             record = self._records.get(name)
             return record is not None and record.silence_s(self._turns) < QUIET_S
@@ -118,6 +119,7 @@ class Liveness:
 
         They beat within `QUIET_S` and have not ended; None for each unknown process.
         """
+        self.take_waiting()
         return [
             life.process
             for word, life in self._beating(name).items()

@@ -23,7 +23,6 @@ import rclpy
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import CallbackGroup, ReentrantCallbackGroup
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 
@@ -33,14 +32,13 @@ from bbllm.ros.rclpy_support.dds_boundary import bound_process
 from bbllm.ros.rclpy_support.diagnostics import Diagnostics, PlainLogger
 from bbllm.ros.rclpy_support.domains import domain_of, lock_name
 from bbllm.ros.rclpy_support.entities import destroy_since, entities_of, leave_graph, steady_timer
+from bbllm.ros.rclpy_support.executor import PoolExecutor
 from bbllm.ros.rclpy_support.heartbeat import Heartbeat, listen
 from bbllm.ros.rclpy_support.liveness import PERIOD_S
 from bbllm.ros.rclpy_support.params import NodeParams, Parameters
 from bbllm.ros.rclpy_support.peer_process import end_with_owner
 
 ENDS = (signal.SIGINT, signal.SIGTERM)
-FAULTS = 10
-"""Faults in callbacks that end the spinning of a node, whose process ends at the first."""
 LISTEN_S = 2 * PERIOD_S
 """How long a node listens for another of its name before it serves: two beats [s]."""
 REST_S = 2.0
@@ -317,37 +315,18 @@ def _nothing(number: int, frame: object) -> None:
 @contextmanager
 def _spun(node: StackNode, threads: int) -> Iterator[None]:
     """Spin a node; at the end its callbacks under way have returned, or REST_S have passed."""
-    executor = MultiThreadedExecutor(threads)
+    faults: list[BaseException] = []
+
+    def report(fault: BaseException) -> None:
+        faults.append(fault)
+        if len(faults) == 1:  # what runs comes to rest while its answers come
+            reason = ''.join(traceback.format_exception(fault))
+            node.fail(f'fault in a callback:\n{reason}')
+
+    executor = PoolExecutor(threads, report, context=node.context)
     executor.add_node(node)
-    ending = threading.Event()
-    spinning = threading.Thread(target=_spin, args=(executor, node, ending), daemon=True)
-    spinning.start()
+    executor.start()
     try:
         yield
     finally:
-        ending.set()
-        executor.wake()
-        deadline_s = time.monotonic() + REST_S
-        spinning.join(timeout=REST_S)
-        # `shutdown` of rclpy 7.1 waits for no callback, which would then miss what it destroys.
-        pool = executor._executor
-        pool.shutdown(wait=False, cancel_futures=True)
-        for thread in pool._threads:
-            thread.join(timeout=max(0.0, deadline_s - time.monotonic()))
-        executor.shutdown(timeout_sec=0.0)
-
-
-def _spin(executor: MultiThreadedExecutor, node: StackNode, ending: threading.Event) -> None:
-    """Spin until the end, also after a fault: what runs comes to rest while its answers come."""
-    faults: list[BaseException] = []
-    while not ending.is_set() and len(faults) < FAULTS:
-        try:
-            executor.spin_once(timeout_sec=1.0)
-        except ExternalShutdownException:
-            return
-        except BaseException as fault:  # whatever it is, nothing may be left moving
-            if fault in faults or ending.is_set():
-                continue  # rclpy raises one as often as it had looked for a thread to call it in
-            faults.append(fault)
-            if len(faults) == 1:
-                node.fail(f'fault in a callback:\n{traceback.format_exc()}')
+        executor.end(REST_S)
