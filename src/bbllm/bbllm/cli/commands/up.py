@@ -83,11 +83,15 @@ class UpRequest:
     menu: bool = flag('Serve the menus of rviz as well (docs/rviz.md).')
     clock: bool = flag('Publish /clock, and let every node use it (use_sim_time:=true).')
     respawn: bool = flag('Start a node that dies again; without it the stack ends with it.')
+    one_process: bool = flag(
+        'Run all nodes in one process: lighter, and faster to start. It gives up isolation: a '
+        'node that crashes or hangs takes all others along.'
+    )
 
 
 def up(request: UpRequest) -> None:
     """
-    Start the stack: five nodes, each in its own process; Ctrl-C ends them.
+    Start the stack: five nodes, by default each in its own process; Ctrl-C ends them.
 
     [bold]Examples[/bold]
 
@@ -97,6 +101,7 @@ def up(request: UpRequest) -> None:
       bbllm up sim --approval plan
       bbllm up sim --open-state rules
       bbllm up sim --menu
+      bbllm up sim --one-process
     """
     need_ros(f'bbllm up {request.kind}')
     choose_domain(request.domain)
@@ -114,17 +119,21 @@ def up(request: UpRequest) -> None:
     output = Output()
     begun_s, ready = time.monotonic(), set[str]()
     config = StackConfig(
-        nodes=nodes, params=params, namespace=request.namespace, respawn=request.respawn
+        nodes=nodes,
+        params=params,
+        namespace=request.namespace,
+        respawn=request.respawn,
+        one_process=request.one_process,
     )
     with Stack(config) as stack:
 
         def print_ready(missing: tuple[str, ...]) -> None:
-            for node in stack.processes:
+            for node in nodes:
                 if node not in missing and node not in ready:
                     ready.add(node)
                     output.print(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
 
-        output.print(f'Starting {len(stack.processes)} nodes; logs in {stack.log_folder}', 'dim')
+        output.print(f'Starting {len(nodes)} nodes; logs in {stack.log_folder}', 'dim')
         stack.wait_ready(on_progress=print_ready).close()
         pace = f'{request.speed:g} times real time' if request.speed else 'as fast as it can'
         spent_s = time.monotonic() - begun_s

@@ -15,14 +15,17 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 import rclpy
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import CallbackGroup, ReentrantCallbackGroup
+from rclpy.context import Context
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 
@@ -47,6 +50,20 @@ END_S = 8.0
 """How long a process may take to end after SIGTERM; then it ends as it is [s]."""
 
 
+CONTEXT: ContextVar[Context | None] = ContextVar('context of ROS', default=None)
+"""Where nodes are made; None is the one of the process."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeStart:
+    """A node that is to be run."""
+
+    make: Callable[[], 'StackNode']
+    threads: int = 8
+    args: Sequence[str] | None = None
+    """Its arguments, and it gets a context of its own; None for those of the process."""
+
+
 class StackNode(LifecycleNode):
     """
     A node of the stack: it is managed, it beats, and it watches the beats of the others.
@@ -56,7 +73,7 @@ class StackNode(LifecycleNode):
     """
 
     def __init__(self, name: str, params: type[NodeParams] = NodeParams):
-        super().__init__(name)
+        super().__init__(name, context=CONTEXT.get())
         self._plain_log = PlainLogger(self.get_logger().name)
         self.group = ReentrantCallbackGroup()
         self.failed = False
@@ -233,6 +250,15 @@ def _refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
 
 def run(make: Callable[[], StackNode], threads: int = 8) -> None:
     """Run a node until SIGINT or SIGTERM; the body of every node's `main`."""
+    run_all([NodeStart(make=make, threads=threads)])
+
+
+def run_all(starts: Sequence[NodeStart]) -> None:
+    """
+    Run nodes in this process until SIGINT or SIGTERM, or until one of them has failed.
+
+    At the end they come to rest in their order while all are spun, and only then leave.
+    """
     end_asked = _end_signals()
     reasons: list[str] = []
     end_with_owner(reasons.append)
@@ -241,31 +267,59 @@ def run(make: Callable[[], StackNode], threads: int = 8) -> None:
         bound_process()
     except BbllmError as error:
         sys.exit(f'error: {error}')
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    node: StackNode | None = None
+    nodes: list[StackNode] = []
     code = 0
     try:
-        node = make()
-        lock_name(node.get_name(), node.get_namespace(), node.context.get_domain_id())
-        with _spun(node, threads):
-            if node.get_parameter('autostart').value:
-                node.autostart()
+        for start in starts:
+            node = _make(start)
+            nodes.append(node)
+            lock_name(node.get_name(), node.get_namespace(), node.context.get_domain_id())
+        with ExitStack() as spun:
+            for node, start in zip(nodes, starts, strict=True):
+                spun.enter_context(_spun(node, start.threads))
+            for node in nodes:
+                if node.get_parameter('autostart').value:
+                    node.autostart()
             os.read(end_asked, 1)
-            node.end_reason = next(iter(reasons), node.end_reason)
+            _name_reason(nodes, reasons)
             threading.Thread(target=_end_in_time, name='end', daemon=True).start()
-            _come_to_rest(node)
-            node.end_beat()
-        code = int(node.failed)
+            for node in nodes:
+                _come_to_rest(node)
+            for node in nodes:
+                node.end_beat()
+        code = int(any(node.failed for node in nodes))
     except BbllmError as error:
         _report(f'error: {error}')
         code = 1
     except Exception:  # reported here, as `os._exit` below would leave it unreported
         _report(traceback.format_exc())
         code = 1
-    if node is not None:
+    for node in nodes:
         leave_graph(node)
-    rclpy.try_shutdown()
+        node.context.try_shutdown()
     _leave(code)
+
+
+def _make(start: NodeStart) -> StackNode:
+    """Return a node in the context of the process, or in one for its own arguments."""
+    context = rclpy.get_default_context() if start.args is None else Context()
+    rclpy.init(args=start.args, context=context, signal_handler_options=SignalHandlerOptions.NO)
+    before = CONTEXT.set(context)
+    try:
+        return start.make()
+    finally:
+        CONTEXT.reset(before)
+
+
+def _name_reason(nodes: Sequence[StackNode], reasons: Sequence[str]) -> None:
+    """Let each node give the reason why this process ends, where one is known."""
+    failed = next((node.get_name() for node in nodes if node.failed), '')
+    shared = f'The node {failed} has failed, and this one was in the same process.'
+    for node in nodes:
+        if reasons:
+            node.end_reason = reasons[0]
+        elif failed and not node.failed:
+            node.end_reason = shared
 
 
 def _leave(code: int) -> None:

@@ -34,6 +34,10 @@ ENDING_ORDER = (('brain_planner',), ('fr3_executor',))
 """First those that can still bring the arm to rest while the others listen; then the rest."""
 READY_S = 30.0
 """How long a stack may take until it is ready, on a busy machine [s]."""
+ONE_PROCESS = 'one_process'
+"""The executable, and the name of the log, of a stack whose nodes share one process."""
+NODE = '--node'
+"""Begins the arguments of a node on the command line of `ONE_PROCESS`."""
 END_S = 4.0
 """How long a node may take to end before it is killed [s]."""
 TAIL_LINES = 15
@@ -122,6 +126,11 @@ class StackConfig:
     environ: Mapping[str, str] = field(default_factory=dict)
     respawn: bool = False
     """Whether a node that dies is started again; otherwise the stack ends with it."""
+    one_process: bool = False
+    """
+    Whether all nodes share one process, which is lighter and starts faster; one that crashes ends
+    all then.
+    """
     log_folder: Path | None = None
     """Where the nodes' output goes; `$XDG_STATE_HOME/bbllm/log/<time>-<pid>` by default."""
 
@@ -136,7 +145,7 @@ class StackConfig:
 
 class Stack:
     """
-    The five nodes as processes; ends them when left, and they end when this process is killed.
+    The five nodes as processes, or as one; ends them when left or when this process is killed.
 
         with Stack(StackConfig(params={'mujoco_sim': {'scene': 'tower'}})) as stack:
             client = stack.wait_ready()
@@ -147,6 +156,7 @@ class Stack:
         stamp = f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}'
         self.log_folder = self.config.log_folder or state_dir() / 'log' / stamp
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        """By node, or the one of all under `ONE_PROCESS`."""
         self._respawned_s: dict[str, list[float]] = {}
 
     def __enter__(self) -> Stack:
@@ -175,8 +185,8 @@ class Stack:
                 f'The logs cannot be written to {self.log_folder} ({error.strerror}); '
                 'set XDG_STATE_HOME to a folder that can.'
             ) from error
-        for node in self.config.nodes:
-            self.processes[node] = self._start(node)
+        for name in [ONE_PROCESS] if self.config.one_process else self.config.nodes:
+            self.processes[name] = self._start(name)
 
     def wait_ready(
         self,
@@ -245,29 +255,29 @@ class Stack:
         return done
 
     def log_file(self, node: str) -> Path:
-        return self.log_folder / f'{node}.log'
+        return self.log_folder / f'{ONE_PROCESS if self.config.one_process else node}.log'
 
     def environ(self) -> dict[str, str]:
         return node_environ(self.log_folder, self.config.environ)
 
     def end(self) -> None:
         """End all nodes, the arm at rest first; kill those that do not end by themselves."""
-        for nodes in (*ENDING_ORDER, tuple(self.processes)):
-            self._end([self.processes[node] for node in nodes if node in self.processes])
+        order = (*ENDING_ORDER, tuple(self.processes))
+        for nodes in order:
+            # One process ends its nodes in this order itself, and may take as long.
+            patience_s = END_S * (len(order) if ONE_PROCESS in nodes else 1)
+            processes = [self.processes[node] for node in nodes if node in self.processes]
+            self._end(processes, patience_s)
         self.processes.clear()
 
     def _start(self, node: str) -> subprocess.Popen[bytes]:
-        given = self.config.params.get(node, {})
-        if self.config.simulated:
-            given = {**SIMULATED.get(node, {}), **given}
-        command = [
-            sys.executable,
-            '-m',
-            f'bbllm.ros.nodes.{self.config.executables.get(node, node)}',
-        ]
-        command += node_arguments(
-            node, given, self.config.namespace, simulated=self.config.simulated
-        )
+        executable = self.config.executables.get(node, node)
+        command = [sys.executable, '-m', f'bbllm.ros.nodes.{executable}']
+        if node == ONE_PROCESS:
+            for each in self.config.nodes:
+                command += [NODE, self.config.executables.get(each, each), *self._arguments(each)]
+        else:
+            command += self._arguments(node)
         with self.log_file(node).open('ab') as log:
             return subprocess.Popen(
                 command,
@@ -279,10 +289,16 @@ class Stack:
                 start_new_session=True,
             )
 
-    def _end(self, processes: list[subprocess.Popen[bytes]]) -> None:
+    def _arguments(self, node: str) -> list[str]:
+        given = self.config.params.get(node, {})
+        if self.config.simulated:
+            given = {**SIMULATED.get(node, {}), **given}
+        return node_arguments(node, given, self.config.namespace, simulated=self.config.simulated)
+
+    def _end(self, processes: list[subprocess.Popen[bytes]], patience_s: float) -> None:
         for process in processes:
             _signal(process, signal.SIGTERM)
-        deadline_s = time.monotonic() + END_S
+        deadline_s = time.monotonic() + patience_s
         for process in processes:
             try:
                 process.wait(max(0.0, deadline_s - time.monotonic()))
@@ -294,7 +310,8 @@ class Stack:
         how = f'was killed by signal {-code}' if code < 0 else f'ended with code {code}'
         lines = self.log_file(node).read_text(errors='replace').splitlines()[-TAIL_LINES:]
         said = '\n'.join(f'    {line}' for line in lines) or '    (nothing)'
-        return f'The node {node} {how}. The end of {self.log_file(node)}:\n{said}'
+        what = 'The process of all nodes' if node == ONE_PROCESS else f'The node {node}'
+        return f'{what} {how}. The end of {self.log_file(node)}:\n{said}'
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> None:
