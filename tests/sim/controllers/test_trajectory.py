@@ -138,13 +138,31 @@ def test_a_new_goal_preempts_the_old_one_and_starts_from_the_measured_state(
     assert now.velocity_rad_s == pytest.approx(speed)
 
 
-def test_cancel_ends_the_goal_and_holds_where_the_arm_comes_to_rest(
+def test_cancel_brakes_from_the_set_point_within_the_limits_and_holds_where_it_comes_to_rest(
     controller: TrajectoryController,
 ) -> None:
     pending = controller.start(goal(), 0.0, START, STILL)
+    before = controller.set_point(0.9)
+    controller.cancel(0.9, before.position_rad + 0.0004, before.velocity_rad_s)
+    assert pending.result.status is GoalStatus.CANCELED
+    after = controller.set_point(0.9)
+    assert after.position_rad == pytest.approx(before.position_rad)
+    assert after.velocity_rad_s == pytest.approx(before.velocity_rad_s)
+    q, dq, ddq = controller.reference.at(np.arange(0.9, 1.9, 0.001))
+    took_s = np.abs(before.velocity_rad_s).max() / 10 + 0.02
+    assert np.all(dq[int(took_s * 1000) :] == 0.0)
+    assert np.abs(ddq).max() <= 10.0 + 1e-9
+    assert np.abs(np.diff(ddq, axis=0)).max() <= 1.1  # 1000 rad/s^3, a fifth of the limit
+    assert np.abs(np.diff(dq, axis=0)).max() <= 0.0101
+    assert np.all(q[-1] == controller.set_point(9.0).position_rad)
+
+
+def test_cancel_of_an_arm_that_is_held_back_does_not_go_on_pushing(
+    controller: TrajectoryController,
+) -> None:
+    controller.start(goal(), 0.0, START, STILL)
     measured, speed = np.full(7, 0.3), np.full(7, 1.0)
     controller.cancel(1.0, measured, speed)
-    assert pending.result.status is GoalStatus.CANCELED
     q, dq, ddq = controller.reference.at(np.arange(1.0, 1.5, 0.001))
     assert np.all(dq[200:] == 0.0)  # within 0.2 s
     assert np.abs(ddq).max() <= 40.0

@@ -34,6 +34,8 @@ GIVE_UP_S = 2.0
 """How much longer than planned, and than its tolerance, a trajectory may take [s]."""
 GRIPPER_GIVE_UP_S = 15.0
 """How long a command of the hand may take; homing takes about 5 s [s]."""
+STOP_S = 1.0
+"""How long a stop may take: from 5.26 rad/s at 10 rad/s^2 it is half of that [s]."""
 HANG_S = 2.0
 """How old the newest joint states may be, before the driver counts as hanging [s]."""
 
@@ -287,6 +289,9 @@ class SimDriver:
     def _settle(self) -> None:
         """Let the arm come to rest after a cancel, so that it stands still when a call returns."""
         for _ in range(8):
+            self._advance(CHUNK_S)
+        end_s = self.robot.time_s + STOP_S
+        while self.robot.set_point().velocity_rad_s.any() and self.robot.time_s < end_s:
             self._advance(CHUNK_S)
 
     def _advance(self, duration_s: float) -> None:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -37,6 +37,8 @@ from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, velocity_limits
 from bbllm.core.errors import BbllmError
 
+JERK_SHARE = 0.2
+"""Share of the jerk limit that plans use."""
 _GRID = 64
 """Parts of a path over which the acceleration along it is constant."""
 _SLOWEST_RAD_S = 1e-3
@@ -195,7 +197,7 @@ _WITHIN: Array = np.arange(8) / 8
 _CHECKS = 32
 """At how many more times, for pieces that are long."""
 BRAKING_RAD_S2: Array = np.array([20.0] * 4 + [40.0] * 3)
-"""Deceleration of the joints when a motion is broken off; within their torque [rad/s^2]."""
+"""Deceleration of the joints after a collision; within their torque [rad/s^2]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +235,37 @@ class Spline:
         coefficients = np.zeros((1, 6, len(q)))
         coefficients[0, :3] = q, dq, -dq / (2 * T)
         return cls(np.array([0.0, T]), coefficients, q + dq * T / 2, start_s=start_s)
+
+    @classmethod
+    def stopping(cls, q: Array, dq: Array, ddq: Array, start_s: float) -> Spline:
+        """
+        Come to rest from a planned state, within the limits of acceleration and jerk of plans.
+
+        All joints come to rest together, in the time of the one that takes longest; shape (7,)
+        each [rad, rad/s, rad/s^2].
+        """
+        n = len(q)
+        asked = ruckig.InputParameter(n)
+        asked.control_interface = ruckig.ControlInterface.Velocity
+        asked.current_position, asked.current_velocity = q.tolist(), dq.tolist()
+        asked.current_acceleration = np.clip(ddq, -DDQ_MAX, DDQ_MAX).tolist()
+        asked.target_velocity = asked.target_acceleration = [0.0] * n
+        asked.max_acceleration = DDQ_MAX.tolist()
+        asked.max_jerk = (JERK_SHARE * DDDQ_MAX).tolist()
+        answer = ruckig.Trajectory(n)
+        result = ruckig.Ruckig(n).calculate(asked, answer)
+        if result != ruckig.Result.Working:
+            return cls.braking(q, dq, start_s)
+        borders = [np.cumsum(profile.t) for profile in answer.profiles[0]]
+        time_s = np.unique(np.round(np.concatenate([[0.0], *borders]), 9))
+        time_s = time_s[np.diff(time_s, prepend=-1.0) > _SHORTEST_S]
+        if len(time_s) < 2:
+            return cls.still(q, start_s)
+        states = np.array([answer.at_time(t) for t in time_s.tolist()])  # (n, 3, 7)
+        states[-1, 1:] = 0.0
+        position, velocity, acceleration = states.swapaxes(0, 1)
+        stop = spline_of(JointTrajectory(time_s, position, velocity, acceleration))
+        return replace(stop, start_s=start_s)
 
     @classmethod
     def through(
@@ -397,8 +430,6 @@ def on_nanoseconds(move: JointTrajectory) -> JointTrajectory:
     return JointTrajectory(time_s, position, velocity, move.acceleration_rad_s2)
 
 
-JERK_SHARE = 0.2
-"""Share of the jerk limit that plans use."""
 _SAFE = 0.998
 """Share of every limit that plans use, so that rounding on the way never breaks one."""
 _AT_REST_S = 0.02
