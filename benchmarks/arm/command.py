@@ -1,8 +1,8 @@
 """
 `bbllm bench arm`: success, accuracy, speed, limits and planning times of the simulated arm.
 
-With `--quick` it takes a minute; without, it runs 200 random picks and places, 30 towers of five
-and 30 plus signs. The report is printed and written as JSON.
+With `--quick` it takes a minute; without, it runs 200 random picks and places (`--trials`), 30
+towers of five and 30 plus signs. The report is printed and written as JSON.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from benchmarks.arm.trials import (
     RADIUS_M,
     SCALE,
     Trial,
+    audit_stop,
     random_spots,
     random_table,
     run_trial,
@@ -48,14 +49,17 @@ app = typer.Typer(add_completion=False)
 MAX_PROCESSES = 2
 SEED_STRIDE = {'pick_place': 0, 'tower': 100_000, 'plus': 200_000}
 """Offset of the seeds of each kind, so that no two kinds share random numbers."""
+STOPS = 20
+"""Number of motions that are cancelled on their way."""
 ALONE = 5
 """Number of trials that run with nothing beside them, to measure the speed of the simulation."""
 TARGET_SUCCESS = {'pick_place': 0.99, 'tower': 0.95, 'plus': 0.95}
 CAPTION = (
     'Error: distance of settled poses from their targets, median / 95 % / largest. Yaw: 95 %, in '
     'degrees.\nCycle: robot time of one pick and place, in seconds; moving: the part in which the '
-    'arm moves;\nbound: least time of any motion through the same way-points within the same '
-    'limits.\nRandom objects are 0.30 to 0.70 m away; the plus sign has a pitch of 6 cm.'
+    'arm moves;\nbound: least time of any motion through the same way-points, within all of the '
+    'limits / within\nthe share of them that the arm uses.\nRandom objects are 0.30 to 0.70 m '
+    'away; the plus sign has a pitch of 6 cm.'
 )
 TITLES = {'pick_place': 'pick and place', 'tower': 'tower of five', 'plus': 'plus sign'}
 
@@ -77,6 +81,8 @@ class ArmFigures:
     """The part of it in which the arm moves [s]."""
     bound_s: float
     """Least time for the same way-points within the same limits, mean; nan if not computed [s]."""
+    share_bound_s: float
+    """The same within the share of the limits that the arm uses [s]."""
     failures: tuple[str, ...]
     """One line per failed trial."""
 
@@ -87,9 +93,15 @@ class ArmReport:
 
     machine: dict[str, str]
     seed: int
+    scale: float
+    """Share of the joint limits that the arm uses."""
     figures: tuple[ArmFigures, ...]
     audit: Audit
     """Limit violations over all trajectories that were sent."""
+    measured: Audit
+    """The same of the joints as they were measured, every 10 ms, contacts included."""
+    stops: Audit
+    """The same of the set points of cancelled motions."""
     trajectories: int
     real_time_factor: float
     """Simulated seconds per wall second in one process, planning and control included."""
@@ -107,11 +119,15 @@ class ArmReport:
 def arm(
     seed: Annotated[int, typer.Option(min=0, help='Of the first trial.')] = 0,
     quick: Annotated[bool, typer.Option('--quick', help='A tenth of everything.')] = False,
+    trials: Annotated[
+        int, typer.Option(min=0, help='Random picks and places; 0: 200, with --quick 20.')
+    ] = 0,
+    scale: Annotated[float, typer.Option(min=0.01, max=1.0, help='Share of the limits.')] = SCALE,
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-arm.json'),
 ) -> None:
     """Measure the arm in simulation: success, accuracy, speed, limits, planning times."""
     n, shapes = (20, 3) if quick else (200, 30)
-    report = run_arm_bench(n, seed, shapes=shapes)
+    report = run_arm_bench(trials or n, seed, shapes=shapes, scale=scale)
     console = PlainConsole(markup=True)
     print_report(report, console)
     write_json(out, report.as_json())
@@ -119,7 +135,13 @@ def arm(
 
 
 def run_arm_bench(
-    n: int, seed: int, *, shapes: int, processes: int = MAX_PROCESSES, questions: int = 200
+    n: int,
+    seed: int,
+    *,
+    shapes: int,
+    scale: float = SCALE,
+    processes: int = MAX_PROCESSES,
+    questions: int = 200,
 ) -> ArmReport:
     """Run all trials, and so many timings of each kind."""
     start_s = time.perf_counter()
@@ -130,7 +152,7 @@ def run_arm_bench(
     alone = [run_trial('pick_place', seed + index) for index in range(ALONE)]
     counts = {'pick_place': n, 'tower': shapes, 'plus': shapes}
     jobs = [
-        (kind, SEED_STRIDE[kind] + seed + index)
+        (kind, SEED_STRIDE[kind] + seed + index, scale)
         for kind, count in counts.items()
         for index in range(count)
     ]
@@ -138,12 +160,15 @@ def run_arm_bench(
     return ArmReport(
         machine=describe_machine(),
         seed=seed,
+        scale=scale,
         figures=tuple(
             figures_of(kind, [trial for trial in trials if trial.kind == kind])
             for kind, count in counts.items()
             if count
         ),
         audit=sum((trial.audit for trial in trials), NOTHING),
+        measured=sum((trial.measured for trial in trials), NOTHING),
+        stops=sum((audit_stop(seed + index, scale) for index in range(STOPS)), NOTHING),
         trajectories=sum(trial.trajectories for trial in trials),
         real_time_factor=sum(trial.robot_s for trial in alone)
         / sum(trial.wall_s for trial in alone),
@@ -167,6 +192,7 @@ def figures_of(kind: str, trials: Sequence[Trial]) -> ArmFigures:
         cycle_s=_mean([trial.robot_s / trial.cycles for trial in good]),
         motion_s=_mean([trial.motion_s / trial.cycles for trial in good]),
         bound_s=_mean(bounds),
+        share_bound_s=_mean([trial.share_bound_s / trial.cycles for trial in good]),
         failures=tuple(f'seed {trial.seed}: {trial.reason}' for trial in trials if not trial.ok),
     )
 
@@ -194,10 +220,10 @@ def _print_trials(report: ArmReport, console: Console) -> None:
                 'yaw': number(item.yaw_p95_deg, 2),
                 'cycle': number(item.cycle_s, 2),
                 'moving': number(item.motion_s, 2),
-                'bound': number(item.bound_s, 2),
+                'bound': f'{number(item.bound_s, 2)} / {number(item.share_bound_s, 2)}',
             }
         )
-    title = f'Arm, {SCALE:.0%} of the joint limits, seed {report.seed}'
+    title = f'Arm, {report.scale:.0%} of the joint limits, seed {report.seed}'
     print_grid(grid_of(title, rows, notes={'task': CAPTION}), console)
 
 
@@ -211,6 +237,14 @@ def _print_limits(report: ArmReport, console: Console) -> None:
     measures = (
         (f'limit violations in {samples}', f'{audit.violations}', '0'),
         ('nearest to a limit', f'{audit.worst:.1%}', '100%'),
+        (
+            f'the same in {report.stops.samples} set points of {STOPS} stops',
+            *_audited(report.stops),
+        ),
+        (
+            f'measured joints, {report.measured.samples} samples, contacts included',
+            *_audited(report.measured),
+        ),
         ('simulated time, one process, control and planning in the loop', factor, '20 x'),
         ('the same without planning, objects asleep: arm moving / at rest', physics, '50 x'),
         ('reachability query, median / p95', query_ms, '1 ms'),
@@ -218,6 +252,10 @@ def _print_limits(report: ArmReport, console: Console) -> None:
     )
     rows = [dict(zip(('measure', 'value', 'target'), measure)) for measure in measures]
     print_grid(grid_of('Limits and planning', rows), console)
+
+
+def _audited(audit: Audit) -> tuple[str, str]:
+    return f'{audit.violations}, nearest {audit.worst:.1%}', '0'
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -8,18 +8,23 @@ any process. What a trial finds is measured on settled poses, never taken from o
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from bbllm.arm.driver import ArmDriver
+from bbllm.arm.driver import ArmDriver, Array, JointState, Tolerances
 from bbllm.arm.execution.skill_execution import ExecutorParams
+from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
-from bbllm.bench.safety.limit_audit import NOTHING, Audit, audit
+from bbllm.arm.motion.trajectory import joint_move
+from bbllm.bench.safety.limit_audit import NOTHING, RATE_HZ, Audit, audit, audit_samples
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.bench.scorers.patterns import check_plus
 from bbllm.core.types import Outcome, Pose, SkillCall
+from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
+from bbllm.sim.robot import CONTROL_PERIOD_S
 from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.shapes import Vector, rotation_of
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -37,6 +42,8 @@ RADIUS_M = (0.30, 0.70)
 AZIMUTH_RAD = math.radians(90)
 SCALE = 0.8
 """Share of the joint limits that the arm uses."""
+STOPPED_S = 0.7
+"""How long the set points are looked at after a stop, which takes 0.55 s at most [s]."""
 COLOURS = ('red', 'green', 'blue', 'yellow', 'orange', 'purple')
 CUBES = tuple(f'{colour}_cube' for colour in COLOURS[:5])
 
@@ -65,23 +72,53 @@ class Trial:
     """Planned time of the trajectories alone [s]."""
     bound_s: float = math.nan
     """Least time for the same way-points within the same limits; nan where not computed [s]."""
+    share_bound_s: float = math.nan
+    """The same within the share of the limits that the arm uses [s]."""
     trajectories: int = 0
     wall_s: float = 0.0
     """Wall time in which that was simulated, control and planning included [s]."""
     audit: Audit = field(default=NOTHING)
+    measured: Audit = field(default=NOTHING)
+    """Of the joints as the simulation moved them, contacts included, every 10 ms."""
 
 
-def run_trial(kind: str, seed: int) -> Trial:
-    return _TRIALS[kind](seed)
+def run_trial(kind: str, seed: int, scale: float = SCALE) -> Trial:
+    """Run one trial with a share of the joint limits."""
+    return _TRIALS[kind](seed, scale)
+
+
+def audit_stop(seed: int, scale: float = SCALE) -> Audit:
+    """Cancel a motion at a random moment and audit the set points, at 1 kHz, until the rest."""
+    rng = np.random.default_rng(seed)
+    with closing(TabletopWorld(SceneFile(name='empty'))) as world:
+        robot = world.robot
+        move = joint_move(Q_READY, Q_READY + rng.uniform(-0.5, 0.5, 7), scale=scale)
+        robot.follow(goal_from_trajectory(move, Tolerances()))
+        cancelled_s = robot.time_s + float(rng.uniform(0.1, 0.9)) * move.duration_s
+        end_s, states = cancelled_s + STOPPED_S, []
+        while robot.time_s < end_s:
+            if robot.time_s >= cancelled_s:
+                robot.cancel_follow()
+                cancelled_s = math.inf
+            robot.advance(1 / RATE_HZ)
+            states.append(robot.set_point())
+        q, dq = (
+            np.array([getattr(state, name) for state in states])
+            for name in ('position_rad', 'velocity_rad_s')
+        )
+        return audit_samples(q, dq, RATE_HZ)
 
 
 class _Bench:
     """A world whose trajectories are kept, and a clock around its calls."""
 
-    def __init__(self, scene: SceneFile) -> None:
+    def __init__(self, scene: SceneFile, scale: float) -> None:
         self.recorders: list[RecordingDriver] = []
-        params = ExecutorParams(ways=GraspPlannerParams(scale=SCALE))
+        self.scale = scale
+        params = ExecutorParams(ways=GraspPlannerParams(scale=scale))
         self.world = TabletopWorld(scene, params=params, wrap_driver=self._record)
+        self._joints: list[JointState] = []
+        self._on_force, self.world.robot.on_force = self.world.robot.on_force, self._sense
         self.wall_s = 0.0
         self.robot_s = 0.0
 
@@ -106,27 +143,43 @@ class _Bench:
         moves = self.recorders[0].trajectories
         waypoints = [move.position_rad[0] for move in moves[:1]]
         waypoints += [move.position_rad[-1] for move in moves]
-        bound_s = time_optimal_bound(waypoints, self.recorders[0].stops) if moves else math.nan
+        stops = self.recorders[0].stops
+        bound_s, share_bound_s = (
+            time_optimal_bound(waypoints, stops, share=share) if moves else math.nan
+            for share in (1.0, self.scale)
+        )
+        q, dq = (
+            np.array([getattr(state, name) for state in self._joints])
+            for name in ('position_rad', 'velocity_rad_s')
+        )
         return Trial(
             robot_s=self.robot_s,
             motion_s=sum(move.duration_s for move in moves),
             bound_s=bound_s,
+            share_bound_s=share_bound_s,
             trajectories=len(moves),
             wall_s=self.wall_s,
             audit=sum(map(audit, moves), NOTHING),
+            measured=audit_samples(q, dq, 1 / CONTROL_PERIOD_S),
             **found,
         )
+
+    def _sense(self, force_n: Array, stamp_s: float, fastest_rad_s: float) -> None:
+        """Keep the joints, which the robot reports with every force."""
+        self._joints.append(self.world.robot.simulation.joint_state())
+        if self._on_force is not None:
+            self._on_force(force_n, stamp_s, fastest_rad_s)
 
     def _record(self, driver: ArmDriver) -> ArmDriver:
         self.recorders.append(RecordingDriver(driver))
         return self.recorders[0]
 
 
-def pick_place_trial(seed: int) -> Trial:
+def pick_place_trial(seed: int, scale: float = SCALE) -> Trial:
     """Pick one of eight things on a random table and place it at a random pose."""
     rng = np.random.default_rng(seed)
     spots = random_spots(rng, 9, RADIUS_M, AZIMUTH_RAD)
-    bench = _Bench(random_table(rng, spots[:8]))
+    bench = _Bench(random_table(rng, spots[:8]), scale)
     name = bench.world.robot.simulation.scene.movables[int(rng.integers(8))].name
     x, y = spots[8]
     yaw_deg = float(rng.uniform(-45, 45))
@@ -144,27 +197,27 @@ def pick_place_trial(seed: int) -> Trial:
     )  # fmt: skip
 
 
-def tower_trial(seed: int) -> Trial:
+def tower_trial(seed: int, scale: float = SCALE) -> Trial:
     rng = np.random.default_rng(seed)
     (place,) = random_spots(rng, 1, (0.4, 0.55), math.radians(40))
-    bench = _Bench(_shape_scene(rng, [place], 0.14))
+    bench = _Bench(_shape_scene(rng, [place], 0.14), scale)
     wanted = [(*place, EDGE_M * (level + 0.5)) for level in range(len(CUBES))]
     return _shape_trial('tower', seed, bench, ['location_0', *CUBES[:-1]], wanted)
 
 
-def plus_trial(seed: int) -> Trial:
+def plus_trial(seed: int, scale: float = SCALE) -> Trial:
     """Put five cubes on five locations that form a plus sign, in random order."""
     rng = np.random.default_rng(seed)
     ((cx, cy),) = random_spots(rng, 1, (0.42, 0.55), math.radians(40))
     arms = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
     places = [(cx + PITCH_M * ax, cy + PITCH_M * ay) for ax, ay in arms]
-    bench = _Bench(_shape_scene(rng, places, 0.12))
+    bench = _Bench(_shape_scene(rng, places, 0.12), scale)
     order = rng.permutation(5).tolist()
     wanted = [(*places[index], EDGE_M / 2) for index in order]
     return _shape_trial('plus', seed, bench, [f'location_{index}' for index in order], wanted)
 
 
-_TRIALS: dict[str, Callable[[int], Trial]] = {
+_TRIALS: dict[str, Callable[[int, float], Trial]] = {
     'pick_place': pick_place_trial,
     'tower': tower_trial,
     'plus': plus_trial,

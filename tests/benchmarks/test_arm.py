@@ -10,7 +10,7 @@ from rich.console import Console
 
 from bbllm.core.types import Pose
 from benchmarks.arm.command import figures_of, print_report, run_arm_bench
-from benchmarks.arm.trials import Trial, run_trial, yaw_error_deg
+from benchmarks.arm.trials import Trial, audit_stop, run_trial, yaw_error_deg
 from benchmarks.shared import write_json
 
 
@@ -21,7 +21,16 @@ def test_a_trial_succeeds_without_breaking_a_limit(kind: str) -> None:
     assert trial.ok, trial.reason
     assert trial.audit.violations == 0
     assert trial.audit.samples > 1000
-    assert 0 < trial.bound_s < trial.motion_s < trial.robot_s
+    assert 0 < trial.bound_s < trial.share_bound_s < trial.motion_s < trial.robot_s
+    assert trial.measured.samples > 100
+
+
+@pytest.mark.parametrize('scale', [0.8, 1.0])
+def test_a_stop_breaks_no_limit(scale: float) -> None:
+    stop = audit_stop(3, scale)
+
+    assert stop.violations == 0
+    assert stop.worst > 0.9
 
 
 @pytest.mark.parametrize(('yaw_deg', 'wanted', 'error'), [(91, 0, 1), (-44, 45, 1), (10, 10, 0)])

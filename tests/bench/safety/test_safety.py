@@ -9,8 +9,8 @@ from bbllm.arm.driver import JointTrajectory, Tolerances
 from bbllm.arm.kinematics import forward, inverse_branches, q7_grid
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.reachability import top_down
-from bbllm.arm.motion.trajectory import joint_move
-from bbllm.bench.safety.limit_audit import NOTHING, audit
+from bbllm.arm.motion.trajectory import joint_move, sample
+from bbllm.bench.safety.limit_audit import NOTHING, audit, audit_samples
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.bench.safety.safety import SafetyRecorder, faults_of, tcp_positions
 from bbllm.core.types import SceneObject, SkillCall
@@ -180,3 +180,15 @@ def test_too_much_acceleration_is_counted_and_reports_add_up() -> None:
     assert bad.acceleration > 0
     assert bad.steps > 0
     assert bad.velocity == bad.jerk == bad.position == 0
+
+
+def test_a_recorded_motion_is_counted_by_what_it_breaks() -> None:
+    move = to(turned(0, 0.8))
+    q, dq, _ = sample(move, np.arange(0.0, move.duration_s, 0.001))
+
+    assert audit_samples(q, dq, 1000.0).violations == 0
+    assert audit_samples(q, dq, 2000.0).acceleration > 50  # played twice as fast
+    jump = q + 0.001 * (np.arange(len(q)) > 100)[:, None]
+    assert audit_samples(jump, dq, 1000.0).steps == 1
+    assert audit_samples(q, np.where(q > 0.4, 3.0, dq), 1000.0).velocity > 50
+    assert audit_samples(q + 2.5 * np.eye(7)[0], dq, 1000.0).position > 50

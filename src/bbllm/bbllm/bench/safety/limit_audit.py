@@ -1,5 +1,5 @@
 """
-Counts samples of a trajectory that break a published limit of the FR3.
+Counts samples of a trajectory, or of a motion that was recorded, that break a limit of the FR3.
 
 Written apart from the planner on purpose: its own constants, its own interpolation (power
 series in the time since the last point, as the joint trajectory controller has it), its own
@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import PPoly
 
 from bbllm.arm.driver import Array, JointTrajectory
@@ -106,13 +107,7 @@ def audit(trajectory: JointTrajectory) -> Audit:
     motion = _motion(trajectory)
     clock = np.arange(0.0, trajectory.duration_s, 1.0 / RATE_HZ)
     q, dq, ddq, dddq = (motion(clock, nu=order) for order in range(4))
-    n = len(q)
-    highest, lowest = np.empty((n, 7)), np.empty((n, 7))
-    for joint, figures in enumerate(FIGURES):
-        highest[:, joint] = figures.fastest_up(q[:, joint])
-        lowest[:, joint] = figures.fastest_down(q[:, joint])
-    low = np.array([f.lowest for f in FIGURES]) - _ROUNDING
-    high = np.array([f.highest for f in FIGURES]) + _ROUNDING
+    highest, lowest = _velocities(q)
     room = 1.0 + _ROUNDING
     speeding = np.maximum(dq - highest, lowest - dq) > _ROUNDING
     step_dq = np.abs(np.diff(dq, axis=0)) * RATE_HZ > MAX_ACCELERATION * room
@@ -120,8 +115,8 @@ def audit(trajectory: JointTrajectory) -> Audit:
     legal = np.where(dq > 0, highest, -lowest)
     moving = np.abs(dq) > 1e-4
     return Audit(
-        samples=n,
-        position=_count((q < low) | (q > high)),
+        samples=len(q),
+        position=_count(_outside(q)),
         velocity=_count(speeding),
         acceleration=_count(np.abs(ddq) > MAX_ACCELERATION * room),
         jerk=_count(np.abs(dddq) > MAX_JERK * room),
@@ -132,6 +127,55 @@ def audit(trajectory: JointTrajectory) -> Audit:
             float(np.abs(dddq).max() / MAX_JERK),
         ),
     )
+
+
+def audit_samples(q: Array, dq: Array, rate_hz: float) -> Audit:
+    """
+    Count the instants of a recorded motion that break a limit.
+
+    Accelerations and jerks are means between samples. A position that moves by more than its
+    velocity and the acceleration limit explain counts as a step.
+
+    Args:
+        q: Positions at even times, shape (n, 7), n of 3 or more [rad].
+        dq: Velocities, in the same shape [rad/s].
+        rate_hz: How many samples there are in a second.
+    """
+    highest, lowest = _velocities(q)
+    ddq = np.diff(dq, axis=0) * rate_hz
+    dddq = np.diff(ddq, axis=0) * rate_hz
+    jump = np.abs(np.diff(q, axis=0) * rate_hz - (dq[:-1] + dq[1:]) / 2)
+    legal = np.where(dq > 0, highest, -lowest)
+    moving = np.abs(dq) > 1e-3
+    room = 1.0 + _ROUNDING
+    return Audit(
+        samples=len(q),
+        position=_count(_outside(q)),
+        velocity=_count((np.maximum(dq - highest, lowest - dq) > _ROUNDING) & moving),
+        acceleration=_count(np.abs(ddq) > MAX_ACCELERATION * room),
+        jerk=_count(np.abs(dddq) > MAX_JERK * room),
+        steps=_count(jump > MAX_ACCELERATION / rate_hz),
+        worst=max(
+            float((np.abs(dq) / np.maximum(legal, 1e-9) * moving).max()),
+            float(np.abs(ddq).max() / MAX_ACCELERATION),
+            float(np.abs(dddq).max() / MAX_JERK),
+        ),
+    )
+
+
+def _velocities(q: Array) -> tuple[Array, Array]:
+    """Return the highest and the lowest legal velocities at positions, (n, 7) each [rad/s]."""
+    highest, lowest = np.empty(q.shape), np.empty(q.shape)
+    for joint, figures in enumerate(FIGURES):
+        highest[:, joint] = figures.fastest_up(q[:, joint])
+        lowest[:, joint] = figures.fastest_down(q[:, joint])
+    return highest, lowest
+
+
+def _outside(q: Array) -> NDArray[np.bool_]:
+    low = np.array([f.lowest for f in FIGURES]) - _ROUNDING
+    high = np.array([f.highest for f in FIGURES]) + _ROUNDING
+    return np.asarray((q < low) | (q > high))
 
 
 def positions(trajectory: JointTrajectory, every_s: float) -> Array:
