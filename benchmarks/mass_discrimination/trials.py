@@ -70,7 +70,7 @@ def run_trial(
     noise = int(rng.integers(1, 2**31))
     sensor = ForceNoise(sd=noise_n, bias=noise_n)
     scene = SceneFile(name='weighing', objects=cubes, force_noise_n=sensor)
-    with closing(TabletopWorld(scene, seed=noise)) as world:
+    with closing(TabletopWorld(scene, seed=noise, weighs=True)) as world:
         lifts, reason = _weigh(world, order)
     return MassTrial(heavy_kg=heavy_kg, seed=seed, lifts=lifts, reason=reason)
 

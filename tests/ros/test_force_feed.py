@@ -161,6 +161,7 @@ def test_the_scene_holds_where_the_hand_is_and_what_the_held_cube_weighs(
 
     lifted = client.execute(SkillCall('pick', ('red_cube',)))
     assert (lifted.status, lifted.message) == (Status.SUCCEEDED, '')
+    assert client.execute(SkillCall('wait', ('0.3',))).succeeded  # until it is weighed
     scene, hand = felt_scene(arm_at_work)
 
     cube = scene.object('red_cube')

@@ -48,7 +48,8 @@ def test_a_force_is_waited_for_only_where_the_scene_is_to_be_felt(
         looks.append(or_stopped)
         return TableView(objects=(CUBE,), hand=HAND, stamp_s=1.0)
 
-    def force_n(_now_s: float, wait_s: float) -> tuple[float, float, float]:
+    def force_n(_now_s: float, wait_s: float, *, weighing: bool) -> tuple[float, float, float]:
+        assert not weighing  # the hand is empty
         waits.append(wait_s)
         return (0.0, 0.0, -1.0)
 

@@ -104,6 +104,20 @@ def test_a_thing_in_the_hand_pulls_it_down_by_its_weight(mass_kg: float) -> None
     assert hand.force_n[2] == pytest.approx(-GRAVITY_M_S2 * mass_kg, abs=0.02)
 
 
+def test_a_world_that_does_not_weigh_takes_no_time_for_it() -> None:
+    times_s = []
+    for weighs in (False, True):
+        world = TabletopWorld(SceneFile(objects=(RED,)), weighs=weighs)
+        run(world, 'pick red_cube')
+        ended_s = world.time_s
+        hand = world.observe().hand
+        assert hand is not None and hand.force_n is not None
+        times_s.append(world.time_s - ended_s)
+
+    assert times_s[0] < times_s[1] - 0.1
+    assert times_s[1] >= 0.2
+
+
 def test_the_first_scene_tells_a_force_and_takes_no_time_where_one_is_known() -> None:
     world = _world(0.15)
 
@@ -135,4 +149,4 @@ def test_the_mean_scatters_less_than_a_reading_and_has_the_bias_of_its_episode()
 
 def _world(mass_kg: float, seed: int | None = None) -> TabletopWorld:
     red = ObjectSpec(name=RED.name, kind=RED.kind, xy=RED.xy, yaw_deg=RED.yaw_deg, mass=mass_kg)
-    return TabletopWorld(SceneFile(objects=(red,)), seed=seed)
+    return TabletopWorld(SceneFile(objects=(red,)), seed=seed, weighs=True)

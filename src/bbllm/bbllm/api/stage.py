@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bbllm.api.options import EpisodeOptions
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.protocols import World
+from bbllm.core.registry import tells_force
 from bbllm.core.text import listed
 from bbllm.core.types import Scene
 
@@ -61,6 +62,7 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
         seed=options.seed or 0,
         speed=speed,
         on_advance=show,
+        weighs=tells_force(options.planner),
         safety=load_envelope(options.safety),
     )
 

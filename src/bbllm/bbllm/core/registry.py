@@ -109,6 +109,13 @@ def load_planner(spec: str) -> PlannerSpec:
     return replace(found, options=replace(found.options, **new))
 
 
+def tells_force(planner: object) -> bool:
+    """Return whether prompts of a planner, or of an installed name, contain forces."""
+    if isinstance(planner, str):
+        return plain_name(planner) in _points() and load_planner(planner).tells_force
+    return isinstance(planner, PlannerSpec) and planner.tells_force
+
+
 def load_planners() -> tuple[Mapping[str, PlannerSpec], Mapping[str, ConfigError]]:
     """Return the specs of planners, and why some cannot be loaded, sorted by their names."""
     specs: dict[str, PlannerSpec] = {}

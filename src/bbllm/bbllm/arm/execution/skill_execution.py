@@ -66,11 +66,9 @@ PLACED_M = 0.01
 FINGERS_LATE_S = 0.3
 """How much earlier than due the fingers must be expected at their opening: what the hand takes to
 start, to come to rest and to report it [s]."""
-SETTLE_S = 0.1
-"""How long an object may settle before it is observed [s]."""
-WEIGH_S = 0.25
-"""How long the arm rests at the end with a load, so that its weight can be read: the time of the
-filter in worlds.hand_force, and that to come to rest [s]."""
+SETTLE_S = 0.3
+"""How long an object may settle from its release until it is observed; the arm rises in the
+meantime, which takes longer [s]."""
 
 
 class SkillRun:
@@ -100,8 +98,6 @@ class SkillRun:
             if self._carried and self._executor.grip_interrupted and moves(self._call):
                 self._grip_again(self._carried)
             self._do(motions)
-            if self._carried and moves(self._call):
-                self._executor.wait(WEIGH_S, f'weighing {self._carried}')
         except CallError as error:
             return error.outcome
         except SkillError as failure:
@@ -175,8 +171,10 @@ class SkillRun:
         way = self._without_slip(place.name, above)
         self._executor.follow(way.line.descent, self._lowering())
         self._open(way.grip.opening_m)
+        settled_s = self._executor.driver.now_s() + SETTLE_S
         self._rise(way.line.ascent)
-        self._executor.wait(SETTLE_S, f'looking where {place.name} came to rest')
+        left_s = max(0.0, settled_s - self._executor.driver.now_s())
+        self._executor.wait(left_s, f'looking where {place.name} came to rest')
         failure = misplaced(self._observed(), place.name, place.target, PLACED_M)
         if failure is not None:
             raise failure

@@ -11,6 +11,7 @@ from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, WorldError
 from bbllm.core.events import Episode
 from bbllm.core.protocols import EventSink, World
+from bbllm.core.registry import tells_force
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
@@ -42,6 +43,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             seed=job.case.noise_seed,
             on_advance=look,
             wrap_driver=safety.wrap,
+            weighs=tells_force(job.config.planner) or bool(job.case.earlier),
         )
 
     def execute(part: EpisodeSpec, sink: EventSink, name: str) -> Episode:

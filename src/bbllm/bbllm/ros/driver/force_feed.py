@@ -35,15 +35,21 @@ class ForceFeed:
         self._filter = ForceFilter()
         self._latest = LatestMessage(node, poller, WrenchStamped, TOPIC, QOS, take=self._take)
 
-    def force_n(self, now_s: float, wait_s: float = 0.0) -> Force | None:
+    def force_n(
+        self, now_s: float, wait_s: float = 0.0, *, weighing: bool = False
+    ) -> Force | None:
         """
         Return what the world does to the hand, in world axes [N]; None where it is undefined.
 
-        *wait_s*: how long to wait for a reading where the arm has only just come to rest, wall
-        clock [s].
+        *wait_s*: how long to wait for a reading, or for the full mean of one that is *weighing*,
+        where the arm has only just come to rest, wall clock [s].
         """
+
+        def is_felt() -> bool:
+            return self._filter.full if weighing else self._filter.force_n(now_s) is not None
+
         if self._latest.age_s <= LIVES_S:
-            self._latest.wait_for(lambda: self._filter.force_n(now_s) is not None, wait_s)
+            self._latest.wait_for(is_felt, wait_s)
         with self._latest.news:
             return self._filter.force_n(now_s)
 

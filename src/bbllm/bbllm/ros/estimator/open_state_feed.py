@@ -44,6 +44,8 @@ class OpenStateFeed:
         self._forgotten = OpenState()
         self._forgotten_s = -ANSWER_S
         mode = OpenStateMode(params.open_state)
+        self.weighs = mode is OpenStateMode.RULES
+        """Whether conclusions are drawn from the forces that planners observe."""
         self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)
 
     def _make_keeper(self, mode: OpenStateMode, params: StateEstimatorParams) -> StateKeeper:

@@ -16,11 +16,11 @@ from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.scene.reaching import ReachCache
-from bbllm.worlds.scene.relations import build_scene
+from bbllm.worlds.scene.relations import build_scene, find_held
 from bbllm.worlds.tabletop.table import TableView
 
 FELT_S = 1.0
-"""How long to wait for a first reading of the force, by the wall clock [s]."""
+"""How long to wait for a reading of the force, or for a weight, by the wall clock [s]."""
 
 
 class StateEstimator(StackNode):
@@ -55,7 +55,8 @@ class StateEstimator(StackNode):
             view = self._source.look(
                 stamp_from_msg(request.not_before), self._wait_s, or_stopped=request.or_stopped
             )
-            reply.scene = to_msg(self._scene(view, FELT_S if request.felt else 0.0))
+            felt = request.felt or (request.or_stopped and self._open_state.weighs)
+            reply.scene = to_msg(self._scene(view, FELT_S if felt else 0.0))
             reply.code = GetScene.Response.NONE
         except WorldError as error:
             kinds = GetScene.Response
@@ -75,6 +76,9 @@ class StateEstimator(StackNode):
         self._outputs.publish(scene)
 
     def _scene(self, view: TableView, wait_s: float = 0.0) -> Scene:
+        held = None
+        if wait_s > 0.0 and view.hand is not None:
+            held = view.carried or find_held(view.objects, view.hand)
         scene = build_scene(
             view.objects,
             view.hand,
@@ -85,7 +89,7 @@ class StateEstimator(StackNode):
             carried=view.carried,
             estimated=view.estimated,
             lost=view.lost,
-            force_n=self._force.force_n(view.stamp_s, wait_s),
+            force_n=self._force.force_n(view.stamp_s, wait_s, weighing=held is not None),
         )
         return self._open_state.believing(scene)
 

@@ -44,6 +44,7 @@ class EpisodeDesk:
             node.heartbeats,
             controller=params.controller,
             skill_timeout_s=params.skill_timeout_s,
+            weighs=self._spec.tells_force,
         )
         self._body = body_client(node, node.group)
         self._body_name = self._models.body.name

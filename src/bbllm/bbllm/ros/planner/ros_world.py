@@ -81,6 +81,7 @@ class RosWorld:
     World over `get_scene` and `execute_skill`; its node must be spun by other threads.
 
     A call is given up after *skill_timeout_s*, without the time that a person is waited for [s].
+    *weighs* is whether what is in the hand is weighed when the scene is observed.
     """
 
     def __init__(
@@ -91,10 +92,11 @@ class RosWorld:
         *,
         controller: str = 'fr3_arm_controller',
         skill_timeout_s: float = 600.0,
+        weighs: bool = False,
     ):
         self._node = node
         self._heartbeats = heartbeats
-        self._timeout_s = skill_timeout_s
+        self._timeout_s, self._weighs = skill_timeout_s, weighs
         self._scenes = SceneClient(node, group)
         self._skill = ActionCall(node, ExecuteSkill, 'execute_skill', 'fr3_executor', group)
         self._controller = node.create_client(
@@ -145,9 +147,9 @@ class RosWorld:
         """Return a scene that shows what the last call did."""
         self.check()
         # A plan may go on where the robot has stopped between two calls: the executor recovers
-        # it before the next one, and looks anew.  It may weigh what is held.
+        # it before the next one, and looks anew.
         scene = self._scenes.get(
-            self._seen_s, or_stopped=True, felt=True, cancel=CancelToken(self.check)
+            self._seen_s, or_stopped=True, felt=self._weighs, cancel=CancelToken(self.check)
         )
         self._skills_seen = scene.skills
         return scene

@@ -40,9 +40,9 @@ class SceneClient:
         """
         Return a scene that was sensed at *not_before_s* or later, on the world's clock [s].
 
-        With *or_stopped* the last state of a stopped robot is good enough; with *felt* a first
-        reading of the force is waited for where the arm has only just come to rest. Raises
-        SceneError where it is stale or empty.
+        With *or_stopped* the last state of a stopped robot is good enough; with *felt* what is
+        in the hand is weighed where the arm has only just come to rest. Raises SceneError where it
+        is stale or empty.
         """
         request = GetScene.Request(
             not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped, felt=felt

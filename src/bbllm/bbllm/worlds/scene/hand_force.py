@@ -19,6 +19,8 @@ Force = tuple[float, float, float]
 
 WINDOW_S = 0.2
 """How long a reading counts [s]."""
+REST_S = 0.25
+"""How long the arm rests before a mean counts as a weight: at first the load swings [s]."""
 STILL_RAD_S = 0.02
 """An arm whose fastest joint is faster than this moves [rad/s]."""
 PERIOD_S = 0.01
@@ -34,7 +36,7 @@ class ForceFilter:
 
     def __init__(self) -> None:
         self._readings: deque[tuple[float, Force]] = deque()
-        self._stamp_s = float('-inf')
+        self._stamp_s = self._rests_s = float('-inf')
 
     def add(self, force_n: Iterable[float], stamp_s: float, fastest_rad_s: float = 0.0) -> None:
         """
@@ -52,11 +54,18 @@ class ForceFilter:
         elif stamp_s < self._stamp_s + PERIOD_S - SAME_S and self._readings:
             return
         self._stamp_s = stamp_s
+        if not self._readings:
+            self._rests_s = stamp_s
         if not moving:
             x, y, z = (float(value) for value in force_n)
             self._readings.append((stamp_s, (x, y, z)))
             while not _counts(self._readings[0][0], stamp_s):
                 self._readings.popleft()
+
+    @property
+    def full(self) -> bool:
+        """Whether the arm has rested for so long that it does not swing in what counts."""
+        return bool(self._readings) and self._stamp_s - self._rests_s >= REST_S - SAME_S
 
     def force_n(self, now_s: float) -> Force | None:
         """

@@ -16,12 +16,14 @@ from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scene_file import SceneFile, load_scene
 from bbllm.sim.simulation import Simulation
 from bbllm.skills.catalog import skills_for
-from bbllm.worlds.scene.hand_force import PERIOD_S, ForceFilter
+from bbllm.worlds.scene.hand_force import PERIOD_S, REST_S, ForceFilter
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.scene.relations import build_scene
 
 FELT_S = 0.1
 """How long a first reading of the force is waited for, simulated time [s]."""
+WEIGH_S = REST_S + FELT_S
+"""How long the full mean of the force is waited for, simulated time [s]."""
 LOOSE = MOVABLE | {Kind.CONTAINER}
 """What can come to rest somewhere else."""
 STILL_M = 1e-4
@@ -40,6 +42,8 @@ class TabletopWorld:
         on_advance: Called after every 20 ms of simulated time, for pictures; may call `stop`.
         ask_person: Decides whether a stopped robot may go on; by default it may not.
         wrap_driver: Puts something between executor and arm, such as a recorder of trajectories.
+        weighs: Whether `observe` waits for the full mean of the force with an object in the hand,
+            as it should for a planner that reads forces.
         safety: The safety rules; those of config/safety.yaml by default.
 
     Raises UnknownNameError, SceneFileError, or ConfigError for the safety file.
@@ -55,6 +59,7 @@ class TabletopWorld:
         on_advance: Callable[[], None] | None = None,
         ask_person: AskPerson | None = None,
         wrap_driver: Callable[[ArmDriver], ArmDriver] = lambda driver: driver,
+        weighs: bool = False,
         safety: SafetyEnvelope | None = None,
     ) -> None:
         file = scene if isinstance(scene, SceneFile) else load_scene(scene)
@@ -64,7 +69,7 @@ class TabletopWorld:
             params, ways=bounded(params.ways, safety), grip_offset_m=file.grip_offset_m
         )
         self.robot = SimulatedRobot(Simulation(file, seed=seed))
-        self._force = ForceFilter()
+        self._force, self._weighs = ForceFilter(), weighs
         self.robot.on_force = self._force.add
         self.driver = wrap_driver(SimDriver(self.robot, speed=speed, on_advance=on_advance))
         self.guard = EnvelopeGuard(safety, width_m=lambda: self.driver.joint_state().width_m)
@@ -88,12 +93,17 @@ class TabletopWorld:
         Return the scene as it is now.
 
         Where nothing was felt yet, or the arm has only just come to rest, time passes until there
-        is a reading of the force: `FELT_S` at most. Raises SceneError or WorldError.
+        is a reading of the force, or what is in the hand is weighed: `FELT_S` or `WEIGH_S` at
+        most. Raises SceneError or WorldError.
         """
-        until_s = self.time_s + FELT_S
-        while self._force.force_n(self.time_s) is None and self.time_s < until_s:
+        weighing = self._weighs and self._scene().held is not None
+        until_s = self.time_s + (WEIGH_S if weighing else FELT_S)
+        while self.time_s < until_s and not self._is_felt(weighing):
             self.robot.advance(PERIOD_S)
         return self._scene()
+
+    def _is_felt(self, weighing: bool) -> bool:
+        return self._force.full if weighing else self._force.force_n(self.time_s) is not None
 
     def _scene(self) -> Scene:
         return build_scene(
