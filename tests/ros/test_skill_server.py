@@ -173,6 +173,18 @@ def test_call_that_is_cancelled_before_its_turn_came_moves_nothing(
     assert not arm.moved
 
 
+def test_motions_of_a_call_that_is_expected_are_planned_while_the_one_before_moves(
+    start: Start, client: StackClient
+) -> None:
+    arm = start()
+    back = SkillCall('return_to_base')
+
+    assert client.execute(PICK, expected=[back]).succeeded
+    assert arm.skills.planned_ahead == 0
+    assert client.execute(back).succeeded
+    assert arm.skills.planned_ahead == 1
+
+
 def test_cancel_of_a_call_whose_turn_has_not_come_stops_no_other_call(
     start: Start, client: StackClient, other: StackClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

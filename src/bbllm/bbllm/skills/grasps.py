@@ -274,6 +274,13 @@ def in_tool_frame(point_m: Vector, tcp: Pose) -> Vector:
     return (x, y, z)
 
 
+def in_world_axes(vector_m: Vector, tcp: Pose) -> Vector:
+    """Return a vector of the tool's frame in the axes of the world [m]."""
+    rotation = rotation_of(tcp)
+    x, y, z = (sum(rotation[row][axis] * vector_m[axis] for axis in range(3)) for row in range(3))
+    return (x, y, z)
+
+
 def tool_yaw(tcp: Pose) -> float:
     """Return the yaw of a tool that points down [rad]."""
     rotation = rotation_of(tcp)

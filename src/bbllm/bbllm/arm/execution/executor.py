@@ -7,10 +7,11 @@ failure is FAILED, and the arm is raised where that is possible.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bbllm.arm.driver import ArmDriver
+from bbllm.arm.execution.plan_ahead import AheadPlanner
 from bbllm.arm.execution.skill_execution import ExecutorParams, SkillRun
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
@@ -102,14 +103,32 @@ class SkillExecutor:
         self._executor = TrajectoryExecutor(
             driver, on_activity, guard=guard, ask_person=ask_person
         )
-        self._planner = GraspPlanner(self.params.ways)
+        self._plan_with(self.params)
         self._one_at_a_time = threading.Lock()
         self._state = threading.Lock()
         self._running = False
 
     def use_ways(self, ways: GraspPlannerParams) -> None:
-        self.params = replace(self.params, ways=ways)
-        self._planner = GraspPlanner(ways)
+        self._plan_with(replace(self.params, ways=ways))
+
+    def expect(self, calls: Sequence[SkillCall]) -> None:
+        """
+        Plan ahead what follows the call that runs, or the next one where none does.
+
+        From any thread. Each list replaces the one before. Nothing moves for it; see
+        `execution.plan_ahead`.
+        """
+        self._ahead.expect(calls)
+
+    @property
+    def planned_ahead(self) -> int:
+        """How many ways were used that had been planned ahead."""
+        return self._ahead.used
+
+    def _plan_with(self, params: ExecutorParams) -> None:
+        self.params = params
+        self._planner = GraspPlanner(params.ways)
+        self._ahead = AheadPlanner(params.ways, params.grip_offset_m)
 
     def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
         self._executor.on_activity = on_activity
@@ -136,12 +155,16 @@ class SkillExecutor:
                 self._running = True
                 if should_abort():  # `stop` found nothing to stop when that was said
                     self._executor.cancel()
+            ahead, succeeded = self._ahead, False
+            ahead.begin(call)
             try:
                 refused = self._refusal(call, provenance)
                 # How long a person thinks it over is no part of what the call takes.
                 start_s = self._driver.now_s()
                 outcome = refused or self._carry_out(call)
+                succeeded = outcome.succeeded
             finally:
+                ahead.end(succeeded=succeeded)
                 with self._state:
                     self._running = False
             if outcome.succeeded:
@@ -177,10 +200,10 @@ class SkillExecutor:
         return None
 
     def _carry_out(self, call: SkillCall) -> Outcome:
-        def run(call: SkillCall) -> Outcome:
+        def run(call: SkillCall, ahead: AheadPlanner | None = None) -> Outcome:
             parts = self._observe, self._executor, self._planner, self.params
-            return SkillRun(call, *parts).outcome()
+            return SkillRun(call, *parts, ahead).outcome()
 
         if plain(call.skill) == GRAB_AND_PUTIN.name:
             return grab_and_putin(call, self._observe, run)
-        return run(call)
+        return run(call, self._ahead)

@@ -5,7 +5,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bbllm.arm.driver import FingerMove, JointTrajectory
+from bbllm.arm.driver import Array, FingerMove, JointTrajectory
+from bbllm.arm.execution.plan_ahead import AheadPlanner, Forecast, PlannedWay, above, forecast
 from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S, TrajectoryExecutor
 from bbllm.arm.failures import (
     HELD_BACK_CODES,
@@ -26,7 +27,7 @@ from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
-from bbllm.skills.grasps import MAX_WIDTH_M, in_tool_frame, shifted
+from bbllm.skills.grasps import MAX_WIDTH_M, in_tool_frame, in_world_axes
 from bbllm.skills.motions import (
     GRIP_FORCE_N,
     WIDTH_WINDOW_M,
@@ -38,7 +39,6 @@ from bbllm.skills.motions import (
 )
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.risk import moves
-from bbllm.skills.shapes import Vector, rotation_of
 
 LEAST_SLIP_M = 0.0002
 MOST_SLIP_M = 0.01
@@ -55,6 +55,8 @@ class ExecutorParams:
 
     ways: GraspPlannerParams = field(default_factory=GraspPlannerParams)
     lift: LiftParams = field(default_factory=LiftParams)
+    looks_beside: bool = False
+    """Whether the scene can be observed by another thread while the arm moves."""
     grip_offset_m: float = 0.0
     """How far from the middle of an object the hand takes it, along the tool's x axis [m]."""
 
@@ -81,16 +83,19 @@ class SkillRun:
         executor: TrajectoryExecutor,
         planner: GraspPlanner,
         params: ExecutorParams,
+        ahead: AheadPlanner | None = None,
     ) -> None:
+        """Prepare one call; what was planned for it is with *ahead*, as what is to be planned."""
         self._call, self._observe, self._params = call, observe, params
-        self._executor, self._planner = executor, planner
+        self._executor, self._planner, self._ahead = executor, planner, ahead
         self._carried: str | None = None
         self._target = ''
         self._opening_m: float | None = None
         """Of the grip that was chosen [m]."""
         self._touched = self._lifting = False
-        self._held_at: Vector = (0.0, 0.0, 0.0)
+        self._held_at: tuple[float, float, float] = (0.0, 0.0, 0.0)
         self._scene: Scene | None = None
+        self._motions: Motions | None = None
 
     def outcome(self) -> Outcome:
         try:
@@ -117,7 +122,7 @@ class SkillRun:
             self._executor.guard.update(scene, hand)
             if self._call.skill in ('pick', 'close_gripper'):
                 self._executor.guard.check_grip(GRIP_FORCE_N, f'{self._call}')
-        self._carried = scene.held
+        self._carried, self._motions = scene.held, motions
         if scene.held is not None:
             self._held_at = self._in_hand(scene, scene.held)
         return motions
@@ -154,24 +159,26 @@ class SkillRun:
                 self._executor.wait(duration_s, 'waiting')
 
     def _pick(self, pick: Pick) -> None:
-        grips = tuple(shifted(grip, self._params.grip_offset_m) for grip in pick.above.grips)
-        way, is_down = self._move_above(replace(pick.above, grips=grips), through=True)
+        way, is_down = self._move_above(pick, through=True)
         if not is_down:
             if not self._is_open_to(way.grip.opening_m):
                 self._open(way.grip.opening_m)
             self._executor.follow(way.line.descent, self._lowering())
         self._close_on(pick)
-        self._rise(self._lift_off(pick.name, way.line))
+        left = self._lift_off(pick.name, way.line)
+        self._foresee(left, changed=True)
+        self._rise(left)
         if self._observed().held != pick.name:
             self._carried = None
             raise unheld(pick.name, self._executor.hand().width_m)
 
     def _place(self, place: Place) -> None:
-        above, _ = self._move_above(place.above)
-        way = self._without_slip(place.name, above)
+        planned, _ = self._move_above(place)
+        way = self._without_slip(place.name, planned)
         self._executor.follow(way.line.descent, self._lowering())
         self._open(way.grip.opening_m)
         settled_s = self._executor.driver.now_s() + SETTLE_S
+        self._foresee(way.line.ascent, changed=True)
         self._rise(way.line.ascent)
         left_s = max(0.0, settled_s - self._executor.driver.now_s())
         self._executor.wait(left_s, f'looking where {place.name} came to rest')
@@ -237,21 +244,29 @@ class SkillRun:
                 again = True
 
     def _move_to_base(self) -> None:
-        trajectory = self._planner.to_base(self._executor.q_start())
+        q_start = self._executor.q_start()
+        planned = self._planned_ahead(q_start)
+        trajectory = None if planned is None else planned.way
+        if not isinstance(trajectory, JointTrajectory):
+            trajectory = self._planner.to_base(q_start)
         self._executor.check_ahead(trajectory, 'moving back to base')
         self._touched = True
+        self._foresee(trajectory)
         self._executor.follow(trajectory, 'moving back to base')
         self._check_carried('on the way back to base')
 
-    def _move_above(self, motion: MoveAbove, *, through: bool = False) -> tuple[GraspPlan, bool]:
+    def _move_above(
+        self, motions: Pick | Place | MoveAbove, *, through: bool = False
+    ) -> tuple[GraspPlan, bool]:
         """
         Move above the target, and with *through* on to the grip where that takes no stop.
 
         Returns the way, and whether the hand is at the grip.
         """
         executor = self._executor
+        motion = above(motions, self._params.grip_offset_m)
         self._target = motion.target
-        way = self._planner.above(motion, executor.q_start())
+        way = self._way_above(motion)
         activity = f'moving above {motion.target}'
         lowers = motion.hover_m > 0.0
         move, opens = self._first_move(way, activity, through) if lowers else (way.transit, False)
@@ -266,6 +281,8 @@ class SkillRun:
                 end = way.line.descent.position_rad[-1]
                 executor.check_hand(opening_m, self._opening(), at=end)
         self._touched = True
+        if motion.hover_m == 0.0:
+            self._foresee(way.transit)
         if opens:
             fingers = self._fingers(way, move)
             executor.follow_opening(move, activity, fingers, self._opening())
@@ -273,6 +290,42 @@ class SkillRun:
             executor.follow(move, activity)
         self._check_carried(f'on the way to {motion.target}')
         return way, move is way.approach
+
+    def _way_above(self, motion: MoveAbove) -> GraspPlan:
+        q_start = self._executor.q_start()
+        planned = self._planned_ahead(q_start)
+        if planned is None or not isinstance(planned.way, GraspPlan):
+            return self._planner.above(motion, q_start)
+        # The descent compensates what the forecast was off by, as it does a slip.
+        self._held_at = planned.held_at or self._held_at
+        return planned.way
+
+    def _planned_ahead(self, q_start: Array) -> PlannedWay | None:
+        if self._ahead is None or self._motions is None or self._scene is None:
+            return None
+        return self._ahead.way(self._motions, self._scene, q_start)
+
+    def _foresee(self, last: JointTrajectory, *, changed: bool = False) -> None:
+        """
+        Let the next call be planned from where the last motion of this one leads.
+
+        *changed* is whether the hand has gripped or released since the scene was observed.
+        """
+        if self._ahead is None or not self._ahead.wanted:
+            return
+        carried, end = self._carried, last.position_rad[-1]
+
+        def state(scene: Scene) -> Forecast | None:
+            return forecast(scene, end) if scene.held == carried else None
+
+        if changed and self._params.looks_beside:
+            self._ahead.foresee(lambda: state(self._observe()))
+            return
+        try:
+            scene = self._observe() if changed or self._scene is None else self._scene
+        except SceneError:
+            return  # nothing is planned ahead, and the next look tells why
+        self._ahead.foresee(lambda: state(scene))
 
     def _first_move(
         self, way: GraspPlan, activity: str, through: bool
@@ -319,17 +372,16 @@ class SkillRun:
         """Shift the descent by as much as the grasped object has slipped on the way."""
         assert self._scene is not None  # looked at since the arm came to rest here
         now = self._in_hand(self._scene, name)
-        slip = [was - is_now for was, is_now in zip(self._held_at, now, strict=True)]
-        if not LEAST_SLIP_M < math.hypot(*slip) < MOST_SLIP_M:
+        x, y, z = (was - is_now for was, is_now in zip(self._held_at, now, strict=True))
+        if not LEAST_SLIP_M < math.hypot(x, y, z) < MOST_SLIP_M:
             return way
-        rotation = rotation_of(self._executor.hand().tcp)
-        x, y, z = (sum(rotation[row][axis] * slip[axis] for axis in range(3)) for row in range(3))
+        shift_m = in_world_axes((x, y, z), self._executor.hand().tcp)
         # Without another line, the way as it was planned is good to a few millimetres.
         with contextlib.suppress(NoPathError):
-            return self._planner.shifted(way, (x, y, z))
+            return self._planner.shifted(way, shift_m)
         return way
 
-    def _in_hand(self, scene: Scene, name: str) -> Vector:
+    def _in_hand(self, scene: Scene, name: str) -> tuple[float, float, float]:
         """Return where the centre of an object is in the frame of the TCP [m]."""
         return in_tool_frame(scene.object(name).pose.position_m, self._executor.hand().tcp)
 

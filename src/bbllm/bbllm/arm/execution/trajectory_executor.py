@@ -233,7 +233,7 @@ class TrajectoryExecutor:
         except SkillError as failed:
             self.check(activity)  # who stops the arm is heard first
             stopped = failed.code is Code.CANCELLED
-            if stopped and moved.begun and moved.status is not GoalStatus.CANCELED:
+            if stopped and moved.status is not GoalStatus.CANCELED:
                 failure = gripper_failure(moved, opening)  # for which the arm was stopped
                 raise failure or failed from None
             raise

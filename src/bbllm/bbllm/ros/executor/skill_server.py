@@ -144,6 +144,7 @@ class SkillServer:
                 call, Status.REJECTED, Code.GOAL_REJECTED, f'{call} was not tried: {error}'
             ), 0.0
         try:
+            self._skills.expect([from_msg(SkillCall, msg) for msg in goal.request.expected])
             outcome = self._skills.execute(
                 call, provenance, should_abort=lambda: self._unwanted(goal)
             )

@@ -50,7 +50,9 @@ class Fr3Executor(StackNode):
         self._skills = skills = SkillExecutor(
             self._driver,
             self._observe,
-            params=ExecutorParams(ways=ways_of(params, guard.envelope), lift=lift),
+            params=ExecutorParams(
+                ways=ways_of(params, guard.envelope), lift=lift, looks_beside=True
+            ),
             guard=guard,
             permit=gate.permit,
             ask_person=gate.resume,

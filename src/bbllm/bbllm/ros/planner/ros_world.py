@@ -107,6 +107,7 @@ class RosWorld:
         self._seen_s = 0.0
         self._skills_seen = SKILLS
         self._begun_s = float('inf')
+        self._expected: Sequence[SkillCall] = ()
         self._episode_id = ''
         self._plan, self._step, self._goal = PlanMsg(), -1, GoalStated()
         self._asked = False
@@ -157,7 +158,13 @@ class RosWorld:
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end; raises LostNodeError where a node was lost."""
         self.check()
-        goal = ExecuteSkill.Goal(call=to_msg(call), plan=self._plan, step=self._step)
+        goal = ExecuteSkill.Goal(
+            call=to_msg(call),
+            plan=self._plan,
+            step=self._step,
+            expected=[to_msg(each) for each in self._expected],
+        )
+        self._expected = ()
         try:
             status, result = self._skill.run(
                 goal, cancel=CancelToken(self.check, self._time_out_of(call))
@@ -181,6 +188,10 @@ class RosWorld:
                 message=f'{call} was stopped.',
             )
         return from_msg(Outcome, result, call=call)
+
+    def expect(self, calls: Sequence[SkillCall]) -> None:
+        """Send along with the next call what probably follows it; see `ForeseeingWorld`."""
+        self._expected = tuple(calls)
 
     def settled(self) -> None:
         """Observe until nothing has moved between two scenes, at most `REST_S`."""

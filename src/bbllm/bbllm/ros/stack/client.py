@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -201,11 +201,21 @@ class StackClient(AbstractContextManager['StackClient']):
         *,
         plan: PlanMsg | None = None,
         step: int = -1,
+        expected: Sequence[SkillCall] = (),
         on_activity: Callable[[str], object] = lambda _: None,
     ) -> Outcome:
-        """Run one call of a skill, of a plan or alone, to its end; `cancel` stops it."""
+        """
+        Run one call of a skill, of a plan or alone, to its end; `cancel` stops it.
+
+        What is *expected* to follow it is planned while it moves.
+        """
         begun_s = time.monotonic()
-        goal = ExecuteSkill.Goal(call=to_msg(call), plan=plan or PlanMsg(), step=step)
+        goal = ExecuteSkill.Goal(
+            call=to_msg(call),
+            plan=plan or PlanMsg(),
+            step=step,
+            expected=[to_msg(each) for each in expected],
+        )
         status, result = self._skills.run(
             goal,
             cancel=CancelToken(lambda: self.heartbeats.check(['fr3_executor'], begun_s)),

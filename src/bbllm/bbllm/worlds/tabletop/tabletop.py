@@ -1,6 +1,6 @@
 """The robot and its table in one process: physics and skills behind `core.protocols.World`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,6 +119,10 @@ class TabletopWorld:
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end and return its outcome."""
         return self.executor.execute(call)
+
+    def expect(self, calls: Sequence[SkillCall]) -> None:
+        """Plan ahead what follows the next call; see `SkillExecutor.expect`."""
+        self.executor.expect(calls)
 
     def stop(self) -> None:
         """Stop the running call, from any thread; the grip stays."""
