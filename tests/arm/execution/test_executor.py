@@ -577,6 +577,28 @@ def test_hand_that_fails_on_the_way_ends_the_call_as_one_that_fails_above_the_gr
     assert message == 'the hand failed while opening the hand: it is stuck.'
 
 
+def test_fingers_that_are_late_open_at_rest_and_the_pick_goes_on_with_a_stop_above_it(
+    arm: KinematicArm,
+) -> None:
+    def late(
+        trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
+    ) -> tuple[FollowResult, GripperResult]:
+        assert fingers.due_s < trajectory.duration_s
+        arm.q = trajectory.position_rad[len(trajectory.position_rad) // 2]
+        arm.width_m = (arm.width_m + fingers.width_m) / 2
+        hand = GripperResult(status=GoalStatus.TIMED_OUT, width_m=arm.width_m)
+        return FollowResult(status=GoalStatus.CANCELED), hand
+
+    arm.move_both = late  # type: ignore[method-assign]  # of this arm only
+
+    assert run(arm, PICK_RED) == [DONE]
+
+    over, down, up = heights(arm)
+    assert over > down + 0.05
+    assert up == pytest.approx(over, abs=1e-3)
+    assert len(arm.openings) == 1
+
+
 def test_who_stops_the_arm_while_the_hand_opens_is_heard_before_the_hand(
     arm: KinematicArm,
 ) -> None:

@@ -80,6 +80,10 @@ class StuckError(SkillError):
     """The arm cannot move any more until something is done about it."""
 
 
+class LateHandError(SkillError):
+    """The arm was stopped on its way, at rest, as the fingers had not arrived in time."""
+
+
 def stop_failure(stop: Stop, activity: str, raw: str = '') -> SkillError:
     """Return the failure of a call that ended because the robot stopped and was recovered."""
     resumed = ' A person has let the robot go on since.' if stop.asked else ''

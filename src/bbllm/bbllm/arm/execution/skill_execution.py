@@ -10,6 +10,7 @@ from bbllm.arm.execution.plan_ahead import AheadPlanner, Forecast, PlannedWay, a
 from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S, TrajectoryExecutor
 from bbllm.arm.failures import (
     HELD_BACK_CODES,
+    LateHandError,
     SkillError,
     StuckError,
     let_go,
@@ -285,7 +286,14 @@ class SkillRun:
             self._foresee(way.transit)
         if opens:
             fingers = self._fingers(way, move)
-            executor.follow_opening(move, activity, fingers, self._opening())
+            try:
+                executor.follow_opening(move, activity, fingers, self._opening())
+            except LateHandError:
+                # As on a machine that is busy: now at rest, and on with a stop above the grip.
+                self._open(fingers.width_m)
+                assert self._scene is not None  # observed before anything was planned
+                self._planner.update(self._scene, executor.hand())
+                return self._move_above(motions)
         else:
             executor.follow(move, activity)
         self._check_carried(f'on the way to {motion.target}')

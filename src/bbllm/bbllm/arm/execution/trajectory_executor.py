@@ -18,7 +18,13 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.execution.recovery import ContactLimiter, Recovery
-from bbllm.arm.failures import SkillError, follow_failure, gripper_failure, stop_failure
+from bbllm.arm.failures import (
+    LateHandError,
+    SkillError,
+    follow_failure,
+    gripper_failure,
+    stop_failure,
+)
 from bbllm.arm.kinematics import hand_at
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.arm.stop_causes import Stop
@@ -219,7 +225,8 @@ class TrajectoryExecutor:
         """
         Follow a trajectory while the fingers move without gripping; see `follow` and `open_to`.
 
-        *opening* is the activity of the hand, for its failures.
+        *opening* is the activity of the hand, for its failures. Raises LateHandError where the
+        fingers were only late.
         """
         moved = GripperResult(status=GoalStatus.REJECTED, begun=False)
 
@@ -235,6 +242,8 @@ class TrajectoryExecutor:
             stopped = failed.code is Code.CANCELLED
             if stopped and moved.status is not GoalStatus.CANCELED:
                 failure = gripper_failure(moved, opening)  # for which the arm was stopped
+                if failure is not None and moved.status is GoalStatus.TIMED_OUT:
+                    raise LateHandError(failure.code, str(failure), failure.raw) from None
                 raise failure or failed from None
             raise
         finally:
