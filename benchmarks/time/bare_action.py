@@ -76,7 +76,7 @@ def main() -> None:
         print(json.dumps(ask(int(sys.argv[1]))))
     finally:
         server.terminate()
-        server.wait()
+        server.wait(WAIT_S)
 
 
 if __name__ == '__main__':

@@ -77,6 +77,8 @@ class Figure:
     tail: bool = False
     """Whether the 95th percentile of the values is of interest, too."""
     more_is_better: bool = False
+    same_cases: bool = False
+    """Whether runs with the same seed measure the same cases in the same order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,31 +128,29 @@ def ratio_of(figure: Figure, measured: Measured) -> Estimate | None:
     """Return value over reference, with its interval; None without a reference."""
     if not measured.references:
         return None
-    values, references = np.asarray(measured.values), np.asarray(measured.references)
-    ratio = _centre(figure, values) / _centre(figure, references)
-    return _estimate(ratio, _ratios(figure, measured), len(values))
+    return _estimate(_ratio(figure, measured), _ratios(figure, measured), len(measured.values))
 
 
-def quotient_of(figure: Figure, one: Measured, other: Measured) -> Estimate:
+def quotient_of(
+    figure: Figure, one: Measured, other: Measured, *, same_seed: bool = False
+) -> Estimate:
     """
     Return how many times the other run's figure this one's is, with the interval.
 
     Where the reference measures the machine, ratios are compared instead of values, so that a
-    busier machine does not count.
+    busier machine does not count. Runs of the same cases are resampled case by case.
     """
-    by_ratio = figure.reference == 'machine' and one.references and other.references
-    centres, resamples = [], []
-    for index, measured in enumerate((one, other)):
-        values = np.asarray(measured.values)
-        centre = _centre(figure, values)
-        if by_ratio:
-            centre /= _centre(figure, np.asarray(measured.references))
-            resamples.append(_ratios(figure, measured, seed=SEED + index))
-        else:
-            resamples.append(_resampled(figure, values, seed=SEED + index))
-        centres.append(centre)
-    n = min(len(one.values), len(other.values))
-    return _estimate(centres[0] / centres[1], resamples[0] / resamples[1], n)
+    n, n_other = len(one.values), len(other.values)
+    by_case = figure.same_cases and same_seed and n == n_other
+    seeds = (SEED, SEED if by_case else SEED + 1)
+    if figure.reference == 'machine' and one.references and other.references:
+        centres = [_ratio(figure, measured) for measured in (one, other)]
+        draws = [_ratios(figure, of, seed=seed) for of, seed in zip((one, other), seeds)]
+    else:
+        values = [np.asarray(measured.values) for measured in (one, other)]
+        centres = [_centre(figure, of) for of in values]
+        draws = [_resampled(figure, of, seed=seed) for of, seed in zip(values, seeds)]
+    return _estimate(centres[0] / centres[1], draws[0] / draws[1], min(n, n_other))
 
 
 def is_worse(figure: Figure, quotient: Estimate) -> bool:
@@ -181,6 +181,11 @@ def _resampled(figure: Figure, values: Array, *, seed: int = SEED) -> Array:
     rows = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
     centre = np.mean if figure.centre == 'mean' else np.median
     return np.asarray(centre(values[rows], axis=1))
+
+
+def _ratio(figure: Figure, measured: Measured) -> float:
+    references = np.asarray(measured.references)
+    return _centre(figure, np.asarray(measured.values)) / _centre(figure, references)
 
 
 def _ratios(figure: Figure, measured: Measured, *, seed: int = SEED) -> Array:

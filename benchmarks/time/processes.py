@@ -102,7 +102,7 @@ def running(
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
         _kill(process)
-        reader.join()
+        reader.join(END_S)
 
 
 def family_of(pid: int) -> list[int]:

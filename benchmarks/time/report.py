@@ -56,10 +56,12 @@ def print_comparison(this: TimeReport, other: TimeReport, console: Console) -> N
         cells = {'figure': f'{figure.title}, {figure.unit}'}
         for name, measured in ((one, mine), (two, theirs)):
             if measured is not None:
-                cells[name] = _value(figure, measured)
-                cells[f'ratio {name}'] = _with_interval(ratio_of(figure, measured))
+                ratio = ratio_of(figure, measured)
+                cells[name] = _number(value_of(figure, measured).value)
+                cells[f'ratio {name}'] = _number(None if ratio is None else ratio.value)
         if mine is not None and theirs is not None:
-            quotient = quotient_of(figure, mine, theirs)
+            same_seed = this.seed == other.seed
+            quotient = quotient_of(figure, mine, theirs, same_seed=same_seed)
             cells['quotient'] = _with_interval(quotient)
             cells[''] = '[red]worse[/]' if is_worse(figure, quotient) else ''
         rows.append(cells)
@@ -98,16 +100,18 @@ def _goal(goal: Goal) -> str:
 
 
 def _with_interval(estimate: Estimate | None) -> str:
-    if estimate is None or estimate.value is None:
+    if estimate is None:
         return ''
-    if estimate.low is None or estimate.high is None:
+    if estimate.low is None:
         return _number(estimate.value)
     return f'{_number(estimate.value)} \\[{_number(estimate.low)}, {_number(estimate.high)}]'
 
 
-def _number(value: float) -> str:
-    """Return a number with three digits that count."""
-    return f'{value:.0f}' if abs(value) >= 100 else f'{value:#.3g}'
+def _number(value: float | None) -> str:
+    """Return a number with three significant digits, empty for None."""
+    if value is None:
+        return ''
+    return f'{value:.0f}' if abs(value) >= 99.95 else f'{value:#.3g}'
 
 
 def _shown(report: TimeReport) -> Sequence[tuple[Figure, Row]]:

@@ -1,4 +1,4 @@
-"""The figures of issue and report: what is measured beside what, and the goals."""
+"""The figures: what is measured beside what, and the goals."""
 
 from benchmarks.time.figures import Figure, Goal, Of
 
@@ -6,15 +6,19 @@ FIGURES = (
     Figure(
         key='moving', title='moving time of a pick and place', unit='s', centre='mean',
         beside='time-optimal bound, legal limits', reference='bound',
+        same_cases=True,
         goals=(Goal(Of.RATIO, 1.25),),
     ),
     Figure(
-        key='share', title='the same', unit='s', centre='mean',
-        beside='bound, same share of the limits', reference='bound', goals=(),
+        key='share', title='the same, which uses 80 % of the limits', unit='s', centre='mean',
+        beside='time-optimal bound, 80 % of the limits', reference='bound',
+        same_cases=True,
+        goals=(),
     ),
     Figure(
         key='cycle', title='whole cycle of a pick and place', unit='s', centre='mean',
         beside='time-optimal bound, legal limits', reference='bound',
+        same_cases=True,
         goals=(Goal(Of.RATIO, 1.6),),
     ),
     Figure(
@@ -33,6 +37,7 @@ FIGURES = (
     Figure(
         key='physics', title='simulated / processor time, one process', unit='x',
         beside='raw mj_step, asleep', reference='machine', more_is_better=True,
+        same_cases=True,
         goals=(Goal(Of.VALUE, 60.0, at_least=True),),
     ),
     Figure(
@@ -47,11 +52,13 @@ FIGURES = (
     Figure(
         key='plan', title='plan of a pick', unit='ms', tail=True,
         beside='fixed work in NumPy', reference='machine',
+        same_cases=True,
         goals=(Goal(Of.VALUE, 4.0), Goal(Of.P95, 8.0)),
     ),
     Figure(
         key='reach', title='reachability query', unit='ms', tail=True,
         beside='fixed work in NumPy', reference='machine',
+        same_cases=True,
         goals=(Goal(Of.VALUE, 0.25), Goal(Of.P95, 0.6)),
     ),
     Figure(
@@ -63,7 +70,7 @@ FIGURES = (
         beside='python -c pass', reference='machine', goals=(Goal(Of.VALUE, 0.3),),
     ),
     Figure(
-        key='episodes', title='bench tabletop, two processes, a minute', unit='episodes',
+        key='episodes', title='bench tabletop, two processes', unit='episodes a minute',
         beside='fixed work in NumPy, thousands a minute', reference='machine',
         more_is_better=True, goals=(Goal(Of.VALUE, 300.0, at_least=True),),
     ),

@@ -90,6 +90,19 @@ def test_runs_are_compared_by_ratios_where_the_reference_measures_the_machine() 
     assert quotient_of(FIGURE, busy, idle).value == pytest.approx(3.0)
 
 
+def test_runs_of_the_same_cases_are_compared_case_by_case() -> None:
+    figure = dataclasses.replace(FIGURE, same_cases=True)
+    base = Measured(values=tuple(np.linspace(1.0, 9.0, 20).tolist()))
+    less = Measured(values=tuple(0.9 * value for value in base.values))
+
+    by_case = quotient_of(figure, less, base, same_seed=True)
+    apart = quotient_of(figure, less, base)
+
+    assert (by_case.low, by_case.high) == pytest.approx((0.9, 0.9))
+    assert by_case.value == apart.value
+    assert apart.high - apart.low > 0.2  # type: ignore[operator]
+
+
 def test_worse_is_more_time_or_less_speed_by_over_a_tenth() -> None:
     base, more = Measured(values=(10.0, 10.0)), Measured(values=(11.5, 11.5))
 
