@@ -58,8 +58,10 @@ def ask(count: int) -> list[float]:
             goal = sent.result() if sent.done() else None
             if goal is None or not goal.accepted:
                 raise TimeoutError(f'A goal of {ACTION} was not accepted within {WAIT_S:g} s.')
-            done = goal.get_result_async()
-            rclpy.spin_until_future_complete(node, done, timeout_sec=WAIT_S)
+            ended = goal.get_result_async()
+            rclpy.spin_until_future_complete(node, ended, timeout_sec=WAIT_S)
+            if not ended.done():
+                raise TimeoutError(f'A goal of {ACTION} did not end within {WAIT_S:g} s.')
         return times[WARM:]  # the first ones find each other
     finally:
         client.destroy()

@@ -59,8 +59,16 @@ GROUPS = (
     Group(keys=('help',), measure=commands.measure_help, repeats=commands.HELPS, quick=3),
     Group(keys=('episodes',), measure=commands.measure_episodes, repeats=commands.RUNS, quick=1),
     Group(
-        keys=('overhead', 'fast', 'idle', 'ready'), measure=stack.measure_stack,
-        repeats=stack.STARTS, quick=1, advances=lambda starts: starts + 2, needs_ros=True,
+        keys=('idle',), measure=stack.measure_idle, repeats=stack.WINDOWS, quick=4,
+        advances=lambda _: 1, needs_ros=True,
+    ),
+    Group(
+        keys=('overhead',), measure=stack.measure_overhead, repeats=stack.TASKS, quick=2,
+        advances=lambda _: 1, needs_ros=True,
+    ),
+    Group(
+        keys=('fast', 'ready'), measure=stack.measure_starts, repeats=stack.STARTS, quick=1,
+        needs_ros=True,
     ),
     Group(
         keys=('task', 'calls'), measure=task.measure_tasks, repeats=task.REPEATS, quick=1,

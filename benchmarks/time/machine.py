@@ -25,25 +25,29 @@ def fixed_work() -> object:
     return turn, vector
 
 
-def wall_s(work: Callable[[], object]) -> float:
-    """Return how long something takes by the wall clock [s]."""
-    begun_s = time.perf_counter()
-    work()
-    return time.perf_counter() - begun_s
-
-
 def beside_fixed_work(
     question: Callable[[int], object], count: int
 ) -> tuple[list[float], list[float]]:
-    """Time questions by number, and the fixed work after each of them [ms]."""
+    """
+    Time questions by number, and the fixed work after each of them [ms].
+
+    Processor time: what others do on the machine does not count, and on an idle machine it is
+    what a person waits for, unless several threads share the work.
+    """
     for index in range(min(count, WARM)):
         question(index)
         fixed_work()
     asked, works = [], []
     for index in range(count):
-        asked.append(wall_s(partial(question, index)) * 1e3)
-        works.append(wall_s(fixed_work) * 1e3)
+        asked.append(_processor_ms(partial(question, index)))
+        works.append(_processor_ms(fixed_work))
     return asked, works
+
+
+def _processor_ms(work: Callable[[], object]) -> float:
+    used_s = time.process_time()
+    work()
+    return (time.process_time() - used_s) * 1e3
 
 
 def raw_factor(scene: SceneFile) -> float:

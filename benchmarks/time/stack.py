@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
 
 STARTS = 3
-"""How often the stack is started with speed 0; it is started once more in real time."""
+"""How often the stack is started as fast as it can."""
 WINDOWS = 10
 WINDOW_S = 1.0
 """In so many windows of this length the idle cost is read [s]."""
 TASKS = 6
 TRIPS = 200
+"""Goals of the bare action."""
+BARE_S = 120.0
+"""How long half of these may take on a busy machine [s]."""
 START_S = 60.0
 """How long a start may take on a busy machine [s]."""
 READY = 'The stack is ready'
@@ -38,22 +41,38 @@ MODELS = ('--brain', 'offline', '--body', 'offline')
 """Whatever keys are set: this measures everything but models."""
 
 
-def measure_stack(
-    starts: int, seed: int, advance: Callable[[str], None]
+def measure_idle(
+    windows: int, seed: int, advance: Callable[[str], None]
 ) -> Mapping[str, Measured]:
-    """Start the stack in real time once, and as fast as it can so many times."""
-    ready, imports = [], []
-    with _up() as (pid, client, ready_s):
-        ready.append(ready_s)
-        idle = [cores_used(family_of(pid), WINDOW_S) for _ in range(WINDOWS)]
-        advance('idle')
+    """Watch the processes of a stack that nobody asks anything, at real-time speed."""
+    with _up() as (pid, _, _):
+        idle = [cores_used(family_of(pid), WINDOW_S) for _ in range(windows)]
+    advance('idle stack')
+    return {'idle': Measured(values=tuple(idle), references=(1.0,) * windows, paired=True)}
+
+
+def measure_overhead(
+    tasks: int, seed: int, advance: Callable[[str], None]
+) -> Mapping[str, Measured]:
+    """Carry out tasks at real-time speed, between goals of a bare action."""
+    with _up() as (_, client, _):
         # Before and after, because others may be at work on this machine.
         bare = _bare_accepts(TRIPS // 2)
-        overheads = step_overheads(client, TASKS)
+        overheads = step_overheads(client, tasks)
         bare += _bare_accepts(TRIPS // 2)
-        advance(f'{TASKS} tasks for the overhead of a step')
-    imports.append(_import_s())
-    fast, raw = [], []
+    advance(f'{tasks} tasks for the overhead of a step')
+    row = Measured(
+        values=tuple(time_s * 1e3 for time_s in overheads),
+        references=tuple(time_s * 1e3 for time_s in bare),
+    )
+    return {'overhead': row}
+
+
+def measure_starts(
+    starts: int, seed: int, advance: Callable[[str], None]
+) -> Mapping[str, Measured]:
+    """Start the stack as fast as it can, and carry out a task each time."""
+    ready, imports, fast, raw = [], [], [], []
     for index in range(starts):
         with _up('--speed', '0', '--scene', FAST_SCENE) as (_, client, ready_s):
             ready.append(ready_s)
@@ -62,11 +81,6 @@ def measure_stack(
         raw.append(raw_factor(load_scene(FAST_SCENE)))
         advance(f'start {index + 1} of {starts}, as fast as it can')
     return {
-        'overhead': Measured(
-            values=tuple(time_s * 1e3 for time_s in overheads),
-            references=tuple(time_s * 1e3 for time_s in bare),
-        ),
-        'idle': Measured(values=tuple(idle), references=(1.0,) * WINDOWS, paired=True),
         'fast': Measured(values=tuple(fast), references=tuple(raw), paired=True),
         'ready': Measured(values=tuple(ready), references=tuple(imports), paired=True),
     }
@@ -90,7 +104,7 @@ def _up(*options: str) -> Iterator[tuple[int, StackClient, float]]:
 def _bare_accepts(count: int) -> list[float]:
     script = Path(__file__).with_name('bare_action.py')
     command = python(str(script), str(count))
-    printed, _, _ = run_command(command, START_S, node_environ())
+    printed, _, _ = run_command(command, BARE_S, node_environ())
     times: list[float] = json.loads(printed.splitlines()[-1])
     return times
 

@@ -50,13 +50,13 @@ FIGURES = (
         beside='one core', reference='bound', goals=(Goal(Of.VALUE, 0.08),),
     ),
     Figure(
-        key='plan', title='plan of a pick', unit='ms', tail=True,
+        key='plan', title='plan of a pick, processor time', unit='ms', tail=True,
         beside='fixed work in NumPy', reference='machine',
         same_cases=True,
         goals=(Goal(Of.VALUE, 4.0), Goal(Of.P95, 8.0)),
     ),
     Figure(
-        key='reach', title='reachability query', unit='ms', tail=True,
+        key='reach', title='reachability query, processor time', unit='ms', tail=True,
         beside='fixed work in NumPy', reference='machine',
         same_cases=True,
         goals=(Goal(Of.VALUE, 0.25), Goal(Of.P95, 0.6)),

@@ -74,7 +74,7 @@ def test_what_cannot_be_measured_is_named_with_the_reason(
 
     assert result.exit_code == 1
     output = squeezed(result.output)
-    assert 'not measured: plan of a pick: The arm fell off.' in output
+    assert 'not measured: plan of a pick, processor time: The arm fell off.' in output
     assert 'not measured: cores used by an idle stack: ROS 2 is not in this shell.' in output
     assert '3.50 [' in output  # the others are measured all the same
 
