@@ -175,7 +175,7 @@ def _rows(group: Group, repeats: int, seed: int, bar: TrialBar) -> list[Row]:
 
 
 def _keys_of(only: str | None) -> tuple[str, ...]:
-    keys = tuple(BY_KEY) if only is None else tuple(only.split(','))
+    keys = tuple(BY_KEY) if only is None else tuple(map(str.strip, only.split(',')))
     for key in keys:
         if key not in BY_KEY:
             raise UnknownNameError('figure', key, BY_KEY)

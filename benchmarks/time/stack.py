@@ -7,8 +7,9 @@ The idle cost is that of all processes of the stack, `bbllm up` itself among the
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 STARTS = 3
 """How often the stack is started as fast as it can."""
+SETTLE_S = 3.0
+"""How long after the start a stack may still be busy with it [s]."""
 WINDOWS = 10
 WINDOW_S = 1.0
 """In so many windows of this length the idle cost is read [s]."""
@@ -44,8 +47,9 @@ MODELS = ('--brain', 'offline', '--body', 'offline')
 def measure_idle(
     windows: int, seed: int, advance: Callable[[str], None]
 ) -> Mapping[str, Measured]:
-    """Watch the processes of a stack that nobody asks anything, at real-time speed."""
-    with _up() as (pid, _, _):
+    """Watch the processes of a stack without any client, at real-time speed."""
+    with _up() as (pid, _):
+        time.sleep(SETTLE_S)
         idle = [cores_used(family_of(pid), WINDOW_S) for _ in range(windows)]
     advance('idle stack')
     return {'idle': Measured(values=tuple(idle), references=(1.0,) * windows, paired=True)}
@@ -55,7 +59,7 @@ def measure_overhead(
     tasks: int, seed: int, advance: Callable[[str], None]
 ) -> Mapping[str, Measured]:
     """Carry out tasks at real-time speed, between goals of a bare action."""
-    with _up() as (_, client, _):
+    with _up(), _client() as client:
         # Before and after, because others may be at work on this machine.
         bare = _bare_accepts(TRIPS // 2)
         overheads = step_overheads(client, tasks)
@@ -74,7 +78,7 @@ def measure_starts(
     """Start the stack as fast as it can, and carry out a task each time."""
     ready, imports, fast, raw = [], [], [], []
     for index in range(starts):
-        with _up('--speed', '0', '--scene', FAST_SCENE) as (_, client, ready_s):
+        with _up('--speed', '0', '--scene', FAST_SCENE) as (_, ready_s), _client() as client:
             ready.append(ready_s)
             fast.append(fast_factors(client)[0])
         imports.append(_import_s())
@@ -86,19 +90,19 @@ def measure_starts(
     }
 
 
+def _up(*options: str) -> AbstractContextManager[tuple[int, float]]:
+    """Start the stack; yields its process, and the seconds until it was ready."""
+    command = python('-m', 'bbllm', 'up', 'sim', *MODELS, *options)
+    return running(command, READY, START_S, node_environ())
+
+
 @contextmanager
-def _up(*options: str) -> Iterator[tuple[int, StackClient, float]]:
-    """Start the stack; yield its process, a client, and the seconds until it was ready."""
+def _client() -> Iterator[StackClient]:
     from bbllm.ros.stack.client import StackClient
 
-    environ = node_environ()
-    command = python('-m', 'bbllm', 'up', 'sim', *MODELS, *options)
-    with (
-        running(command, READY, START_S, environ) as (pid, ready_s),
-        StackClient(environ=environ) as client,
-    ):
+    with StackClient(environ=node_environ()) as client:
         client.wait_ready(NODES, READY_S)
-        yield pid, client, ready_s
+        yield client
 
 
 def _bare_accepts(count: int) -> list[float]:
