@@ -71,6 +71,10 @@ GROUPS = (
         needs_ros=True,
     ),
     Group(
+        keys=('idle-one', 'fast-one'), measure=stack.measure_one_process, repeats=stack.WINDOWS,
+        quick=4, advances=lambda _: 1 + stack.STARTS_OF_ONE, needs_ros=True,
+    ),
+    Group(
         keys=('task', 'calls'), measure=task.measure_tasks, repeats=task.REPEATS, quick=1,
         advances=lambda repeats: 2 * repeats,
     ),

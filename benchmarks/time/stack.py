@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 STARTS = 3
 """How often the stack is started as fast as it can."""
+ONE_PROCESS, STARTS_OF_ONE = '--one-process', 2
 SETTLE_S = 3.0
 """How long after the start a stack may still be busy with it [s]."""
 WINDOWS = 10
@@ -48,11 +49,16 @@ def measure_idle(
     windows: int, seed: int, advance: Callable[[str], None]
 ) -> Mapping[str, Measured]:
     """Watch the processes of a stack without any client, at real-time speed."""
-    with _up() as (pid, _):
-        time.sleep(SETTLE_S)
-        idle = [cores_used(family_of(pid), WINDOW_S) for _ in range(windows)]
-    advance('idle stack')
-    return {'idle': Measured(values=tuple(idle), references=(1.0,) * windows, paired=True)}
+    return {'idle': _idle(windows, advance)}
+
+
+def measure_one_process(
+    windows: int, seed: int, advance: Callable[[str], None]
+) -> Mapping[str, Measured]:
+    """Watch the same nodes in one process, and let them carry out tasks as fast as they can."""
+    idle = _idle(windows, advance, ONE_PROCESS)
+    _, fast = _starts(STARTS_OF_ONE, advance, ONE_PROCESS)
+    return {'idle-one': idle, 'fast-one': fast}
 
 
 def measure_overhead(
@@ -76,18 +82,35 @@ def measure_starts(
     starts: int, seed: int, advance: Callable[[str], None]
 ) -> Mapping[str, Measured]:
     """Start the stack as fast as it can, and carry out a task each time."""
+    ready, fast = _starts(starts, advance)
+    return {'ready': ready, 'fast': fast}
+
+
+def _idle(windows: int, advance: Callable[[str], None], *options: str) -> Measured:
+    with _up(*options) as (pid, _):
+        time.sleep(SETTLE_S)
+        idle = [cores_used(family_of(pid), WINDOW_S) for _ in range(windows)]
+    advance('idle stack')
+    return Measured(values=tuple(idle), references=(1.0,) * windows, paired=True)
+
+
+def _starts(
+    starts: int, advance: Callable[[str], None], *options: str
+) -> tuple[Measured, Measured]:
+    """Return the seconds to ready, and simulated seconds per wall second."""
     ready, imports, fast, raw = [], [], [], []
+    options = ('--speed', '0', '--scene', FAST_SCENE, *options)
     for index in range(starts):
-        with _up('--speed', '0', '--scene', FAST_SCENE) as (_, ready_s), _client() as client:
+        with _up(*options) as (_, ready_s), _client() as client:
             ready.append(ready_s)
             fast.append(fast_factors(client)[0])
         imports.append(_import_s())
         raw.append(raw_factor(load_scene(FAST_SCENE)))
         advance(f'start {index + 1} of {starts}, as fast as it can')
-    return {
-        'fast': Measured(values=tuple(fast), references=tuple(raw), paired=True),
-        'ready': Measured(values=tuple(ready), references=tuple(imports), paired=True),
-    }
+    return (
+        Measured(values=tuple(ready), references=tuple(imports), paired=True),
+        Measured(values=tuple(fast), references=tuple(raw), paired=True),
+    )
 
 
 def _up(*options: str) -> AbstractContextManager[tuple[int, float]]:

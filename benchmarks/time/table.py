@@ -50,6 +50,15 @@ FIGURES = (
         beside='one core', reference='bound', goals=(Goal(Of.VALUE, 0.08),),
     ),
     Figure(
+        key='fast-one', title='simulated / wall time, --one-process, speed:=0', unit='x',
+        beside='raw mj_step, asleep', reference='machine', more_is_better=True,
+        goals=(Goal(Of.VALUE, 15.0, at_least=True),),
+    ),
+    Figure(
+        key='idle-one', title='cores used by an idle stack, --one-process', unit='cores',
+        centre='mean', beside='one core', reference='bound', goals=(Goal(Of.VALUE, 0.08),),
+    ),
+    Figure(
         key='plan', title='plan of a pick, processor time', unit='ms', tail=True,
         beside='fixed work in NumPy', reference='machine',
         same_cases=True,
