@@ -46,6 +46,8 @@ from stamps import (
 LOG = ROOT / 'log' / 'setup.log'
 EXTRAS = ROOT / 'requirements' / 'extras.txt'
 VIRTUALHOME = ROOT / 'requirements' / 'virtualhome.txt'
+STARTED = ('bbllm.cli.commands.demo', 'bbllm.api.robot', 'bbllm.llm.openai.client')
+"""Modules that, with the nodes, import what most commands take."""
 OPTIONAL = ('extras', 'virtualhome')
 """Stages of `--extras`: each is tried, also where another one cannot be had."""
 CERTIFICATES = ('/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt')
@@ -207,9 +209,15 @@ class Setup:
         self._call([*uv, '-e', str(PACKAGE), '-e', str(CONFORMANCE)])
         link_into_index()
         write_env_file(self.system_ros)
-        imports = ', '.join(('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm', CONFORMANCE.name))
+        nodes = (PACKAGE / 'bbllm' / 'ros' / 'nodes').glob('[!_]*.py')
+        names = ('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm', CONFORMANCE.name, *STARTED)
+        imports = ', '.join((*names, *sorted(f'bbllm.ros.nodes.{node.stem}' for node in nodes)))
         environment = {**self._environment(), 'BBLLM_ROOT': str(ROOT)}
-        self._call(['sh', '-c', f'. ./activate && python -c "import {imports}"'], environment)
+        # Where Python is told to keep no bytecode, as in many containers, every node would compile
+        # its imports at each start, which takes nearly half of the time until a stack is ready.
+        environment.pop('PYTHONDONTWRITEBYTECODE', None)
+        commands = f'. ./activate && python -c "import {imports}" && bbllm run --help'
+        self._call(['sh', '-c', commands], environment)
 
     def _install(self, locked: Path) -> None:
         uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]

@@ -10,9 +10,9 @@ import pytest
 from solved_cases import SPECTRUM, distance, in_reach, solved, start_of
 from suite_files import STANDING, generated, suite, task
 
-from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
+from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.case import Case, fingerprint
 from bbllm.bench.suites.goals import LetterL, PlusSign, Triangle
 from bbllm.bench.suites.scores import Verdict
 from bbllm.bench.suites.suite import load_suite
@@ -220,8 +220,9 @@ def test_the_same_seeds_give_the_same_scenes_everywhere(name: str) -> None:
 def test_another_process_with_other_hashes_makes_the_same_case() -> None:
     code = (
         'from bbllm.bench.suites.suite import load_suite; '
-        'from bbllm.bench.scene_sampling import generator as g; '
-        "print(g.fingerprint(g.make_case(load_suite('tabletop'), 'segregate', seed=5, trial=7)))"
+        'from bbllm.bench.scene_sampling.generator import make_case; '
+        'from bbllm.bench.suites.case import fingerprint; '
+        "print(fingerprint(make_case(load_suite('tabletop'), 'segregate', seed=5, trial=7)))"
     )
     run = subprocess.run(
         [sys.executable, '-c', code],

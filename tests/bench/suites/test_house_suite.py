@@ -7,7 +7,8 @@ import pytest
 import yaml
 from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
 
-from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
+from bbllm.bench.scene_sampling.generator import CaseError, make_case
+from bbllm.bench.suites.case import fingerprint
 from bbllm.bench.suites.house_suite import can_be, can_be_held
 from bbllm.bench.suites.household import judge_household
 from bbllm.bench.suites.scores import Verdict

@@ -11,9 +11,9 @@ from suite_files import STANDING, generated, suite, task
 from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.runner.play_here import play
-from bbllm.bench.scene_sampling.generator import CaseError, fingerprint, make_case
+from bbllm.bench.scene_sampling.generator import CaseError, make_case
 from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.case import Case, fingerprint
 from bbllm.bench.suites.goals import Corners, Hold, Tower
 from bbllm.bench.suites.scores import FinalState, Verdict
 from bbllm.bench.suites.suite import load_suite

@@ -10,8 +10,8 @@ import yaml
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.runner.play_here import play
-from bbllm.bench.scene_sampling.generator import fingerprint, make_case
-from bbllm.bench.suites.case import Case
+from bbllm.bench.scene_sampling.generator import make_case
+from bbllm.bench.suites.case import Case, fingerprint
 from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite
 from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.constants import GRAVITY_M_S2

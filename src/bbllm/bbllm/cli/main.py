@@ -11,7 +11,7 @@ app = typer.Typer(
     name='bbllm',
     cls=Verbs,
     no_args_is_help=True,
-    rich_markup_mode='rich',
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={'help_option_names': ['-h', '--help']},
 )
@@ -45,5 +45,5 @@ def bbllm_command(
     Franka Research 3, real or simulated, carries it out. The Brain gets
     what goes wrong in words, and plans on from there.
 
-    Start with [bold]bbllm demo[/bold].
+    Start with `bbllm demo`.
     """

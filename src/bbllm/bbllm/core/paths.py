@@ -30,6 +30,11 @@ def config_dir() -> Path:
     )
 
 
+def config_files(pattern: str) -> dict[str, Path]:
+    """Return the files of `config_dir` that match, by name without extension."""
+    return {path.stem: path for path in config_dir().glob(pattern)}
+
+
 def checkout_dir() -> Path | None:
     """Return the root of the source checkout that this package runs from, None if installed."""
     places = [_PACKAGE.parents[2]]

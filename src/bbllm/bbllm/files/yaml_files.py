@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.naming import name_fault, quoted
-from bbllm.core.paths import config_dir, is_yaml_path
+from bbllm.core.paths import config_files, is_yaml_path
 
 
 class WordsLoader(yaml.SafeLoader):
@@ -94,7 +94,7 @@ class YamlFiles:
         return data
 
     def _paths(self) -> dict[str, Path]:
-        return {path.stem: path for path in config_dir().glob(self._pattern)}
+        return config_files(self._pattern)
 
 
 class FileRecord(BaseModel):

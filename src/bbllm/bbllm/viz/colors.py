@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from PIL import ImageColor
-
 HEX: Final[dict[str, str]] = {
     'red': '#d6423b', 'crimson': '#b3193f', 'scarlet': '#e2331f', 'maroon': '#7d2230',
     'salmon': '#f08a78', 'coral': '#f2714f', 'rose': '#e5668c', 'pink': '#ee8fb0',
@@ -29,6 +27,9 @@ def color_of(word: str) -> str:
     for part in reversed(parts):
         if part in HEX:
             return HEX[part]
+    # Here, so that known colours cost no library of pictures.
+    from PIL import ImageColor
+
     try:
         red, green, blue = ImageColor.getrgb(''.join(parts))[:3]
     except ValueError:
@@ -38,7 +39,7 @@ def color_of(word: str) -> str:
 
 def mix(one: str, other: str, share: float) -> str:
     """Return a colour between two; *share* 0 is the first, 1 the second."""
-    pairs = zip(ImageColor.getrgb(one), ImageColor.getrgb(other), strict=True)
+    pairs = zip(bytes.fromhex(one[1:]), bytes.fromhex(other[1:]), strict=True)
     return '#' + ''.join(f'{round(a + (b - a) * share):02x}' for a, b in pairs)
 
 

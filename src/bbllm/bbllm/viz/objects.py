@@ -20,7 +20,6 @@ from bbllm.viz.shapes import (
     ring_points,
 )
 from bbllm.viz.view import BASE_M, View
-from bbllm.worlds.scene.reaching import ReachCache
 
 REACH = '#2a8f7f'
 FAR = '#c0392b'
@@ -62,6 +61,9 @@ def _reach_m() -> tuple[float, float]:
     The question is the one that scenes answer with `reachable`, at many distances. The base
     joint turns nearly all the way round, so that the reach is the same all around.
     """
+    # Here, so that what draws no table imports no simulator.
+    from bbllm.worlds.scene.reaching import ReachCache
+
     poses = [Pose(position_m=(0.01 * index, 0.0, 0.0)) for index in range(5, 105)]
     reach = ReachCache()
     places = [SceneObject(name='here', kind=Kind.LOCATION, pose=pose) for pose in poses]

@@ -5,7 +5,6 @@ A scene is drawn as a whole, and drawn anew where something does not fit. What i
 decided by inverse kinematics, as in an episode; the distances of a suite only guide the draw.
 """
 
-import hashlib
 from collections import Counter
 
 from bbllm.bench.scene_sampling.dry_run import faults_of
@@ -19,7 +18,6 @@ from bbllm.bench.suites.puzzle_recipe import PuzzleRecipe
 from bbllm.bench.suites.scene_recipe import Recipe
 from bbllm.bench.suites.suite import Suite, TaskSpec
 from bbllm.core.errors import ConfigError, SceneFileError
-from bbllm.core.records import canonical
 from bbllm.sim.scene_file import SceneFile
 from bbllm.worlds.scene.reaching import ReachCache
 
@@ -85,26 +83,6 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
         earlier=spec.earlier,
         solution=solution,
     )
-
-
-def fingerprint(case: Case) -> str:
-    """Return a hash of instruction, scene and goal: equal where two episodes can be compared."""
-    parts: dict[str, object] = {
-        'instruction': case.instruction,
-        'scene': case.scene.model_dump(exclude=_not_in_hash(case.scene)),
-        'goal': case.goal.model_dump(),
-    }
-    if case.limit_steps is not None:
-        parts['limit_steps'] = case.limit_steps
-    if case.earlier:
-        parts['earlier'] = case.earlier
-    return hashlib.sha256(canonical(parts).encode()).hexdigest()
-
-
-def _not_in_hash(scene: SceneFile | HouseStart) -> set[str]:
-    if isinstance(scene, SceneFile):  # what is as it always was changes no hash
-        return {'name', 'description', *([] if scene.grip_offset_m else ['grip_offset_m'])}
-    return {'name', 'description', *([] if scene.shown is not None else ['shown'])}
 
 
 def _start(suite: Suite, spec: TaskSpec, trial: int, dice: Dice) -> HouseStart:

@@ -9,7 +9,6 @@ from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.prices import cost_of
 from bbllm.bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm.bench.metrics.metrics import goal_recall
-from bbllm.bench.scene_sampling.generator import fingerprint
 from bbllm.bench.scorers.eai_errors import error_classes
 from bbllm.bench.scorers.faithfulness import (
     Faithfulness,
@@ -19,7 +18,7 @@ from bbllm.bench.scorers.faithfulness import (
 )
 from bbllm.bench.scorers.information import gathered
 from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.case import Case
+from bbllm.bench.suites.case import Case, fingerprint
 from bbllm.bench.suites.house_goals import GraphGoal
 from bbllm.bench.suites.scores import FinalState, Score
 from bbllm.core import errors

@@ -1,5 +1,6 @@
 """One task on one table, or in one house: what a planner gets, and what it is judged by."""
 
+import hashlib
 import zlib
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from bbllm.bench.suites.goals import Goal, Needs
 from bbllm.bench.suites.house_goals import HouseGoal
 from bbllm.core.events import Limits
+from bbllm.core.records import canonical
 from bbllm.files.yaml_files import FileRecord
 from bbllm.sim.scene_file import SceneFile
 from bbllm.worlds.household.constraints import Constraint
@@ -97,3 +99,23 @@ class Case:
     def house_goal(self) -> HouseGoal:
         assert isinstance(self.goal, HouseGoal)
         return self.goal
+
+
+def fingerprint(case: Case) -> str:
+    """Return a hash of instruction, scene and goal: equal where two episodes can be compared."""
+    parts: dict[str, object] = {
+        'instruction': case.instruction,
+        'scene': case.scene.model_dump(exclude=_not_in_hash(case.scene)),
+        'goal': case.goal.model_dump(),
+    }
+    if case.limit_steps is not None:
+        parts['limit_steps'] = case.limit_steps
+    if case.earlier:
+        parts['earlier'] = case.earlier
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+
+def _not_in_hash(scene: SceneFile | HouseStart) -> set[str]:
+    if isinstance(scene, SceneFile):  # what is as it always was changes no hash
+        return {'name', 'description', *([] if scene.grip_offset_m else ['grip_offset_m'])}
+    return {'name', 'description', *([] if scene.shown is not None else ['shown'])}

@@ -13,10 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bbllm.api.ros_environment import missing_ros
-from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS
 from bbllm.cli.checks.machine import Finding, Level, check_middleware, fail, joins, ok, there, warn
 from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.core.errors import BbllmError
@@ -191,6 +188,8 @@ def check_network(robot_ip: str, on_progress: Callable[[str], None]) -> Iterator
 
 
 def judge_network(robot_ip: str, trips: tuple[int, list[float]] | str) -> Finding:
+    import numpy as np
+
     cable = (
         f'Wire this machine straight to the control at {robot_ip}, with an address in its net; '
         '--robot-ip says where it is.'
@@ -406,6 +405,8 @@ def _quality(reliable: bool, latched: bool) -> str:
 
 
 def _joints(graph: RobotGraph, arm: RealArm) -> Finding:
+    from bbllm.arm.model import ARM_JOINTS
+
     topic, heard = 'franka/joint_states', graph.arm
     if heard is None:
         return fail('joints', f'nothing came on {topic}', arm.start_driver)
@@ -438,6 +439,8 @@ def _mode(graph: RobotGraph, arm: RealArm) -> Finding:
 
 
 def _hand(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
+    from bbllm.arm.model import FINGER_JOINTS
+
     gripper, hand = arm.gripper, graph.hand
     served = {*graph.actions, *graph.services}
     found = there('gripper', [f'{gripper}/{name}' for name in HAND], served, arm.start_driver)

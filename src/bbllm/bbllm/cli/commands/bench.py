@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 
 from bbllm.cli.support.lazy import LazyCommand, command_of, from_checkout, from_module
 from bbllm.core.errors import BbllmError, UnknownNameError
-from bbllm.core.paths import checkout_dir, is_yaml_path
+from bbllm.core.paths import checkout_dir, config_files, is_yaml_path
 
 
 class BenchGroup(TyperGroup):
@@ -53,7 +53,7 @@ bench = typer.Typer(
     cls=BenchGroup,
     add_completion=False,
     no_args_is_help=True,
-    rich_markup_mode='rich',
+    rich_markup_mode=None,
 )
 
 
@@ -130,10 +130,8 @@ def _suite_command(name: str) -> LazyCommand:
 
 
 def _suites() -> tuple[str, ...]:
-    from bbllm.bench.suites.suite import list_suites
-
     try:
-        return list_suites()
+        return tuple(sorted(config_files('suites/*.yaml')))
     except BbllmError:
         # No configuration: the commands that need none still work.
         return ()

@@ -18,7 +18,8 @@ class LazyCommand(TyperCommand):
     """A command, or a group, whose module is imported when it runs: `load` returns it."""
 
     def __init__(self, name: str, help: str, load: Callable[[], Any]):
-        super().__init__(name, callback=None, help=help)
+        # A list of commands would cut the line of `help` at the width of the terminal.
+        super().__init__(name, callback=None, help=help, short_help=help)
         self._load = load
 
     def make_context(
